@@ -1,0 +1,12 @@
+"""KIP text to a typed tree and back; knows no graph.
+
+In order: ``ast`` (the nodes), ``limits`` (budgets), ``names`` (identifiers), ``values`` (the
+scanner), ``grammar`` (pyparsing), ``parser`` (text to tree), ``parameters`` (placeholders filled
+in the tree), ``printer`` (tree to text).
+"""
+
+from kiprdf.language.parameters import bind
+from kiprdf.language.parser import parse
+from kiprdf.language.printer import to_text
+
+__all__ = ["bind", "parse", "to_text"]

@@ -1,0 +1,517 @@
+"""The grammar of KIP 1.0-RC6 in pyparsing; ``docs/grammar.md`` shows it as EBNF.
+
+Rules read like the grammar page. ``-`` instead of ``+`` commits: behind it no alternative is
+tried, so that an error is reported where it is. Values, variables and dot paths are single tokens
+(``values``). ``_Built`` makes the node of a rule from its parts and its span.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar, cast, get_args
+
+import pyparsing as pp
+
+from kiprdf.errors import KipError, nearest
+from kiprdf.language import ast, values
+from kiprdf.source import Span
+
+T = TypeVar("T")
+
+
+class _Scanned(pp.Token):
+    """A token that one function of ``values`` reads, once its first characters match."""
+
+    def __init__(
+        self, name: str, start: re.Pattern[str], scan: Callable[[str, int], tuple[Any, int]]
+    ) -> None:
+        super().__init__()
+        self._start = start
+        self._scan = scan
+        self.set_name(name)
+
+    def _generateDefaultName(self) -> str:  # noqa: N802
+        return "value"
+
+    def parseImpl(  # noqa: N802
+        self, instring: str, loc: int, do_actions: bool = True
+    ) -> tuple[int, Any]:
+        if self._start.match(instring, loc) is None:
+            raise pp.ParseException(instring, loc, self.errmsg, self)
+        node, end = self._scan(instring, loc)
+        return end, pp.ParseResults([node])
+
+
+class _Built(pp.ParseElementEnhance):
+    """Hands the span and the parts of a rule to the function that makes its node."""
+
+    def __init__(self, expr: pp.ParserElement, build: Callable[..., Any]) -> None:
+        super().__init__(expr)
+        self._build = build
+
+    def parseImpl(  # noqa: N802
+        self, instring: str, loc: int, do_actions: bool = True
+    ) -> tuple[int, Any]:
+        end, parts = super().parseImpl(instring, loc, do_actions)
+        return end, pp.ParseResults([self._build(Span(loc, end), *parts)])
+
+
+def _syntax(message: str, hint: str | None, span: Span) -> KipError:
+    return KipError("KIP_1001", message, hint, span)
+
+
+# Tokens ---------------------------------------------------------------------------------------
+
+
+def _keyword(word: str) -> pp.ParserElement:
+    characters = pp.alphanums + "_"
+    return pp.Keyword(word, ident_chars=characters).suppress().set_name(word)
+
+
+def _kept(words: tuple[str, ...], name: str) -> pp.ParserElement:
+    pattern = "|".join(sorted(words, key=len, reverse=True))
+    return pp.Regex(rf"(?:{pattern})(?![A-Za-z0-9_])").set_name(name)
+
+
+def _mark(text: str, name: str | None = None) -> pp.ParserElement:
+    return pp.Suppress(text).set_name(name or f"'{text}'")
+
+
+def _text(value: ast.Scalar) -> str:
+    return cast(str, value.value)
+
+
+_QUESTION_MARK = re.compile(r"\?")
+_QUOTE = re.compile('"')
+_BRACE = re.compile(r"\{")
+_BRACE_OR_COLON = re.compile(r"[{:]")
+_STRING_OR_COLON = re.compile('[":]')
+
+variable = _Scanned("a variable", _QUESTION_MARK, values.scan_variable)
+path = _Scanned("a variable or dot path", _QUESTION_MARK, values.scan_path)
+value = _Scanned("a value", values.VALUE_START, values.scan_value)
+string = _Scanned("a string", _QUOTE, values.scan_string)
+string_value = _Scanned("a string or a placeholder", _STRING_OR_COLON, values.scan_value)
+number_value = _Scanned("a number or a placeholder", re.compile(r"[-0-9:]"), values.scan_value)
+object_token = _Scanned("'{'", _BRACE, values.scan_object)
+map_value = _Scanned("an object or a placeholder", _BRACE_OR_COLON, values.scan_value)
+handle = variable.copy().set_name("a handle")
+comma = _mark(",")
+
+
+def _list_of(item: pp.ParserElement, closer: pp.ParserElement) -> pp.ParserElement:
+    """Items with commas between them, committed behind each comma."""
+    return item + pp.ZeroOrMore(comma - item) - closer
+
+
+# Matchers and endpoints (KIP 3.4.1, 3.4.2) ----------------------------------------------------
+
+
+def _concept_matcher(span: Span, parsed: ast.Object) -> ast.ConceptMatcher:
+    found: dict[str, ast.Value] = {}
+    for entry in parsed.entries:
+        # The scanner takes quoted keys for values; a quoted key is two longer than its name.
+        quoted = entry.span.end - entry.span.start != len(entry.key)
+        if entry.key not in ("id", "type", "name") or quoted:
+            message = f"'{entry.key}' cannot stand in a concept matcher."
+            hint = (
+                'A concept is matched by {id: "…"}, {type: "…", name: "…"}, {type: "…"} or '
+                '{name: "…"}, keys unquoted; test attributes with FILTER(?x.attributes.key == …).'
+            )
+            raise _syntax(message, hint, entry.span)
+        found[entry.key] = entry.value
+    if not found or ("id" in found and len(found) > 1):
+        hint = 'Write {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}.'
+        raise _syntax("A concept matcher holds id, or type and/or name.", hint, span)
+    return ast.ConceptMatcher(**found, span=span)
+
+
+def _predicate_name(span: Span, name: ast.Scalar, *hops: ast.Hops) -> ast.PredicateName:
+    return ast.PredicateName(_text(name), *hops, span=span)
+
+
+_HOPS = re.compile(r"\{\s*([0-9]{1,9})\s*(?:(,)\s*([0-9]{1,9})?\s*)?\}")
+
+
+def _scan_hops(text: str, offset: int) -> tuple[ast.Hops, int]:
+    match = _HOPS.match(text, offset)
+    if match is None:
+        hint = 'Write "p"{3}, "p"{1,3} or "p"{1,}; parameters cannot stand here.'
+        raise _syntax("This is not a hop range.", hint, Span(offset, offset + 1))
+    minimum = int(match.group(1))
+    maximum = minimum if match.group(2) is None else None
+    if match.group(3) is not None:
+        maximum = int(match.group(3))
+    span = Span(offset, match.end())
+    if maximum is not None and minimum > maximum:
+        message = f"The hop range {{{minimum},{maximum}}} ends before it begins."
+        raise _syntax(message, f"Write {{{maximum},{minimum}}}.", span)
+    return ast.Hops(minimum, maximum, span=span), match.end()
+
+
+def _scan_predicate_variable(text: str, offset: int) -> tuple[ast.Variable, int]:
+    found, end = values.scan_variable(text, offset)
+    following = text[values.skip_space(text, end) :][:1]
+    if following in ("{", "|"):
+        message = "A predicate variable takes neither hops nor alternatives."
+        hint = 'Name the predicates: "follows"{1,3}, or "follows" | "connects".'
+        raise _syntax(message, hint, found.span)
+    return found, end
+
+
+def _refuse_placeholder(text: str, offset: int) -> tuple[ast.Variable, int]:
+    hint = "Write the predicate's name into the command, or bind it with a variable ?p and FILTER."
+    message = "A parameter cannot stand for a predicate."
+    raise _syntax(message, hint, Span(offset, offset + 1))
+
+
+hops = _Scanned("a hop range", _BRACE, _scan_hops)
+predicate_name = _Built(string + pp.Opt(hops), _predicate_name)
+predicates = _Built(
+    predicate_name + pp.ZeroOrMore(_mark("|") - predicate_name),
+    lambda span, *names: ast.Predicates(names, span=span),
+)
+predicate = (
+    predicates
+    | _Scanned("a predicate variable", _QUESTION_MARK, _scan_predicate_variable)
+    | _Scanned("a predicate", re.compile(":"), _refuse_placeholder)
+).set_name('a predicate in double quotes, such as "treats"')
+
+concept_matcher = _Built(object_token, _concept_matcher)
+proposition_matcher = pp.Forward()
+matcher = (concept_matcher | proposition_matcher).set_name("'{' or '('")
+
+
+def _matched(
+    span: Span, found: ast.Variable | None, matched: Any
+) -> ast.ConceptClause | ast.PropositionClause:
+    if isinstance(matched, ast.ConceptMatcher):
+        return ast.ConceptClause(found, matched, span=span)
+    return ast.PropositionClause(found, matched, span=span)
+
+
+def _endpoint(span: Span, first: Any, *rest: Any) -> ast.Endpoint:
+    if not isinstance(first, ast.Variable):
+        return _matched(span, None, first)
+    return _matched(span, first, rest[0]) if rest else first
+
+
+endpoint = _Built(
+    (variable + pp.Opt(matcher) | matcher).set_name("an endpoint: ?variable, {…} or (…)"),
+    _endpoint,
+).set_name("an endpoint: ?variable, {…} or (…)")
+identity = _Built(
+    _keyword("id") + _mark(":") - string_value,
+    lambda span, identifier: ast.PropositionId(identifier, span=span),
+)
+triple = _Built(
+    endpoint - comma - predicate - comma - endpoint,
+    lambda span, s, p, o: ast.PropositionMatcher(s, p, o, span=span),
+)
+proposition_matcher <<= (
+    _mark("(") - (identity | triple).set_name('(subject, "predicate", object)') - _mark(")")
+)
+
+# Expressions (KIP 3.2, 3.3, 3.4.3) ------------------------------------------------------------
+
+aggregate = _Built(
+    _kept(get_args(ast.AggregateFunction), "an aggregate")
+    - _mark("(")
+    - pp.Opt(pp.Keyword("DISTINCT"))
+    - path
+    - _mark(")"),
+    lambda span, function, *rest: _aggregate(span, function, *rest),
+)
+
+
+def _aggregate(span: Span, function: ast.AggregateFunction, *rest: Any) -> ast.Aggregate:
+    distinct = len(rest) == 2
+    if distinct and function != "COUNT":
+        message = f"DISTINCT stands in COUNT only, not in {function}."
+        raise _syntax(message, f"Write {function}(…) or COUNT(DISTINCT …).", span)
+    return ast.Aggregate(function, rest[-1], distinct, span=span)
+
+
+expression = (path | aggregate).set_name("a variable, a dot path or an aggregate")
+operand = (path | value).set_name("a dot path, a variable or a value")
+condition = pp.Forward()
+
+
+def _compared(span: Span, left: ast.Operand, *rest: Any) -> ast.Condition:
+    if not rest:
+        return ast.Truth(left, span=span)
+    operator, right = rest
+    return ast.Comparison(operator, left, right, span=span)
+
+
+def _joined(
+    span: Span, make: Callable[..., ast.Condition], parts: tuple[ast.Condition, ...]
+) -> ast.Condition:
+    return parts[0] if len(parts) == 1 else make(parts, span=span)
+
+
+membership = _Built(
+    _keyword("IN")
+    - _mark("(")
+    - operand
+    - comma
+    - _Scanned("a list or a placeholder", re.compile(r"[\[:]"), values.scan_value)
+    - _mark(")"),
+    lambda span, tested, options: ast.Membership(tested, options, span=span),
+)
+null_test = _Built(
+    _kept(("IS_NULL", "IS_NOT_NULL"), "a null test") - _mark("(") - operand - _mark(")"),
+    lambda span, function, tested: ast.NullTest(tested, function == "IS_NOT_NULL", span=span),
+)
+string_test = _Built(
+    _kept(get_args(ast.StringFunction), "a string function")
+    - _mark("(")
+    - operand
+    - comma
+    - operand
+    - _mark(")"),
+    lambda span, function, tested, argument: ast.StringTest(function, tested, argument, span=span),
+)
+grouped = _mark("(") - condition - _mark(")", "'&&', '||' or ')'")
+call = membership | null_test | string_test
+negation = pp.Forward()
+negatable = call | grouped | negation | _Built(operand, _compared)
+negation <<= _Built(
+    pp.Regex(r"!(?!=)").suppress() - negatable.set_name("a condition behind '!'"),
+    lambda span, negated: ast.Negation(negated, span=span),
+)
+comparison = _Built(
+    operand + pp.Opt(pp.one_of(get_args(ast.ComparisonOperator)) - operand), _compared
+)
+atom = (call | grouped | negation | comparison).set_name("a condition")
+conjunction = _Built(
+    atom + pp.ZeroOrMore(_mark("&&") - atom),
+    lambda span, *parts: _joined(span, ast.Conjunction, parts),
+)
+condition <<= _Built(
+    conjunction + pp.ZeroOrMore(_mark("||") - conjunction),
+    lambda span, *parts: _joined(span, ast.Disjunction, parts),
+)
+
+# WHERE (KIP 3.4) ------------------------------------------------------------------------------
+
+block = pp.Forward()
+filter_clause = _Built(
+    _keyword("FILTER") - _mark("(") - condition - _mark(")", "an operator or ')'"),
+    lambda span, tested: ast.Filter(tested, span=span),
+)
+pattern_clause = _Built(variable - matcher | proposition_matcher, _endpoint)
+not_clause = _Built(_keyword("NOT") - block, lambda span, body: ast.Not(body, span=span))
+optional_clause = _Built(
+    _keyword("OPTIONAL") - block, lambda span, body: ast.Optional(body, span=span)
+)
+union_clause = _Built(_keyword("UNION") - block, lambda span, body: ast.Union(body, span=span))
+_CLAUSE_NAME = "a clause (?v {…}, (…), FILTER, NOT, OPTIONAL, UNION)"
+clause = (
+    pattern_clause | filter_clause | not_clause | optional_clause | union_clause
+).set_name(_CLAUSE_NAME)
+block <<= _Built(
+    _mark("{") - clause - pp.ZeroOrMore(clause) - _mark("}", f"{_CLAUSE_NAME} or '}}'"),
+    lambda span, *clauses: ast.Block(clauses, span=span),
+)
+where = _keyword("WHERE") - block
+
+# KQL (KIP 3) ----------------------------------------------------------------------------------
+
+
+def _clause_value(key: str) -> Callable[[Span, Any], tuple[str, Any]]:
+    return lambda span, found: (key, found)
+
+
+def _order_key(span: Span, found: ast.Expression, direction: str = "ASC") -> ast.OrderKey:
+    return ast.OrderKey(found, direction == "DESC", span=span)
+
+
+limit = _Built(_keyword("LIMIT") - number_value, _clause_value("limit"))
+cursor = _Built(_keyword("CURSOR") - string_value, _clause_value("cursor"))
+order_by = _Built(
+    _keyword("ORDER")
+    - _keyword("BY")
+    - _Built(expression + pp.Opt(_kept(("ASC", "DESC"), "ASC or DESC")), _order_key),
+    lambda span, key: ("order_by", (key,)),
+)
+find = _Built(
+    _keyword("FIND")
+    - _mark("(")
+    - pp.Group(_list_of(expression, _mark(")", "',' or ')'")))
+    - where
+    - pp.Opt(order_by)
+    - pp.Opt(limit)
+    - pp.Opt(cursor),
+    lambda span, expressions, body, *modifiers: ast.Find(
+        tuple(expressions), body, **dict(modifiers), span=span
+    ),
+)
+
+# KML (KIP 4) ----------------------------------------------------------------------------------
+
+metadata = _Built(
+    _keyword("WITH") - _keyword("METADATA") - map_value, _clause_value("metadata")
+)
+set_proposition = _Built(
+    _mark("(")
+    - _Built(string, _predicate_name)
+    - comma
+    - endpoint
+    - _mark(")")
+    - pp.Opt(metadata)
+    - pp.Opt(comma),
+    lambda span, name, target, *rest: ast.SetProposition(name, target, **dict(rest), span=span),
+).set_name('("predicate", target)')
+set_attributes = _Built(_keyword("ATTRIBUTES") - map_value, _clause_value("attributes"))
+set_propositions = _Built(
+    _keyword("PROPOSITIONS")
+    - _mark("{")
+    - pp.ZeroOrMore(set_proposition)
+    - _mark("}", "(\"predicate\", target) or '}'"),
+    lambda span, *links: ("propositions", links),
+)
+
+
+def _section(span: Span, section: tuple[str, Any]) -> tuple[str, Any, Span]:
+    return (*section, span)
+
+
+def _sections(parts: tuple[Any, ...]) -> dict[str, Any]:
+    """The parts of a block by name; each may stand once."""
+    found: dict[str, Any] = {}
+    for part in parts:
+        if part[0] in found:
+            message = f"SET {part[0].upper()} stands twice in one block."
+            raise _syntax(message, "Put all of it into one.", part[2])
+        found[part[0]] = part[1]
+    return found
+
+
+def _block(make: Callable[..., T]) -> Callable[..., T]:
+    def build(span: Span, *parts: Any) -> T:
+        owner = parts[0] if isinstance(parts[0], ast.Variable) else None
+        matched, *rest = parts[1:] if owner else parts
+        return make(owner, matched, **_sections(tuple(rest)), span=span)
+
+    return build
+
+
+def _opened_block(
+    keyword: str, identified: pp.ParserElement, section: pp.ParserElement, closer: str
+) -> pp.ParserElement:
+    return (
+        _keyword(keyword)
+        - pp.Opt(handle)
+        - _mark("{", "a handle or '{'")
+        - identified
+        - pp.ZeroOrMore(_Built(_keyword("SET") - section, _section))
+        - _mark("}", closer)
+        - pp.Opt(metadata)
+    )
+
+
+concept_block = _Built(
+    _opened_block(
+        "CONCEPT",
+        concept_matcher.copy().set_name('{type: "…", name: "…"} or {id: "…"}'),
+        (set_attributes | set_propositions).set_name("ATTRIBUTES or PROPOSITIONS"),
+        "SET ATTRIBUTES, SET PROPOSITIONS or '}'",
+    ),
+    _block(ast.ConceptBlock),
+)
+proposition_block = _Built(
+    _opened_block(
+        "PROPOSITION", proposition_matcher, set_attributes, "SET ATTRIBUTES or '}'"
+    ),
+    _block(ast.PropositionBlock),
+)
+upsert_block = _Built(
+    _keyword("UPSERT")
+    - _mark("{")
+    - pp.Group(pp.OneOrMore(concept_block | proposition_block)).set_name(
+        "a CONCEPT or PROPOSITION block"
+    )
+    - _mark("}", "a CONCEPT or PROPOSITION block or '}'")
+    - pp.Opt(metadata),
+    lambda span, items, *rest: ast.UpsertBlock(tuple(items), **dict(rest), span=span),
+)
+upsert = _Built(
+    pp.OneOrMore(upsert_block), lambda span, *blocks: ast.Upsert(blocks, span=span)
+)
+
+key = _Built(string, lambda span, name: ast.Key(_text(name), span=span))
+keys = pp.Group(
+    _mark("{")
+    - key.set_name("a key in double quotes")
+    - pp.ZeroOrMore(comma + key)
+    - pp.Opt(comma)
+    - _mark("}", "',' or '}'")
+)
+source = _keyword("FROM") - variable - where
+
+
+def _delete_keys(make: Callable[..., T]) -> Callable[..., T]:
+    return lambda span, found, target, body: make(tuple(found), target, body, span=span)
+
+
+def _delete(make: Callable[..., T]) -> Callable[..., T]:
+    return lambda span, target, body: make(target, body, span=span)
+
+
+delete = _keyword("DELETE") - (
+    _Built(_keyword("ATTRIBUTES") - keys - source, _delete_keys(ast.DeleteAttributes))
+    | _Built(_keyword("METADATA") - keys - source, _delete_keys(ast.DeleteMetadata))
+    | _Built(_keyword("PROPOSITIONS") - variable - where, _delete(ast.DeletePropositions))
+    | _Built(
+        _keyword("CONCEPT") - variable - _keyword("DETACH") - where, _delete(ast.DeleteConcept)
+    )
+).set_name("ATTRIBUTES, METADATA, PROPOSITIONS or CONCEPT")
+
+# META (KIP 5) ---------------------------------------------------------------------------------
+
+
+def _described(span: Span, kind: ast.Kind, form: str, *rest: Any) -> ast.Describe:
+    if form == "TYPE":
+        return ast.DescribeType(kind, rest[0], span=span)
+    return ast.DescribeTypes(kind, **dict(rest), span=span)
+
+
+kind = _kept(get_args(ast.Kind), "CONCEPT or PROPOSITION")
+describe = _keyword("DESCRIBE") - (
+    _Built(_keyword("PRIMER"), lambda span: ast.DescribePrimer(span=span))
+    | _Built(_keyword("DOMAINS"), lambda span: ast.DescribeDomains(span=span))
+    | _Built(
+        kind
+        - (
+            pp.Keyword("TYPES") - pp.Opt(limit) - pp.Opt(cursor)
+            | pp.Keyword("TYPE") - string_value
+        ).set_name("TYPES or TYPE"),
+        _described,
+    )
+).set_name("PRIMER, DOMAINS, CONCEPT TYPES, CONCEPT TYPE, PROPOSITION TYPES or PROPOSITION TYPE")
+search = _Built(
+    _keyword("SEARCH")
+    - kind
+    - string_value
+    - pp.Opt(_Built(_keyword("WITH") - _keyword("TYPE") - string_value, _clause_value("type")))
+    - pp.Opt(limit),
+    lambda span, found, term, *rest: ast.Search(found, term, **dict(rest), span=span),
+)
+
+COMMANDS: dict[str, pp.ParserElement] = {
+    "FIND": find,
+    "UPSERT": upsert,
+    "DELETE": delete,
+    "DESCRIBE": describe,
+    "SEARCH": search,
+}
+
+
+def unknown_command(word: str, offset: int) -> KipError:
+    """The error for a text that begins with no command."""
+    close = nearest(word, COMMANDS, most=1)
+    hint = f"Did you mean {close[0]}? Keywords are upper case." if close else None
+    message = "A command begins with FIND, UPSERT, DELETE, DESCRIBE or SEARCH."
+    return KipError("KIP_1001", message, hint, Span(offset, offset + max(1, len(word))))

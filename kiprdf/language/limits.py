@@ -1,0 +1,17 @@
+"""The size budgets of a command, checked before anything is rendered (KIP_4002 beyond them).
+
+Past them the engine does not raise: it plans for minutes, or takes the process down.
+"""
+
+COMMAND_BYTES = 256 * 1024
+NESTING = 64
+CLAUSES = 64
+FILTER_OPERANDS = 200
+HOPS = 64
+LIST_ITEMS = 10_000
+BATCH_COMMANDS = 256
+STRING_BYTES = 1024 * 1024
+KEY_CHARACTERS = 128
+NAME_CHARACTERS = 1024
+INTEGER_MINIMUM = -(2**63)
+INTEGER_MAXIMUM = 2**63 - 1

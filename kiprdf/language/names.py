@@ -1,0 +1,48 @@
+"""What counts as an identifier, a key and a concept name (KIP 2.8)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from kiprdf.language import limits
+
+META_TYPES = ("$ConceptType", "$PropositionType")
+
+IDENTIFIER = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+
+
+def is_identifier(text: str) -> bool:
+    """
+    >>> is_identifier("risk_level"), is_identifier("1st"), is_identifier("$self")
+    (True, False, False)
+    """
+    return IDENTIFIER.fullmatch(text) is not None
+
+
+def is_type_name(text: str) -> bool:
+    """An identifier, or one of the two meta-types."""
+    return text in META_TYPES or is_identifier(text)
+
+
+def is_key(text: str) -> bool:
+    """An attribute or metadata key: an identifier of at most 128 characters."""
+    return len(text) <= limits.KEY_CHARACTERS and is_identifier(text)
+
+
+def name_fault(text: str) -> str | None:
+    """Why a text cannot be a concept's name, or None when it can.
+
+    >>> name_fault("Aspirin")
+    >>> name_fault("")
+    'is empty'
+    """
+    if not text:
+        return "is empty"
+    if len(text) > limits.NAME_CHARACTERS:
+        return f"has {len(text)} characters; {limits.NAME_CHARACTERS} are allowed"
+    if text in (".", ".."):
+        return "is a relative path segment"
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
+        return "contains a control character or a lone surrogate"
+    return None

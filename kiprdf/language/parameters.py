@@ -1,0 +1,141 @@
+"""Placeholders filled in the tree (KIP 6.1). A parameter is data: it never becomes syntax."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from kiprdf.errors import KipError, nearest
+from kiprdf.language import ast, limits, values
+from kiprdf.language.names import is_identifier
+from kiprdf.source import NOWHERE, Span
+
+N = TypeVar("N")
+
+# Preceded by a letter or digit it is part of an id or an IRI, such as "C:Drug/Aspirin".
+_EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
+
+
+def bind(command: ast.Command, parameters: Mapping[str, Any]) -> ast.Command:
+    """The command with every placeholder replaced by its parameter's value.
+
+    Parameters are JSON values by placeholder name. Raises KIP_1001 for a placeholder without
+    a parameter, for one inside a string literal, and for a value that is no JSON.
+
+    >>> from kiprdf.language import parse, to_text
+    >>> to_text(bind(parse("DESCRIBE CONCEPT TYPE :type"), {"type": "Drug"}))
+    'DESCRIBE CONCEPT TYPE "Drug"'
+    """
+    for name in parameters:
+        if not isinstance(name, str) or not is_identifier(name):
+            message = f"The parameter name {name!r} is no identifier."
+            raise KipError("KIP_1001", message, "Name it like the placeholder, without the ':'.")
+    if parameters:
+        _refuse_embedded(command, parameters)
+    return _bind(command, parameters)
+
+
+def _refuse_embedded(command: ast.Node, parameters: Mapping[str, Any]) -> None:
+    for text, span in _string_literals(command):
+        for match in _EMBEDDED.finditer(text):
+            if match.group(1) in parameters:
+                message = f"The placeholder :{match.group(1)} stands inside a string literal."
+                hint = "A placeholder takes the place of a whole value: name: :name."
+                raise KipError("KIP_1001", message, hint, span)
+
+
+def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
+    if isinstance(node, ast.Scalar):
+        if isinstance(node.value, str):
+            yield node.value, node.span
+    elif isinstance(node, ast.PredicateName):
+        yield node.name, node.span
+    elif isinstance(node, ast.Node):
+        for field in dataclasses.fields(node):
+            yield from _string_literals(getattr(node, field.name))
+    elif isinstance(node, tuple):
+        for item in node:
+            yield from _string_literals(item)
+
+
+def _bind(node: N, parameters: Mapping[str, Any]) -> N:
+    """Rebuild the parts of a tree that hold placeholders, and share the others."""
+    if isinstance(node, ast.Placeholder):
+        return _filled(node, parameters)  # type: ignore[return-value]
+    if isinstance(node, tuple):
+        items = tuple(_bind(item, parameters) for item in node)
+        unchanged = all(new is old for new, old in zip(items, node, strict=True))
+        return node if unchanged else items  # type: ignore[return-value]
+    if not isinstance(node, ast.Node):
+        return node
+    changes = {}
+    for field in dataclasses.fields(node):
+        old = getattr(node, field.name)
+        new = _bind(old, parameters)
+        if new is not old:
+            changes[field.name] = new
+    return dataclasses.replace(node, **changes) if changes else node
+
+
+def _filled(node: ast.Placeholder, parameters: Mapping[str, Any]) -> ast.Value:
+    if node.name not in parameters:
+        message = f"The placeholder :{node.name} has no parameter."
+        close = nearest(node.name, parameters)
+        hint = f'Send it: {{"parameters": {{"{node.name}": …}}}}.'
+        if close:
+            hint = f"Did you mean :{close[0]}? Otherwise send it: parameters.{node.name}."
+        raise KipError("KIP_1001", message, hint, node.span)
+    try:
+        return from_json(parameters[node.name], node.span)
+    except KipError as error:
+        error.message = f"Parameter '{node.name}': {error.message}"
+        raise
+
+
+def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
+    """A JSON value, as Python holds it, as a value node.
+
+    Dictionaries with string keys, lists, tuples, strings, finite numbers of 64 bits, booleans and
+    None are JSON; anything else is KIP_1001.
+    """
+    if depth > limits.NESTING:
+        message = f"A value nests deeper than {limits.NESTING} levels."
+        raise KipError("KIP_4002", message, "Flatten the value.", span)
+    if isinstance(value, str):
+        values.check_string(value, span)
+        return ast.Scalar(str(value), span=span)
+    if value is None or isinstance(value, bool):
+        return ast.Scalar(value, span=span)
+    if isinstance(value, int | float):
+        values.check_number(value, span)
+        return ast.Scalar(value, span=span)
+    if isinstance(value, list | tuple):
+        return ast.Array(tuple(from_json(item, span, depth + 1) for item in value), span=span)
+    if isinstance(value, Mapping):
+        return ast.Object(tuple(_entries(value, span, depth)), span=span)
+    message = f"A value of the Python type {type(value).__name__} is no JSON."
+    raise KipError("KIP_1001", message, "Send strings, numbers, booleans, null, lists, objects.", span)
+
+
+def _entries(value: Mapping[Any, Any], span: Span, depth: int) -> Iterator[ast.Entry]:
+    for key, item in value.items():
+        if not isinstance(key, str):
+            message = f"The object key {key!r} is no string."
+            raise KipError("KIP_1001", message, "Object keys are strings.", span)
+        values.check_string(key, span)
+        yield ast.Entry(key, from_json(item, span, depth + 1), span=span)
+
+
+def to_json(value: ast.Value) -> Any:
+    """The Python form of a bound value: the inverse of ``from_json``."""
+    match value:
+        case ast.Scalar():
+            return value.value
+        case ast.Array():
+            return [to_json(item) for item in value.items]
+        case ast.Object():
+            return {entry.key: to_json(entry.value) for entry in value.entries}
+        case ast.Placeholder():
+            raise AssertionError(f"unbound placeholder :{value.name}")

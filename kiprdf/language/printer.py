@@ -1,0 +1,261 @@
+"""Tree to text: the parser's inverse. ``parse(to_text(tree)) == tree`` for every tree."""
+
+from __future__ import annotations
+
+import json
+from typing import assert_never
+
+from kiprdf.language import ast
+
+_INDENT = "  "
+
+
+def to_text(command: ast.Command) -> str:
+    """The command as KIP text, laid out for people.
+
+    >>> from kiprdf.language import parse
+    >>> print(to_text(parse('FIND(?d.name)WHERE{?d{type:"Drug"}}LIMIT 5')))
+    FIND(?d.name)
+    WHERE {
+      ?d {type: "Drug"}
+    }
+    LIMIT 5
+    """
+    match command:
+        case ast.Find():
+            return _find(command)
+        case ast.Upsert():
+            return "\n\n".join(_upsert_block(block) for block in command.blocks)
+        case ast.DeleteAttributes():
+            return _delete_keys("ATTRIBUTES", command)
+        case ast.DeleteMetadata():
+            return _delete_keys("METADATA", command)
+        case ast.DeletePropositions():
+            return f"DELETE PROPOSITIONS {_variable(command.target)}\n{_where(command.where)}"
+        case ast.DeleteConcept():
+            return f"DELETE CONCEPT {_variable(command.target)} DETACH\n{_where(command.where)}"
+        case ast.DescribePrimer():
+            return "DESCRIBE PRIMER"
+        case ast.DescribeDomains():
+            return "DESCRIBE DOMAINS"
+        case ast.DescribeTypes():
+            tail = _optional(" LIMIT ", command.limit) + _optional(" CURSOR ", command.cursor)
+            return f"DESCRIBE {command.kind} TYPES{tail}"
+        case ast.DescribeType():
+            return f"DESCRIBE {command.kind} TYPE {value_text(command.name)}"
+        case ast.Search():
+            tail = _optional(" WITH TYPE ", command.type) + _optional(" LIMIT ", command.limit)
+            return f"SEARCH {command.kind} {value_text(command.term)}{tail}"
+        case _:
+            assert_never(command)
+
+
+def value_text(value: ast.Value) -> str:
+    """One value on one line."""
+    match value:
+        case ast.Scalar():
+            return json.dumps(value.value, ensure_ascii=False)
+        case ast.Array():
+            return f"[{', '.join(value_text(item) for item in value.items)}]"
+        case ast.Object():
+            entries = (f"{_key(entry.key)}: {value_text(entry.value)}" for entry in value.entries)
+            return f"{{{', '.join(entries)}}}"
+        case ast.Placeholder():
+            return f":{value.name}"
+        case _:
+            assert_never(value)
+
+
+def _key(key: str) -> str:
+    return json.dumps(key, ensure_ascii=False)
+
+
+def _optional(prefix: str, value: ast.Value | None) -> str:
+    return "" if value is None else prefix + value_text(value)
+
+
+def _indented(text: str) -> str:
+    # Values stand on one line each and hold no raw line break, so every line may be moved.
+    return "\n".join(_INDENT + line for line in text.split("\n"))
+
+
+def _variable(variable: ast.Variable) -> str:
+    return f"?{variable.name}"
+
+
+# Patterns -------------------------------------------------------------------------------------
+
+
+def _concept_matcher(matcher: ast.ConceptMatcher) -> str:
+    parts = [("id", matcher.id), ("type", matcher.type), ("name", matcher.name)]
+    return "{" + ", ".join(f"{k}: {value_text(v)}" for k, v in parts if v is not None) + "}"
+
+
+def _proposition_matcher(matcher: ast.PropositionMatcher | ast.PropositionId) -> str:
+    if isinstance(matcher, ast.PropositionId):
+        return f"(id: {value_text(matcher.id)})"
+    subject, object_ = _endpoint(matcher.subject), _endpoint(matcher.object)
+    return f"({subject}, {_predicate(matcher.predicate)}, {object_})"
+
+
+def _predicate(predicate: ast.Predicates | ast.Variable) -> str:
+    if isinstance(predicate, ast.Variable):
+        return _variable(predicate)
+    return " | ".join(_predicate_name(name) for name in predicate.alternatives)
+
+
+def _predicate_name(name: ast.PredicateName) -> str:
+    text = json.dumps(name.name, ensure_ascii=False)
+    return text if name.hops is None else text + _hops(name.hops)
+
+
+def _hops(hops: ast.Hops) -> str:
+    if hops.maximum == hops.minimum:
+        return f"{{{hops.minimum}}}"
+    return f"{{{hops.minimum},{'' if hops.maximum is None else hops.maximum}}}"
+
+
+def _endpoint(endpoint: ast.Endpoint) -> str:
+    match endpoint:
+        case ast.Variable():
+            return _variable(endpoint)
+        case ast.ConceptClause():
+            text = _concept_matcher(endpoint.matcher)
+        case ast.PropositionClause():
+            text = _proposition_matcher(endpoint.matcher)
+        case _:
+            assert_never(endpoint)
+    return text if endpoint.variable is None else f"{_variable(endpoint.variable)} {text}"
+
+
+# Expressions ----------------------------------------------------------------------------------
+
+
+def expression_text(expression: ast.Expression) -> str:
+    """A FIND expression as it would stand in FIND; also the name of its column."""
+    if isinstance(expression, ast.Aggregate):
+        distinct = "DISTINCT " if expression.distinct else ""
+        return f"{expression.function}({distinct}{expression_text(expression.argument)})"
+    return _operand(expression)
+
+
+def _operand(operand: ast.Operand) -> str:
+    match operand:
+        case ast.Variable():
+            return _variable(operand)
+        case ast.Path():
+            key = "" if operand.key is None else f".{operand.key}"
+            return f"{_variable(operand.variable)}.{operand.field}{key}"
+        case _:
+            return value_text(operand)
+
+
+def _condition(condition: ast.Condition) -> str:
+    match condition:
+        case ast.Comparison():
+            return f"{_operand(condition.left)} {condition.operator} {_operand(condition.right)}"
+        case ast.Membership():
+            return f"IN({_operand(condition.operand)}, {value_text(condition.options)})"
+        case ast.NullTest():
+            function = "IS_NOT_NULL" if condition.negated else "IS_NULL"
+            return f"{function}({_operand(condition.operand)})"
+        case ast.StringTest():
+            arguments = f"{_operand(condition.operand)}, {_operand(condition.argument)}"
+            return f"{condition.function}({arguments})"
+        case ast.Truth():
+            return _operand(condition.operand)
+        case ast.Negation():
+            return f"!({_condition(condition.operand)})"
+        case ast.Conjunction():
+            return " && ".join(_nested(operand) for operand in condition.operands)
+        case ast.Disjunction():
+            return " || ".join(_nested(operand) for operand in condition.operands)
+        case _:
+            assert_never(condition)
+
+
+def _nested(condition: ast.Condition) -> str:
+    text = _condition(condition)
+    return f"({text})" if isinstance(condition, ast.Conjunction | ast.Disjunction) else text
+
+
+# WHERE ----------------------------------------------------------------------------------------
+
+
+def _clause(clause: ast.Clause) -> str:
+    match clause:
+        case ast.ConceptClause() | ast.PropositionClause():
+            return _endpoint(clause)
+        case ast.Filter():
+            return f"FILTER({_condition(clause.condition)})"
+        case ast.Not():
+            return f"NOT {_block(clause.block)}"
+        case ast.Optional():
+            return f"OPTIONAL {_block(clause.block)}"
+        case ast.Union():
+            return f"UNION {_block(clause.block)}"
+        case _:
+            assert_never(clause)
+
+
+def _block(block: ast.Block) -> str:
+    clauses = "\n".join(_clause(clause) for clause in block.clauses)
+    return f"{{\n{_indented(clauses)}\n}}"
+
+
+def _where(block: ast.Block) -> str:
+    return f"WHERE {_block(block)}"
+
+
+# Statements -----------------------------------------------------------------------------------
+
+
+def _find(command: ast.Find) -> str:
+    expressions = ", ".join(expression_text(expression) for expression in command.expressions)
+    lines = [f"FIND({expressions})", _where(command.where)]
+    if command.order_by:
+        lines.append("ORDER BY " + ", ".join(_order_key(key) for key in command.order_by))
+    if command.limit is not None:
+        lines.append(f"LIMIT {value_text(command.limit)}")
+    if command.cursor is not None:
+        lines.append(f"CURSOR {value_text(command.cursor)}")
+    return "\n".join(lines)
+
+
+def _order_key(key: ast.OrderKey) -> str:
+    return expression_text(key.expression) + (" DESC" if key.descending else "")
+
+
+def _metadata(metadata: ast.Object | ast.Placeholder | None) -> str:
+    return _optional(" WITH METADATA ", metadata)
+
+
+def _upsert_block(block: ast.UpsertBlock) -> str:
+    items = "\n".join(_upsert_item(item) for item in block.items)
+    return f"UPSERT {{\n{_indented(items)}\n}}{_metadata(block.metadata)}"
+
+
+def _upsert_item(item: ast.ConceptBlock | ast.PropositionBlock) -> str:
+    handle = "" if item.handle is None else f" {_variable(item.handle)}"
+    if isinstance(item, ast.ConceptBlock):
+        keyword, lines = "CONCEPT", [_concept_matcher(item.matcher)]
+    else:
+        keyword, lines = "PROPOSITION", [_proposition_matcher(item.matcher)]
+    if item.attributes is not None:
+        lines.append(f"SET ATTRIBUTES {value_text(item.attributes)}")
+    if isinstance(item, ast.ConceptBlock) and item.propositions is not None:
+        links = "\n".join(_set_proposition(link) for link in item.propositions)
+        lines.append(f"SET PROPOSITIONS {{\n{_indented(links)}\n}}" if links else "SET PROPOSITIONS {}")
+    body = _indented("\n".join(lines))
+    return f"{keyword}{handle} {{\n{body}\n}}{_metadata(item.metadata)}"
+
+
+def _set_proposition(link: ast.SetProposition) -> str:
+    head = f"({_predicate_name(link.predicate)}, {_endpoint(link.target)})"
+    return head + _metadata(link.metadata)
+
+
+def _delete_keys(what: str, command: ast.DeleteAttributes | ast.DeleteMetadata) -> str:
+    keys = ", ".join(json.dumps(key.name, ensure_ascii=False) for key in command.keys)
+    target = _variable(command.target)
+    return f"DELETE {what} {{{keys}}} FROM {target}\n{_where(command.where)}"

@@ -1,0 +1,262 @@
+"""The scanner: JSON values, variables and dot paths are read here, outside the combinators.
+
+A value is the bulk of a command's text. One function call that walks a whole JSON object costs a
+fiftieth of the combinators that would do the same (docs/decisions/005). Every function takes the
+text and an offset and returns a node with the offset behind it, or raises ``KipError`` with the
+place of the fault.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import cast, get_args
+
+from kiprdf.errors import KipError
+from kiprdf.language import ast, limits
+from kiprdf.source import Span
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_CONSTANTS: dict[str, ast.JsonScalar] = {"true": True, "false": False, "null": None}
+_FIELDS = get_args(ast.Field)
+
+VALUE_START = re.compile(r"[\"\[{\-0-9:]|(?:true|false|null)(?![A-Za-z0-9_])")
+
+
+def skip_space(text: str, offset: int) -> int:
+    """The offset of the next token. Comments are blank by now (``parser.prepare``)."""
+    match = _SPACE.match(text, offset)
+    assert match is not None
+    return match.end()
+
+
+def describe_token(text: str, offset: int) -> str:
+    """What stands at an offset, for the end of a message.
+
+    >>> describe_token("FIND(3)", 5)
+    "'3'"
+    """
+    offset = skip_space(text, offset)
+    if offset >= len(text):
+        return "the end of the text"
+    match = re.compile(r"[?:$]?[A-Za-z0-9_]+|\"[^\"\n]{0,30}\"?|&&|\|\||[=!<>]=|.").match(text, offset)
+    return f"'{match.group()}'" if match else repr(text[offset])
+
+
+def _syntax(text: str, offset: int, expected: str, hint: str | None = None) -> KipError:
+    message = f"Expected {expected}, found {describe_token(text, offset)}."
+    return KipError("KIP_1001", message, hint, Span(offset, offset + 1))
+
+
+def scan_value(text: str, offset: int) -> tuple[ast.Value, int]:
+    """Read one JSON value or placeholder.
+
+    >>> scan_value("[1, :x]", 0)[0]
+    Array(items=(Scalar(value=1), Placeholder(name='x')))
+    """
+    first = text[offset : offset + 1]
+    if first == '"':
+        return scan_string(text, offset)
+    if first == "{":
+        return scan_object(text, offset)
+    if first == "[":
+        return _scan_array(text, offset)
+    if first == ":":
+        return _scan_placeholder(text, offset)
+    if first == "-" or "0" <= first <= "9":
+        return _scan_number(text, offset)
+    word = _WORD.match(text, offset)
+    if word and word.group() in _CONSTANTS:
+        return ast.Scalar(_CONSTANTS[word.group()], span=Span(offset, word.end())), word.end()
+    hint = "Values are JSON: strings in double quotes, numbers, true, false, null, [...], {...}."
+    raise _syntax(text, offset, "a value", hint)
+
+
+def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
+    """Read a string in double quotes with JSON escapes."""
+    try:
+        value, end = json.decoder.scanstring(text, offset + 1, True)
+    except json.JSONDecodeError as fault:
+        raise _string_fault(text, offset, fault) from None
+    span = Span(offset, end)
+    check_string(value, span)
+    return ast.Scalar(value, span=span), end
+
+
+def _string_fault(text: str, offset: int, fault: json.JSONDecodeError) -> KipError:
+    if fault.msg.startswith("Unterminated"):
+        hint = 'Close the string with ", and write a quote inside it as \\".'
+        return KipError("KIP_1001", "The string is not closed.", hint, Span(offset, offset + 1))
+    if "control character" in fault.msg:
+        hint = "Write line breaks as \\n, tabs as \\t, other control characters as \\u00XX."
+        message = "A raw control character stands inside a string."
+        return KipError("KIP_1001", message, hint, Span(fault.pos, fault.pos + 1))
+    hint = 'The escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX.'
+    message = "The string holds an escape that JSON does not know."
+    return KipError("KIP_1001", message, hint, Span(fault.pos, fault.pos + 1))
+
+
+def check_string(value: str, span: Span) -> None:
+    """Refuse what no store can hold: lone surrogates, and more than 1 MiB."""
+    if _LONE_SURROGATE.search(value):
+        message = "A string holds a lone surrogate, which is no character."
+        raise KipError("KIP_1001", message, "Write astral characters as a surrogate pair.", span)
+    if len(value) > limits.STRING_BYTES // 4 and len(value.encode()) > limits.STRING_BYTES:
+        message = "A string is longer than 1 MiB."
+        raise KipError("KIP_4002", message, "Store long texts elsewhere and refer to them.", span)
+
+
+def check_number(value: int | float, span: Span) -> None:
+    """Refuse what the engine cannot compare: integers beyond 64 bits, and infinities."""
+    if isinstance(value, int):
+        if not limits.INTEGER_MINIMUM <= value <= limits.INTEGER_MAXIMUM:
+            message = "An integer lies outside the 64-bit range."
+            raise KipError("KIP_1001", message, "Write it as a string or with an exponent.", span)
+    elif value != value or value in (float("inf"), float("-inf")):
+        message = "A number is not finite."
+        raise KipError("KIP_1001", message, "Numbers lie within the range of a double.", span)
+
+
+def _scan_number(text: str, offset: int) -> tuple[ast.Scalar, int]:
+    match = _NUMBER.match(text, offset)
+    following = text[match.end() : match.end() + 1] if match else ""
+    if match is None or following.isalnum() or following in ("_", "."):
+        end = match.end() + 1 if match else offset + 1
+        hint = "Numbers are JSON numbers: 42, -0.5, 1e6; no leading zero, plus sign or bare point."
+        raise KipError("KIP_1001", "This is not a number.", hint, Span(offset, end))
+    span = Span(offset, match.end())
+    digits = match.group()
+    if match.group(1) is None and match.group(2) is None:
+        # Longer digit strings lie outside 64 bits, and are slow to read.
+        value: int | float = int(digits) if len(digits) <= 20 else limits.INTEGER_MAXIMUM + 1
+    else:
+        value = float(digits)
+    check_number(value, span)
+    return ast.Scalar(value, span=span), match.end()
+
+
+def _scan_placeholder(text: str, offset: int) -> tuple[ast.Placeholder, int]:
+    match = _WORD.match(text, offset + 1)
+    if match is None:
+        code = "KIP_1002" if text[offset + 1 : offset + 2].isalnum() else "KIP_1001"
+        message = "A placeholder is ':' and an identifier."
+        raise KipError(code, message, "For example :name.", Span(offset, offset + 1))
+    return ast.Placeholder(match.group(), span=Span(offset, match.end())), match.end()
+
+
+def _scan_array(text: str, offset: int) -> tuple[ast.Array, int]:
+    items: list[ast.Value] = []
+    at = skip_space(text, offset + 1)
+    while text[at : at + 1] != "]":
+        item, at = scan_value(text, at)
+        items.append(item)
+        at = _after_item(text, at, "]", offset)
+    return ast.Array(tuple(items), span=Span(offset, at + 1)), at + 1
+
+
+def scan_object(text: str, offset: int) -> tuple[ast.Object, int]:
+    """Read an object; its keys are quoted or bare identifiers, each once."""
+    entries: list[ast.Entry] = []
+    seen: set[str] = set()
+    at = skip_space(text, offset + 1)
+    while text[at : at + 1] != "}":
+        key, span, at = _scan_key(text, at)
+        if key in seen:
+            message = f"The key '{key}' stands twice in one object."
+            raise KipError("KIP_1001", message, "Keep one of the two.", span)
+        seen.add(key)
+        at = skip_space(text, at)
+        if text[at : at + 1] != ":":
+            raise _syntax(text, at, f"':' behind the key '{key}'")
+        value, at = scan_value(text, skip_space(text, at + 1))
+        entries.append(ast.Entry(key, value, span=span))
+        at = _after_item(text, at, "}", offset)
+    return ast.Object(tuple(entries), span=Span(offset, at + 1)), at + 1
+
+
+def _scan_key(text: str, offset: int) -> tuple[str, Span, int]:
+    if text[offset : offset + 1] == '"':
+        scalar, end = scan_string(text, offset)
+        return cast(str, scalar.value), scalar.span, end
+    match = _WORD.match(text, offset)
+    if match is None:
+        if text[offset : offset + 1].isdigit():
+            hint = "Quote the key, if it is one inside an object value."
+            raise KipError(
+                "KIP_1002", "A bare key is an identifier.", hint, Span(offset, offset + 1)
+            )
+        raise _syntax(text, offset, "a key or '}'", "Keys are identifiers or quoted strings.")
+    return match.group(), Span(offset, match.end()), match.end()
+
+
+def _after_item(text: str, offset: int, closer: str, opened: int) -> int:
+    """The offset of the next item or of the closer, across at most one comma."""
+    at = skip_space(text, offset)
+    following = text[at : at + 1]
+    if following == ",":
+        return skip_space(text, at + 1)
+    if following == closer:
+        return at
+    if not following:
+        message = f"'{text[opened]}' is not closed."
+        raise KipError("KIP_1001", message, f"Add the missing '{closer}'.", Span(opened, opened + 1))
+    raise _syntax(text, at, f"',' or '{closer}'")
+
+
+def scan_variable(text: str, offset: int) -> tuple[ast.Variable, int]:
+    """Read ``?name``; the caller has seen the question mark."""
+    match = _WORD.match(text, offset + 1)
+    if match is None or text[match.end() : match.end() + 1].isalnum():
+        end = match.end() + 1 if match else offset + 2
+        if match is None and not text[offset + 1 : offset + 2].isalnum():
+            raise _syntax(text, offset + 1, "the name of the variable right behind '?'")
+        message = f"'{text[offset:end]}…' is no variable: its name is no identifier."
+        raise KipError("KIP_1002", message, None, Span(offset, end))
+    return ast.Variable(match.group(), span=Span(offset, match.end())), match.end()
+
+
+def scan_path(text: str, offset: int) -> tuple[ast.Variable | ast.Path, int]:
+    """Read ``?name``, ``?name.field`` or ``?name.attributes.key``.
+
+    >>> scan_path("?d.attributes.risk_level < 3", 0)[0]
+    Path(variable=Variable(name='d'), field='attributes', key='risk_level')
+    """
+    variable, end = scan_variable(text, offset)
+    segments: list[tuple[str, Span]] = []
+    at = skip_space(text, end)
+    while text[at : at + 1] == ".":
+        start = skip_space(text, at + 1)
+        match = _WORD.match(text, start)
+        if match is None:
+            if text[start : start + 1].isalnum():
+                message = "A dot path is made of identifiers."
+                raise KipError("KIP_1002", message, None, Span(start, start + 1))
+            raise _syntax(text, start, "a field behind '.'")
+        segments.append((match.group(), Span(start, match.end())))
+        end = match.end()
+        at = skip_space(text, end)
+    if not segments:
+        return variable, end
+    return _path(variable, segments), end
+
+
+def _path(variable: ast.Variable, segments: list[tuple[str, Span]]) -> ast.Path:
+    field, span = segments[0]
+    allowed = 2 if field in ("attributes", "metadata") else 1
+    if field not in _FIELDS:
+        message = f"'.{field}' is no field of a concept or proposition."
+        hint = (
+            "Concepts have .id .type .name, propositions .id .subject .predicate .object, both "
+            f".attributes.key and .metadata.key; perhaps ?{variable.name}.attributes.{field}."
+        )
+        raise KipError("KIP_1001", message, hint, span)
+    if len(segments) > allowed:
+        message = f"A dot path ends behind '.{segments[allowed - 1][0]}'."
+        hint = "Values are compared whole; a path does not reach inside objects and arrays."
+        raise KipError("KIP_1001", message, hint, segments[allowed][1])
+    key = segments[1][0] if len(segments) == 2 else None
+    whole = Span(variable.span.start, segments[-1][1].end)
+    return ast.Path(variable, cast(ast.Field, field), key, span=whole)
