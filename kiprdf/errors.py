@@ -156,6 +156,10 @@ class KipError(Exception):
         return f"{self.code} {self.located_message} Hint: {self.hint}"
 
 
+class StoreError(Exception):
+    """A store that cannot be opened, read or written; the message is one clear sentence."""
+
+
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The known names that look most like a mistyped one, case set aside.
 

@@ -251,6 +251,15 @@ def _joined(
     return parts[0] if len(parts) == 1 else make(parts, span=span)
 
 
+def _membership(
+    span: Span, tested: ast.Operand, options: ast.Array | ast.Placeholder
+) -> ast.Membership:
+    # An empty list in the text is a mistake; an empty parameter is an empty choice.
+    if isinstance(options, ast.Array) and not options.items:
+        raise _syntax("The list of IN is empty.", "Name at least one value.", options.span)
+    return ast.Membership(tested, options, span=span)
+
+
 membership = _Built(
     _keyword("IN")
     - _mark("(")
@@ -258,7 +267,7 @@ membership = _Built(
     - comma
     - _Scanned("a list or a placeholder", re.compile(r"[\[:]"), values.scan_value)
     - _mark(")"),
-    lambda span, tested, options: ast.Membership(tested, options, span=span),
+    lambda span, tested, options: _membership(span, tested, options),
 )
 null_test = _Built(
     _kept(("IS_NULL", "IS_NOT_NULL"), "a null test") - _mark("(") - operand - _mark(")"),

@@ -94,7 +94,7 @@ def _concept_matcher(matcher: ast.ConceptMatcher) -> str:
 def _proposition_matcher(matcher: ast.PropositionMatcher | ast.PropositionId) -> str:
     if isinstance(matcher, ast.PropositionId):
         return f"(id: {value_text(matcher.id)})"
-    subject, object_ = _endpoint(matcher.subject), _endpoint(matcher.object)
+    subject, object_ = endpoint_text(matcher.subject), endpoint_text(matcher.object)
     return f"({subject}, {_predicate(matcher.predicate)}, {object_})"
 
 
@@ -115,7 +115,8 @@ def _hops(hops: ast.Hops) -> str:
     return f"{{{hops.minimum},{'' if hops.maximum is None else hops.maximum}}}"
 
 
-def _endpoint(endpoint: ast.Endpoint) -> str:
+def endpoint_text(endpoint: ast.Endpoint) -> str:
+    """A clause, or what stands as subject or object of one."""
     match endpoint:
         case ast.Variable():
             return _variable(endpoint)
@@ -185,7 +186,7 @@ def _nested(condition: ast.Condition) -> str:
 def _clause(clause: ast.Clause) -> str:
     match clause:
         case ast.ConceptClause() | ast.PropositionClause():
-            return _endpoint(clause)
+            return endpoint_text(clause)
         case ast.Filter():
             return f"FILTER({_condition(clause.condition)})"
         case ast.Not():
@@ -251,7 +252,7 @@ def _upsert_item(item: ast.ConceptBlock | ast.PropositionBlock) -> str:
 
 
 def _set_proposition(link: ast.SetProposition) -> str:
-    head = f"({_predicate_name(link.predicate)}, {_endpoint(link.target)})"
+    head = f"({_predicate_name(link.predicate)}, {endpoint_text(link.target)})"
     return head + _metadata(link.metadata)
 
 

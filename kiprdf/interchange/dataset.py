@@ -1,0 +1,129 @@
+"""What a set of triples must be to be the dataset of a nexus (docs/mapping.md)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import cast
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.errors import KipError
+from kiprdf.language.names import META_TYPES, is_key, is_type_name, name_fault
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
+
+
+def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
+    """Raise ``KipError`` for the first thing no nexus would have written; count the elements.
+
+    KIP_2002 for a broken shape, KIP_2001 for an undefined type or predicate, KIP_3002 for an
+    endpoint that is missing, KIP_3003 for two links of one fact or two facts of one link.
+    """
+    by_subject: dict[NamedNode, list[Triple]] = defaultdict(list)
+    for triple in triples:
+        if not isinstance(triple.subject, NamedNode):
+            raise _broken(triple, "its subject is no IRI")
+        by_subject[triple.subject].append(triple)
+    links = _links(by_subject)
+    for subject, own in by_subject.items():
+        name = iris.name(subject.value)
+        if isinstance(name, ConceptName):
+            _check_concept(subject, name, own, by_subject, iris)
+        elif isinstance(name, PropositionName):
+            _check_link(subject, name, links, by_subject, iris)
+        else:
+            raise _broken(own[0], f"its subject is no element below <{iris.base}>")
+        _check_triples(own, set(links.values()), iris)
+    return len(by_subject)
+
+
+def _broken(triple: Triple, why: str) -> KipError:
+    message = f"{triple} does not belong into a nexus: {why}."
+    return KipError("KIP_2002", message, "Restore takes snapshots; see docs/mapping.md.")
+
+
+def _links(by_subject: dict[NamedNode, list[Triple]]) -> dict[NamedNode, Triple]:
+    """The fact of each link; each fact has one link, each link one fact."""
+    links: dict[NamedNode, Triple] = {}
+    stated: dict[Triple, NamedNode] = {}
+    for subject, own in by_subject.items():
+        for triple in own:
+            if triple.predicate != vocab.REIFIES:
+                continue
+            fact = triple.object
+            if not isinstance(fact, Triple):
+                raise _broken(triple, "a reifier reifies a triple")
+            if subject in links or fact in stated:
+                message = f"{subject} and {stated.get(fact, subject)} claim one identity."
+                raise KipError("KIP_3003", message, "Each fact has one link.")
+            links[subject], stated[fact] = fact, subject
+    return links
+
+
+def _check_concept(
+    node: NamedNode,
+    name: ConceptName,
+    own: list[Triple],
+    known: dict[NamedNode, list[Triple]],
+    iris: Iris,
+) -> None:
+    fault = name_fault(name.name)
+    if fault is not None or iris.concept(name.type, name.name) != node:
+        raise _broken(own[0], f"its name {fault or 'is not encoded as ours are'}")
+    definition = iris.type(name.type)
+    if name.type not in META_TYPES and definition not in known:
+        message = f"The type of {iris.id(node)} is not defined."
+        raise KipError("KIP_2001", message, "A snapshot holds the definitions of its types.")
+    if name.type in META_TYPES and not is_type_name(name.name):
+        raise KipError("KIP_1002", f"'{name.name}' cannot be a type or predicate.")
+    expected = {(vocab.TYPE, definition), (vocab.LABEL, Literal(name.name))}
+    found = [(t.predicate, t.object) for t in own if t.predicate in (vocab.TYPE, vocab.LABEL)]
+    if set(found) != expected:
+        raise _broken(own[0], "rdf:type and rdfs:label do not say what its IRI says")
+
+
+def _check_link(
+    node: NamedNode,
+    name: PropositionName,
+    links: dict[NamedNode, Triple],
+    known: dict[NamedNode, list[Triple]],
+    iris: Iris,
+) -> None:
+    fact = links.get(node)
+    if fact is None:
+        raise _broken(known[node][0], "the link reifies nothing")
+    if fact.predicate != iris.predicate(name.predicate):
+        raise _broken(known[node][0], "the link's IRI names another predicate")
+    if fact.predicate not in known:
+        message = f"The predicate '{name.predicate}' is not defined."
+        raise KipError("KIP_2001", message, "A snapshot holds the definitions of its predicates.")
+    for end in (fact.subject, fact.object):
+        if end not in known:
+            message = f"{iris.id(node)} links {end}, which is no element of the snapshot."
+            raise KipError("KIP_3002", message, "Both ends of a proposition must be there.")
+    if fact.subject == fact.object:
+        raise _broken(fact, "a proposition links two different elements")
+    if fact not in known[cast(NamedNode, fact.subject)]:
+        raise _broken(fact, "it is reified but not asserted")
+
+
+def _check_triples(own: list[Triple], links: set[Triple], iris: Iris) -> None:
+    """Every triple is a part of an element: an attribute, metadata, or a fact with its link."""
+    for triple in own:
+        predicate = triple.predicate.value
+        if triple.predicate in (vocab.TYPE, vocab.LABEL, vocab.REIFIES):
+            continue
+        if predicate.startswith(iris.predicates):
+            if triple not in links:
+                raise _broken(triple, "the fact has no link")
+            continue
+        space = next((s for s in (vocab.ATTRIBUTE, vocab.METADATA) if predicate.startswith(s)), None)
+        if space is None or not is_key(predicate[len(space) :]):
+            raise _broken(triple, "its predicate is no attribute, metadata key or predicate")
+        if not (isinstance(triple.object, Literal) or triple.object == vocab.NULL):
+            raise _broken(triple, "the value is no literal")
+    counts = Counter(t.predicate for t in own if not t.predicate.value.startswith(iris.predicates))
+    for key, count in counts.items():
+        if count > 1:
+            raise _broken(own[0], f"{key} has {count} values")

@@ -1,0 +1,5 @@
+"""KML: from a checked statement to one delta and its receipt.
+
+``draft`` (the nexus as the statement would leave it), ``upsert``, ``delete``, ``protection`` (what
+no statement may change), ``schema`` (instance schemas, enforced on request).
+"""

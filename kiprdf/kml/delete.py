@@ -1,0 +1,86 @@
+"""DELETE in its four forms (KIP 4.2)."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from pyoxigraph import NamedNode
+
+from kiprdf.errors import KipError
+from kiprdf.kml.draft import Draft, definition_name
+from kiprdf.kql.find import nodes
+from kiprdf.language import ast
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Concept, Proposition
+from kiprdf.source import Span
+
+
+def delete(command: ast.Delete, draft: Draft) -> dict[str, int]:
+    """Carry a checked DELETE out in a draft; its receipt."""
+    match command:
+        case ast.DeleteAttributes():
+            return _delete_keys(command, draft, attributes=True)
+        case ast.DeleteMetadata():
+            return _delete_keys(command, draft, attributes=False)
+        case ast.DeletePropositions():
+            draft.delete(_targets(command, draft, Proposition))
+            return {"deleted_propositions": _count(draft, Proposition)}
+        case ast.DeleteConcept():
+            draft.delete(_targets(command, draft, Concept))
+            return {
+                "deleted_concepts": _count(draft, Concept),
+                "deleted_propositions": _count(draft, Proposition),
+            }
+        case _:
+            assert_never(command)
+
+
+def _targets(
+    command: ast.Delete, draft: Draft, kind: type[Concept] | type[Proposition]
+) -> list[NamedNode]:
+    """The distinct elements of one kind that are bound to the target."""
+    found = nodes(command.target, command.where, draft.store)
+    return [node for node in found if isinstance(draft.element(node), kind)]
+
+
+def _count(draft: Draft, kind: type[Concept] | type[Proposition]) -> int:
+    return sum(isinstance(element, kind) for element in draft.deleted.values())
+
+
+def _delete_keys(
+    command: ast.DeleteAttributes | ast.DeleteMetadata, draft: Draft, attributes: bool
+) -> dict[str, int]:
+    """Count the elements that lost a key."""
+    counts = {Concept: 0, Proposition: 0}
+    for node in nodes(command.target, command.where, draft.store):
+        element = draft.element(node)
+        assert element is not None
+        found = element.attributes if attributes else element.metadata
+        lost = [key.name for key in command.keys if found.pop(key.name, None) is not None]
+        counts[type(element)] += bool(lost)
+    return {"updated_concepts": counts[Concept], "updated_propositions": counts[Proposition]}
+
+
+def check_unused(draft: Draft, span: Span) -> None:
+    """A definition goes only with its last instance, or that would be stranded (KIP_2002)."""
+    store = draft.store
+    for node in draft.deleted:
+        name = definition_name(node, store)
+        if name is None:
+            continue
+        if name.type == "$ConceptType":
+            used = [t for t in store.match(None, vocab.TYPE, node) if t.subject not in draft.deleted]
+            what = "concepts"
+        else:
+            gone = {
+                (e.subject, e.object)
+                for e in draft.deleted.values()
+                if isinstance(e, Proposition) and e.predicate == name.name
+            }
+            facts = store.match(None, node, None)
+            used = [fact for fact in facts if (fact.subject, fact.object) not in gone]
+            what = "propositions"
+        if used:
+            message = f"'{name.name}' still has {len(used)} {what}."
+            hint = f"Delete its {what} first."
+            raise KipError("KIP_2002", message, hint, span)

@@ -1,0 +1,221 @@
+"""The nexus as a statement would leave it: edits over the store, and the delta between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import TypeAlias, cast
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.kql.reader import link_of, links_at
+from kiprdf.rdf import reification, vocab
+from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
+from kiprdf.rdf.iris import ConceptName, proposition_digits
+from kiprdf.rdf.literals import to_term
+from kiprdf.store import Delta, Store
+
+Clock: TypeAlias = Callable[[], datetime]
+Term: TypeAlias = Literal | NamedNode
+
+
+def now() -> datetime:
+    """The clock of a nexus that was given no other."""
+    return datetime.now(timezone.utc)
+
+
+@dataclass(slots=True)
+class Edit:
+    """One element: as the store holds it (None when it is new), and as the draft has it."""
+
+    before: Element | None
+    after: Element
+
+    @property
+    def changed_attributes(self) -> bool:
+        return self.before is None or self.before.attributes != self.after.attributes
+
+    @property
+    def changed_metadata(self) -> bool:
+        return self.before is None or self.before.metadata != self.after.metadata
+
+    @property
+    def changed(self) -> bool:
+        return self.changed_attributes or self.changed_metadata
+
+
+@dataclass
+class Draft:
+    """Edits over a store. Nothing reaches the store but through ``delta``."""
+
+    store: Store
+    clock: Clock = now
+    edits: dict[NamedNode, Edit] = field(default_factory=dict)
+    deleted: dict[NamedNode, Element] = field(default_factory=dict)
+    _new_links: dict[Triple, NamedNode] = field(default_factory=dict)
+
+    # Elements ---------------------------------------------------------------------------------
+
+    def element(self, node: NamedNode) -> Element | None:
+        """The element as the draft has it; what is returned may be edited in place."""
+        edit = self.edits.get(node)
+        if edit is None:
+            triples = self.store.describe(node)
+            before = read_element(self.store.iris, node, triples)
+            if before is None:
+                return None
+            after = read_element(self.store.iris, node, triples)
+            assert after is not None
+            edit = self.edits[node] = Edit(before, after)
+        return edit.after
+
+    def concept(self, type: str, name: str) -> Element:
+        """The concept of a name, created where there is none."""
+        node = self.store.iris.concept(type, name)
+        found = self.element(node)
+        if found is None:
+            found = Concept(node, type, name)
+            self.edits[node] = Edit(None, found)
+        return found
+
+    def find_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode | None:
+        """The proposition that states a fact, in the draft or in the store."""
+        fact = Triple(subject, self.store.iris.predicate(predicate), object_)
+        return self._new_links.get(fact) or link_of(self.store, fact)
+
+    def link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> Element:
+        """The proposition that states a fact, created where there is none."""
+        node = self.find_link(subject, predicate, object_)
+        if node is not None:
+            found = self.element(node)
+            assert found is not None
+            return found
+        node = self._free_link(subject, predicate, object_)
+        created = Proposition(node, subject, predicate, object_)
+        self.edits[node] = Edit(None, created)
+        fact = Triple(subject, self.store.iris.predicate(predicate), object_)
+        self._new_links[fact] = node
+        return created
+
+    def _free_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode:
+        """A new proposition's node; salted past one that another fact holds after a merge."""
+        iris = self.store.iris
+        salt = 0
+        while True:
+            digits = proposition_digits(iris.id(subject), predicate, iris.id(object_), salt)
+            node = iris.proposition(digits, predicate)
+            if node not in self.edits and not self.store.describe(node):
+                return node
+            salt += 1
+
+    # Deleting ---------------------------------------------------------------------------------
+
+    def delete(self, nodes: Iterable[NamedNode]) -> None:
+        """Delete elements with every proposition about them, and about those (KIP 4.2.4)."""
+        pending = list(nodes)
+        while pending:
+            node = pending.pop()
+            if node in self.deleted:
+                continue
+            element = self.element(node)
+            assert element is not None
+            self.deleted[node] = element
+            pending.extend(link for link, _ in links_at(self.store, node))
+
+    # The delta --------------------------------------------------------------------------------
+
+    def changes(self) -> Iterator[Edit]:
+        """The edits of elements that stay and differ from the store."""
+        for node, edit in self.edits.items():
+            if node not in self.deleted and edit.changed:
+                yield edit
+
+    def delta(self) -> Delta:
+        """What the store must change; empty when the draft says what the store says."""
+        removed: list[Triple] = []
+        added: list[Triple] = []
+        touched: list[NamedNode] = []
+        moment = to_term(_timestamp(self.clock()))
+        for edit in self.changes():
+            before = {} if edit.before is None else _values(edit.before)
+            after = _values(edit.after) | _engine_metadata(edit.before, moment)
+            node = edit.after.node
+            removed.extend(Triple(node, k, v) for k, v in before.items() if after.get(k) != v)
+            added.extend(Triple(node, k, v) for k, v in after.items() if before.get(k) != v)
+            if edit.before is None:
+                added.extend(self._identity(edit.after))
+            touched.extend((node, *self._described_by(edit)))
+        for node, element in self.deleted.items():
+            removed.extend(self.store.describe(node))
+            if isinstance(element, Proposition):
+                removed.append(self._fact(element))
+            touched.append(node)
+        return Delta(_once(removed), _once(added), _once(touched))
+
+    def _identity(self, element: Element) -> Iterable[Triple]:
+        """The triples that make a new element what it is."""
+        if isinstance(element, Proposition):
+            return reification.to_rdf12(element.node, self._fact(element))
+        return (
+            Triple(element.node, vocab.TYPE, self.store.iris.type(element.type)),
+            Triple(element.node, vocab.LABEL, Literal(element.name)),
+        )
+
+    def _fact(self, element: Proposition) -> Triple:
+        predicate = self.store.iris.predicate(element.predicate)
+        return Triple(element.subject, predicate, element.object)
+
+    def _described_by(self, edit: Edit) -> Iterable[NamedNode]:
+        """The propositions found by a predicate's description, when that changes."""
+        element = edit.after
+        if not isinstance(element, Concept) or element.type != "$PropositionType":
+            return ()
+        old = None if edit.before is None else edit.before.attributes.get("description")
+        if old == element.attributes.get("description"):
+            return ()
+        facts = self.store.match(None, element.node, None)
+        links = (link_of(self.store, fact) for fact in list(facts))
+        return [link for link in links if link is not None]
+
+
+def definition_name(node: NamedNode, store: Store) -> ConceptName | None:
+    """The name of the type or predicate that a node defines."""
+    name = store.iris.name(node.value)
+    if isinstance(name, ConceptName) and name.type in ("$ConceptType", "$PropositionType"):
+        return name
+    return None
+
+
+def _once(items: Iterable[object]) -> tuple:  # type: ignore[type-arg]
+    return tuple(dict.fromkeys(items))
+
+
+def _values(element: Element) -> dict[NamedNode, Term]:
+    """Attributes and metadata by their RDF predicates."""
+    maps: tuple[tuple[str, Mapping[str, Term]], ...] = (
+        (vocab.ATTRIBUTE, element.attributes),
+        (vocab.METADATA, element.metadata),
+    )
+    return {NamedNode(space + key): term for space, found in maps for key, term in found.items()}
+
+
+def _engine_metadata(before: Element | None, moment: Term) -> dict[NamedNode, Term]:
+    """The metadata that only the engine writes; an element without a version counts as 1."""
+    if before is None:
+        version, created = 1, {NamedNode(vocab.METADATA + vocab.CREATED_AT): moment}
+    else:
+        stored = before.metadata.get(vocab.VERSION)
+        version = int(cast(Literal, stored).value) + 1 if stored is not None else 2
+        created = {}
+    return {
+        NamedNode(vocab.METADATA + vocab.VERSION): to_term(version),
+        NamedNode(vocab.METADATA + vocab.UPDATED_AT): moment,
+        **created,
+    }
+
+
+def _timestamp(moment: datetime) -> str:
+    """ISO 8601 in UTC with milliseconds."""
+    utc = moment.astimezone(timezone.utc)
+    return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"

@@ -1,0 +1,63 @@
+"""What no statement may change (KIP_3004, KIP Appendix 4).
+
+Judged by effect, on the state before the statement: creating a protected element, and a write
+that changes nothing, pass.
+"""
+
+from __future__ import annotations
+
+from pyoxigraph import NamedNode
+
+from kiprdf.errors import KipError
+from kiprdf.kml.draft import Draft
+from kiprdf.rdf.elements import Proposition
+from kiprdf.rdf.iris import Iris
+from kiprdf.source import NOWHERE, Span
+
+SYSTEM = (
+    ("$ConceptType", "$ConceptType"),
+    ("$ConceptType", "$PropositionType"),
+    ("$ConceptType", "Domain"),
+    ("$PropositionType", "belongs_to_domain"),
+    ("Domain", "CoreSchema"),
+)
+ACTORS = (("Person", "$self"), ("Person", "$system"))
+CORE_DIRECTIVES = "core_directives"
+
+
+def is_system(node: NamedNode, iris: Iris) -> bool:
+    """Whether a node is one of the definitions and domains that the system stands on."""
+    return iris.name(node.value) in SYSTEM
+
+
+def is_actor(node: NamedNode, iris: Iris) -> bool:
+    """Whether a node is ``$self`` or ``$system``."""
+    return iris.name(node.value) in ACTORS
+
+
+def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
+    """Raise KIP_3004 when a draft changes or deletes what is protected."""
+    iris = draft.store.iris
+    for edit in draft.changes():
+        node = edit.after.node
+        if edit.before is None:
+            continue
+        if is_system(node, iris):
+            raise _refused(f"{iris.id(node)} belongs to the core schema; it stays as it is.", span)
+        directives = (e.attributes.get(CORE_DIRECTIVES) for e in (edit.before, edit.after))
+        if is_actor(node, iris) and len(set(directives)) > 1:
+            raise _refused(f"The core_directives of {iris.id(node)} stay as they are.", span)
+    for node, element in draft.deleted.items():
+        if is_system(node, iris) or is_actor(node, iris):
+            raise _refused(f"{iris.id(node)} cannot be deleted.", span)
+        if isinstance(element, Proposition) and is_system(element.subject, iris):
+            message = f"The proposition {iris.id(node)} of the core schema cannot be deleted."
+            raise _refused(message, span)
+
+
+def _refused(message: str, span: Span) -> KipError:
+    hint = (
+        "Meta-types, the Domain type, belongs_to_domain, CoreSchema, the system actors and their "
+        "core_directives are protected; other attributes of $self may evolve."
+    )
+    return KipError("KIP_3004", message, hint, span)

@@ -1,0 +1,136 @@
+"""UPSERT: match or create, shallow merge, additive links (KIP 4.1, 2.10)."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from pyoxigraph import NamedNode
+
+from kiprdf.errors import KipError
+from kiprdf.kml.draft import Draft
+from kiprdf.kml.protection import is_system
+from kiprdf.kql.probe import not_found
+from kiprdf.kql.segments import exact_node
+from kiprdf.language import ast
+from kiprdf.language.parameters import to_json
+from kiprdf.language.printer import endpoint_text
+from kiprdf.rdf.elements import Element, Terms
+from kiprdf.rdf.literals import to_term
+from kiprdf.source import Span
+
+
+def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
+    """Carry a checked UPSERT out in a draft; its receipt.
+
+    Raises KIP_3002 for a target that does not exist, KIP_1001 for a link of a node to itself.
+    """
+    statement = _Statement(draft)
+    for block in command.blocks:
+        statement.block(block)
+    iris = draft.store.iris
+    return {
+        "blocks": len(command.blocks),
+        "upsert_concept_nodes": [iris.id(node) for node in statement.concepts],
+        "upsert_proposition_links": [iris.id(node) for node in statement.propositions],
+    }
+
+
+def _terms(found: ast.Value | None) -> Terms:
+    """The RDF terms of a map of attributes or metadata."""
+    entries = cast(ast.Object, found).entries if found is not None else ()
+    return {entry.key: to_term(to_json(entry.value)) for entry in entries}
+
+
+class _Statement:
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._handles: dict[str, NamedNode] = {}
+        self.concepts: list[NamedNode] = []
+        self.propositions: list[NamedNode] = []
+
+    def block(self, block: ast.UpsertBlock) -> None:
+        """Blocks run in written order; handles live in theirs."""
+        self._handles = {}
+        outer = _terms(block.metadata)
+        for item in block.items:
+            if isinstance(item, ast.ConceptBlock):
+                element = self._concept_block(item, outer)
+                self.concepts.append(element.node)
+            else:
+                element = self._proposition_block(item, outer)
+                self.propositions.append(element.node)
+            if item.handle is not None:
+                self._handles[item.handle.name] = element.node
+
+    def _concept_block(self, item: ast.ConceptBlock, outer: Terms) -> Element:
+        element = self._matched_concept(item.matcher)
+        element.attributes.update(_terms(item.attributes))
+        metadata = {**outer, **_terms(item.metadata)}
+        if not self._is_bare_reference(item, element):
+            element.metadata.update(metadata)
+        for link in item.propositions or ():
+            target = self._target(link.target)
+            made = self._link(element.node, link.predicate, target, link.span)
+            made.metadata.update({**metadata, **_terms(link.metadata)})
+        return element
+
+    def _is_bare_reference(self, item: ast.ConceptBlock, element: Element) -> bool:
+        """A core element named only to get a handle on it: the outer metadata is not about it."""
+        bare = item.attributes is None and item.metadata is None
+        known = self._draft.edits[element.node].before is not None
+        return bare and known and is_system(element.node, self._draft.store.iris)
+
+    def _matched_concept(self, matcher: ast.ConceptMatcher) -> Element:
+        """``{type, name}`` matches or creates, ``{id}`` only matches."""
+        if matcher.id is None:
+            type_name = cast(str, to_json(cast(ast.Value, matcher.type)))
+            return self._draft.concept(type_name, cast(str, to_json(cast(ast.Value, matcher.name))))
+        return self._existing(ast.ConceptClause(None, matcher, span=matcher.span))
+
+    def _existing(self, clause: ast.ConceptClause | ast.PropositionClause) -> Element:
+        node = exact_node(clause, self._draft.store.iris)
+        assert node is not None
+        element = self._draft.element(node)
+        if element is None:
+            raise not_found(clause, self._draft.store)
+        return element
+
+    def _proposition_block(self, item: ast.PropositionBlock, outer: Terms) -> Element:
+        """``(s, "p", o)`` matches or creates, ``(id:)`` only matches."""
+        matcher = item.matcher
+        if isinstance(matcher, ast.PropositionId):
+            element = self._existing(ast.PropositionClause(None, matcher, span=matcher.span))
+        else:
+            subject, predicate, object_ = self._fact(matcher)
+            element = self._link(subject, predicate, object_, matcher.span)
+        element.attributes.update(_terms(item.attributes))
+        element.metadata.update({**outer, **_terms(item.metadata)})
+        return element
+
+    def _fact(
+        self, matcher: ast.PropositionMatcher
+    ) -> tuple[NamedNode, ast.PredicateName, NamedNode]:
+        predicate = cast(ast.Predicates, matcher.predicate).alternatives[0]
+        return self._target(matcher.subject), predicate, self._target(matcher.object)
+
+    def _target(self, endpoint: ast.Endpoint) -> NamedNode:
+        """A handle, or an element that exists or was created above (KIP_3002 otherwise)."""
+        if isinstance(endpoint, ast.Variable):
+            return self._handles[endpoint.name]
+        if not isinstance(endpoint.matcher, ast.PropositionMatcher):
+            return self._existing(endpoint).node
+        subject, predicate, object_ = self._fact(endpoint.matcher)
+        found = self._draft.find_link(subject, predicate.name, object_)
+        if found is None:
+            fact = endpoint_text(endpoint)
+            hint = "Create it first with a PROPOSITION block, and use its handle."
+            raise KipError("KIP_3002", f"There is no proposition {fact}.", hint, endpoint.span)
+        return found
+
+    def _link(
+        self, subject: NamedNode, predicate: ast.PredicateName, object_: NamedNode, span: Span
+    ) -> Element:
+        if subject == object_:
+            message = "A proposition links two different elements; this one's ends are the same."
+            raise KipError("KIP_1001", message, "Store it as an attribute instead.", span)
+        return self._draft.link(subject, predicate.name, object_)

@@ -1,0 +1,52 @@
+"""Page tokens: opaque to the caller, bound to the command they came from."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from dataclasses import replace
+
+from kiprdf.errors import KipError
+from kiprdf.language import ast, to_text
+from kiprdf.language.parameters import to_json
+
+_FORMAT = 1
+
+
+def digest(command: ast.Find | ast.DescribeTypes) -> str:
+    """Names a bound command, its page size and cursor set aside."""
+    text = to_text(replace(command, limit=None, cursor=None))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def encode(command: ast.Find | ast.DescribeTypes, commit: int, offset: int) -> str:
+    """The token of the page that begins at an offset."""
+    content = json.dumps([_FORMAT, digest(command), commit, offset], separators=(",", ":"))
+    return base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
+
+
+def decode(command: ast.Find | ast.DescribeTypes) -> int:
+    """The offset that the command's own cursor stands for; 0 without one.
+
+    Raises KIP_1001 for a token that is none, or is another command's.
+    """
+    if command.cursor is None:
+        return 0
+    token = str(to_json(command.cursor))
+    span = command.cursor.span
+    try:
+        padded = token.encode("ascii") + b"=" * (-len(token) % 4)
+        content = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        number, name, _, offset = content
+        if number != _FORMAT or type(offset) is not int or offset < 0:
+            raise ValueError
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        hint = "Send next_cursor of the previous page unchanged, or leave CURSOR out."
+        raise KipError("KIP_1001", "The cursor is none of ours.", hint, span) from None
+    if name != digest(command):
+        hint = "A cursor goes on with the command and the parameters it came from."
+        message = "The cursor belongs to another command."
+        raise KipError("KIP_1001", message, hint, span)
+    return int(offset)

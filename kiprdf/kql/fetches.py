@@ -1,0 +1,127 @@
+"""The values that FILTERs look at, fetched where the variable is bound (docs/decisions/006).
+
+Fetched where they are used instead, a variable that may be null there would match every node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from kiprdf.kql.scopes import PREDICATE_NAME, Binding, Frame
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris
+from kiprdf.sparql.algebra import (
+    BGP,
+    UNIT,
+    Call,
+    Expression,
+    Extend,
+    Lateral,
+    LeftJoin,
+    Pattern,
+    TriplePattern,
+)
+
+FETCHES_A_GROUP = 8
+"""Planning time grows with the fourth power of the OPTIONALs of one group."""
+
+
+def fetch(
+    pattern: Pattern, bindings: Mapping[str, Binding], frame: Frame, iris: Iris
+) -> Pattern:
+    """A pattern with the needed values of some variables, each of them surely bound in it."""
+    wanted = [
+        (binding, field, key)
+        for name, binding in bindings.items()
+        for field, key in sorted(frame.needs.get(name, ()), key=str)
+        if binding.predicate == (field == PREDICATE_NAME)
+    ]
+    for start in range(0, len(wanted), FETCHES_A_GROUP):
+        group = wanted[start : start + FETCHES_A_GROUP]
+        if start == 0:
+            pattern = _fetch_group(pattern, group, frame, iris)
+        else:
+            pattern = Lateral(pattern, _fetch_group(UNIT, group, frame, iris))
+    return pattern
+
+
+def _fetch_group(
+    pattern: Pattern,
+    wanted: Iterable[tuple[Binding, str, str | None]],
+    frame: Frame,
+    iris: Iris,
+) -> Pattern:
+    for binding, field, key in wanted:
+        value = frame.value(binding.carrier, field, key)
+        pattern = _Fetch(frame, iris).one(pattern, binding.term, field, key, value)
+    return pattern
+
+
+class _Fetch:
+    def __init__(self, frame: Frame, iris: Iris) -> None:
+        self._fresh = frame.namer.fresh
+        self._iris = iris
+
+    def one(
+        self,
+        pattern: Pattern,
+        node: Variable | NamedNode,
+        field: str,
+        key: str | None,
+        value: Variable,
+    ) -> Pattern:
+        """A pattern with one value of a node; the value is unbound where the node has none."""
+        if field == "attributes":
+            assert key is not None
+            return _optional(pattern, (node, NamedNode(vocab.ATTRIBUTE + key), value))
+        if field == "metadata":
+            assert key is not None
+            return _optional(pattern, (node, NamedNode(vocab.METADATA + key), value))
+        if field == "name":
+            return _optional(pattern, (node, vocab.LABEL, value))
+        if field == "type":
+            definition = self._fresh("type")
+            found = _optional(pattern, (node, vocab.TYPE, definition))
+            return Extend(found, value, _after(definition, self._iris.concept_types))
+        if field == "id":
+            return self._id(pattern, node, value)
+        if field == PREDICATE_NAME:
+            return Extend(pattern, value, _after(node, self._iris.predicates))
+        fact = self._fresh("fact")
+        found = _optional(pattern, (node, vocab.REIFIES, fact))
+        if field == "predicate":
+            named = _after(Call("PREDICATE", (fact,)), self._iris.predicates)
+            return Extend(found, value, named)
+        end = self._fresh(field)
+        reached = Extend(
+            BGP((TriplePattern(node, vocab.REIFIES, fact),)), end, Call(field.upper(), (fact,))
+        )
+        return Lateral(pattern, LeftJoin(UNIT, self._id(reached, end, value)))
+
+    def _id(self, pattern: Pattern, node: Variable | NamedNode, value: Variable) -> Pattern:
+        """``C:Type/name`` from type and label; ``P:digits:predicate`` from the IRI."""
+        definition, name = self._fresh("type"), self._fresh("name")
+        concept = BGP(
+            (
+                TriplePattern(node, vocab.TYPE, definition),
+                TriplePattern(node, vocab.LABEL, name),
+            )
+        )
+        type_name = _after(definition, self._iris.concept_types)
+        concept_id = Call("CONCAT", (Literal("C:"), type_name, Literal("/"), name))
+        rest = Call("REPLACE", (_after(node, self._iris.propositions), Literal("/"), Literal(":")))
+        proposition_id = Call("CONCAT", (Literal("P:"), rest))
+        found = Lateral(pattern, LeftJoin(UNIT, concept))
+        return Extend(found, value, Call("COALESCE", (concept_id, proposition_id)))
+
+
+def _optional(
+    pattern: Pattern, triple: tuple[Variable | NamedNode, NamedNode, Variable]
+) -> Pattern:
+    return LeftJoin(pattern, BGP((TriplePattern(*triple),)))
+
+
+def _after(node: Expression, prefix: str) -> Expression:
+    return Call("STRAFTER", (Call("STR", (node,)), Literal(prefix)))

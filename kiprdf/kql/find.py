@@ -1,0 +1,111 @@
+"""One FIND from checked tree to result: probe, translate, render, select, shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from pyoxigraph import NamedNode, Variable
+
+from kiprdf.kql import cursor, results
+from kiprdf.kql.probe import probe
+from kiprdf.kql.reader import Reader
+from kiprdf.kql.translate import translate
+from kiprdf.language import ast
+from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.literals import Json
+from kiprdf.rdf import vocab
+from kiprdf.rdf.vocab import prefixes
+from kiprdf.semantics.check import page_size
+from kiprdf.sparql.algebra import Select
+from kiprdf.sparql.text import render
+from kiprdf.store import Store
+
+
+CONCEPT, PROPOSITION = vocab.TYPE, vocab.REIFIES
+"""The predicate of which every concept, every proposition, is the subject exactly once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a FIND asks the store.
+
+    ``names`` are the KQL variables of the SELECT's columns, ``predicates`` those of them that
+    hold predicates. ``paged`` tells whether the store cuts the page; ordered and grouped rows are
+    cut behind it.
+    """
+
+    select: Select
+    names: tuple[str, ...]
+    predicates: frozenset[str]
+    paged: bool
+
+
+def plan(find: ast.Find, iris: Iris, offset: int = 0) -> Plan:
+    """Compile a checked FIND."""
+    pattern, scope = translate(find.where, iris)
+    names = _needed_names(find, tuple(scope))
+    paged = not find.order_by and not results.is_grouped(find)
+    limit = page_size(find.limit)
+    select = Select(
+        tuple(scope[name].carrier for name in names),
+        pattern,
+        # One more than the page tells whether there is a next page.
+        limit=limit + 1 if paged and limit is not None else None,
+        offset=offset if paged else 0,
+    )
+    predicates = frozenset(name for name in names if scope[name].predicate)
+    return Plan(select, names, predicates, paged)
+
+
+def _needed_names(find: ast.Find, bound: tuple[str, ...]) -> tuple[str, ...]:
+    """Aggregates run over whole solutions; otherwise what is shown or ordered by is enough."""
+    if results.is_grouped(find):
+        return bound
+    shown = (*find.expressions, *(key.expression for key in find.order_by))
+    return tuple(dict.fromkeys(_variable_name(expression) for expression in shown))
+
+
+def _variable_name(expression: ast.Expression) -> str:
+    assert not isinstance(expression, ast.Aggregate)
+    return expression.name if isinstance(expression, ast.Variable) else expression.variable.name
+
+
+def run(find: ast.Find, store: Store) -> tuple[list[list[Json]], str | None]:
+    """The columns of a checked FIND, and the cursor of the next page if there is one."""
+    offset = cursor.decode(find)
+    probe(find.where, store)
+    planned = plan(find, store.iris, offset)
+    rows = store.select(text_of(planned, store.iris))
+    solutions: list[results.Solution] = [
+        dict(zip(planned.names, cast(tuple[NamedNode | None, ...], row), strict=True))
+        for row in rows
+    ]
+    limit = page_size(find.limit)
+    wanted = None if limit is None else limit + 1
+    found, count = results.columns(
+        find,
+        solutions,
+        planned.predicates,
+        Reader(store),
+        offset=0 if planned.paged else offset,
+        limit=wanted,
+    )
+    if limit is None or count <= limit:
+        return found, None
+    commit = store.commit()
+    return [column[:limit] for column in found], cursor.encode(find, commit, offset + limit)
+
+
+def text_of(planned: Plan, iris: Iris) -> str:
+    """The SPARQL of a plan."""
+    return render(planned.select, prefixes(iris.base))
+
+
+def nodes(target: ast.Variable, where: ast.Block, store: Store) -> list[NamedNode]:
+    """The distinct elements bound to one variable of a checked WHERE; nulls are left out."""
+    probe(where, store)
+    pattern, scope = translate(where, store.iris)
+    carrier: Variable = scope[target.name].carrier
+    rows = store.select(render(Select((carrier,), pattern), prefixes(store.iris.base)))
+    return [cast(NamedNode, node) for (node,) in rows if node is not None]

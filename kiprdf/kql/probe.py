@@ -1,0 +1,141 @@
+"""What must hold before a WHERE is run: exact identities exist, REGEX patterns are valid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from kiprdf.errors import KipError, nearest
+from kiprdf.kql.segments import exact_node
+from kiprdf.language import ast
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.sparql import algebra
+from kiprdf.sparql.text import render
+from kiprdf.store import Store
+
+Exact = ast.ConceptClause | ast.PropositionClause
+NEAR_NAMES = 2_000
+"""How many names of a type are looked through for the hint of KIP_3002."""
+
+
+def probe(where: ast.Block, store: Store) -> None:
+    """Raise KIP_3002 for a dangling exact identity in the mandatory pattern of a WHERE, and
+    KIP_1001 for a REGEX pattern that the engine refuses.
+
+    Inside NOT, OPTIONAL and UNION a missing identity is no error: it does not match.
+    """
+    for clause in where.clauses:
+        if isinstance(clause, ast.ConceptClause | ast.PropositionClause):
+            for exact in _exact_clauses(clause):
+                _require(exact, store)
+    _check_patterns(where, store)
+
+
+def _exact_clauses(clause: ast.Endpoint) -> Iterator[Exact]:
+    if isinstance(clause, ast.Variable):
+        return
+    if isinstance(clause.matcher, ast.PropositionMatcher):
+        yield from _exact_clauses(clause.matcher.subject)
+        yield from _exact_clauses(clause.matcher.object)
+    else:
+        yield clause
+
+
+def _require(clause: Exact, store: Store) -> None:
+    node = exact_node(clause, store.iris)
+    if node is not None and not exists(node, store):
+        raise not_found(clause, store)
+
+
+def exists(node: NamedNode, store: Store) -> bool:
+    """Whether a node is a concept or a proposition of the store."""
+    own = vocab.REIFIES if node.value.startswith(store.iris.propositions) else vocab.TYPE
+    return next(store.match(node, own, None), None) is not None
+
+
+def not_found(clause: Exact, store: Store) -> KipError:
+    """KIP_3002 for an exact identity, with the names that look like it."""
+    matcher = clause.matcher
+    if isinstance(matcher, ast.PropositionId):
+        shown, hint = _text(matcher.id), "Look for the fact with FIND(?l) WHERE { ?l (…) }."
+        return KipError("KIP_3002", f"There is no proposition {shown}.", hint, matcher.span)
+    assert isinstance(matcher, ast.ConceptMatcher)
+    node = exact_node(clause, store.iris)
+    assert node is not None
+    name = store.iris.name(node.value)
+    if not isinstance(name, ConceptName) or name.type == "":
+        shown = _text(cast(ast.Value, matcher.id))
+        hint = 'Ids look like C:Type/name; or name the concept by {type: "…", name: "…"}.'
+        return KipError("KIP_3002", f"There is no concept {shown}.", hint, matcher.span)
+    message = f'There is no concept {{type: "{name.type}", name: "{name.name}"}}.'
+    return KipError("KIP_3002", message, near_hint(name, store), matcher.span)
+
+
+def near_hint(name: ConceptName, store: Store) -> str:
+    """The names that look like a missing one, or how to look further."""
+    close = nearest(name.name, _names_of_type(name.type, store))
+    if close:
+        return f"Did you mean {' or '.join(repr(candidate) for candidate in close)}?"
+    elsewhere = _types_of_name(name.name, store)
+    if elsewhere:
+        return f'There is {{type: "{elsewhere[0]}", name: "{name.name}"}}.'
+    return f'Look for it with SEARCH CONCEPT "{name.name}", or create it with UPSERT.'
+
+
+def _names_of_type(type_name: str, store: Store) -> list[str]:
+    found: list[str] = []
+    for triple in store.match(None, vocab.TYPE, store.iris.type(type_name)):
+        name = store.iris.name(cast(NamedNode, triple.subject).value)
+        if isinstance(name, ConceptName):
+            found.append(name.name)
+        if len(found) == NEAR_NAMES:
+            break
+    return found
+
+
+def _types_of_name(text: str, store: Store) -> list[str]:
+    nodes = (t.subject for t in store.match(None, vocab.LABEL, Literal(text)))
+    names = (store.iris.name(cast(NamedNode, node).value) for node in nodes)
+    return sorted(name.type for name in names if isinstance(name, ConceptName))
+
+
+def _text(value: ast.Value) -> str:
+    return cast(str, cast(ast.Scalar, value).value)
+
+
+def _check_patterns(where: ast.Block, store: Store) -> None:
+    """A pattern is valid iff the engine says so: an invalid one leaves its test unbound."""
+    for test in _regex_tests(where):
+        pattern = _text(cast(ast.Value, test.argument))
+        valid = Variable("valid")
+        call = algebra.Call("REGEX", (Literal(""), Literal(pattern)))
+        query = algebra.Select((valid,), algebra.Extend(algebra.UNIT, valid, call))
+        ((answer,),) = store.select(render(query))
+        if answer is None:
+            message = f"The pattern {pattern!r} is no regular expression."
+            hint = "Rust's syntax is used: no look-around, no back references."
+            raise KipError("KIP_1001", message, hint, test.argument.span)
+
+
+def _regex_tests(block: ast.Block) -> Iterator[ast.StringTest]:
+    for clause in block.clauses:
+        if isinstance(clause, ast.Filter):
+            yield from _regexes_in(clause.condition)
+        elif isinstance(clause, ast.Not | ast.Optional | ast.Union):
+            yield from _regex_tests(clause.block)
+
+
+def _regexes_in(condition: ast.Condition) -> Iterator[ast.StringTest]:
+    match condition:
+        case ast.StringTest(function="REGEX"):
+            yield condition
+        case ast.Negation():
+            yield from _regexes_in(condition.operand)
+        case ast.Conjunction() | ast.Disjunction():
+            for part in condition.operands:
+                yield from _regexes_in(part)
+        case _:
+            pass

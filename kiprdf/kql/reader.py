@@ -1,0 +1,110 @@
+"""Reads elements and their values from a store, each node once a command."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, cast
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.language.ast import Field
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Element, Proposition, json_map, read_element, to_object
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json, to_json
+from kiprdf.semantics import Catalog
+from kiprdf.store import Store
+
+Term: TypeAlias = NamedNode | Literal
+
+
+class Reader:
+    """The values of nodes for one command; reads each element at most once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._elements: dict[NamedNode, Element | None] = {}
+        self._facts: dict[NamedNode, Triple | None] = {}
+        self.iris = store.iris
+
+    def element(self, node: NamedNode) -> Element | None:
+        if node not in self._elements:
+            triples = self._store.describe(node)
+            self._elements[node] = read_element(self.iris, node, triples)
+        return self._elements[node]
+
+    def object(self, node: NamedNode) -> Json:
+        """The KIP JSON of the element a node is."""
+        element = self.element(node)
+        assert element is not None, node
+        return to_object(self.iris, element)
+
+    def value(self, node: NamedNode, field: Field, key: str | None) -> Json:
+        """What ``?v.field.key`` is for one node; null where the node has no such thing."""
+        if field in ("attributes", "metadata"):
+            return self._values(node, field, key)
+        if field == "id":
+            return self.iris.id(node)
+        name = self.iris.name(node.value)
+        if isinstance(name, ConceptName):
+            return {"type": name.type, "name": name.name}.get(field)
+        fact = self._fact(node)
+        if fact is None or field in ("type", "name"):
+            return None
+        if field == "predicate":
+            return self.predicate_name(fact.predicate)
+        return self.iris.id(cast(NamedNode, fact.subject if field == "subject" else fact.object))
+
+    def predicate_name(self, node: NamedNode) -> str:
+        return node.value[len(self.iris.predicates) :]
+
+    def _fact(self, node: NamedNode) -> Triple | None:
+        if node not in self._facts:
+            triple = next(self._store.match(node, vocab.REIFIES, None), None)
+            self._facts[node] = None if triple is None else cast(Triple, triple.object)
+        return self._facts[node]
+
+    def _values(self, node: NamedNode, field: Field, key: str | None) -> Json:
+        if key is None:
+            element = self.element(node)
+            assert element is not None, node
+            terms = element.attributes if field == "attributes" else element.metadata
+            return json_map(terms)
+        namespace = vocab.ATTRIBUTE if field == "attributes" else vocab.METADATA
+        found = next(self._store.match(node, NamedNode(namespace + key), None), None)
+        return None if found is None else to_json(cast(Term, found.object))
+
+
+def read_catalog(store: Store) -> Catalog:
+    """The registered types and predicates."""
+    return Catalog(_names(store, "$ConceptType"), _names(store, "$PropositionType"))
+
+
+def _names(store: Store, meta_type: str) -> frozenset[str]:
+    names = (
+        store.iris.name(cast(NamedNode, triple.subject).value)
+        for triple in store.match(None, vocab.TYPE, store.iris.type(meta_type))
+    )
+    return frozenset(name.name for name in names if isinstance(name, ConceptName))
+
+
+def link_of(store: Store, fact: Triple) -> NamedNode | None:
+    """The reifier of an asserted triple."""
+    found = next(store.match(None, vocab.REIFIES, fact), None)
+    return None if found is None else cast(NamedNode, found.subject)
+
+
+def links_at(store: Store, node: NamedNode) -> list[tuple[NamedNode, Proposition]]:
+    """The propositions that have a node as subject or object."""
+    facts = [
+        triple
+        for triple in (*store.match(node, None, None), *store.match(None, None, node))
+        if triple.predicate.value.startswith(store.iris.predicates)
+    ]
+    found: dict[NamedNode, Proposition] = {}
+    for fact in facts:
+        link = link_of(store, fact)
+        assert link is not None, fact
+        predicate = fact.predicate.value[len(store.iris.predicates) :]
+        subject, object_ = cast(NamedNode, fact.subject), cast(NamedNode, fact.object)
+        found[link] = Proposition(link, subject, predicate, object_)
+    return list(found.items())

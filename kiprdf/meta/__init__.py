@@ -1,0 +1,1 @@
+"""META: looking around (KIP 5). ``describe`` (the schema and the primer), ``search``."""

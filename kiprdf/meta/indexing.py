@@ -1,0 +1,105 @@
+"""Keeps the text index up with the store. The index is derived: it can always be made again."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from pyoxigraph import NamedNode
+
+from kiprdf.meta.search import all_elements, index_rows
+from kiprdf.search import TextIndex
+from kiprdf.store import Delta, Store
+
+PENDING = 1_000
+"""How many changed elements may wait for the next SEARCH."""
+_log = logging.getLogger(__name__)
+
+
+class Indexer:
+    """Writes note what they touched; the next SEARCH, or ``close``, brings the index up to date.
+
+    An index that is behind by more than was noted, damaged, or of an older kind is rebuilt. A
+    fault of the index never reaches a write.
+    """
+
+    def __init__(self, store: Store, path: Path | None) -> None:
+        self._store = store
+        # A read-only nexus may not touch the writer's index: it makes its own in memory.
+        self._path = None if store.read_only else path
+        self._index: TextIndex | None = None
+        self._pending: dict[NamedNode, None] = {}
+        self._noted_from: int | None = None
+        self._noted_to: int | None = None
+        self._own_lock = threading.RLock()
+
+    def note(self, delta: Delta, commit: int) -> None:
+        """Remember what a commit touched; called under the writer's lock."""
+        if self._noted_from is None:
+            self._noted_from = commit - 1
+        self._noted_to = commit
+        self._pending.update(dict.fromkeys(delta.touched))
+        if len(self._pending) >= PENDING:
+            try:
+                self._catch_up()
+            except sqlite3.Error as fault:
+                self._give_up(fault)
+
+    def fresh(self) -> TextIndex:
+        """The index as of the store's last commit."""
+        with self._lock():
+            try:
+                return self._catch_up()
+            except sqlite3.Error as fault:
+                self._give_up(fault)
+                self._path = None
+                return self._catch_up()
+
+    def close(self) -> None:
+        """Write out what was noted, if that can be done at little cost."""
+        with self._lock():
+            try:
+                if self._pending and self._is_one_step_behind():
+                    self._catch_up()
+                if self._index is not None:
+                    self._index.close()
+            except sqlite3.Error as fault:
+                self._give_up(fault)
+
+    def _lock(self) -> AbstractContextManager[Any]:
+        """The writer's lock, so that the store stands still while rows are made."""
+        return self._own_lock if self._store.read_only else self._store.writing()
+
+    def _opened(self) -> TextIndex:
+        if self._index is None:
+            self._index = TextIndex(self._path)
+        return self._index
+
+    def _is_one_step_behind(self) -> bool:
+        """Whether what was noted is all that the index lacks."""
+        return self._opened().commit == self._noted_from
+
+    def _catch_up(self) -> TextIndex:
+        index = self._opened()
+        commit = self._store.commit()
+        if index.commit != commit:
+            if index.commit == self._noted_from and commit == self._noted_to:
+                touched = list(self._pending)
+                rows = index_rows(self._store, touched)
+                index.update(rows, (node.value for node in touched), commit)
+            else:
+                index.rebuild(index_rows(self._store, all_elements(self._store)), commit)
+        self._pending.clear()
+        self._noted_from = self._noted_to = None
+        return index
+
+    def _give_up(self, fault: sqlite3.Error) -> None:
+        """Drop the connection; the next SEARCH opens or makes the index anew."""
+        _log.warning("The text index is unusable and will be rebuilt: %s", fault)
+        self._index = None
+        self._pending.clear()
+        self._noted_from = self._noted_to = None

@@ -1,0 +1,517 @@
+"""The nexus: opens a store, loads the capsules, runs requests. The library API.
+
+Nothing else wires the stages: parse, bind, check, then compile and select, or draft and apply.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NamedTuple
+
+from pyoxigraph import QueryBoolean, QuerySolutions
+
+from kiprdf import protocol, resources
+from kiprdf.errors import KipError, StoreError
+from kiprdf.interchange import turtle
+from kiprdf.interchange.dataset import check_dataset
+from kiprdf.kml.delete import check_unused, delete
+from kiprdf.kml.draft import Clock, Draft, definition_name, now
+from kiprdf.kml.protection import check_protection
+from kiprdf.kml.schema import check_schema
+from kiprdf.kml.upsert import upsert
+from kiprdf.kql import find as kql
+from kiprdf.kql import results
+from kiprdf.kql.probe import exists
+from kiprdf.kql.reader import read_catalog
+from kiprdf.language import ast, bind, parse
+from kiprdf.language.printer import expression_text
+from kiprdf.meta.describe import describe
+from kiprdf.meta.indexing import Indexer
+from kiprdf.meta.search import search
+from kiprdf.rdf.literals import Json
+from kiprdf.rows import Rows
+from kiprdf.semantics import Catalog, check
+from kiprdf.store import Delta, OxigraphStore
+from kiprdf.store.guard import check_query
+
+_log = logging.getLogger(__name__)
+_MANIPULATIONS = (
+    ast.Upsert,
+    ast.DeleteAttributes,
+    ast.DeleteMetadata,
+    ast.DeletePropositions,
+    ast.DeleteConcept,
+)
+_BOOTSTRAP = "bootstrap"
+"""The record of the commit up to which nothing but opening wrote."""
+_SELF = "20_self.kip"
+_INDEX_FILE = "search.sqlite3"
+
+_parse = functools.lru_cache(maxsize=256)(parse)
+
+
+class Answer(NamedTuple):
+    """The result of one command, and the cursor of its next page."""
+
+    result: Json
+    next_cursor: str | None = None
+
+
+class Nexus:
+    """A knowledge store that speaks KIP, in memory or in a folder.
+
+    >>> nexus = Nexus.memory()
+    >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} } }')
+    >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: :name} } }', name="Aspirin")
+    >>> nexus.find('FIND(?d.name) WHERE { ?d {type: "Drug"} }').column("?d.name")
+    ['Aspirin']
+    """
+
+    def __init__(
+        self,
+        store: OxigraphStore,
+        *,
+        genesis: bool = True,
+        strict_schema: bool = False,
+        clock: Clock | None = None,
+    ) -> None:
+        self._store = store
+        self._strict = strict_schema
+        self._clock = clock or now
+        self._catalog_cache: tuple[int, Catalog] | None = None
+        self._schema_commit = 0
+        folder = store.folder
+        self._indexer = Indexer(store, folder / _INDEX_FILE if folder else None)
+        if genesis and not store.read_only:
+            self._load_bundled()
+
+    # Opening and closing ----------------------------------------------------------------------
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | os.PathLike[str],
+        base_iri: str | None = None,
+        *,
+        read_only: bool = False,
+        genesis: bool = True,
+        strict_schema: bool = False,
+        clock: Clock | None = None,
+    ) -> Nexus:
+        """Open the nexus in a folder; make it there when the folder is absent or empty.
+
+        ``base_iri`` is chosen once, when the nexus is made. ``read_only`` works beside a writer
+        and shows the state at its opening. ``genesis=False`` loads no capsules.
+        ``strict_schema`` enforces instance schemas on write. ``clock`` returns the time for
+        engine-maintained metadata. Raises ``StoreError`` with one sentence.
+        """
+        store = OxigraphStore.open(folder, base_iri, read_only)
+        try:
+            return cls(store, genesis=genesis, strict_schema=strict_schema, clock=clock)
+        except BaseException:
+            store.close()
+            raise
+
+    @classmethod
+    def memory(
+        cls,
+        base_iri: str | None = None,
+        *,
+        genesis: bool = True,
+        strict_schema: bool = False,
+        clock: Clock | None = None,
+    ) -> Nexus:
+        """A nexus that lives as long as the process; parameters as in ``open``."""
+        store = OxigraphStore.memory(base_iri)
+        return cls(store, genesis=genesis, strict_schema=strict_schema, clock=clock)
+
+    def close(self) -> None:
+        """Let the folder go. Closing twice is fine; any other use afterwards is an error."""
+        if not self._store.closed:
+            self._indexer.close()
+            self._store.close()
+
+    def __enter__(self) -> Nexus:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def base_iri(self) -> str:
+        """What the IRIs of this nexus begin with."""
+        return self._store.iris.base
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the nexus was opened for reading only."""
+        return self._store.read_only
+
+    def _load_bundled(self) -> None:
+        """Apply the bundled capsules that are new or have changed."""
+        with self._store.writing():
+            applied = self._store.records()
+            pristine = self._is_empty()
+            for capsule in resources.bundled_capsules():
+                record = f"capsule/{capsule.name}"
+                if applied.get(record) == capsule.digest:
+                    continue
+                records = {record: capsule.digest}
+                if pristine:
+                    records[_BOOTSTRAP] = str(self._store.commit() + 1)
+                if capsule.name == _SELF and self._has_self():
+                    # $self has a life of its own by now; a new capsule must not reset it.
+                    self._apply(Delta(records=records))
+                else:
+                    self._apply_text(capsule.text, privileged=True, records=records)
+
+    def _has_self(self) -> bool:
+        return exists(self._store.iris.concept("Person", "$self"), self._store)
+
+    def _is_empty(self) -> bool:
+        """Whether nothing was written but what opening put there."""
+        return self._store.records().get(_BOOTSTRAP, "0") == str(self._store.commit())
+
+    # KIP requests -----------------------------------------------------------------------------
+
+    def execute_kip(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a request of KIP 6.1, JSON in and JSON out. Never raises for a KIP error.
+
+        >>> Nexus.memory(genesis=False).execute_kip({"command": "FIND(?x)"})["error"]["code"]
+        'KIP_1001'
+        """
+        return self._respond(request, readonly=False)
+
+    def execute_kip_readonly(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a request that only reads; KML is refused with KIP_1001."""
+        return self._respond(request, readonly=True)
+
+    def _respond(self, arguments: Any, readonly: bool) -> dict[str, Any]:
+        try:
+            request = protocol.read_request(arguments)
+        except KipError as error:
+            return protocol.Response(error=protocol.error_object(error)).to_json()
+        if request.command is not None:
+            response, _ = self._one(request.command, request.parameters, request.dry_run, readonly)
+            return response
+        return self._batch(request, readonly)
+
+    def _batch(self, request: protocol.Request, readonly: bool) -> dict[str, Any]:
+        """Run the commands in order; the first write whose execution fails is the last."""
+        responses = []
+        for item in request.commands or ():
+            text = item if isinstance(item, str) else item.command
+            own = {} if isinstance(item, str) else item.parameters
+            parameters = {**request.parameters, **own}
+            response, stops = self._one(text, parameters, request.dry_run, readonly)
+            responses.append(response)
+            if stops:
+                break
+        return {"result": responses}
+
+    def _one(
+        self, text: str, parameters: Mapping[str, Any], dry_run: bool, readonly: bool
+    ) -> tuple[dict[str, Any], bool]:
+        """The response to one command, and whether it ends a batch."""
+        executing = False
+        try:
+            command = self._prepare(text, parameters, readonly)
+            executing = isinstance(command, _MANIPULATIONS)
+            answer = self._execute(command, text, dry_run)
+        except KipError as error:
+            response = protocol.Response(error=protocol.error_object(error))
+            return response.to_json(), executing
+        response = protocol.Response(result=answer.result, next_cursor=answer.next_cursor)
+        return response.to_json(), False
+
+    # Library calls ----------------------------------------------------------------------------
+
+    def execute(self, command: str, /, **parameters: Any) -> Any:
+        """Run one command and return its bare result; raises ``KipError``.
+
+        >>> Nexus.memory().execute('FIND(COUNT(?d)) WHERE { ?d {type: "Domain"} }') > 0
+        True
+        """
+        return self._execute(self._prepare(command, parameters), command).result
+
+    def find(self, command: str, /, **parameters: Any) -> Rows:
+        """Run a FIND and return its rows, one column an expression; raises ``KipError``."""
+        found = self._prepare_find(command, parameters)
+        return self._guarded(command, lambda: self._rows(found))
+
+    def _rows(self, found: ast.Find) -> Rows:
+        columns, cursor = self._store.read(lambda: self._find(found))
+        names = tuple(expression_text(expression) for expression in found.expressions)
+        return Rows(names, tuple(zip(*columns, strict=True)), cursor)
+
+    def explain(self, command: str, /, **parameters: Any) -> str:
+        """The SPARQL that this store would run for a FIND."""
+        found = self._prepare_find(command, parameters)
+
+        def compiled() -> str:
+            check(found, self._catalog())
+            return kql.text_of(kql.plan(found, self._store.iris), self._store.iris)
+
+        return self._guarded(command, lambda: self._store.read(compiled))
+
+    def _prepare_find(self, command: str, parameters: Mapping[str, Any]) -> ast.Find:
+        found = self._prepare(command, parameters)
+        if not isinstance(found, ast.Find):
+            hint = "Use execute() for other commands."
+            raise KipError("KIP_1001", "This call takes a FIND.", hint, found.span, command)
+        return found
+
+    def apply_capsule(self, capsule: str | os.PathLike[str]) -> dict[str, Any]:
+        """Apply a knowledge capsule: a file, or a text of UPSERT blocks, of any size.
+
+        One transaction; returns the receipt of the UPSERT. Raises ``KipError``, and ``OSError``
+        for a file that cannot be read.
+        """
+        text = _capsule_text(capsule)
+        return self._guarded(text, lambda: self._apply_text(text))
+
+    def sparql(self, query: str) -> Rows | bool | list[Any]:
+        """Run a read-only SPARQL 1.2 query on the dataset.
+
+        Returns ``Rows`` of pyoxigraph terms for SELECT, a boolean for ASK, a list of triples for
+        CONSTRUCT and DESCRIBE. Updates, SERVICE and oversized queries are refused (``KipError``).
+        """
+        check_query(query)
+        try:
+            found = self._store.engine.query(query)
+        except SyntaxError as fault:
+            message = f"The SPARQL text cannot be parsed: {fault.msg}."
+            raise KipError("KIP_1001", message, "SPARQL 1.2 syntax.") from None
+        except (ValueError, OSError, RuntimeError) as fault:
+            message = f"The engine refused the query: {fault}"
+            raise KipError("KIP_1001", message, "Simplify the query.") from None
+        if isinstance(found, QuerySolutions):
+            names = tuple(variable.value for variable in found.variables)
+            return Rows(names, tuple(tuple(solution) for solution in found))
+        return bool(found) if isinstance(found, QueryBoolean) else list(found)
+
+    def snapshot(
+        self,
+        target: str | os.PathLike[str] | IO[str] | None = None,
+        profile: turtle.Profile = "rdf11",
+        *,
+        engine_metadata: bool = True,
+    ) -> str:
+        """The whole dataset as deterministic Turtle; also written to a path or a text file.
+
+        ``rdf11`` loads everywhere, ``rdf12`` writes reifiers as ``~ <link>``.
+        ``engine_metadata=False`` leaves ``_version`` and its kin out, for snapshots kept in git.
+        """
+        text = self._store.read(
+            lambda: turtle.write(
+                self._store.match(None, None, None), self.base_iri, profile, engine_metadata
+            )
+        )
+        if isinstance(target, str | os.PathLike):
+            _write_whole(Path(target), text)
+        elif target is not None:
+            target.write(text)
+        return text
+
+    def restore(
+        self, source: str | os.PathLike[str] | IO[str], *, base_iri: str | None = None
+    ) -> int:
+        """Load a snapshot, a file or a text of Turtle, into an empty nexus, in one commit.
+
+        Empty means: nothing but what opening put there. The dataset is then that of the
+        snapshot, ids and metadata included, under this nexus's base. ``base_iri`` is needed for a
+        Turtle without our first line. Returns the number of elements. Raises ``KipError``.
+        """
+        text = _snapshot_text(source)
+        return self._guarded(None, lambda: self._restore(text, base_iri))
+
+    def _restore(self, text: str, base: str | None) -> int:
+        with self._store.writing():
+            if not self._is_empty():
+                message = "The nexus holds knowledge of its own."
+                raise KipError("KIP_2002", message, "Restore into a new nexus.")
+            triples = turtle.read(text, self.base_iri, base)
+            present = set(self._store.match(None, None, None))
+            count = check_dataset(triples, self._store.iris)
+            added = tuple(triple for triple in triples if triple not in present)
+            kept = set(triples)
+            removed = tuple(triple for triple in present if triple not in kept)
+            touched = dict.fromkeys(triple.subject for triple in (*removed, *added))
+            self._apply(Delta(removed, added, tuple(touched), {"restored": "true"}))  # type: ignore[arg-type]
+            return count
+
+    def info(self) -> dict[str, Any]:
+        """Base, counts and commit of the nexus, for people."""
+
+        def counted() -> dict[str, Any]:
+            catalog = self._catalog()
+            concepts = sum(1 for _ in self._store.match(None, kql.CONCEPT, None))
+            propositions = sum(1 for _ in self._store.match(None, kql.PROPOSITION, None))
+            return {
+                "base_iri": self.base_iri,
+                "folder": str(self._store.folder) if self._store.folder else None,
+                "read_only": self.read_only,
+                "commit": self._store.commit(),
+                "concepts": concepts,
+                "propositions": propositions,
+                "concept_types": len(catalog.concept_types),
+                "proposition_types": len(catalog.predicates),
+            }
+
+        return self._store.read(counted)
+
+    # One command ------------------------------------------------------------------------------
+
+    def _prepare(
+        self, text: str, parameters: Mapping[str, Any], readonly: bool = False
+    ) -> ast.Command:
+        """Parse and bind one command."""
+
+        def prepared() -> ast.Command:
+            command = _parse(text)
+            if isinstance(command, _MANIPULATIONS):
+                self._refuse_write(command, readonly)
+            return bind(command, parameters)
+
+        return self._guarded(text, prepared)
+
+    def _refuse_write(self, command: ast.Manipulation, readonly: bool) -> None:
+        if readonly:
+            message = "execute_kip_readonly runs no UPSERT or DELETE."
+            raise KipError("KIP_1001", message, "Send it to execute_kip.", command.span)
+        if self.read_only:
+            message = "The nexus is open read-only."
+            raise KipError("KIP_1001", message, "Open it for writing.", command.span)
+
+    def _execute(self, command: ast.Command, text: str, dry_run: bool = False) -> Answer:
+        return self._guarded(text, lambda: self._run(command, dry_run))
+
+    def _guarded(self, text: str | None, function: Any) -> Any:
+        """Run a stage; whatever goes wrong leaves as a ``KipError`` that knows its text."""
+        try:
+            return function()
+        except KipError as error:
+            raise (error if text is None else error.in_source(text)) from None
+        except StoreError as error:
+            raise KipError("KIP_4003", str(error), "Open the nexus again.") from error
+        except (Exception, RecursionError) as fault:
+            _log.exception("kiprdf failed on a command; the store is unchanged")
+            message = f"The engine failed: {type(fault).__name__}."
+            raise KipError("KIP_4003", message) from fault
+
+    def _run(self, command: ast.Command, dry_run: bool) -> Answer:
+        if isinstance(command, _MANIPULATIONS):
+            return Answer(self._manipulate(command, dry_run))
+        if isinstance(command, ast.Find):
+            columns, cursor = self._store.read(lambda: self._find(command))
+            return Answer(results.shape(command, columns), cursor)
+        return self._store.read(lambda: self._look(command))
+
+    def _find(self, command: ast.Find) -> tuple[list[list[Json]], str | None]:
+        check(command, self._catalog())
+        return kql.run(command, self._store)
+
+    def _look(self, command: ast.Meta) -> Answer:
+        catalog = self._catalog()
+        check(command, catalog)
+        if isinstance(command, ast.Search):
+            return Answer(search(command, self._store, self._indexer.fresh()))
+        return Answer(*describe(command, self._store, catalog, ["keyword"]))
+
+    def _catalog(self) -> Catalog:
+        """The catalog as of the commit that is being read."""
+        cached = self._catalog_cache
+        if cached is not None and cached[0] >= self._schema_commit:
+            return cached[1]
+        commit = self._store.commit()
+        catalog = read_catalog(self._store)
+        self._catalog_cache = (commit, catalog)
+        return catalog
+
+    # Writing ----------------------------------------------------------------------------------
+
+    def _manipulate(
+        self,
+        command: ast.Manipulation,
+        dry_run: bool = False,
+        privileged: bool = False,
+        records: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Read, check and apply one statement under the writer's lock."""
+        with self._store.writing():
+            check(command, self._catalog())
+            draft = Draft(self._store, self._clock)
+            if isinstance(command, ast.Upsert):
+                receipt = upsert(command, draft)
+            else:
+                receipt = delete(command, draft)
+            if not privileged:
+                check_protection(draft, command.span)
+            check_unused(draft, command.span)
+            if self._strict:
+                check_schema(draft)
+            if dry_run:
+                return _dry(receipt)
+            delta = draft.delta()
+            self._apply(Delta(delta.removed, delta.added, delta.touched, records or {}))
+            return receipt
+
+    def _apply(self, delta: Delta) -> None:
+        if not delta:
+            return
+        if any(definition_name(node, self._store) for node in delta.touched):
+            # Before the write: a reader that sees the new state must not use the old catalog.
+            self._schema_commit = self._store.commit() + 1
+        commit = self._store.apply(delta)
+        self._indexer.note(delta, commit)
+
+    def _apply_text(
+        self, text: str, privileged: bool = False, records: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        command = parse(text, limit_size=False)
+        if not isinstance(command, ast.Upsert):
+            message = "A capsule consists of UPSERT blocks."
+            raise KipError("KIP_1001", message, "Use execute() for other commands.", command.span)
+        self._refuse_write(command, readonly=False)
+        return self._manipulate(bind(command, {}), privileged=privileged, records=records)
+
+
+def _dry(receipt: dict[str, Any]) -> dict[str, Any]:
+    """The receipt of a statement that wrote nothing."""
+    return {
+        key: value if key == "blocks" else [] if isinstance(value, list) else 0
+        for key, value in receipt.items()
+    }
+
+
+def _capsule_text(capsule: str | os.PathLike[str]) -> str:
+    """A capsule's text: a text holds a brace, a path to a file hardly does."""
+    if isinstance(capsule, str) and "{" in capsule:
+        return capsule
+    return Path(capsule).read_text("utf-8")
+
+
+def _snapshot_text(source: str | os.PathLike[str] | IO[str]) -> str:
+    """A snapshot's text, given as such, as a path or as an open text file."""
+    if isinstance(source, str) and "\n" in source:
+        return source
+    if isinstance(source, str | os.PathLike):
+        return Path(source).read_text("utf-8")
+    return source.read()
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is either the old one or the whole new one."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text, "utf-8", newline="\n")
+    partial.replace(path)

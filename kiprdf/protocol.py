@@ -1,0 +1,144 @@
+"""Requests and responses of KIP 6 as pydantic models, and the function-calling schemas.
+
+The two schemas, ``execute_kip`` and ``execute_kip_readonly``, are generated from ``Request``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
+
+from kiprdf.errors import KipError
+from kiprdf.language.limits import BATCH_COMMANDS
+
+_STRICT = ConfigDict(extra="forbid", frozen=True)
+
+
+class CommandItem(BaseModel):
+    """One command of a batch with parameters of its own; they override the shared ones."""
+
+    model_config = _STRICT
+
+    command: Annotated[StrictStr, Field(description="One complete KIP command.")]
+    parameters: Annotated[
+        dict[str, Any],
+        Field(description="Values by placeholder name; they override the shared parameters."),
+    ] = Field(default_factory=dict)
+
+
+class Request(BaseModel):
+    """The arguments of ``execute_kip`` (KIP 6.1): either ``command`` or ``commands``."""
+
+    model_config = _STRICT
+
+    command: Annotated[
+        StrictStr | None,
+        Field(description="One complete KIP command. Either this or `commands`."),
+    ] = None
+    commands: Annotated[
+        list[StrictStr | CommandItem] | None,
+        Field(
+            description="KIP commands to run in order, each a string or an object with "
+            "parameters of its own. The first write that fails ends the batch.",
+        ),
+    ] = None
+    parameters: Annotated[
+        dict[str, Any],
+        Field(
+            description="Values by placeholder name: `:name` in a command takes the value of "
+            "`name`. A placeholder stands for a whole JSON value, never inside a string.",
+        ),
+    ] = Field(default_factory=dict)
+    dry_run: Annotated[
+        StrictBool, Field(description="Check everything against the nexus, write nothing.")
+    ] = False
+
+
+class ErrorObject(BaseModel):
+    """``error`` of a response (KIP Appendix 4)."""
+
+    model_config = _STRICT
+
+    code: str
+    name: str
+    message: str
+    hint: str
+
+
+class Response(BaseModel):
+    """One response (KIP 6.2): ``result`` or ``error``, and ``next_cursor`` when there is more."""
+
+    model_config = _STRICT
+
+    result: Any = None
+    error: ErrorObject | None = None
+    next_cursor: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The response as JSON; ``result`` is there iff there is no error."""
+        if self.error is not None:
+            return {"error": self.error.model_dump()}
+        shown = {"result": self.result}
+        if self.next_cursor is not None:
+            shown["next_cursor"] = self.next_cursor
+        return shown
+
+
+def error_object(error: KipError) -> ErrorObject:
+    """The error of a response; the message begins with the place, as ``line:column``."""
+    return ErrorObject(
+        code=error.code, name=error.name, message=error.located_message, hint=error.hint
+    )
+
+
+def read_request(arguments: Any) -> Request:
+    """Check the arguments of a call; KIP_1001 with the misspelt or missing field otherwise.
+
+    >>> read_request({"command": "DESCRIBE PRIMER", "dryrun": True})
+    Traceback (most recent call last):
+    kiprdf.errors.KipError: KIP_1001 The request is malformed: dryrun: Extra inputs are not ...
+    """
+    try:
+        request = Request.model_validate(arguments)
+    except ValidationError as fault:
+        details = "; ".join(
+            f"{'.'.join(map(str, item['loc'])) or 'request'}: {item['msg']}"
+            for item in fault.errors(include_input=False, include_url=False)[:3]
+        )
+        hint = "The fields are command or commands, parameters, dry_run."
+        raise KipError("KIP_1001", f"The request is malformed: {details}.", hint) from None
+    except RecursionError:
+        raise KipError("KIP_4002", "The request nests too deeply.", "Flatten it.") from None
+    if (request.command is None) == (request.commands is None):
+        message = "A request holds exactly one of `command` and `commands`."
+        raise KipError("KIP_1001", message, "Send one of the two.")
+    if request.commands is not None and len(request.commands) > BATCH_COMMANDS:
+        message = f"A batch has {len(request.commands)} commands; {BATCH_COMMANDS} are allowed."
+        raise KipError("KIP_4002", message, "Send several batches.")
+    return request
+
+
+def function_schemas() -> list[dict[str, Any]]:
+    """The function-calling definitions of the two calls, for a language model's tool list.
+
+    >>> [schema["name"] for schema in function_schemas()]
+    ['execute_kip', 'execute_kip_readonly']
+    """
+    parameters = Request.model_json_schema()
+    parameters.pop("title", None)
+    parameters.pop("description", None)
+    return [
+        {
+            "name": "execute_kip",
+            "description": "Run KIP commands on the long-term memory: FIND to ask, UPSERT and "
+            "DELETE to write, DESCRIBE and SEARCH to look around.",
+            "parameters": parameters,
+        },
+        {
+            "name": "execute_kip_readonly",
+            "description": "Run KIP commands that only read the long-term memory: FIND, DESCRIBE "
+            "and SEARCH. Prefer it whenever nothing is to be written.",
+            "parameters": parameters,
+        },
+    ]

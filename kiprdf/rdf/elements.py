@@ -1,0 +1,99 @@
+"""A concept or proposition, read from the triples whose subject it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.rdf.literals import Json, normal, to_json
+
+Term: TypeAlias = Literal | NamedNode
+Terms: TypeAlias = dict[str, Term]
+"""Attribute or metadata values by key."""
+
+
+@dataclass(slots=True)
+class Concept:
+    node: NamedNode
+    type: str
+    name: str
+    attributes: Terms = field(default_factory=dict)
+    metadata: Terms = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Proposition:
+    node: NamedNode
+    subject: NamedNode
+    predicate: str
+    object: NamedNode
+    attributes: Terms = field(default_factory=dict)
+    metadata: Terms = field(default_factory=dict)
+
+
+Element = Concept | Proposition
+
+
+def read_element(iris: Iris, node: NamedNode, triples: Iterable[Triple]) -> Element | None:
+    """The element a node is, from its triples; None when they say that it is none."""
+    attributes: Terms = {}
+    metadata: Terms = {}
+    fact: Triple | None = None
+    typed = False
+    for triple in triples:
+        predicate, value = triple.predicate.value, triple.object
+        if predicate.startswith(vocab.ATTRIBUTE):
+            attributes[predicate[len(vocab.ATTRIBUTE) :]] = normal(cast(Term, value))
+        elif predicate.startswith(vocab.METADATA):
+            metadata[predicate[len(vocab.METADATA) :]] = normal(cast(Term, value))
+        elif triple.predicate == vocab.REIFIES and isinstance(value, Triple):
+            fact = value
+        elif triple.predicate == vocab.TYPE:
+            typed = True
+    if fact is not None:
+        assert isinstance(fact.subject, NamedNode)
+        assert isinstance(fact.object, NamedNode)
+        predicate_name = iris.name(fact.predicate.value)
+        assert isinstance(predicate_name, ConceptName), fact.predicate
+        return Proposition(
+            node, fact.subject, predicate_name.name, fact.object, attributes, metadata
+        )
+    name = iris.name(node.value)
+    if not typed or not isinstance(name, ConceptName):
+        return None
+    return Concept(node, name.type, name.name, attributes, metadata)
+
+
+def json_map(terms: Terms) -> dict[str, Json]:
+    """Attribute or metadata terms as JSON, keys in alphabetical order."""
+    return {key: to_json(terms[key]) for key in sorted(terms)}
+
+
+def to_object(iris: Iris, element: Element) -> dict[str, Json]:
+    """The KIP JSON of an element; empty maps are left out (KIP 2.2, 2.3)."""
+    shown: dict[str, Json]
+    if isinstance(element, Concept):
+        shown = {
+            "_type": "ConceptNode",
+            "id": iris.id(element.node),
+            "type": element.type,
+            "name": element.name,
+        }
+    else:
+        shown = {
+            "_type": "PropositionLink",
+            "id": iris.id(element.node),
+            "subject": iris.id(element.subject),
+            "predicate": element.predicate,
+            "object": iris.id(element.object),
+        }
+    if element.attributes:
+        shown["attributes"] = json_map(element.attributes)
+    if element.metadata:
+        shown["metadata"] = json_map(element.metadata)
+    return shown

@@ -1,0 +1,202 @@
+"""Names, ids and IRIs. Each is a pure function of the other: nothing is looked up.
+
+========================  =========================  ===================================
+element                   id                         IRI
+========================  =========================  ===================================
+concept ``{type, name}``  ``C:Type/name``            ``{base}Type/name``, encoded
+proposition               ``P:<16 hex>:predicate``   ``{base}$proposition/<16 hex>/predicate``
+predicate, type           of their definitions       ``{base}$PropositionType/name`` …
+========================  =========================  ===================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from pyoxigraph import NamedNode
+
+from kiprdf.rdf import vocab
+
+_PROPOSITION = "$proposition/"
+_CONCEPT_ID = re.compile(r"C:([^/]+)/(.+)", re.DOTALL)
+_PROPOSITION_ID = re.compile(r"P:([0-9a-f]{16}):([a-zA-Z_][a-zA-Z0-9_]*)")
+
+# Kept in IRIs: RFC 3987 unreserved characters and `$`, without spaces, invisible formatting
+# characters and specials. The ranges are written out, since an IRI must not change with the
+# Unicode version of a Python.
+_ENCODED = re.compile(
+    "[^A-Za-z0-9._~$"
+    "\u00a1-\u167f\u1681-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2fff\u3001-\ud7ff"
+    "\uf900-\ufdcf\ufdf0-\ufefe\uff00-\uffef"
+    "\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd\U00040000-\U0004fffd"
+    "\U00050000-\U0005fffd\U00060000-\U0006fffd\U00070000-\U0007fffd\U00080000-\U0008fffd"
+    "\U00090000-\U0009fffd\U000a0000-\U000afffd\U000b0000-\U000bfffd\U000c0000-\U000cfffd"
+    "\U000d0000-\U000dfffd\U000e1000-\U000efffd-]"
+)
+
+
+def encode(text: str) -> str:
+    """One path segment of an IRI.
+
+    >>> encode("Vitamin C/阿司匹林")
+    'Vitamin%20C%2F阿司匹林'
+    """
+    return _ENCODED.sub(lambda m: "".join(f"%{byte:02X}" for byte in m.group().encode()), text)
+
+
+def decode(segment: str) -> str:
+    """The text of one path segment.
+
+    >>> decode("Vitamin%20C%2F阿司匹林")
+    'Vitamin C/阿司匹林'
+    """
+    return unquote(segment, errors="strict") if "%" in segment else segment
+
+
+class ConceptName(NamedTuple):
+    """A concept's identity."""
+
+    type: str
+    name: str
+
+    @property
+    def id(self) -> str:
+        return f"C:{self.type}/{self.name}"
+
+
+class PropositionName(NamedTuple):
+    """What a proposition's id says; its endpoints are read from the store."""
+
+    digits: str
+    predicate: str
+
+    @property
+    def id(self) -> str:
+        return f"P:{self.digits}:{self.predicate}"
+
+
+ElementName = ConceptName | PropositionName
+
+
+def proposition_digits(subject_id: str, predicate: str, object_id: str, salt: int = 0) -> str:
+    """The hexadecimal part of a new proposition's id; the salt steps past a taken id.
+
+    >>> proposition_digits("C:Drug/Aspirin", "treats", "C:Symptom/Headache")
+    '48ec6e8e3fe50dea'
+    """
+    parts = [subject_id, predicate, object_id, *(str(step + 1) for step in range(salt))]
+    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Iris:
+    """The IRIs of one nexus, below its base.
+
+    >>> iris = Iris("https://data.example.org/kb/")
+    >>> iris.concept("Drug", "Vitamin C").value
+    'https://data.example.org/kb/Drug/Vitamin%20C'
+    >>> iris.id(iris.concept("Drug", "Vitamin C"))
+    'C:Drug/Vitamin C'
+    """
+
+    base: str
+
+    def concept(self, type: str, name: str) -> NamedNode:
+        return NamedNode(f"{self.base}{encode(type)}/{encode(name)}")
+
+    def type(self, name: str) -> NamedNode:
+        """The definition node of a concept type, which is its RDF class."""
+        return self.concept("$ConceptType", name)
+
+    def predicate(self, name: str) -> NamedNode:
+        """The definition node of a predicate, which is its RDF property."""
+        return self.concept("$PropositionType", name)
+
+    def proposition(self, digits: str, predicate: str) -> NamedNode:
+        return NamedNode(f"{self.base}{_PROPOSITION}{digits}/{predicate}")
+
+    @property
+    def concept_types(self) -> str:
+        """What the IRI of every concept type begins with."""
+        return f"{self.base}$ConceptType/"
+
+    @property
+    def predicates(self) -> str:
+        """What the IRI of every predicate begins with."""
+        return f"{self.base}$PropositionType/"
+
+    @property
+    def propositions(self) -> str:
+        """What the IRI of every proposition begins with."""
+        return f"{self.base}{_PROPOSITION}"
+
+    def name(self, iri: str) -> ElementName | None:
+        """The identity an IRI stands for, or None when it is none of this nexus."""
+        return _name(self.base, iri)
+
+    def id(self, node: NamedNode) -> str:
+        """The KIP id of an element of this nexus."""
+        name = self.name(node.value)
+        assert name is not None, node
+        return name.id
+
+    def from_id(self, id: str) -> NamedNode | None:
+        """The IRI of a KIP id, or of an absolute IRI below the base; None for other texts."""
+        match = _CONCEPT_ID.fullmatch(id)
+        if match:
+            return self.concept(*match.groups())
+        match = _PROPOSITION_ID.fullmatch(id)
+        if match:
+            return self.proposition(*match.groups())
+        name = self.name(id)
+        return None if name is None else self.from_id(name.id)
+
+
+@lru_cache(maxsize=65_536)
+def _name(base: str, iri: str) -> ElementName | None:
+    if not iri.startswith(base):
+        return None
+    first, slash, rest = iri[len(base) :].partition("/")
+    if not slash or not rest:
+        return None
+    try:
+        if first == "$proposition":
+            match = _PROPOSITION_ID.fullmatch("P:" + rest.replace("/", ":", 1))
+            return PropositionName(*match.groups()) if match else None
+        return ConceptName(decode(first), decode(rest))
+    except UnicodeDecodeError:
+        return None
+
+
+def base_fault(base: str) -> str | None:
+    """Why an IRI cannot be the base of a nexus, or None when it can.
+
+    >>> base_fault("https://data.example.org/kb/")
+    >>> base_fault("https://data.example.org/kb")
+    "does not end in '/'"
+    """
+    if not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:.", base):
+        return "is not an absolute IRI"
+    if "?" in base or "#" in base:
+        return "has a query or a fragment"
+    if not base.endswith("/"):
+        return "does not end in '/'"
+    try:
+        NamedNode(base)
+    except ValueError:
+        return "is not an IRI"
+    own = (vocab.KIP, vocab.ATTRIBUTE, vocab.METADATA, vocab.GRAPH)
+    if any(base.startswith(other) or other.startswith(base) for other in own):
+        return "overlaps a namespace of kiprdf's own vocabulary"
+    if any(base.startswith(other) for other in (vocab.RDF, vocab.RDFS, vocab.XSD)):
+        return "lies in a namespace of the W3C"
+    if "http://www.w3.org/".startswith(base) or base.startswith("http://www.w3.org/"):
+        return "overlaps a namespace of the W3C"
+    return None

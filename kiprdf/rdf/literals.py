@@ -1,0 +1,117 @@
+"""JSON values as RDF terms and back; every value comes back equal (docs/mapping.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from pyoxigraph import BaseDirection, Literal, NamedNode
+
+from kiprdf.rdf import vocab
+
+Json = Any
+"""A JSON value as Python holds it."""
+
+_LANGUAGE = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8})*")
+# Datatypes of which the engine rewrites the lexical form ("1.10" becomes "1.1"). A value of such a
+# type stays the JSON object it was given as, or it would not come back equal.
+_REWRITTEN = re.compile(
+    re.escape(vocab.XSD)
+    + "(decimal|float|double|integer|boolean|string|byte|short|int|long|unsigned.*|.*[iI]nteger"
+    + "|date|time|dateTime|dateTimeStamp|g[YMD].*|duration|yearMonthDuration|dayTimeDuration)"
+)
+
+
+def canonical_json(value: Json) -> str:
+    """The one text of an array or object: keys by code point, compact, numbers as Python's repr.
+
+    >>> canonical_json({"b": [1, 2.0], "a": None})
+    '{"a":null,"b":[1,2.0]}'
+    """
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def to_term(value: Json) -> Literal | NamedNode:
+    """The RDF term of a JSON value.
+
+    >>> to_term(2), to_term(None)
+    (<Literal value=2 datatype=<NamedNode value=http://www.w3.org/2001/XMLSchema#integer>>,
+     <NamedNode value=urn:kip:vocab/null>)
+    """
+    if value is None:
+        return vocab.NULL
+    if isinstance(value, str):
+        return Literal(value)
+    if isinstance(value, bool):
+        return Literal("true" if value else "false", datatype=vocab.BOOLEAN)
+    if isinstance(value, int):
+        return Literal(str(value), datatype=vocab.INTEGER)
+    if isinstance(value, float):
+        return Literal(repr(value), datatype=vocab.DOUBLE)
+    if isinstance(value, dict) and "@value" in value:
+        literal = _from_value_object(value)
+        if literal is not None:
+            return literal
+    return Literal(canonical_json(value), datatype=vocab.JSON)
+
+
+def _from_value_object(value: dict[str, Json]) -> Literal | None:
+    text, language, datatype = value["@value"], value.get("@language"), value.get("@type")
+    if not isinstance(text, str) or len(value) != 2:
+        return None
+    if isinstance(language, str) and _LANGUAGE.fullmatch(language):
+        return Literal(text, language=language)
+    if isinstance(datatype, str) and not _REWRITTEN.fullmatch(datatype):
+        if datatype in (vocab.JSON.value, vocab.LANG_STRING.value, vocab.DIR_LANG_STRING.value):
+            return None
+        try:
+            return Literal(text, datatype=NamedNode(datatype))
+        except ValueError:
+            return None
+    return None
+
+
+def normal(term: Literal | NamedNode) -> Literal | NamedNode:
+    """A term as ``to_term`` writes it; the engine keeps doubles in a form of its own.
+
+    >>> normal(Literal("1", datatype=vocab.DOUBLE)).value
+    '1.0'
+    """
+    if isinstance(term, Literal) and term.datatype == vocab.DOUBLE:
+        return Literal(repr(float(term.value)), datatype=vocab.DOUBLE)
+    return term
+
+
+def to_json(term: Literal | NamedNode) -> Json:
+    """The JSON value of a term: the inverse of ``to_term``.
+
+    >>> to_json(Literal("0.95", datatype=vocab.DOUBLE))
+    0.95
+    >>> to_json(Literal("Kopfschmerz", language="de"))
+    {'@value': 'Kopfschmerz', '@language': 'de'}
+    """
+    if isinstance(term, NamedNode):
+        return None if term == vocab.NULL else {"@id": term.value}
+    if term.language is not None:
+        if term.direction is not None:
+            return {
+                "@value": term.value,
+                "@language": term.language,
+                "@direction": "ltr" if term.direction == BaseDirection.LTR else "rtl",
+            }
+        return {"@value": term.value, "@language": term.language}
+    datatype = term.datatype
+    if datatype == vocab.STRING:
+        return term.value
+    if datatype == vocab.INTEGER:
+        return int(term.value)
+    if datatype == vocab.DOUBLE:
+        return float(term.value)
+    if datatype == vocab.BOOLEAN:
+        return term.value in ("true", "1")
+    if datatype == vocab.JSON:
+        return json.loads(term.value)
+    return {"@value": term.value, "@type": datatype.value}

@@ -1,0 +1,62 @@
+"""The IRIs that the mapping names, and the prefixes people read them by."""
+
+from __future__ import annotations
+
+from pyoxigraph import NamedNode
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+KIP = "urn:kip:vocab/"
+ATTRIBUTE = "urn:kip:attribute/"
+METADATA = "urn:kip:metadata/"
+GRAPH = "urn:kip:graph/"
+DEFAULT_BASE = "urn:kip:nexus/"
+
+TYPE = NamedNode(RDF + "type")
+REIFIES = NamedNode(RDF + "reifies")
+STATEMENT = NamedNode(RDF + "Statement")
+SUBJECT = NamedNode(RDF + "subject")
+PREDICATE = NamedNode(RDF + "predicate")
+OBJECT = NamedNode(RDF + "object")
+JSON = NamedNode(RDF + "JSON")
+LANG_STRING = NamedNode(RDF + "langString")
+DIR_LANG_STRING = NamedNode(RDF + "dirLangString")
+LABEL = NamedNode(RDFS + "label")
+
+STRING = NamedNode(XSD + "string")
+BOOLEAN = NamedNode(XSD + "boolean")
+INTEGER = NamedNode(XSD + "integer")
+DOUBLE = NamedNode(XSD + "double")
+
+NULL = NamedNode(KIP + "null")
+"""An attribute or metadata key that is present with the value null."""
+NONE = NamedNode(KIP + "none")
+"""Stands for an unbound variable inside a query, so that it joins with nothing; never stored."""
+
+BOOKKEEPING = NamedNode(GRAPH + "nexus")
+"""The named graph and the subject of the store's own records."""
+FORMAT = NamedNode(KIP + "format")
+BASE = NamedNode(KIP + "base")
+COMMIT = NamedNode(KIP + "commit")
+CAPSULE = NamedNode(KIP + "capsule")
+"""Bookkeeping: file name and digest of a bundled capsule that has been applied."""
+
+VERSION = "_version"
+CREATED_AT = "_created_at"
+UPDATED_AT = "_updated_at"
+RESERVED_METADATA = frozenset((VERSION, CREATED_AT, UPDATED_AT, "_merged_from", "_score"))
+
+
+def prefixes(base: str) -> dict[str, str]:
+    """The prefixes that people read the dataset of one nexus by."""
+    return {
+        "rdf": RDF,
+        "rdfs": RDFS,
+        "xsd": XSD,
+        "kip": KIP,
+        "attr": ATTRIBUTE,
+        "meta": METADATA,
+        "type": base + "$ConceptType/",
+        "pred": base + "$PropositionType/",
+    }

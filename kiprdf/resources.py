@@ -1,0 +1,45 @@
+"""The files that travel with the package: capsules and mappings.
+
+In a checkout they stand at the top level; in an installed wheel below ``kiprdf/data``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+class Capsule(NamedTuple):
+    """A bundled capsule: its file name, its text, and a digest that changes with the text."""
+
+    name: str
+    text: str
+    digest: str
+
+
+def directory(name: str) -> Path:
+    """The folder ``capsules`` or ``mappings``."""
+    installed = _PACKAGE / "data" / name
+    return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def read_capsule(path: Path) -> Capsule:
+    text = path.read_text("utf-8")
+    return Capsule(path.name, text, hashlib.sha256(text.encode()).hexdigest())
+
+
+def bundled_capsules() -> list[Capsule]:
+    """The capsules that every nexus starts with, in the order in which they build on each other.
+
+    >>> [capsule.name for capsule in bundled_capsules()][:2]
+    ['00_genesis.kip', '10_person.kip']
+    """
+    return [read_capsule(path) for path in sorted(directory("capsules").glob("*.kip"))]
+
+
+def example_capsule(name: str) -> Capsule:
+    """An example capsule, such as ``medical``."""
+    return read_capsule(directory("capsules") / "examples" / f"{name}.kip")

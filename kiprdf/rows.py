@@ -1,0 +1,46 @@
+"""The answer of ``Nexus.find`` and ``Nexus.sparql``: rows for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as dictionaries by column name; iterable, sized, indexable.
+
+    >>> rows = Rows(("?d.name",), (("Aspirin",), ("Ibuprofen",)))
+    >>> len(rows), rows[0], [row["?d.name"] for row in rows]
+    (2, {'?d.name': 'Aspirin'}, ['Aspirin', 'Ibuprofen'])
+    """
+
+    columns: tuple[str, ...]
+    tuples: tuple[tuple[Any, ...], ...] = field(repr=False)
+    next_cursor: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.tuples)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (self._row(values) for values in self.tuples)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return self._row(self.tuples[index])
+
+    def _row(self, values: Sequence[Any]) -> dict[str, Any]:
+        return dict(zip(self.columns, values, strict=True))
+
+    def column(self, name: str) -> list[Any]:
+        """The values of one column, top to bottom."""
+        index = self.columns.index(name)
+        return [values[index] for values in self.tuples]
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame; needs pandas, which kiprdf does not install."""
+        try:
+            import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        except ImportError:
+            raise ImportError("to_pandas() needs pandas: pip install pandas") from None
+        return pandas.DataFrame(list(self.tuples), columns=list(self.columns))

@@ -1,0 +1,144 @@
+"""Text to tokens, so that words are found whatever their case, accents, width or script.
+
+Documents and terms are folded alike: compatibility forms, accents and case are taken away.
+They are segmented alike too, except that a term asks of Chinese, Japanese and Korean only what is
+specific: its pairs of characters, where a document also offers the single ones.
+A token holds letters, digits and the marks that belong to them; only `exact_token` adds `_`.
+"""
+
+import re
+import unicodedata
+from itertools import pairwise
+
+# Stored in the index. The number moves with every change of this file that changes a token; the
+# character tables move with Python.
+SEGMENTER_VERSION = f"1, Unicode {unicodedata.unidata_version}"
+
+LONGEST_WORD = 100  # characters; the rest of a longer word (a hash, base64) tells nothing more
+LONGEST_NAME = 1000  # characters of an exact name
+
+
+def segment(text: str) -> list[str]:
+    """Cut a document's text into the tokens to index, in the order of the text.
+
+    >>> segment("Crème BRÛLÉE, has_side_effect")
+    ['creme', 'brulee', 'hassideeffect', 'has', 'side', 'effect']
+    >>> segment("阿司匹林")
+    ['阿司', '司匹', '匹林', '阿', '司', '匹', '林']
+
+    Text without a word gives the empty list. Takes time linear in the text; never fails.
+    """
+    tokens: list[str] = []
+    for run in _runs(text):
+        tokens += _pairs(run) + list(run) if _is_unspaced(run) else _word_tokens(run)
+    return tokens
+
+
+def segment_term(term: str) -> list[str]:
+    """Cut a search term into the tokens to look for, in the order of the term.
+
+    >>> segment_term("SideEffect 阿司匹林 茶")
+    ['sideeffect', 'side', 'effect', '阿司', '司匹', '匹林', '茶']
+
+    A term without a word gives the empty list.
+    """
+    tokens: list[str] = []
+    for run in _runs(term):
+        tokens += (_pairs(run) or [run]) if _is_unspaced(run) else _word_tokens(run)
+    return tokens
+
+
+def exact_token(name: str) -> str:
+    """Return the whole name as one token, which differs from every token of `segment`.
+
+    >>> exact_token("Side Effect"), exact_token("side_effect"), exact_token("?!")
+    ('_sideeffect', '_sideeffect', '')
+    """
+    whole = "".join(_runs(name)).replace("_", "")
+    return f"_{whole[:LONGEST_NAME]}" if whole else ""
+
+
+def _runs(text: str) -> list[str]:
+    return _RUN.findall(_fold(text))
+
+
+def _word_tokens(run: str) -> list[str]:
+    """Return the parts of a word, after the word itself when it has several."""
+    parts = _parts(run)
+    if len(parts) < 2:
+        return parts
+    # Joined without `_`: has_side_effect, hasSideEffect and hassideeffect find each other.
+    return ["".join(parts)[:LONGEST_WORD], *parts]
+
+
+def _parts(run: str) -> list[str]:
+    return [part[:LONGEST_WORD] for part in run.split("_") if part]
+
+
+def _pairs(run: str) -> list[str]:
+    return [first + second for first, second in pairwise(run)]
+
+
+def _is_unspaced(run: str) -> bool:
+    return not run.isascii() and _UNSPACED_START.match(run) is not None
+
+
+def _fold(text: str) -> str:
+    """Take away compatibility forms, accents and case; turn CamelCase into snake_case."""
+    plain = text if text.isascii() else _without_accents(text)
+    return _HUMP.sub("_", plain).casefold().translate(_STROKED_LETTERS)
+
+
+def _without_accents(text: str) -> str:
+    text = _SURPLUS_MARKS.sub(r"\1", _INVISIBLE.sub("", text))
+    text = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    # Composed again, so that Hangul syllables and Japanese voiced kana are single characters.
+    return unicodedata.normalize("NFC", text)
+
+
+def _mark_ranges() -> str:
+    """Return the combining marks as the inside of a regular expression's character class."""
+    ranges: list[list[int]] = []
+    for code in range(0x300, 0x20000):  # beyond are only Han characters and the invisible
+        if unicodedata.category(chr(code))[0] == "M":
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
+            else:
+                ranges.append([code, code])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+# `\w` has no combining marks, but a word of an Indic script is full of them.
+_MARKS = _mark_ranges()
+
+# Chinese, Japanese and Korean: no spaces between words, or particles glued to them.
+_UNSPACED = (
+    "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"  # Hangul
+    "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c"  # ideographic signs and numerals
+    "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
+    "\U0001aff0-\U0001afff\U0001b000-\U0001b16f"  # old and small kana
+    "\u3105-\u312f\u31a0-\u31bf"  # Bopomofo
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"  # Han
+)
+_RUN = re.compile(
+    rf"[{_UNSPACED}][{_UNSPACED}{_MARKS}]*"
+    rf"|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]+|[{_MARKS}]+)*"
+)
+_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+
+# Accents are ornament in Latin, Greek and Cyrillic only; elsewhere a mark is a vowel or a voice.
+_ACCENTS = re.compile(
+    rf"(?<=[A-Za-z\u00c0-\u02af\u0370-\u03ff\u0400-\u052f\ua640-\ua69f])[{_MARKS}]+"
+)
+# Unicode's bound for normalisation (UAX #15, stream-safe text): to sort marks is quadratic.
+_SURPLUS_MARKS = re.compile(rf"([{_MARKS}]{{30}})[{_MARKS}]+")
+# Soft hyphen, joiners, direction marks and variation selectors stand inside words, unseen.
+_INVISIBLE = re.compile("[\u00ad\u034f\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
+# Without accents these three alphabets are all the capitals that matter: sideEffect, HTTPServer.
+_CAPITAL = "A-Z\u0391-\u03a9\u0410-\u042f"
+_SMALL = "a-z\u03b1-\u03c9\u0430-\u044f"
+_HUMP = re.compile(rf"(?=[{_CAPITAL}])(?:(?<=[{_SMALL}0-9])|(?<=[{_CAPITAL}])(?=.[{_SMALL}]))")
+# Letters that Unicode does not decompose, though readers see an accent or a ligature.
+_STROKED_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}
+)

@@ -1,0 +1,72 @@
+"""The size budgets of a WHERE (kiprdf/language/limits.py): KIP_4002 beyond them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kiprdf.errors import KipError
+from kiprdf.language import ast, limits
+from kiprdf.semantics import scope
+
+
+def check_budget(where: ast.Block) -> None:
+    """Refuse a WHERE that is too large to be compiled safely."""
+    clauses = list(_clauses(where))
+    if len(clauses) > limits.CLAUSES:
+        message = f"The WHERE has {len(clauses)} clauses; {limits.CLAUSES} are allowed."
+        raise KipError("KIP_4002", message, "Split the command.", clauses[limits.CLAUSES].span)
+    conditions = [clause.condition for clause in clauses if isinstance(clause, ast.Filter)]
+    count = sum(sum(1 for _ in scope.operands(condition)) for condition in conditions)
+    if count > limits.FILTER_OPERANDS:
+        message = f"The FILTERs have {count} operands; {limits.FILTER_OPERANDS} are allowed."
+        raise KipError("KIP_4002", message, "Use IN for a choice of values.", where.span)
+    for clause in clauses:
+        if isinstance(clause, ast.PropositionClause):
+            _check_hops(clause)
+        elif isinstance(clause, ast.Filter):
+            _check_lists(clause.condition)
+
+
+def _clauses(block: ast.Block) -> Iterator[ast.Clause]:
+    """Every clause at every depth, a proposition as an endpoint among them."""
+    for clause in block.clauses:
+        yield clause
+        if isinstance(clause, ast.Not | ast.Optional | ast.Union):
+            yield from _clauses(clause.block)
+        elif isinstance(clause, ast.PropositionClause):
+            yield from _nested(clause)
+
+
+def _nested(clause: ast.PropositionClause) -> Iterator[ast.PropositionClause]:
+    if isinstance(clause.matcher, ast.PropositionMatcher):
+        for endpoint in (clause.matcher.subject, clause.matcher.object):
+            if isinstance(endpoint, ast.PropositionClause):
+                yield endpoint
+                yield from _nested(endpoint)
+
+
+def _check_hops(clause: ast.PropositionClause) -> None:
+    matcher = clause.matcher
+    if isinstance(matcher, ast.PropositionId) or isinstance(matcher.predicate, ast.Variable):
+        return
+    if len(matcher.predicate.alternatives) > limits.CLAUSES:
+        message = f"A clause has more than {limits.CLAUSES} alternative predicates."
+        hint = "Bind the predicate with a variable ?p and choose with FILTER(IN(?p, […]))."
+        raise KipError("KIP_4002", message, hint, matcher.predicate.span)
+    for name in matcher.predicate.alternatives:
+        if name.hops and max(name.hops.minimum, name.hops.maximum or 0) > limits.HOPS:
+            message = f"A hop range goes beyond {limits.HOPS}."
+            raise KipError("KIP_4002", message, "Write {m,} for any number.", name.hops.span)
+
+
+def _check_lists(condition: ast.Condition) -> None:
+    match condition:
+        case ast.Membership(options=ast.Array(items=items)):
+            if len(items) > limits.LIST_ITEMS:
+                message = f"A list has {len(items)} items; {limits.LIST_ITEMS} are allowed."
+                raise KipError("KIP_4002", message, "Split the list.", condition.span)
+        case ast.Negation():
+            _check_lists(condition.operand)
+        case ast.Conjunction() | ast.Disjunction():
+            for part in condition.operands:
+                _check_lists(part)

@@ -1,0 +1,44 @@
+"""Which concept types and predicates a nexus knows, at one commit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kiprdf.errors import KipError, nearest
+from kiprdf.language.names import META_TYPES, is_identifier
+from kiprdf.source import NOWHERE, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The registered names. The two meta-types are always known (KIP 2.9.1)."""
+
+    concept_types: frozenset[str] = frozenset()
+    predicates: frozenset[str] = frozenset()
+
+    def require_type(self, name: str, span: Span = NOWHERE) -> None:
+        """Raise KIP_2001 for a concept type that is not registered."""
+        if name not in self.concept_types and name not in META_TYPES:
+            raise self._unknown("Concept type", name, self.concept_types, span)
+
+    def require_predicate(self, name: str, span: Span = NOWHERE) -> None:
+        """Raise KIP_2001 for a predicate that is not registered."""
+        if name not in self.predicates:
+            raise self._unknown("Predicate", name, self.predicates, span)
+
+    def _unknown(self, what: str, name: str, known: frozenset[str], span: Span) -> KipError:
+        message = f"{what} '{name}' is not defined."
+        meta = "$ConceptType" if what == "Concept type" else "$PropositionType"
+        listing = "CONCEPT" if what == "Concept type" else "PROPOSITION"
+        close = nearest(name, known)
+        if close:
+            names = " or ".join(f"'{candidate}'" for candidate in close)
+            hint = f"Did you mean {names}? Names are case-sensitive."
+        elif is_identifier(name):
+            hint = (
+                f'Register it first: UPSERT {{ CONCEPT ?t {{ {{type: "{meta}", name: "{name}"}} '
+                f"… }} }}, or look it up with DESCRIBE {listing} TYPES."
+            )
+        else:
+            hint = f"This is no identifier. Look the name up with DESCRIBE {listing} TYPES."
+        return KipError("KIP_2001", message, hint, span)

@@ -1,0 +1,89 @@
+"""Which variables a clause mentions, binds and sees (KIP 3.4.7).
+
+=========  ========================  ===============================
+clause     sees outer variables      its variables are seen outside
+=========  ========================  ===============================
+FILTER     yes                       binds none
+OPTIONAL   yes                       yes, null on a miss
+NOT        yes, the earlier ones     no
+UNION      no                        yes
+=========  ========================  ===============================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from kiprdf.language import ast
+
+Role = Literal["concept", "link", "endpoint", "predicate"]
+
+
+def mentions(clause: ast.Endpoint) -> Iterator[tuple[ast.Variable, Role]]:
+    """Every variable of a concept or proposition clause, in written order, with its role."""
+    if isinstance(clause, ast.Variable):
+        yield clause, "endpoint"
+    elif isinstance(clause, ast.ConceptClause):
+        if clause.variable is not None:
+            yield clause.variable, "concept"
+    else:
+        if clause.variable is not None:
+            yield clause.variable, "link"
+        if isinstance(clause.matcher, ast.PropositionMatcher):
+            yield from mentions(clause.matcher.subject)
+            if isinstance(clause.matcher.predicate, ast.Variable):
+                yield clause.matcher.predicate, "predicate"
+            yield from mentions(clause.matcher.object)
+
+
+def exported(block: ast.Block) -> dict[str, None]:
+    """The names a block binds for those behind it, in the order of their first mention."""
+    names: dict[str, None] = {}
+    for clause in block.clauses:
+        if isinstance(clause, ast.ConceptClause | ast.PropositionClause):
+            names.update((variable.name, None) for variable, _ in mentions(clause))
+        elif isinstance(clause, ast.Optional | ast.Union):
+            names.update(exported(clause.block))
+    return names
+
+
+def mentioned_from_outside(block: ast.Block) -> set[str]:
+    """The names that patterns of a NOT or OPTIONAL block share with the scope around it.
+
+    Those inside a UNION do not count: it has a fresh scope.
+    """
+    names: set[str] = set()
+    for clause in block.clauses:
+        if isinstance(clause, ast.ConceptClause | ast.PropositionClause):
+            names.update(variable.name for variable, _ in mentions(clause))
+        elif isinstance(clause, ast.Optional | ast.Not):
+            names |= mentioned_from_outside(clause.block)
+    return names
+
+
+def filter_operands(block: ast.Block) -> Iterator[ast.Operand]:
+    """The operands of every FILTER of a block, at any depth."""
+    for clause in block.clauses:
+        if isinstance(clause, ast.Filter):
+            yield from operands(clause.condition)
+        elif isinstance(clause, ast.Not | ast.Optional | ast.Union):
+            yield from filter_operands(clause.block)
+
+
+def operands(condition: ast.Condition) -> Iterator[ast.Operand]:
+    """The operands of a FILTER condition, in written order."""
+    match condition:
+        case ast.Comparison():
+            yield from (condition.left, condition.right)
+        case ast.Membership():
+            yield condition.operand
+        case ast.StringTest():
+            yield from (condition.operand, condition.argument)
+        case ast.NullTest() | ast.Truth():
+            yield condition.operand
+        case ast.Negation():
+            yield from operands(condition.operand)
+        case ast.Conjunction() | ast.Disjunction():
+            for part in condition.operands:
+                yield from operands(part)

@@ -1,0 +1,4 @@
+"""SPARQL as data; knows no KIP.
+
+``algebra`` (frozen nodes under the names of the W3C), ``text`` (the only file that writes SPARQL).
+"""

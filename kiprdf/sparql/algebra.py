@@ -1,0 +1,176 @@
+"""The SPARQL 1.2 algebra that the compiler emits, under the names of the W3C.
+
+Terms are pyoxigraph's. A pattern is a left-deep tree: ``Join(Join(a, b), c)``. ``Lateral`` is the
+correlated join of SEP-0006: its right side is evaluated once a solution of the left, and sees it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+Term: TypeAlias = NamedNode | Literal | Variable
+
+# Property paths -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """``p | q``."""
+
+    predicates: tuple[NamedNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrMore:
+    """``p+``."""
+
+    predicate: NamedNode
+
+
+# Patterns -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TripleTerm:
+    """``<<( s p o )>>`` in the place of an object."""
+
+    subject: Term
+    predicate: Term
+    object: Term
+
+
+@dataclass(frozen=True, slots=True)
+class TriplePattern:
+    subject: Term
+    predicate: Term | Alternative | OneOrMore
+    object: Term | TripleTerm
+
+
+@dataclass(frozen=True, slots=True)
+class BGP:
+    """Triple patterns joined; without any, the one empty solution."""
+
+    triples: tuple[TriplePattern, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Lateral:
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class LeftJoin:
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class AntiJoin:
+    """The solutions of the left for which the right has none.
+
+    ``shared`` are the variables of the left that the right mentions; ``witness`` is a variable
+    that stands nowhere else.
+    """
+
+    left: Pattern
+    right: Pattern
+    shared: tuple[Variable, ...]
+    witness: Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    branches: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    pattern: Pattern
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    pattern: Pattern
+    variable: Variable
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A subquery's DISTINCT solutions, restricted to some variables."""
+
+    pattern: Pattern
+    variables: tuple[Variable, ...]
+
+
+Pattern: TypeAlias = (
+    BGP | Join | Lateral | LeftJoin | AntiJoin | Union | Filter | Extend | Project
+)
+UNIT = BGP()
+
+# Expressions ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function by its SPARQL name, or by its IRI."""
+
+    function: str | NamedNode
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Infix:
+    """``a op b op c``."""
+
+    operator: OneOf["=", "!=", "<", "<=", ">", ">=", "&&", "||"]
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    operand: Expression
+    options: tuple[Term, ...]
+
+
+Expression: TypeAlias = Term | Call | Infix | Negation | In
+
+# Queries --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """``SELECT DISTINCT variables { pattern } LIMIT limit OFFSET offset``."""
+
+    variables: tuple[Variable, ...]
+    pattern: Pattern
+    limit: int | None = None
+    offset: int = 0
+
+
+def variables(node: object) -> set[Variable]:
+    """Every variable that a pattern or expression mentions."""
+    if isinstance(node, Variable):
+        return {node}
+    if isinstance(node, tuple):
+        return set().union(*map(variables, node))
+    if hasattr(node, "__dataclass_fields__"):
+        return set().union(*(variables(getattr(node, name)) for name in node.__dataclass_fields__))
+    return set()

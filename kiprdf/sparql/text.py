@@ -1,0 +1,183 @@
+"""The algebra as SPARQL text, and deltas as one update. The only file that writes SPARQL.
+
+Every value passes through ``_term``: pyoxigraph prints the term, and no text is pasted anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import assert_never
+
+from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
+
+from kiprdf.sparql import algebra
+from kiprdf.sparql.algebra import Expression, Pattern, Term
+
+_LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def render(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> str:
+    """The query as SPARQL 1.2 text with LATERAL, indented for people.
+
+    ``prefixes`` (prefix to IRI) shorten the IRIs; only those in use are declared.
+    """
+    writer = _Writer(prefixes or {})
+    names = " ".join(map(str, query.variables)) or "*"
+    body = writer.group(query.pattern, 0)
+    text = f"SELECT DISTINCT {names} WHERE {body}"
+    if query.limit is not None:
+        text += f"\nLIMIT {query.limit}"
+    if query.offset:
+        text += f"\nOFFSET {query.offset}"
+    return writer.declarations() + text
+
+
+class _Writer:
+    """One rendering; remembers the prefixes it used."""
+
+    def __init__(self, prefixes: Mapping[str, str]) -> None:
+        # The longest namespace first: that of a predicate extends the base.
+        self._namespaces = sorted(
+            ((iri, prefix) for prefix, iri in prefixes.items()), key=lambda p: -len(p[0])
+        )
+        self._used: dict[str, str] = {}
+
+    def declarations(self) -> str:
+        lines = (f"PREFIX {prefix}: <{iri}>\n" for prefix, iri in sorted(self._used.items()))
+        return "".join(lines)
+
+    # Terms ------------------------------------------------------------------------------------
+
+    def _term(self, term: Term | algebra.TripleTerm) -> str:
+        if isinstance(term, algebra.TripleTerm):
+            parts = (term.subject, term.predicate, term.object)
+            return f"<<( {' '.join(map(self._term, parts))} )>>"
+        if isinstance(term, NamedNode):
+            return self._iri(term)
+        return str(term)
+
+    def _iri(self, node: NamedNode) -> str:
+        for namespace, prefix in self._namespaces:
+            if node.value.startswith(namespace):
+                local = node.value[len(namespace) :]
+                if _LOCAL_NAME.fullmatch(local):
+                    self._used[prefix] = namespace
+                    return f"{prefix}:{local}"
+        return str(node)
+
+    def _predicate(self, predicate: Term | algebra.Alternative | algebra.OneOrMore) -> str:
+        if isinstance(predicate, algebra.Alternative):
+            return f"({'|'.join(map(self._iri, predicate.predicates))})"
+        if isinstance(predicate, algebra.OneOrMore):
+            return f"{self._iri(predicate.predicate)}+"
+        return self._term(predicate)
+
+    def _triple(self, triple: algebra.TriplePattern) -> str:
+        predicate = self._predicate(triple.predicate)
+        return f"{self._term(triple.subject)} {predicate} {self._term(triple.object)} ."
+
+    # Patterns ---------------------------------------------------------------------------------
+
+    def group(self, pattern: Pattern, depth: int) -> str:
+        """A pattern in braces."""
+        inner = "  " * (depth + 1)
+        lines = "".join(f"{inner}{line}\n" for line in self._lines(pattern, depth + 1))
+        return f"{{\n{lines}{'  ' * depth}}}"
+
+    def _lines(self, pattern: Pattern, depth: int) -> list[str]:
+        """The elements of the group that a pattern is the whole of."""
+        match pattern:
+            case algebra.BGP():
+                return [self._triple(triple) for triple in pattern.triples]
+            case algebra.Join():
+                return [*self._open(pattern.left, depth), *self._open(pattern.right, depth)]
+            case algebra.Lateral():
+                right = self.group(pattern.right, depth)
+                return [*self._open(pattern.left, depth), f"LATERAL {right}"]
+            case algebra.LeftJoin():
+                right = self.group(pattern.right, depth)
+                return [*self._open(pattern.left, depth), f"OPTIONAL {right}"]
+            case algebra.AntiJoin():
+                return self._anti_join(pattern, depth)
+            case algebra.Union():
+                return [" UNION ".join(self.group(branch, depth) for branch in pattern.branches)]
+            case algebra.Filter():
+                condition = self.expression(pattern.condition)
+                return [*self._lines(pattern.pattern, depth), f"FILTER({condition})"]
+            case algebra.Extend():
+                binding = f"BIND({self.expression(pattern.expression)} AS {pattern.variable})"
+                return [*self._open(pattern.pattern, depth), binding]
+            case algebra.Project():
+                names = " ".join(map(str, pattern.variables)) or "*"
+                body = self.group(pattern.pattern, depth)
+                return [f"SELECT DISTINCT {names} WHERE {body}"]
+            case _:
+                assert_never(pattern)
+
+    def _open(self, pattern: Pattern, depth: int) -> list[str]:
+        """The elements of a pattern that goes on behind them.
+
+        A FILTER holds for its whole group, and a subquery is its whole group: both are closed
+        before anything may follow.
+        """
+        if isinstance(pattern, algebra.Filter | algebra.Project):
+            return [self.group(pattern, depth)]
+        return self._lines(pattern, depth)
+
+    def _anti_join(self, pattern: algebra.AntiJoin, depth: int) -> list[str]:
+        """OPTIONAL with LIMIT 1 and a null test: the engine does not order joins inside EXISTS."""
+        inner = "  " * (depth + 1)
+        names = " ".join(map(str, (*pattern.shared, f"(true AS {pattern.witness})")))
+        body = self.group(pattern.right, depth + 2)
+        subquery = f"{{ SELECT {names} WHERE {body} LIMIT 1 }}"
+        optional = f"OPTIONAL {{ {subquery} }}"
+        if pattern.shared:
+            optional = f"LATERAL {{\n{inner}{optional}\n{'  ' * depth}}}"
+        left = self._open(pattern.left, depth)
+        return [*left, optional, f"FILTER(!BOUND({pattern.witness}))"]
+
+    # Expressions ------------------------------------------------------------------------------
+
+    def expression(self, expression: Expression) -> str:
+        match expression:
+            case algebra.Call():
+                function = expression.function
+                name = function if isinstance(function, str) else self._iri(function)
+                return f"{name}({', '.join(map(self.expression, expression.arguments))})"
+            case algebra.Infix():
+                operator = f" {expression.operator} "
+                return f"({operator.join(map(self.expression, expression.operands))})"
+            case algebra.Negation():
+                return f"!({self.expression(expression.operand)})"
+            case algebra.In():
+                options = ", ".join(map(self._term, expression.options))
+                return f"({self.expression(expression.operand)} IN ({options}))"
+            case NamedNode() | Literal() | Variable():
+                return self._term(expression)
+            case _:
+                assert_never(expression)
+
+
+def render_update(
+    removed: Iterable[Triple | Quad], added: Iterable[Triple | Quad]
+) -> str:
+    """One atomic update; quads with a graph name go to their graphs."""
+    steps = (("DELETE DATA", removed), ("INSERT DATA", added))
+    return ";\n".join(f"{verb} {{\n{_data(statements)}}}" for verb, statements in steps)
+
+
+def _data(statements: Iterable[Triple | Quad]) -> str:
+    return "".join(_statement(statement) for statement in statements)
+
+
+def _statement(statement: Triple | Quad) -> str:
+    object_ = statement.object
+    if isinstance(object_, Triple):
+        shown = f"<<( {object_.subject} {object_.predicate} {object_.object} )>>"
+    else:
+        shown = str(object_)
+    triple = f"{statement.subject} {statement.predicate} {shown} ."
+    if isinstance(statement, Quad) and isinstance(statement.graph_name, NamedNode):
+        return f"GRAPH {statement.graph_name} {{ {triple} }}\n"
+    return f"{triple}\n"

@@ -1,0 +1,12 @@
+"""Where the dataset lives.
+
+``delta`` (what a write changes), ``base`` (the ``Store`` protocol: all that the other rooms may
+ask of a store), ``oxigraph`` (the embedded store, in memory or in a folder), ``guard`` (what raw
+SPARQL may not do).
+"""
+
+from kiprdf.store.base import Store
+from kiprdf.store.delta import Delta
+from kiprdf.store.oxigraph import OxigraphStore
+
+__all__ = ["Delta", "OxigraphStore", "Store"]

@@ -1,0 +1,58 @@
+"""The ``Store`` protocol: narrow enough that a remote SPARQL store can stand behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeAlias, TypeVar
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from kiprdf.rdf.iris import Iris
+from kiprdf.store.delta import Delta
+
+T = TypeVar("T")
+Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
+Row: TypeAlias = tuple[Cell, ...]
+
+
+class Store(Protocol):
+    """A dataset with one writer at a time, whose readers see whole commits only."""
+
+    @property
+    def iris(self) -> Iris:
+        """The IRIs below this store's base."""
+
+    @property
+    def read_only(self) -> bool: ...
+
+    def select(self, query: str) -> list[Row]:
+        """The rows of a SELECT, cells in the order of its variables, None where unbound."""
+
+    def match(
+        self,
+        subject: NamedNode | None,
+        predicate: NamedNode | None,
+        object: NamedNode | Literal | Triple | None,
+    ) -> Iterator[Triple]:
+        """The triples of the default graph that fit a pattern; None fits everything."""
+
+    def describe(self, node: NamedNode) -> list[Triple]:
+        """The triples whose subject a node is."""
+
+    def commit(self) -> int:
+        """How many writes there have been."""
+
+    def records(self) -> dict[str, str]:
+        """The nexus's own notes: format, base and what ``Delta.records`` wrote."""
+
+    def read(self, function: Callable[[], T]) -> T:
+        """Run a reading function of several queries so that it sees one state."""
+
+    def writing(self) -> AbstractContextManager[None]:
+        """The writer's lock: it spans reading, checking and applying."""
+
+    def apply(self, delta: Delta) -> int:
+        """Write a delta as one commit and return its number; the lock is held."""
+
+    def close(self) -> None: ...

@@ -1,0 +1,268 @@
+"""The embedded store: Oxigraph, in memory or in a folder.
+
+A folder holds ``nexus.json`` (format and base), ``graph/`` (RocksDB) and what other rooms keep
+beside it. RocksDB would turn any folder into a store, so the folder is looked at first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions, Triple
+from pyoxigraph import Store as Engine
+
+from kiprdf.errors import StoreError
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris, base_fault, decode, encode
+from kiprdf.sparql.text import render_update
+from kiprdf.store.base import Row
+from kiprdf.store.delta import Delta
+
+T = TypeVar("T")
+
+FORMAT = 1
+"""The format of the folder and of the dataset in it."""
+READ_ATTEMPTS = 3
+_MANIFEST = "nexus.json"
+_RECORD = vocab.KIP + "record/"
+_DEFAULT = DefaultGraph()
+
+_open_folders: set[Path] = set()
+_open_folders_lock = threading.Lock()
+
+
+class OxigraphStore:
+    """A dataset in an embedded Oxigraph.
+
+    >>> store = OxigraphStore.memory()
+    >>> store.commit()
+    0
+    """
+
+    def __init__(
+        self, engine: Engine, base: str, folder: Path | None = None, read_only: bool = False
+    ) -> None:
+        self._engine = engine
+        self._folder = folder
+        self._lock = threading.RLock()
+        self._closed = False
+        self.iris = Iris(base)
+        self.read_only = read_only
+
+    @classmethod
+    def memory(cls, base: str | None = None) -> OxigraphStore:
+        """A new store that lives as long as the process."""
+        return cls(Engine(), _checked_base(base or vocab.DEFAULT_BASE))
+
+    @classmethod
+    def open(
+        cls, folder: str | os.PathLike[str], base: str | None = None, read_only: bool = False
+    ) -> OxigraphStore:
+        """The store in a folder, made there when the folder is absent or empty.
+
+        Raises ``StoreError`` when the folder holds something else, a newer format or another
+        base, when another process or this one has it open, and when it cannot be written.
+        """
+        path = Path(folder).absolute()
+        manifest = _manifest(path)
+        if manifest is None and read_only:
+            raise StoreError(f"There is no nexus in {path} to open read-only.")
+        stored = None if manifest is None else manifest["base"]
+        chosen = _checked_base(base or stored or vocab.DEFAULT_BASE)
+        if stored is not None and stored != chosen:
+            raise StoreError(f"The nexus in {path} has the base {stored}, not {chosen}.")
+        if not read_only:
+            _claim(path)
+        try:
+            if manifest is None:
+                _create(path, chosen)
+            engine = _open_engine(path, read_only)
+        except BaseException:
+            _release(path)
+            raise
+        return cls(engine, chosen, path, read_only)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the store lives on disk, if it does."""
+        return self._folder
+
+    def close(self) -> None:
+        """Write everything out and let the folder go. Closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._folder is not None and not self.read_only:
+            self._engine.flush()
+        del self._engine
+        if self._folder is not None and not self.read_only:
+            _release(self._folder)
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    # Reading ----------------------------------------------------------------------------------
+
+    @property
+    def engine(self) -> Engine:
+        """The pyoxigraph store, for bulk reading and raw SPARQL."""
+        if self._closed:
+            raise StoreError("The nexus is closed.")
+        return self._engine
+
+    def select(self, query: str) -> list[Row]:
+        solutions = cast(QuerySolutions, self.engine.query(query))
+        return [tuple(solution) for solution in solutions]
+
+    def match(
+        self,
+        subject: NamedNode | None,
+        predicate: NamedNode | None,
+        object: NamedNode | Literal | Triple | None,
+    ) -> Iterator[Triple]:
+        quads = self.engine.quads_for_pattern(subject, predicate, object, _DEFAULT)
+        return (quad.triple for quad in quads)
+
+    def describe(self, node: NamedNode) -> list[Triple]:
+        return list(self.match(node, None, None))
+
+    def commit(self) -> int:
+        for quad in self.engine.quads_for_pattern(
+            vocab.BOOKKEEPING, vocab.COMMIT, None, vocab.BOOKKEEPING
+        ):
+            return int(cast(Literal, quad.object).value)
+        return 0
+
+    def records(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for quad in self.engine.quads_for_pattern(None, None, None, vocab.BOOKKEEPING):
+            if quad.predicate.value.startswith(_RECORD):
+                key = decode(quad.predicate.value[len(_RECORD) :])
+                found[key] = cast(Literal, quad.object).value
+        return found
+
+    def read(self, function: Callable[[], T]) -> T:
+        if self.read_only:
+            return function()
+        for _ in range(READ_ATTEMPTS):
+            before = self.commit()
+            try:
+                result = function()
+            except Exception:
+                # An error judged on two states may be wrong; on one state it is the answer.
+                if self.commit() == before:
+                    raise
+                continue
+            if self.commit() == before:
+                return result
+        with self._lock:
+            return function()
+
+    # Writing ----------------------------------------------------------------------------------
+
+    def writing(self) -> AbstractContextManager[Any]:
+        if self.read_only:
+            raise StoreError("The nexus is open read-only.")
+        return self._lock
+
+    def apply(self, delta: Delta) -> int:
+        with self.writing():
+            before = self.commit()
+            removed: list[Triple | Quad] = list(delta.removed)
+            added: list[Triple | Quad] = list(delta.added)
+            self._note(removed, added, vocab.COMMIT, Literal(before + 1))
+            for key, value in delta.records.items():
+                self._note(removed, added, NamedNode(_RECORD + encode(key)), Literal(value))
+            self.engine.update(render_update(removed, added))
+            return before + 1
+
+    def _note(
+        self,
+        removed: list[Triple | Quad],
+        added: list[Triple | Quad],
+        key: NamedNode,
+        value: Literal,
+    ) -> None:
+        """Replace one note in the bookkeeping graph."""
+        graph = vocab.BOOKKEEPING
+        removed.extend(self.engine.quads_for_pattern(graph, key, None, graph))
+        added.append(Quad(graph, key, value, graph))
+
+
+def _checked_base(base: str) -> str:
+    fault = base_fault(base)
+    if fault is not None:
+        raise StoreError(f"The base IRI {base!r} {fault}.")
+    return base
+
+
+def _manifest(path: Path) -> dict[str, Any] | None:
+    """What a folder says of its nexus; None when the folder is absent or empty."""
+    try:
+        if not path.exists():
+            return None
+        if not path.is_dir():
+            raise StoreError(f"{path} is a file; a nexus lives in a folder.")
+        manifest = path / _MANIFEST
+        if not manifest.exists():
+            if any(path.iterdir()):
+                raise StoreError(f"The folder {path} holds other files and no nexus.")
+            return None
+        found = json.loads(manifest.read_text("utf-8"))
+    except (ValueError, UnicodeDecodeError):
+        raise StoreError(f"{path / _MANIFEST} cannot be read: it is no JSON.") from None
+    except OSError as fault:
+        raise StoreError(f"The folder {path} cannot be read: {fault.strerror}.") from None
+    if not isinstance(found, dict) or not isinstance(found.get("format"), int):
+        raise StoreError(f"{path / _MANIFEST} does not describe a nexus.")
+    if found["format"] > FORMAT:
+        raise StoreError(
+            f"The nexus in {path} has format {found['format']}; this kiprdf reads up to {FORMAT}."
+        )
+    if not isinstance(found.get("base"), str):
+        raise StoreError(f"{path / _MANIFEST} does not describe a nexus.")
+    return found
+
+
+def _create(path: Path, base: str) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        # The engine's folder first: a folder with a manifest is a nexus, so that comes last.
+        (path / "graph").mkdir(exist_ok=True)
+        text = json.dumps({"format": FORMAT, "base": base}, indent=2) + "\n"
+        partial = path / (_MANIFEST + ".partial")
+        partial.write_text(text, "utf-8")
+        partial.replace(path / _MANIFEST)
+    except OSError as fault:
+        raise StoreError(f"No nexus can be made in {path}: {fault.strerror}.") from None
+
+
+def _open_engine(path: Path, read_only: bool) -> Engine:
+    graph = str(path / "graph")
+    try:
+        return Engine.read_only(graph) if read_only else Engine(graph)
+    except OSError as fault:
+        if "lock" in str(fault).lower():
+            raise StoreError(f"Another process has the nexus in {path} open.") from None
+        if "permission" in str(fault).lower() or "read-only" in str(fault).lower():
+            raise StoreError(f"The nexus in {path} cannot be written.") from None
+        raise StoreError(f"The nexus in {path} cannot be opened: {fault}") from None
+
+
+def _claim(path: Path) -> None:
+    with _open_folders_lock:
+        if path.resolve() in _open_folders:
+            raise StoreError(f"This process has the nexus in {path} open already.")
+        _open_folders.add(path.resolve())
+
+
+def _release(path: Path) -> None:
+    with _open_folders_lock:
+        _open_folders.discard(path.resolve())

@@ -1,0 +1,188 @@
+"""What a FIND is refused for before it is evaluated: scopes, kinds of variables, types."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from kiprdf.errors import KipError
+from kiprdf.language import ast
+from tests.oracle.graph import Graph
+
+MOST_HOPS = 64
+
+
+def check(find: ast.Find, graph: Graph) -> None:
+    """Raise what the command alone, with the registered names, is refused for."""
+    _check_values(find)
+    _check_predicate_variables(find)
+    _check_fields(find)
+    _check_whole_maps(find)
+    _check_order_keys(find)
+    _check_names(find, graph)
+    scope = _check_scopes(find.where, frozenset())
+    for expression in (*find.expressions, *(key.expression for key in find.order_by)):
+        _check_bound(expression, scope)
+
+
+# Walking --------------------------------------------------------------------------------------
+
+
+def descendants(node: object) -> Iterator[ast.Node]:
+    """Every node of a tree, itself included."""
+    if isinstance(node, tuple):
+        for item in node:
+            yield from descendants(item)
+    elif isinstance(node, ast.Node):
+        yield node
+        for field in dataclasses.fields(node):
+            yield from descendants(getattr(node, field.name))
+
+
+def variables(node: object) -> set[str]:
+    return {found.name for found in descendants(node) if isinstance(found, ast.Variable)}
+
+
+def bound_by(block: ast.Block) -> set[str]:
+    """The variables a block makes visible behind itself: those of NOT stay inside (3.4.7.1)."""
+    names: set[str] = set()
+    for clause in block.clauses:
+        names |= bound_by_clause(clause)
+    return names
+
+
+def bound_by_clause(clause: ast.Clause) -> set[str]:
+    match clause:
+        case ast.ConceptClause() | ast.PropositionClause():
+            return variables(clause)
+        case ast.Optional() | ast.Union():
+            return bound_by(clause.block)
+        case ast.Filter() | ast.Not():
+            return set()
+
+
+def identities(node: object) -> Iterator[ast.ConceptMatcher | ast.PropositionId]:
+    """The exact identities of a pattern: ``{type, name}``, ``{id}``, ``(id:)``."""
+    for found in descendants(node):
+        match found:
+            case ast.PropositionId():
+                yield found
+            case ast.ConceptMatcher() if found.id or (found.type and found.name):
+                yield found
+
+
+# Rules ----------------------------------------------------------------------------------------
+
+
+def _check_scopes(block: ast.Block, outer: frozenset[str]) -> frozenset[str]:
+    """FILTER: "A variable no earlier clause binds is KIP_3001". Returns what is visible behind."""
+    scope = outer
+    for clause in block.clauses:
+        match clause:
+            case ast.Filter():
+                _check_bound(clause.condition, scope)
+            case ast.Not() | ast.Optional():
+                _check_scopes(clause.block, scope)
+            case ast.Union():
+                # "the branch sees nothing outer"
+                _check_scopes(clause.block, frozenset())
+        scope |= bound_by_clause(clause)
+    return scope
+
+
+def _check_bound(node: ast.Node, scope: frozenset[str]) -> None:
+    unbound = variables(node) - scope
+    if unbound:
+        raise KipError("KIP_3001", f"?{min(unbound)} is bound by no clause before.")
+
+
+def _check_values(find: ast.Find) -> None:
+    """Rule: "Values are strings or placeholders" in matchers; "LIMIT takes a JSON integer ≥ 1"."""
+    for found in descendants(find.where):
+        if isinstance(found, ast.ConceptMatcher | ast.PropositionId):
+            for value in _children(found):
+                if not isinstance(value, ast.Scalar) or not isinstance(value.value, str):
+                    raise KipError("KIP_1001", "A matcher holds strings.")
+    if find.limit is not None:
+        limit = find.limit.value if isinstance(find.limit, ast.Scalar) else None
+        if type(limit) is not int or limit < 1:
+            raise KipError("KIP_1001", "LIMIT takes a positive integer.")
+
+
+def _children(node: ast.Node) -> Iterator[ast.Node]:
+    for field in dataclasses.fields(node):
+        child = getattr(node, field.name)
+        if isinstance(child, ast.Node):
+            yield child
+
+
+def _check_fields(find: ast.Find) -> None:
+    """Rule: "id type name on concepts; id subject predicate object on propositions; … Anything
+    else is KIP_1001". The kind of a variable that is only an endpoint is not known."""
+    concepts, propositions = set[str](), set[str]()
+    for found in descendants(find):
+        if isinstance(found, ast.ConceptClause) and found.variable:
+            concepts.add(found.variable.name)
+        if isinstance(found, ast.PropositionClause) and found.variable:
+            propositions.add(found.variable.name)
+    for found in descendants(find):
+        if isinstance(found, ast.Path):
+            as_concept = found.field in ast.CONCEPT_FIELDS
+            as_proposition = found.field in ast.PROPOSITION_FIELDS
+            name = found.variable.name
+            if (name in concepts - propositions and not as_concept) or (
+                name in propositions - concepts and not as_proposition
+            ):
+                raise KipError("KIP_1001", f"?{name} has no field .{found.field}.")
+
+
+def _check_predicate_variables(find: ast.Find) -> None:
+    """Rule: "a dot path on it, or its use as endpoint or concept, is KIP_1001" (Text)."""
+    nodes, predicates = set[str](), set[str]()
+    for found in descendants(find):
+        match found:
+            case ast.PropositionMatcher():
+                ends = (found.subject, found.object)
+                nodes |= {end.name for end in ends if isinstance(end, ast.Variable)}
+                if isinstance(found.predicate, ast.Variable):
+                    predicates.add(found.predicate.name)
+            case ast.ConceptClause() | ast.PropositionClause() if found.variable is not None:
+                nodes.add(found.variable.name)
+            case ast.Path():
+                nodes.add(found.variable.name)
+    mixed = nodes & predicates
+    if mixed:
+        raise KipError("KIP_1001", f"?{min(mixed)} is a predicate variable.")
+
+
+def _check_whole_maps(find: ast.Find) -> None:
+    """Rule: "Whole ?x.attributes and ?x.metadata belong in FIND only, elsewhere KIP_1001"."""
+    for found in descendants((find.where, find.order_by)):
+        is_whole = isinstance(found, ast.Path) and found.key is None
+        if is_whole and found.field in ("attributes", "metadata"):
+            raise KipError("KIP_1001", f"A whole .{found.field} belongs in FIND only.")
+
+
+def _check_order_keys(find: ast.Find) -> None:
+    """Rule: "beside aggregates a key must be a FIND expression (KIP_1001)"."""
+    grouped = any(isinstance(found, ast.Aggregate) for found in find.expressions)
+    for key in find.order_by:
+        beside = grouped or isinstance(key.expression, ast.Aggregate)
+        if beside and key.expression not in find.expressions:
+            raise KipError("KIP_1001", "Beside aggregates a sort key is a FIND expression.")
+
+
+def _check_names(find: ast.Find, graph: Graph) -> None:
+    """Unregistered names are KIP_2001, ids of the wrong kind KIP_1001, long hops KIP_4002."""
+    for found in descendants(find.where):
+        match found:
+            case ast.ConceptMatcher(type=ast.Scalar(value=str(name))) if not graph.is_type(name):
+                raise KipError("KIP_2001", f"Concept type '{name}' is not defined.")
+            case ast.PredicateName() if not graph.is_predicate(found.name):
+                raise KipError("KIP_2001", f"Predicate '{found.name}' is not defined.")
+            case ast.ConceptMatcher(id=ast.Scalar(value=str(text))) if text.startswith("P:"):
+                raise KipError("KIP_1001", "A concept's id begins with C:.")
+            case ast.PropositionId(id=ast.Scalar(value=str(text))) if text.startswith("C:"):
+                raise KipError("KIP_1001", "A proposition's id begins with P:.")
+            case ast.Hops() if max(found.minimum, found.maximum or 0) > MOST_HOPS:
+                raise KipError("KIP_4002", f"A hop bound is at most {MOST_HOPS}.")

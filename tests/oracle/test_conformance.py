@@ -1,0 +1,89 @@
+"""The evaluator passes the engine-neutral FIND cases: two independent readings of one page."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiprdf.errors import KipError
+from kiprdf.language import ast, bind, parse
+from tests.oracle import Answer, Graph, evaluate
+from tests.oracle.upsert import upsert
+from tests.properties.comparison import frozen
+
+FOLDER = Path(__file__).parent.parent / "conformance"
+# The evaluator's graphs are without Genesis, and elements without engine metadata.
+BEYOND = {
+    "the_root_type_defines_itself",
+    "the_predicate_meta_type_is_a_concept_type",
+    "a_registered_predicate_without_links_gives_no_rows",
+    "a_new_element_has_version_one",
+    "a_new_link_has_version_one",
+}
+
+Case = dict[str, Any]
+
+
+def _cases() -> Iterator[Any]:
+    for path in sorted(FOLDER.glob("kql_*.json")):
+        page = json.loads(path.read_text())
+        for case in page["cases"]:
+            if _is_ours(case):
+                yield pytest.param(page["setup"], case, id=f"{path.stem}-{case['name']}")
+
+
+def _is_ours(case: Case) -> bool:
+    command = case["command"]
+    return (
+        isinstance(command, str)
+        and command.startswith("FIND")
+        and " CURSOR " not in command
+        and case["name"] not in BEYOND
+        and not case["expect"].keys().isdisjoint(("result", "error"))
+    )
+
+
+@pytest.mark.parametrize(("setup", "case"), list(_cases()))
+def test_evaluator_passes_the_conformance_case(setup: list[str], case: Case) -> None:
+    graph = Graph()
+    for text in setup:
+        command = parse(text)
+        assert isinstance(command, ast.Upsert)
+        upsert(graph, command)
+    answer = _answer(case, graph)
+    if "error" in case["expect"]:
+        assert answer == case["expect"]["error"]
+    else:
+        assert isinstance(answer, Answer), answer
+        wanted, found = case["expect"]["result"], answer.result
+        assert _comparable(wanted, answer, case) == _comparable(found, answer, case)
+
+
+def _answer(case: Case, graph: Graph) -> Answer | str:
+    try:
+        command = bind(parse(case["command"]), case.get("parameters", {}))
+        assert isinstance(command, ast.Find)
+        return evaluate(command, graph)
+    except KipError as error:
+        return error.code
+
+
+def _comparable(result: Any, answer: Answer, case: Case) -> Any:
+    """The rows, as a multiset unless the case is ordered."""
+    columns = [result] if answer.width == 1 else result
+    if answer.scalar:
+        columns = [[value] for value in columns]
+    rows = [tuple(frozen(_bare(value)) for value in row) for row in zip(*columns, strict=True)]
+    return rows if case.get("ordered") else Counter(rows)
+
+
+def _bare(value: Any) -> Any:
+    """An element without its metadata: the cases leave it open."""
+    if isinstance(value, dict) and "_type" in value:
+        return {key: item for key, item in value.items() if key != "metadata"}
+    return value

@@ -1,0 +1,55 @@
+"""The engine answers every query as the naive evaluator does.
+
+``KIPRDF_EXAMPLES`` sets how many graphs are tried.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+
+import kiprdf
+from tests.oracle import Graph, TooManySolutions
+from tests.properties.comparison import difference, expected
+from tests.properties.strategies import Case, cases
+
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "50"))
+
+
+def build(graph: Graph) -> Any:
+    """An engine in memory that holds the graph."""
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    for request in graph.requests():
+        response = _as_json(nexus.execute_kip(request))
+        assert "error" not in response, (request, response)
+    return nexus
+
+
+def _as_json(response: Any) -> Any:
+    return response if isinstance(response, dict) else response.model_dump()
+
+
+@pytest.mark.skipif(not hasattr(kiprdf, "Nexus"), reason="there is no engine to compare with")
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(case=cases())
+def test_engine_equals_oracle(case: Case) -> None:
+    nexus = build(case.graph)
+    for query in case.queries:
+        try:
+            answer = expected(query, case.graph)
+        except TooManySolutions:
+            continue
+        response = _as_json(nexus.execute_kip_readonly({"command": query}))
+        found = difference(query, answer, response)
+        if found:
+            for request in case.graph.requests():
+                note(str(request))
+            note(query)
+        assert found is None

@@ -1,0 +1,518 @@
+"""SEARCH finds what it should, best first; an unusable file costs a rebuild and no more."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from kiprdf.search import IndexRow, Kind, TextIndex
+
+
+def concept(
+    key: str,
+    name: str = "",
+    *,
+    type: str = "Drug",
+    aliases: tuple[str, ...] = (),
+    description: str = "",
+    text: str = "",
+) -> IndexRow:
+    return IndexRow(key, "concept", type, name, aliases, description, text)
+
+
+def proposition(key: str, predicate: str, *endpoints: str, description: str = "") -> IndexRow:
+    return IndexRow(key, "proposition", predicate, predicate, endpoints, description, "")
+
+
+def index_of(*rows: IndexRow) -> TextIndex:
+    index = TextIndex(None)
+    index.rebuild(rows, commit=1)
+    return index
+
+
+def keys(
+    index: TextIndex,
+    term: str,
+    kind: Kind = "concept",
+    type: str | None = None,
+    limit: int = 100,
+) -> list[str]:
+    return [hit.key for hit in index.search(kind, term, type, limit)]
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("name", "term"),
+    [
+        ("Crème brûlée", "CREME"),
+        ("creme brulee", "Brûlée"),
+        ("ＡＢＣ", "abc"),
+        ("ABC", "ａｂｃ"),
+        ("阿司匹林", "阿司"),
+        ("阿司匹林", "司匹"),
+        ("阿司匹林", "林"),
+        ("緑茶を飲む", "緑茶"),
+        ("コーヒー", "ｺｰﾋｰ"),
+        ("대한민국", "한민"),
+        ("서울에서", "서울"),
+        ("has_side_effect", "side effect"),
+        ("has_side_effect", "has_side_effect"),
+        ("side effect", "hasSideEffect"),
+        ("हिन्दी", "हिन्दी"),
+    ],
+)
+def test_a_name_is_found_by_a_word_of_it(name: str, term: str) -> None:
+    index = index_of(concept("a", name), concept("b", "other"))
+    assert keys(index, term) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        concept("a", "pain relief"),
+        concept("a", aliases=("first", "pain relief")),
+        concept("a", description="pain relief"),
+        concept("a", text="pain relief"),
+    ],
+)
+def test_every_field_is_searched(row: IndexRow) -> None:
+    assert keys(index_of(row), "relief") == ["a"]
+
+
+def test_the_type_is_not_searched() -> None:
+    assert keys(index_of(concept("a", "Aspirin", type="Drug")), "drug") == []
+
+
+def test_two_aliases_form_no_word_together() -> None:
+    index = index_of(concept("a", aliases=("阿司", "匹林")))
+    assert keys(index, "司匹") == []
+    assert keys(index, "匹林") == ["a"]
+
+
+def test_any_matching_word_counts() -> None:
+    index = index_of(concept("a", "aspirin"), concept("b", "ibuprofen"), concept("c", "tea"))
+    assert keys(index, "aspirin ibuprofen unknown") == ["a", "b"]
+
+
+def test_the_last_word_finds_longer_words() -> None:
+    index = index_of(concept("a", "aspirin"), concept("b", "tea"))
+    assert keys(index, "asp") == ["a"]
+    assert keys(index, "asp coffee") == []
+
+
+def test_a_last_word_of_two_characters_finds_itself_only() -> None:
+    index = index_of(concept("a", "aspirin"), concept("b", "as"))
+    assert keys(index, "as") == ["b"]
+
+
+# Ranking
+
+
+def test_the_exact_name_is_first() -> None:
+    index = index_of(
+        concept("a", "Aspirin Plus"), concept("b", "Aspirin"), concept("c", "Plus Aspirin")
+    )
+    assert keys(index, "ASPIRIN") == ["b", "a", "c"]
+
+
+def test_the_exact_name_is_first_even_with_a_long_description() -> None:
+    index = index_of(
+        concept("a", "Aspirin Plus"), concept("b", "Aspirin", description="a common drug " * 100)
+    )
+    assert keys(index, "aspirin") == ["b", "a"]
+
+
+def test_the_fields_weigh_name_aliases_description_text() -> None:
+    index = index_of(
+        concept("a", "tea tea", text="pain other"),
+        concept("b", "tea tea", description="pain other"),
+        concept("c", "tea tea", aliases=("pain other",)),
+        concept("d", "pain tea", text="other tea"),
+        concept("e", "pain", text="other tea tea"),
+    )
+    assert keys(index, "pain") == ["e", "d", "c", "b", "a"]
+
+
+def test_more_words_score_more() -> None:
+    index = index_of(
+        concept("a", "low dose tea"), concept("b", "low dose aspirin"), concept("c", "low tea tea")
+    )
+    assert keys(index, "low dose aspirin") == ["b", "a", "c"]
+
+
+def test_a_rarer_word_scores_more() -> None:
+    common = [concept(f"common{n}", "drug one") for n in range(3)]
+    index = index_of(*common, concept("rare", "aspirin one"))
+    assert keys(index, "drug aspirin")[0] == "rare"
+
+
+def test_a_longer_word_scores_well_below_the_whole_word() -> None:
+    index = index_of(concept("a", "aspirins one"), concept("b", "aspirin one"), concept("c", "tea"))
+    whole, longer = index.search("concept", "aspirin")
+    assert (whole.key, longer.key) == ("b", "a")
+    assert longer.score < whole.score / 2
+
+
+def test_equal_scores_are_ordered_by_key() -> None:
+    index = index_of(*(concept(key, "aspirin dose") for key in "dacb"))
+    assert keys(index, "aspirin dose") == ["a", "b", "c", "d"]
+
+
+def test_scores_lie_between_zero_and_one() -> None:
+    rows = [concept(f"{n:03}", "aspirin", text="aspirin " * n) for n in range(100)]
+    scores = [hit.score for hit in index_of(*rows).search("concept", "aspirin")]
+    assert len(scores) == 100
+    assert all(0 < score < 1 for score in scores)
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_word_of_every_row_still_scores() -> None:
+    (hit,) = index_of(concept("a", "aspirin dose")).search("concept", "aspirin")
+    assert 0.3 < hit.score < 0.5
+
+
+def test_the_score_falls_gently_as_a_word_spreads() -> None:
+    # FTS5 alone drops to a millionth when the word reaches half of the rows.
+    scores = []
+    for found in range(1, 10):
+        rows = [concept(str(n), "aspirin x" if n < found else "tea x") for n in range(10)]
+        scores.append(index_of(*rows).search("concept", "aspirin")[0].score)
+    steps = [later / earlier for earlier, later in pairwise(scores)]
+    assert all(0.5 < step < 1 for step in steps)
+
+
+# Filters
+
+
+def test_the_kind_filters() -> None:
+    index = index_of(concept("a", "treats"), proposition("b", "treats", "Aspirin", "Pain"))
+    assert keys(index, "treats", "concept") == ["a"]
+    assert keys(index, "treats", "proposition") == ["b"]
+
+
+def test_a_proposition_is_found_by_predicate_endpoint_and_description() -> None:
+    index = index_of(
+        proposition("a", "has_side_effect", "Aspirin", "Nausea", description="What it may cause.")
+    )
+    for term in ("side effect", "nausea", "cause"):
+        assert keys(index, term, "proposition") == ["a"]
+
+
+def test_the_type_filters_and_is_case_sensitive() -> None:
+    index = index_of(concept("a", "tea", type="Drug"), concept("b", "tea", type="Food"))
+    assert keys(index, "tea", type="Food") == ["b"]
+    assert keys(index, "tea", type="food") == []
+    assert keys(index, "tea", type=None) == ["a", "b"]
+
+
+def test_the_limit_keeps_the_best() -> None:
+    index = index_of(*(concept(str(n), "tea " + "x " * n) for n in range(5)))
+    assert keys(index, "tea", limit=2) == ["0", "1"]
+    assert keys(index, "tea", limit=5) == ["0", "1", "2", "3", "4"]
+    assert keys(index, "tea", limit=6) == ["0", "1", "2", "3", "4"]
+
+
+def test_the_limit_counts_after_the_type_filter() -> None:
+    index = index_of(concept("a", "tea", type="Food"), concept("b", "tea cup", type="Drug"))
+    assert keys(index, "tea", type="Drug", limit=1) == ["b"]
+
+
+# Changes
+
+
+def test_a_new_index_is_empty_and_knows_no_commit() -> None:
+    index = TextIndex(None)
+    assert index.commit == -1
+    assert keys(index, "aspirin") == []
+
+
+def test_an_update_adds_rows_and_tells_its_commit() -> None:
+    index = index_of(concept("a", "tea"))
+    index.update([concept("b", "green tea")], [], commit=2)
+    assert keys(index, "tea") == ["a", "b"]
+    assert index.commit == 2
+
+
+def test_a_removed_row_is_not_found() -> None:
+    index = index_of(concept("a", "tea"), concept("b", "tea"))
+    index.update([], ["a", "unknown"], commit=2)
+    assert keys(index, "tea") == ["b"]
+
+
+def test_a_row_replaces_the_row_of_its_key() -> None:
+    index = index_of(concept("a", "tea"))
+    index.update([concept("a", "coffee", type="Food")], [], commit=2)
+    assert keys(index, "tea") == []
+    assert keys(index, "coffee", type="Food") == ["a"]
+
+
+def test_a_row_of_another_kind_replaces_the_row_of_its_key() -> None:
+    index = index_of(concept("a", "tea"))
+    index.update([proposition("a", "tea")], [], commit=2)
+    assert keys(index, "tea", "concept") == []
+    assert keys(index, "tea", "proposition") == ["a"]
+
+
+def test_a_key_removed_and_given_is_kept() -> None:
+    index = index_of(concept("a", "tea"))
+    index.update([concept("a", "coffee")], ["a"], commit=2)
+    assert keys(index, "coffee") == ["a"]
+
+
+def test_the_last_row_of_a_key_wins() -> None:
+    index = index_of(concept("a", "tea"), concept("a", "coffee"))
+    assert keys(index, "tea coffee") == ["a"]
+    assert keys(index, "tea") == []
+
+
+def test_a_rebuild_replaces_everything() -> None:
+    index = index_of(concept("a", "tea"), proposition("p", "treats"))
+    index.rebuild([concept("b", "tea")], commit=9)
+    assert keys(index, "tea") == ["b"]
+    assert keys(index, "treats", "proposition") == []
+    assert index.commit == 9
+
+
+def failing_rows() -> Iterator[IndexRow]:
+    yield concept("b", "tea")
+    raise sqlite3.OperationalError("the rows cannot be read")
+
+
+def test_a_failed_change_leaves_everything_as_it_was() -> None:
+    index = index_of(concept("a", "tea"))
+    with pytest.raises(sqlite3.OperationalError, match="cannot be read"):
+        index.update(failing_rows(), ["a"], commit=2)
+    with pytest.raises(sqlite3.OperationalError, match="cannot be read"):
+        index.rebuild(failing_rows(), commit=2)
+    assert keys(index, "tea") == ["a"]
+    assert index.commit == 1
+
+
+# Files
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return the path of a closed index with three hundred rows, of commit 7."""
+    index = TextIndex(tmp_path / "text.sqlite")
+    index.update((concept(str(n), f"tea {n}", text="cup " * n) for n in range(300)), [], commit=7)
+    index.close()
+    return tmp_path / "text.sqlite"
+
+
+def test_rows_and_commit_outlive_the_process(path: Path) -> None:
+    index = TextIndex(path)
+    assert index.commit == 7
+    assert keys(index, "tea 123", limit=1) == ["123"]
+
+
+def test_the_file_keeps_a_write_ahead_log(path: Path) -> None:
+    (mode,) = sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone()
+    assert mode == "wal"
+
+
+def assert_empty_and_usable(path: Path) -> None:
+    index = TextIndex(str(path))
+    assert index.commit == -1
+    assert keys(index, "tea") == []
+    index.rebuild([concept("a", "tea")], commit=8)
+    index.close()
+    assert keys(TextIndex(path), "tea") == ["a"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"not a database at all, but text " * 100, b"\x00" * 5000]
+)
+def test_a_file_that_is_no_index_is_recreated(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    assert_empty_and_usable(path)
+
+
+@pytest.mark.parametrize("kept", [10, 100, 4096, 5000, 20000])
+def test_a_truncated_file_is_recreated(path: Path, kept: int) -> None:
+    content = path.read_bytes()
+    assert len(content) > kept
+    path.write_bytes(content[:kept])
+    assert_empty_and_usable(path)
+
+
+def test_another_database_is_recreated(path: Path) -> None:
+    path.unlink()
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE about (something)")
+    other.close()
+    assert_empty_and_usable(path)
+
+
+def test_the_index_of_an_older_segmenter_is_recreated(path: Path) -> None:
+    older = sqlite3.connect(path)
+    older.execute("UPDATE about SET version = '1, segmenter 0, Unicode 13.0.0'")
+    older.commit()
+    older.close()
+    assert_empty_and_usable(path)
+
+
+def test_a_stray_log_of_a_discarded_file_is_discarded_with_it(path: Path) -> None:
+    path.write_bytes(b"damaged " * 1000)
+    Path(f"{path}-wal").write_bytes(b"damaged " * 1000)
+    Path(f"{path}-shm").write_bytes(b"damaged " * 1000)
+    assert_empty_and_usable(path)
+
+
+def test_a_damaged_page_is_found_at_opening(path: Path) -> None:
+    content = path.read_bytes()
+    # The first two pages, the schema and the version, stay; so does the length.
+    path.write_bytes(content[:8192].ljust(len(content), b"\xff"))
+    assert_empty_and_usable(path)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda index: index.search("concept", "tea"),
+        lambda index: index.update([concept("1", "tea")], [], commit=8),
+        lambda index: index.rebuild([], commit=8),
+    ],
+    ids=["search", "update", "rebuild"],
+)
+def test_damage_found_later_is_an_error_and_then_an_empty_index(
+    path: Path, work: Callable[[TextIndex], object]
+) -> None:
+    other = sqlite3.connect(path)
+    other.execute("UPDATE concept_data SET block = x'ffffffffffff'")
+    other.execute("UPDATE concept_config SET v = 99")
+    other.commit()
+    other.close()
+    index = TextIndex(path)
+    assert index.commit == 7
+    with pytest.raises(sqlite3.DatabaseError, match="was damaged; it is empty"):
+        work(index)
+    assert index.commit == -1
+    index.rebuild([concept("a", "tea")], commit=8)
+    assert keys(index, "tea") == ["a"]
+
+
+def test_a_locked_file_is_an_error_and_stays(path: Path) -> None:
+    index = TextIndex(path)
+    writer = sqlite3.connect(path)
+    writer.execute("BEGIN IMMEDIATE")
+    index._connection.execute("PRAGMA busy_timeout = 1")
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        index.update([], ["1"], commit=8)
+    writer.close()
+    assert index.commit == 7
+
+
+def test_a_folder_is_an_error_and_stays(tmp_path: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError):
+        TextIndex(tmp_path)
+    assert tmp_path.is_dir()
+
+
+def test_a_closed_index_fails() -> None:
+    index = TextIndex(None)
+    index.close()
+    index.close()
+    with pytest.raises(sqlite3.ProgrammingError):
+        index.search("concept", "tea")
+
+
+# Hostile values
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        '"tea',
+        'tea"',
+        '""" tea',
+        "tea*",
+        "* tea",
+        "tea AND",
+        "NOT tea",
+        "tea OR",
+        "NEAR(tea",
+        "name:tea",
+        "{name} : tea",
+        "- name : tea",
+        "^tea",
+        "tea + (",
+        "tea'; DROP TABLE element; --",
+        "\x00tea\x00",
+        "tea\x00more",
+        "\ud800tea\udfff",
+        "(" * 10_000 + "tea",
+        "tea " * 250_000,
+        "tea " + "x" * 1_000_000,
+        "tea " + "阿" * 1_000_000,
+        "tea " + "".join(f"word{n} " for n in range(100_000)),
+    ],
+)
+def test_no_term_is_syntax(term: str) -> None:
+    index = index_of(concept("a", "green tea"), concept("b", "coffee"))
+    assert keys(index, term) == ["a"]
+
+
+def test_operators_are_words() -> None:
+    index = index_of(concept("a", "not near"), concept("b", "tea"))
+    assert keys(index, "NOT") == ["a"]
+    assert keys(index, "NEAR") == ["a"]
+
+
+@pytest.mark.parametrize("term", ["", " ", '"', "*", "()", "\x00", "\ud800", "_", "…", "😀" * 1000])
+def test_a_term_without_a_word_is_refused(term: str) -> None:
+    with pytest.raises(ValueError, match="has no word to search for"):
+        TextIndex(None).search("concept", term)
+
+
+@pytest.mark.parametrize("strange", ["a\x00b", "\ud800", "\udfff'\"", "' OR 1=1 --", ""])
+def test_strange_keys_types_and_texts_are_kept(strange: str) -> None:
+    row = IndexRow(strange, "concept", strange, f"tea {strange}", (strange,), strange, strange)
+    index = index_of(row, concept("b", "tea", type="Food"))
+    assert keys(index, "tea", type=strange) == [strange]
+    index.update([], [strange], commit=2)
+    assert keys(index, "tea") == ["b"]
+
+
+def test_a_row_of_a_megabyte_is_found() -> None:
+    index = index_of(concept("a", "tea " * 250_000, text="x" * 1_000_000), concept("b", "cup"))
+    assert keys(index, "tea") == ["a"]
+
+
+# Threads
+
+
+def test_threads_share_an_index(path: Path) -> None:
+    index = TextIndex(path)
+    failures: list[object] = []
+
+    def read() -> None:
+        for _ in range(100):
+            found = keys(index, "moving")
+            if found not in ([], ["left"], ["right"]):
+                failures.append(found)
+
+    def write() -> None:
+        for n in range(50):
+            index.update([concept("left", "moving")], ["right"], commit=2 * n)
+            index.update([concept("right", "moving")], ["left"], commit=2 * n + 1)
+
+    def guarded(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(work,)) for work in (read, write, read)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert keys(index, "moving") == ["right"]
+    assert index.commit == 99
