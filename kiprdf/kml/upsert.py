@@ -8,7 +8,6 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
-from kiprdf.kml.protection import is_system
 from kiprdf.kql.probe import not_found
 from kiprdf.kql.segments import exact_node
 from kiprdf.language import ast
@@ -66,19 +65,12 @@ class _Statement:
         element = self._matched_concept(item.matcher)
         element.attributes.update(_terms(item.attributes))
         metadata = {**outer, **_terms(item.metadata)}
-        if not self._is_bare_reference(item, element):
-            element.metadata.update(metadata)
+        element.metadata.update(metadata)
         for link in item.propositions or ():
             target = self._target(link.target)
             made = self._link(element.node, link.predicate, target, link.span)
             made.metadata.update({**metadata, **_terms(link.metadata)})
         return element
-
-    def _is_bare_reference(self, item: ast.ConceptBlock, element: Element) -> bool:
-        """A core element named only to get a handle on it: the outer metadata is not about it."""
-        bare = item.attributes is None and item.metadata is None
-        known = self._draft.edits[element.node].before is not None
-        return bare and known and is_system(element.node, self._draft.store.iris)
 
     def _matched_concept(self, matcher: ast.ConceptMatcher) -> Element:
         """``{type, name}`` matches or creates, ``{id}`` only matches."""

@@ -517,6 +517,10 @@ COMMANDS: dict[str, pp.ParserElement] = {
     "SEARCH": search,
 }
 
+for _command in COMMANDS.values():
+    # Otherwise tabs become spaces, and offsets no longer are those of the text.
+    _command.parse_with_tabs()
+
 
 def unknown_command(word: str, offset: int) -> KipError:
     """The error for a text that begins with no command."""

@@ -34,7 +34,29 @@ def bind(command: ast.Command, parameters: Mapping[str, Any]) -> ast.Command:
             raise KipError("KIP_1001", message, "Name it like the placeholder, without the ':'.")
     if parameters:
         _refuse_embedded(command, parameters)
-    return _bind(command, parameters)
+    bound = _bind(command, parameters)
+    _check_characters(bound)
+    return bound
+
+
+def _check_characters(node: Any) -> None:
+    """Lone surrogates: KIP_1002 in a name, KIP_1001 in any other string."""
+    if isinstance(node, ast.Scalar):
+        if isinstance(node.value, str):
+            values.check_characters(node.value, node.span)
+    elif isinstance(node, ast.ConceptMatcher):
+        for part in (node.id, node.type):
+            _check_characters(part)
+    elif isinstance(node, ast.PredicateName | ast.Entry | ast.Key):
+        text = node.key if isinstance(node, ast.Entry) else node.name
+        values.check_characters(text, node.span)
+        _check_characters(node.value if isinstance(node, ast.Entry) else None)
+    elif isinstance(node, ast.Node):
+        for field in dataclasses.fields(node):
+            _check_characters(getattr(node, field.name))
+    elif isinstance(node, tuple):
+        for item in node:
+            _check_characters(item)
 
 
 def _refuse_embedded(command: ast.Node, parameters: Mapping[str, Any]) -> None:
@@ -104,7 +126,7 @@ def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
         message = f"A value nests deeper than {limits.NESTING} levels."
         raise KipError("KIP_4002", message, "Flatten the value.", span)
     if isinstance(value, str):
-        values.check_string(value, span)
+        values.check_length(value, span)
         return ast.Scalar(str(value), span=span)
     if value is None or isinstance(value, bool):
         return ast.Scalar(value, span=span)
@@ -124,7 +146,7 @@ def _entries(value: Mapping[Any, Any], span: Span, depth: int) -> Iterator[ast.E
         if not isinstance(key, str):
             message = f"The object key {key!r} is no string."
             raise KipError("KIP_1001", message, "Object keys are strings.", span)
-        values.check_string(key, span)
+        values.check_length(key, span)
         yield ast.Entry(key, from_json(item, span, depth + 1), span=span)
 
 

@@ -82,7 +82,7 @@ def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
     except json.JSONDecodeError as fault:
         raise _string_fault(text, offset, fault) from None
     span = Span(offset, end)
-    check_string(value, span)
+    check_length(value, span)
     return ast.Scalar(value, span=span), end
 
 
@@ -99,12 +99,16 @@ def _string_fault(text: str, offset: int, fault: json.JSONDecodeError) -> KipErr
     return KipError("KIP_1001", message, hint, Span(fault.pos, fault.pos + 1))
 
 
-def check_string(value: str, span: Span) -> None:
-    """Refuse what no store can hold: lone surrogates, and more than 1 MiB."""
+def check_characters(value: str, span: Span) -> None:
+    """Refuse lone surrogates, which no store can hold."""
     if _LONE_SURROGATE.search(value):
         message = "A string holds a lone surrogate, which is no character."
         raise KipError("KIP_1001", message, "Write astral characters as a surrogate pair.", span)
-    if len(value) > limits.STRING_BYTES // 4 and len(value.encode()) > limits.STRING_BYTES:
+
+
+def check_length(value: str, span: Span) -> None:
+    """Refuse strings of more than 1 MiB."""
+    if len(value) > limits.STRING_BYTES // 4 and len(value.encode("utf-8", "surrogatepass")) > limits.STRING_BYTES:
         message = "A string is longer than 1 MiB."
         raise KipError("KIP_4002", message, "Store long texts elsewhere and refer to them.", span)
 

@@ -125,63 +125,69 @@ def _check_concept_matcher(matcher: ast.ConceptMatcher, catalog: Catalog) -> Non
         concept_name(matcher.name)
 
 
-class _Roles:
-    """How the variables in scope are used: a predicate's name is no node (KIP 3.4.2)."""
+class _Kinds:
+    """What the variables in scope may be bound to: concepts, links, or predicates' names."""
 
-    def __init__(self, outer: _Roles | None = None) -> None:
-        self.seen: dict[str, set[scope.Role]] = (
-            {} if outer is None else {name: set(roles) for name, roles in outer.seen.items()}
-        )
+    def __init__(self, outer: _Kinds | None = None) -> None:
+        self.seen: dict[str, frozenset[scope.Kind]] = {} if outer is None else dict(outer.seen)
 
-    def add(self, variable: ast.Variable, role: scope.Role) -> None:
-        roles = self.seen.setdefault(variable.name, set())
-        if roles and ("predicate" in roles) != (role == "predicate"):
+    def mention(self, variable: ast.Variable, role: scope.Role) -> None:
+        """Another clause holds for the variable as well: what remains are the common kinds."""
+        kinds = scope.KINDS[role]
+        self._set_apart(variable, kinds)
+        self.seen[variable.name] = self.seen.get(variable.name, kinds) & kinds
+
+    def unite(self, other: _Kinds, block: ast.Block) -> None:
+        """A UNION block holds instead: what it binds may be of its kinds too."""
+        for name in scope.exported(block):
+            kinds = other.seen[name]
+            self._set_apart(ast.Variable(name, span=block.span), kinds)
+            self.seen[name] = self.seen.get(name, kinds) | kinds
+
+    def _set_apart(self, variable: ast.Variable, kinds: frozenset[scope.Kind]) -> None:
+        """A predicate variable joins only with predicate variables (KIP 3.4.2)."""
+        before = self.seen.get(variable.name)
+        if before and kinds and ("predicate" in before) != ("predicate" in kinds):
             message = f"?{variable.name} stands for a predicate in one place, a node in another."
             hint = "Use another variable; a predicate variable holds the predicate's name."
             raise KipError("KIP_1001", message, hint, variable.span)
-        roles.add(role)
-
-    def merge(self, other: _Roles, block: ast.Block) -> None:
-        for name in scope.exported(block):
-            for role in other.seen[name]:
-                self.add(ast.Variable(name, span=block.span), role)
 
 
-def _check_block(block: ast.Block, catalog: Catalog, outer: _Roles) -> _Roles:
-    """Check the clauses of a block in written order; the roles of all that is bound behind it."""
-    roles = _Roles(outer)
+def _check_block(block: ast.Block, catalog: Catalog, outer: _Kinds) -> _Kinds:
+    """Check the clauses of a block in written order; what its variables may be behind it."""
+    kinds = _Kinds(outer)
     for clause in block.clauses:
         match clause:
             case ast.ConceptClause() | ast.PropositionClause():
                 _check_endpoint(clause, catalog)
                 for variable, role in scope.mentions(clause):
-                    roles.add(variable, role)
+                    kinds.mention(variable, role)
             case ast.Filter():
-                _check_condition(clause.condition, roles)
+                _check_condition(clause.condition, kinds)
             case ast.Not():
-                _check_block(clause.block, catalog, roles)
+                _check_block(clause.block, catalog, kinds)
             case ast.Optional():
-                roles = _check_block(clause.block, catalog, roles)
+                kinds = _check_block(clause.block, catalog, kinds)
             case ast.Union():
-                fresh = _check_block(clause.block, catalog, _Roles())
-                roles.merge(fresh, clause.block)
+                fresh = _check_block(clause.block, catalog, _Kinds())
+                kinds.unite(fresh, clause.block)
             case _:
                 assert_never(clause)
-    return roles
+    return kinds
 
 
-def _check_condition(condition: ast.Condition, roles: _Roles) -> None:
+def _check_condition(condition: ast.Condition, kinds: _Kinds) -> None:
     for operand in scope.operands(condition):
-        _check_operand(operand, roles)
+        _check_operand(operand, kinds)
     _check_arguments(condition)
 
 
-def _check_operand(operand: ast.Operand, roles: _Roles) -> None:
+def _check_operand(operand: ast.Operand, kinds: _Kinds) -> None:
     """A FILTER sees what an earlier clause binds (KIP 3.4.7); it compares values, not maps."""
     if isinstance(operand, ast.Variable):
-        _require_bound(operand, roles)
+        _require_bound(operand, kinds)
     elif isinstance(operand, ast.Path):
-        _check_path(operand, roles)
+        _check_path(operand, kinds)
         if operand.field in ("attributes", "metadata") and operand.key is None:
             message = f"The whole .{operand.field} stands in FIND only."
             hint = f"Compare one key: ?{operand.variable.name}.{operand.field}.key."
@@ -206,9 +212,9 @@ def _check_arguments(condition: ast.Condition) -> None:
                 _check_arguments(part)
 
 
-def _require_bound(variable: ast.Variable, roles: _Roles) -> None:
-    if variable.name not in roles.seen:
-        known = ", ".join(f"?{name}" for name in roles.seen)
+def _require_bound(variable: ast.Variable, kinds: _Kinds) -> None:
+    if variable.name not in kinds.seen:
+        known = ", ".join(f"?{name}" for name in kinds.seen)
         hint = "Bind it in an earlier clause" + (f"; bound here: {known}." if known else ".")
         message = f"No earlier clause binds ?{variable.name}."
         raise KipError("KIP_3001", message, hint, variable.span)
@@ -218,19 +224,19 @@ _ONLY_CONCEPT = frozenset(ast.CONCEPT_FIELDS) - frozenset(ast.PROPOSITION_FIELDS
 _ONLY_LINK = frozenset(ast.PROPOSITION_FIELDS) - frozenset(ast.CONCEPT_FIELDS)
 
 
-def _check_path(path: ast.Path, roles: _Roles) -> None:
+def _check_path(path: ast.Path, kinds: _Kinds) -> None:
     """The fields of a dot path are those of the variable's kind (KIP 3.2)."""
-    _require_bound(path.variable, roles)
-    used = roles.seen[path.variable.name]
+    _require_bound(path.variable, kinds)
     name = path.variable.name
-    if "predicate" in used:
+    possible = kinds.seen[name]
+    if "predicate" in possible:
         message = f"?{name} holds a predicate's name, which has no .{path.field}."
         raise KipError("KIP_1001", message, f"Use ?{name} itself.", path.span)
-    if path.field in _ONLY_CONCEPT and "link" in used and "concept" not in used:
+    if path.field in _ONLY_CONCEPT and possible == {"link"}:
         message = f"?{name} is a proposition; .{path.field} is a concept's."
         hint = "Propositions have .id .subject .predicate .object .attributes .metadata."
         raise KipError("KIP_1001", message, hint, path.span)
-    if path.field in _ONLY_LINK and "concept" in used and "link" not in used:
+    if path.field in _ONLY_LINK and possible == {"concept"}:
         message = f"?{name} is a concept; .{path.field} is a proposition's."
         hint = "Concepts have .id .type .name .attributes .metadata."
         raise KipError("KIP_1001", message, hint, path.span)
@@ -241,40 +247,40 @@ def _check_path(path: ast.Path, roles: _Roles) -> None:
 
 def _check_find(command: ast.Find, catalog: Catalog) -> None:
     check_budget(command.where)
-    roles = _check_block(command.where, catalog, _Roles())
+    kinds = _check_block(command.where, catalog, _Kinds())
     for expression in command.expressions:
-        _check_expression(expression, roles)
+        _check_expression(expression, kinds)
     for key in command.order_by:
-        _check_order_key(key, command, roles)
+        _check_order_key(key, command, kinds)
     page_size(command.limit)
     _check_cursor(command.cursor)
 
 
-def _check_expression(expression: ast.Expression, roles: _Roles) -> None:
+def _check_expression(expression: ast.Expression, kinds: _Kinds) -> None:
     """FIND projects what the WHERE binds (KIP 3.3)."""
     match expression:
         case ast.Variable():
-            _require_bound(expression, roles)
+            _require_bound(expression, kinds)
         case ast.Path():
-            _check_path(expression, roles)
+            _check_path(expression, kinds)
         case ast.Aggregate():
             argument = expression.argument
-            _check_expression(argument, roles)
+            _check_expression(argument, kinds)
             if isinstance(argument, ast.Path):
-                _check_operand(argument, roles)
+                _check_operand(argument, kinds)
 
 
-def _check_order_key(key: ast.OrderKey, command: ast.Find, roles: _Roles) -> None:
+def _check_order_key(key: ast.OrderKey, command: ast.Find, kinds: _Kinds) -> None:
     """Beside aggregates, rows are ordered by what FIND shows of them (KIP 3.5)."""
-    _check_expression(key.expression, roles)
+    _check_expression(key.expression, kinds)
     if isinstance(key.expression, ast.Path):
-        _check_operand(key.expression, roles)
+        _check_operand(key.expression, kinds)
     aggregated = any(isinstance(shown, ast.Aggregate) for shown in command.expressions)
-    if isinstance(key.expression, ast.Aggregate) or aggregated:
-        if key.expression not in command.expressions:
-            message = f"ORDER BY {expression_text(key.expression)} is no expression of FIND."
-            hint = "Beside aggregates, order by one of the FIND expressions."
-            raise KipError("KIP_1001", message, hint, key.span)
+    aggregated = aggregated or isinstance(key.expression, ast.Aggregate)
+    if aggregated and key.expression not in command.expressions:
+        message = f"ORDER BY {expression_text(key.expression)} is no expression of FIND."
+        hint = "Beside aggregates, order by one of the FIND expressions."
+        raise KipError("KIP_1001", message, hint, key.span)
 
 
 # KML ------------------------------------------------------------------------------------------
@@ -288,18 +294,19 @@ def _check_delete(command: ast.Delete, catalog: Catalog) -> None:
             _check_key(key.name, key.span)
             if isinstance(command, ast.DeleteMetadata):
                 _refuse_reserved(key.name, key.span)
-    roles = _check_block(command.where, catalog, _Roles())
+    kinds = _check_block(command.where, catalog, _Kinds())
     target = command.target
-    _require_bound(target, roles)
-    used = roles.seen[target.name]
-    if "predicate" in used:
+    _require_bound(target, kinds)
+    possible = kinds.seen[target.name]
+    if "predicate" in possible:
         message = f"?{target.name} holds a predicate's name, not an element."
-        raise KipError("KIP_1001", message, "Bind the target with ?link (…) or ?x {…}.", target.span)
-    if isinstance(command, ast.DeleteConcept) and "link" in used:
+        hint = "Bind the target with ?link (…) or ?x {…}."
+        raise KipError("KIP_1001", message, hint, target.span)
+    if isinstance(command, ast.DeleteConcept) and possible == {"link"}:
         hint = f"Write DELETE PROPOSITIONS ?{target.name}."
         message = f"?{target.name} is a proposition, not a concept."
         raise KipError("KIP_1001", message, hint, target.span)
-    if isinstance(command, ast.DeletePropositions) and "concept" in used:
+    if isinstance(command, ast.DeletePropositions) and possible == {"concept"}:
         hint = f"Write DELETE CONCEPT ?{target.name} DETACH."
         message = f"?{target.name} is a concept, not a proposition."
         raise KipError("KIP_1001", message, hint, target.span)

@@ -13,11 +13,20 @@ UNION      no                        yes
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from kiprdf.language import ast
 
-Role = Literal["concept", "link", "endpoint", "predicate"]
+Role: TypeAlias = Literal["concept", "link", "endpoint", "predicate"]
+Kind: TypeAlias = Literal["concept", "link", "predicate"]
+
+KINDS: dict[Role, frozenset[Kind]] = {
+    "concept": frozenset(("concept",)),
+    "link": frozenset(("link",)),
+    "endpoint": frozenset(("concept", "link")),
+    "predicate": frozenset(("predicate",)),
+}
+"""What a variable in a role may be bound to."""
 
 
 def mentions(clause: ast.Endpoint) -> Iterator[tuple[ast.Variable, Role]]:

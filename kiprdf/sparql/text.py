@@ -103,8 +103,11 @@ class _Writer:
             case algebra.Union():
                 return [" UNION ".join(self.group(branch, depth) for branch in pattern.branches)]
             case algebra.Filter():
-                condition = self.expression(pattern.condition)
-                return [*self._lines(pattern.pattern, depth), f"FILTER({condition})"]
+                condition = f"FILTER({self.expression(pattern.condition)})"
+                # Several FILTERs may share a group: they hold for all of it anyway.
+                filtered = isinstance(pattern.pattern, algebra.Filter)
+                inner = self._lines if filtered else self._open
+                return [*inner(pattern.pattern, depth), condition]
             case algebra.Extend():
                 binding = f"BIND({self.expression(pattern.expression)} AS {pattern.variable})"
                 return [*self._open(pattern.pattern, depth), binding]

@@ -139,10 +139,17 @@ def _compare_rows(left: Row, right: Row, directions: Sequence[bool]) -> int:
         if order:
             return order
     for one, other in zip(left.tie, right.tie, strict=True):
-        order = compare_for_order(one, other)
+        order = _compare_ties(one, other)
         if order:
             return order
     return 0
+
+
+def _compare_ties(left: str | None, right: str | None) -> int:
+    # The page says where null stands among sort keys, not among ties: here it is first.
+    if left is None or right is None:
+        return (left is not None) - (right is not None)
+    return (left > right) - (left < right)
 
 
 # With aggregates ------------------------------------------------------------------------------

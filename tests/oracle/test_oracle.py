@@ -490,6 +490,14 @@ def test_ties_go_by_iri() -> None:
     assert find(text, RING) == ["a", "b", "c", "d"]
 
 
+def test_null_is_first_among_ties() -> None:
+    text = (
+        'FIND(?c.name, ?d.name) WHERE { ?d {type: "Drug"} OPTIONAL { (?d, "is_a", ?c) } } '
+        "ORDER BY ?d.type"
+    )
+    assert find(text) == [[None, None, "NSAID"], ["Ibuprofen", "Vitamin C", "Aspirin"]]
+
+
 def test_collapsed_solution_ranks_by_its_row_that_sorts_first() -> None:
     text = 'FIND(?d.name) WHERE { (?d, "treats", ?s) } ORDER BY ?s.name %s'
     assert find(text % "ASC") == ["Ibuprofen", "Aspirin"]

@@ -1,0 +1,90 @@
+"""Compares a response with what a conformance case expects. Knows no engine."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+ANY = "<any>"
+
+
+def matches(expected: Any, found: Any, *, loose: bool = False) -> bool:
+    """Equal as JSON values; ``"<any>"`` fits whatever is there; ``loose`` allows more keys."""
+    if expected == ANY:
+        return True
+    if isinstance(expected, bool) or isinstance(found, bool):
+        return expected is found
+    if isinstance(expected, dict) and isinstance(found, dict):
+        keys = set(expected) == set(found) or (loose and set(expected) <= set(found))
+        return keys and all(matches(v, found[k], loose=loose) for k, v in expected.items())
+    if isinstance(expected, list) and isinstance(found, list):
+        pairs = zip(expected, found, strict=False)
+        return len(expected) == len(found) and all(matches(e, f, loose=loose) for e, f in pairs)
+    if isinstance(expected, float) and isinstance(found, int | float):
+        return math.isclose(expected, found, rel_tol=1e-12)
+    return bool(expected == found)
+
+
+def is_permutation(expected: list[Any], found: list[Any]) -> bool:
+    """Whether the items can be paired off, each used once."""
+    if len(expected) != len(found):
+        return False
+    rest = list(found)
+    # Wildcards last, so that they take what exact values leave.
+    for item in sorted(expected, key=lambda e: ANY in str(e)):
+        fitting = next((i for i, other in enumerate(rest) if matches(item, other)), None)
+        if fitting is None:
+            return False
+        rest.pop(fitting)
+    return True
+
+
+def rows_of(result: Any, expressions: int) -> list[Any]:
+    """The rows of a FIND with several expressions, or the items of its one column."""
+    if expressions == 1:
+        return list(result)
+    return [list(row) for row in zip(*result, strict=True)]
+
+
+def verdict(expect: dict[str, Any], response: dict[str, Any], ordered: bool, width: int) -> str:
+    """Why a response is not what was expected; empty when it is."""
+    if "response" in expect:
+        good = matches(expect["response"], response)
+    elif "error" in expect:
+        good = _is_error(expect, response)
+    elif "error" in response:
+        good = False
+    elif "result" in expect:
+        good = _is_result(expect["result"], response["result"], ordered, width)
+    elif "contains" in expect:
+        found = response["result"]
+        good = isinstance(found, list) and all(
+            any(matches(item, other, loose=True) for other in rows_of(found, width))
+            for item in expect["contains"]
+        )
+    elif "object" in expect:
+        good = matches(expect["object"], response["result"], loose=True)
+    else:
+        good = len(rows_of(response["result"], width)) == expect["count"]
+    return "" if good else f"expected {expect}, got {response}"
+
+
+def _is_error(expect: dict[str, Any], response: dict[str, Any]) -> bool:
+    error = response.get("error") or {}
+    return (
+        error.get("code") == expect["error"]
+        and expect.get("hint_contains", "") in error["hint"]
+        and expect.get("message_contains", "") in error["message"]
+    )
+
+
+def _is_result(expected: Any, found: Any, ordered: bool, width: int) -> bool:
+    if ordered or not (isinstance(expected, list) and isinstance(found, list)):
+        return matches(expected, found)
+    if width == 1:
+        return is_permutation(expected, found)
+    if len(expected) != len(found) or not all(isinstance(c, list) for c in (*expected, *found)):
+        return matches(expected, found)
+    if len({len(column) for column in found}) > 1:
+        return False
+    return is_permutation(rows_of(expected, width), rows_of(found, width))

@@ -1,0 +1,63 @@
+"""The conformance cases, written from the seeds clause by clause; each names its section."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiprdf
+from kiprdf.language import ast
+from tests.conformance.compare import verdict
+
+FOLDER = Path(__file__).parent
+FILES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json"))}
+CASES = [
+    pytest.param(content, case, id=f"{name}-{case['name']}")
+    for name, content in FILES.items()
+    for case in content["cases"]
+]
+
+
+def _width(command: str | None) -> int:
+    """How many expressions a FIND has; anything else answers with one value."""
+    try:
+        parsed = kiprdf.parse(command or "")
+    except kiprdf.KipError:
+        return 1
+    return len(parsed.expressions) if isinstance(parsed, ast.Find) else 1
+
+
+def _request(step: dict[str, Any]) -> dict[str, Any]:
+    if "request" in step:
+        return dict(step["request"])
+    names = ("command", "parameters", "dry_run")
+    return {name: step[name] for name in names if name in step}
+
+
+def _run(nexus: kiprdf.Nexus, step: dict[str, Any]) -> None:
+    call = nexus.execute_kip_readonly if step.get("readonly") else nexus.execute_kip
+    response = call(_request(step))
+    wrong = verdict(
+        step["expect"], response, step.get("ordered", False), _width(step.get("command"))
+    )
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize(("content", "case"), CASES)
+def test_case(content: dict[str, Any], case: dict[str, Any]) -> None:
+    with kiprdf.Nexus.memory(**content.get("nexus", {})) as nexus:
+        for step in content.get("setup", ()):
+            request = {"command": step} if isinstance(step, str) else step
+            response = nexus.execute_kip(request)
+            assert "error" not in response, response
+        _run(nexus, case)
+        for step in case.get("then", ()):
+            _run(nexus, step)
+
+
+def test_every_case_names_its_section() -> None:
+    assert len(CASES) >= 200
+    assert all(case["spec"] for content in FILES.values() for case in content["cases"])
