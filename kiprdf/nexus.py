@@ -8,10 +8,10 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 from pyoxigraph import QueryBoolean, QuerySolutions
 
@@ -39,14 +39,9 @@ from kiprdf.semantics import Catalog, check
 from kiprdf.store import Delta, OxigraphStore
 from kiprdf.store.guard import check_query
 
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
-_MANIPULATIONS = (
-    ast.Upsert,
-    ast.DeleteAttributes,
-    ast.DeleteMetadata,
-    ast.DeletePropositions,
-    ast.DeleteConcept,
-)
 _BOOTSTRAP = "bootstrap"
 """The record of the commit up to which nothing but opening wrote."""
 _SELF = "20_self.kip"
@@ -226,7 +221,7 @@ class Nexus:
         executing = False
         try:
             command = self._prepare(text, parameters, readonly)
-            executing = isinstance(command, _MANIPULATIONS)
+            executing = isinstance(command, ast.Manipulation)
             answer = self._execute(command, text, dry_run)
         except KipError as error:
             response = protocol.Response(error=protocol.error_object(error))
@@ -379,7 +374,7 @@ class Nexus:
 
         def prepared() -> ast.Command:
             command = _parse(text)
-            if isinstance(command, _MANIPULATIONS):
+            if isinstance(command, ast.Manipulation):
                 self._refuse_write(command, readonly)
             return bind(command, parameters)
 
@@ -396,7 +391,7 @@ class Nexus:
     def _execute(self, command: ast.Command, text: str, dry_run: bool = False) -> Answer:
         return self._guarded(text, lambda: self._run(command, dry_run))
 
-    def _guarded(self, text: str | None, function: Any) -> Any:
+    def _guarded(self, text: str | None, function: Callable[[], T]) -> T:
         """Run a stage; whatever goes wrong leaves as a ``KipError`` that knows its text."""
         try:
             return function()
@@ -404,13 +399,13 @@ class Nexus:
             raise (error if text is None else error.in_source(text)) from None
         except StoreError as error:
             raise KipError("KIP_4003", str(error), "Open the nexus again.") from error
-        except (Exception, RecursionError) as fault:
+        except Exception as fault:
             _log.exception("kiprdf failed on a command; the store is unchanged")
             message = f"The engine failed: {type(fault).__name__}."
             raise KipError("KIP_4003", message) from fault
 
     def _run(self, command: ast.Command, dry_run: bool) -> Answer:
-        if isinstance(command, _MANIPULATIONS):
+        if isinstance(command, ast.Manipulation):
             return Answer(self._manipulate(command, dry_run))
         if isinstance(command, ast.Find):
             columns, cursor = self._store.read(lambda: self._find(command))
@@ -483,7 +478,8 @@ class Nexus:
             message = "A capsule consists of UPSERT blocks."
             raise KipError("KIP_1001", message, "Use execute() for other commands.", command.span)
         self._refuse_write(command, readonly=False)
-        return self._manipulate(bind(command, {}), privileged=privileged, records=records)
+        bind(command, {})
+        return self._manipulate(command, privileged=privileged, records=records)
 
 
 def _dry(receipt: dict[str, Any]) -> dict[str, Any]:

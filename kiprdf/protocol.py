@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
 from kiprdf.errors import KipError
-from kiprdf.language.limits import BATCH_COMMANDS
 
+BATCH_COMMANDS = 256
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -26,6 +25,11 @@ def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
             raise _broken(triple, "its subject is no IRI")
         by_subject[triple.subject].append(triple)
     links = _links(by_subject)
+    linked = set(links.values())
+    asserted = {triple for own in by_subject.values() for triple in own}
+    for fact in links.values():
+        if fact not in asserted:
+            raise _broken(fact, "it is reified but not asserted")
     for subject, own in by_subject.items():
         name = iris.name(subject.value)
         if isinstance(name, ConceptName):
@@ -34,7 +38,7 @@ def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
             _check_link(subject, name, links, by_subject, iris)
         else:
             raise _broken(own[0], f"its subject is no element below <{iris.base}>")
-        _check_triples(own, set(links.values()), iris)
+        _check_triples(own, linked, iris)
     return len(by_subject)
 
 
@@ -104,8 +108,6 @@ def _check_link(
             raise KipError("KIP_3002", message, "Both ends of a proposition must be there.")
     if fact.subject == fact.object:
         raise _broken(fact, "a proposition links two different elements")
-    if fact not in known[cast(NamedNode, fact.subject)]:
-        raise _broken(fact, "it is reified but not asserted")
 
 
 def _check_triples(own: list[Triple], links: set[Triple], iris: Iris) -> None:
@@ -118,7 +120,8 @@ def _check_triples(own: list[Triple], links: set[Triple], iris: Iris) -> None:
             if triple not in links:
                 raise _broken(triple, "the fact has no link")
             continue
-        space = next((s for s in (vocab.ATTRIBUTE, vocab.METADATA) if predicate.startswith(s)), None)
+        spaces = (vocab.ATTRIBUTE, vocab.METADATA)
+        space = next((space for space in spaces if predicate.startswith(space)), None)
         if space is None or not is_key(predicate[len(space) :]):
             raise _broken(triple, "its predicate is no attribute, metadata key or predicate")
         if not (isinstance(triple.object, Literal) or triple.object == vocab.NULL):

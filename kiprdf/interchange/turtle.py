@@ -27,8 +27,7 @@ NESTING = 100
 """How deep brackets may nest in a Turtle text; the parser crashes far beyond."""
 
 _ENGINE_KEYS = frozenset(
-    NamedNode(vocab.METADATA + key)
-    for key in (vocab.VERSION, vocab.CREATED_AT, vocab.UPDATED_AT)
+    NamedNode(vocab.METADATA + key) for key in (vocab.VERSION, vocab.CREATED_AT, vocab.UPDATED_AT)
 )
 _HEADER = re.compile(r"# kiprdf (\d+) base <([^>\n]*)>\r?\n?")
 _PREFIX_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -39,8 +38,6 @@ _LOCAL_NAME = re.compile(
 )
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ESCAPED = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufffe\uffff]')
-
-Node: TypeAlias = NamedNode
 
 
 def write(
@@ -172,11 +169,9 @@ class _Writer:
         return f"<{node.value}>"
 
 
-# rdf:subject, rdf:predicate, rdf:object in the order in which people read them.
-_STATEMENT_ORDER = {
-    part.value: f"{vocab.RDF}{number}"
-    for number, part in enumerate((vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT))
-}
+_PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
+"""The parts of a statement, in the order in which people read them."""
+_STATEMENT_ORDER = {part.value: f"{vocab.RDF}{number}" for number, part in enumerate(_PARTS)}
 
 
 def _direction(literal: Literal) -> str:
@@ -261,20 +256,21 @@ def _rebased(triple: Triple, origin: str, base: str) -> Triple:
 
 def _reified(triples: list[Triple]) -> Iterator[Triple]:
     """Every ``rdf:Statement`` becomes the reifying triple that it stands for."""
-    statements = {t.subject for t in triples if t.object == vocab.STATEMENT}
-    parts: dict[NamedNode, dict[NamedNode, list[NamedNode]]] = defaultdict(lambda: defaultdict(list))
-    own = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
+    links = {triple.subject for triple in triples if triple.object == vocab.STATEMENT}
+    facts: dict[object, dict[NamedNode, list[object]]] = {
+        link: {part: [] for part in _PARTS} for link in sorted(links, key=str)
+    }
     for triple in triples:
-        if triple.subject not in statements:
+        if triple.subject not in links:
             yield triple
-        elif triple.predicate in own:
-            link = cast(NamedNode, triple.subject)
-            parts[link][triple.predicate].append(cast(NamedNode, triple.object))
+        elif triple.predicate in _PARTS:
+            facts[triple.subject][triple.predicate].append(triple.object)
         elif triple.predicate != vocab.TYPE:
             yield triple
-    for link in sorted(statements, key=str):
-        found = parts[cast(NamedNode, link)]
-        if any(len(found[part]) != 1 for part in own):
+    for link, parts in facts.items():
+        ends = {part: found[0] for part, found in parts.items() if len(found) == 1}
+        nodes = (link, *ends.values())
+        if len(ends) < len(_PARTS) or not all(isinstance(n, NamedNode) for n in nodes):
             message = f"{link} has not exactly one rdf:subject, rdf:predicate and rdf:object."
-            raise KipError("KIP_2002", message, "A statement stands for one fact.")
-        yield from_rdf11(cast(NamedNode, link), {part: found[part][0] for part in own})
+            raise KipError("KIP_2002", message, "A statement stands for one fact, by IRIs.")
+        yield from_rdf11(cast(NamedNode, link), cast(dict[NamedNode, NamedNode], ends))

@@ -69,7 +69,8 @@ def check_unused(draft: Draft, span: Span) -> None:
         if name is None:
             continue
         if name.type == "$ConceptType":
-            used = [t for t in store.match(None, vocab.TYPE, node) if t.subject not in draft.deleted]
+            typed = store.match(None, vocab.TYPE, node)
+            used = [triple for triple in typed if triple.subject not in draft.deleted]
             what = "concepts"
         else:
             gone = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -22,7 +22,7 @@ Term: TypeAlias = Literal | NamedNode
 
 def now() -> datetime:
     """The clock of a nexus that was given no other."""
-    return datetime.now(timezone.utc)
+    return datetime.now(UTC)
 
 
 @dataclass(slots=True)
@@ -217,5 +217,5 @@ def _engine_metadata(before: Element | None, moment: Term) -> dict[NamedNode, Te
 
 def _timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds."""
-    utc = moment.astimezone(timezone.utc)
+    utc = moment.astimezone(UTC)
     return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"

@@ -28,9 +28,7 @@ FETCHES_A_GROUP = 8
 """Planning time grows with the fourth power of the OPTIONALs of one group."""
 
 
-def fetch(
-    pattern: Pattern, bindings: Mapping[str, Binding], frame: Frame, iris: Iris
-) -> Pattern:
+def fetch(pattern: Pattern, bindings: Mapping[str, Binding], frame: Frame, iris: Iris) -> Pattern:
     """A pattern with the needed values of some variables, each of them surely bound in it."""
     wanted = [
         (binding, field, key)

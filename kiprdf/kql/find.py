@@ -12,15 +12,14 @@ from kiprdf.kql.probe import probe
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.translate import translate
 from kiprdf.language import ast
+from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
-from kiprdf.rdf import vocab
 from kiprdf.rdf.vocab import prefixes
 from kiprdf.semantics.check import page_size
 from kiprdf.sparql.algebra import Select
 from kiprdf.sparql.text import render
 from kiprdf.store import Store
-
 
 CONCEPT, PROPOSITION = vocab.TYPE, vocab.REIFIES
 """The predicate of which every concept, every proposition, is the subject exactly once."""

@@ -105,9 +105,7 @@ def _selectivity(triple: TriplePattern) -> int:
     return 3
 
 
-def _join_triples(
-    pattern: Pattern, triples: list[TriplePattern], bound: set[Variable]
-) -> Pattern:
+def _join_triples(pattern: Pattern, triples: list[TriplePattern], bound: set[Variable]) -> Pattern:
     """Add a component in groups of a size that the planner can order."""
     remaining = list(dict.fromkeys(triples))
     while remaining:

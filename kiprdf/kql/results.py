@@ -112,8 +112,8 @@ class _Answers:
         plain = [e for e in self._find.expressions if not isinstance(e, ast.Aggregate)]
         groups: dict[tuple[Any, ...], list[Solution]] = {}
         for solution in solutions:
-            key = tuple(_identity(self._value(solution, expression)) for expression in plain)
-            groups.setdefault(key, []).append(solution)
+            identity = tuple(_identity(self._value(solution, expression)) for expression in plain)
+            groups.setdefault(identity, []).append(solution)
         if not plain and not groups:
             groups[()] = []
         ranked = list(groups.values())
@@ -201,9 +201,7 @@ def sort_key(value: Json) -> tuple[int, Any]:
     return (3, canonical_json(value))
 
 
-def _sorted(
-    items: Iterable[Any], value: Callable[[Any], Json], descending: bool
-) -> list[Any]:
+def _sorted(items: Iterable[Any], value: Callable[[Any], Json], descending: bool) -> list[Any]:
     """Stable; null last in both directions."""
     keyed = [(value(item), item) for item in items]
     filled = [(sort_key(found), item) for found, item in keyed if found is not None]

@@ -172,9 +172,7 @@ class _Segment:
             case _:
                 raise AssertionError(endpoint)
 
-    def _proposition(
-        self, matcher: ast.PropositionMatcher, name: str | None, nested: bool
-    ) -> Node:
+    def _proposition(self, matcher: ast.PropositionMatcher, name: str | None, nested: bool) -> Node:
         """Add one structural clause. As an endpoint it needs its link, so a hop clause matches
         there only where the link of one hop exists."""
         subject = self._endpoint(matcher.subject)
@@ -269,8 +267,7 @@ class _Segment:
         if any(hops is not None and hops.minimum == 0 for _, hops in hop.alternatives):
             return paths.element(near, self._fresh)
         found = tuple(
-            paths.starts(near, predicate, True, self._fresh)
-            for predicate, _ in hop.alternatives
+            paths.starts(near, predicate, True, self._fresh) for predicate, _ in hop.alternatives
         )
         return found[0] if len(found) == 1 else Union(found)
 

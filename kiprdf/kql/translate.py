@@ -119,7 +119,7 @@ class _Block:
         units = segments.units(self._segment, self.scope, self._frame, self._iris)
         self._segment = []
         self._pattern = joins.join(self._pattern, units.units, self._bound)
-        for name, binding in units.constants.items():
+        for binding in units.constants.values():
             self._pattern = Extend(self._pattern, binding.carrier, binding.term)
         for condition in units.conditions:
             self._pattern = Filter(self._pattern, condition)

@@ -53,7 +53,7 @@ class _Built(pp.ParseElementEnhance):
     def parseImpl(  # noqa: N802
         self, instring: str, loc: int, do_actions: bool = True
     ) -> tuple[int, Any]:
-        end, parts = super().parseImpl(instring, loc, do_actions)
+        end, parts = super().parseImpl(instring, loc, do_actions)  # type: ignore[no-untyped-call]
         return end, pp.ParseResults([self._build(Span(loc, end), *parts)])
 
 
@@ -317,9 +317,9 @@ optional_clause = _Built(
 )
 union_clause = _Built(_keyword("UNION") - block, lambda span, body: ast.Union(body, span=span))
 _CLAUSE_NAME = "a clause (?v {…}, (…), FILTER, NOT, OPTIONAL, UNION)"
-clause = (
-    pattern_clause | filter_clause | not_clause | optional_clause | union_clause
-).set_name(_CLAUSE_NAME)
+clause = (pattern_clause | filter_clause | not_clause | optional_clause | union_clause).set_name(
+    _CLAUSE_NAME
+)
 block <<= _Built(
     _mark("{") - clause - pp.ZeroOrMore(clause) - _mark("}", f"{_CLAUSE_NAME} or '}}'"),
     lambda span, *clauses: ast.Block(clauses, span=span),
@@ -360,9 +360,7 @@ find = _Built(
 
 # KML (KIP 4) ----------------------------------------------------------------------------------
 
-metadata = _Built(
-    _keyword("WITH") - _keyword("METADATA") - map_value, _clause_value("metadata")
-)
+metadata = _Built(_keyword("WITH") - _keyword("METADATA") - map_value, _clause_value("metadata"))
 set_proposition = _Built(
     _mark("(")
     - _Built(string, _predicate_name)
@@ -431,9 +429,7 @@ concept_block = _Built(
     _block(ast.ConceptBlock),
 )
 proposition_block = _Built(
-    _opened_block(
-        "PROPOSITION", proposition_matcher, set_attributes, "SET ATTRIBUTES or '}'"
-    ),
+    _opened_block("PROPOSITION", proposition_matcher, set_attributes, "SET ATTRIBUTES or '}'"),
     _block(ast.PropositionBlock),
 )
 upsert_block = _Built(
@@ -446,9 +442,7 @@ upsert_block = _Built(
     - pp.Opt(metadata),
     lambda span, items, *rest: ast.UpsertBlock(tuple(items), **dict(rest), span=span),
 )
-upsert = _Built(
-    pp.OneOrMore(upsert_block), lambda span, *blocks: ast.Upsert(blocks, span=span)
-)
+upsert = _Built(pp.OneOrMore(upsert_block), lambda span, *blocks: ast.Upsert(blocks, span=span))
 
 key = _Built(string, lambda span, name: ast.Key(_text(name), span=span))
 keys = pp.Group(
@@ -494,8 +488,7 @@ describe = _keyword("DESCRIBE") - (
     | _Built(
         kind
         - (
-            pp.Keyword("TYPES") - pp.Opt(limit) - pp.Opt(cursor)
-            | pp.Keyword("TYPE") - string_value
+            pp.Keyword("TYPES") - pp.Opt(limit) - pp.Opt(cursor) | pp.Keyword("TYPE") - string_value
         ).set_name("TYPES or TYPE"),
         _described,
     )

@@ -138,7 +138,8 @@ def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
     if isinstance(value, Mapping):
         return ast.Object(tuple(_entries(value, span, depth)), span=span)
     message = f"A value of the Python type {type(value).__name__} is no JSON."
-    raise KipError("KIP_1001", message, "Send strings, numbers, booleans, null, lists, objects.", span)
+    hint = "Send strings, numbers, booleans, null, lists, objects."
+    raise KipError("KIP_1001", message, hint, span)
 
 
 def _entries(value: Mapping[Any, Any], span: Span, depth: int) -> Iterator[ast.Entry]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import cast
+from typing import cast, get_args
 
 import pyparsing as pp
 
@@ -101,6 +101,15 @@ def _end_of(bare: str, command: ast.Node) -> int:
     return values.skip_space(bare, end)
 
 
+_ENDINGS = {
+    "FIND": 'Behind WHERE {…} stand ORDER BY one expression, LIMIT n, CURSOR "…", in this order.',
+    "UPSERT": "Behind the closing brace stands WITH METADATA {…} or the next UPSERT.",
+    "SEARCH": 'Behind the term stand WITH TYPE "…" and LIMIT n, in this order.',
+    "DESCRIBE": 'LIMIT n and CURSOR "…" stand behind TYPES, in this order.',
+}
+"""What may still follow, by the first word of a command."""
+
+
 def _trailing(bare: str, offset: int, word: str) -> KipError:
     following = cast(re.Match[str], _FIRST_WORD.match(bare, offset)).group()
     span = Span(offset, offset + max(1, len(following)))
@@ -108,14 +117,8 @@ def _trailing(bare: str, offset: int, word: str) -> KipError:
         hint = "Send several commands as the list `commands`; only UPSERT blocks may share a text."
         return KipError("KIP_1001", "A second command stands in the same text.", hint, span)
     found = values.describe_token(bare, offset)
-    hint = {
-        "FIND": "Behind WHERE {…} stand ORDER BY one expression, LIMIT n, CURSOR \"…\", in this "
-        "order.",
-        "UPSERT": "Behind the closing brace stands WITH METADATA {…} or the next UPSERT.",
-        "SEARCH": 'Behind the term stand WITH TYPE "…" and LIMIT n, in this order.',
-        "DESCRIBE": 'LIMIT n and CURSOR "…" stand behind TYPES, in this order.',
-    }.get(word)
-    return KipError("KIP_1001", f"Expected the end of the command, found {found}.", hint, span)
+    message = f"Expected the end of the command, found {found}."
+    return KipError("KIP_1001", message, _ENDINGS.get(word), span)
 
 
 def _in_our_words(bare: str, fault: pp.ParseBaseException) -> KipError:
@@ -127,10 +130,15 @@ def _in_our_words(bare: str, fault: pp.ParseBaseException) -> KipError:
 
 
 _KEYWORDS = frozenset(
-    "FIND WHERE FILTER NOT OPTIONAL UNION ORDER BY ASC DESC LIMIT CURSOR COUNT SUM AVG MIN MAX "
-    "DISTINCT IN IS_NULL IS_NOT_NULL CONTAINS STARTS_WITH ENDS_WITH REGEX UPSERT CONCEPT "
-    "PROPOSITION SET ATTRIBUTES PROPOSITIONS WITH METADATA DELETE FROM DETACH DESCRIBE PRIMER "
-    "DOMAINS TYPES TYPE SEARCH".split()
+    (
+        *("FIND", "WHERE", "FILTER", "NOT", "OPTIONAL", "UNION", "ORDER", "BY", "ASC", "DESC"),
+        *("LIMIT", "CURSOR", "DISTINCT", "IN", "IS_NULL", "IS_NOT_NULL"),
+        *get_args(ast.AggregateFunction),
+        *get_args(ast.StringFunction),
+        *("UPSERT", "CONCEPT", "PROPOSITION", "SET", "ATTRIBUTES", "PROPOSITIONS", "WITH"),
+        *("METADATA", "DELETE", "FROM", "DETACH"),
+        *("DESCRIBE", "PRIMER", "DOMAINS", "TYPES", "TYPE", "SEARCH"),
+    )
 )
 
 
@@ -143,7 +151,7 @@ def _hint(bare: str, offset: int) -> str | None:
     if following[:1] == "=" and following != "==":
         return "Equality is written ==."
     if following[:1] == "{":
-        return "A concept clause in WHERE has a variable: ?x {type: \"…\"}."
+        return 'A concept clause in WHERE has a variable: ?x {type: "…"}.'
     if following[:1] in ("'", "‘", "“", "”"):
         return 'Strings stand in straight double quotes: "…".'
     if word in ("AND", "OR"):

@@ -19,7 +19,9 @@ from kiprdf.source import Span
 _SPACE = re.compile(r"[ \t\r\n]*")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SHOWN_TOKEN = re.compile(r'[?:$]?[A-Za-z0-9_]+|"[^"\n]{0,30}"?|&&|\|\||[=!<>]=|.')
 _CONSTANTS: dict[str, ast.JsonScalar] = {"true": True, "false": False, "null": None}
 _FIELDS = get_args(ast.Field)
 
@@ -42,7 +44,7 @@ def describe_token(text: str, offset: int) -> str:
     offset = skip_space(text, offset)
     if offset >= len(text):
         return "the end of the text"
-    match = re.compile(r"[?:$]?[A-Za-z0-9_]+|\"[^\"\n]{0,30}\"?|&&|\|\||[=!<>]=|.").match(text, offset)
+    match = _SHOWN_TOKEN.match(text, offset)
     return f"'{match.group()}'" if match else repr(text[offset])
 
 
@@ -77,26 +79,27 @@ def scan_value(text: str, offset: int) -> tuple[ast.Value, int]:
 
 def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
     """Read a string in double quotes with JSON escapes."""
-    try:
-        value, end = json.decoder.scanstring(text, offset + 1, True)
-    except json.JSONDecodeError as fault:
-        raise _string_fault(text, offset, fault) from None
-    span = Span(offset, end)
-    check_length(value, span)
-    return ast.Scalar(value, span=span), end
-
-
-def _string_fault(text: str, offset: int, fault: json.JSONDecodeError) -> KipError:
-    if fault.msg.startswith("Unterminated"):
+    match = _STRING.match(text, offset)
+    if match is None:
         hint = 'Close the string with ", and write a quote inside it as \\".'
-        return KipError("KIP_1001", "The string is not closed.", hint, Span(offset, offset + 1))
+        raise KipError("KIP_1001", "The string is not closed.", hint, Span(offset, offset + 1))
+    span = Span(offset, match.end())
+    try:
+        value = json.loads(match.group())
+    except json.JSONDecodeError as fault:
+        raise _string_fault(fault, offset + fault.pos) from None
+    check_length(value, span)
+    return ast.Scalar(value, span=span), match.end()
+
+
+def _string_fault(fault: json.JSONDecodeError, offset: int) -> KipError:
+    span = Span(offset, offset + 1)
     if "control character" in fault.msg:
         hint = "Write line breaks as \\n, tabs as \\t, other control characters as \\u00XX."
-        message = "A raw control character stands inside a string."
-        return KipError("KIP_1001", message, hint, Span(fault.pos, fault.pos + 1))
+        return KipError("KIP_1001", "A raw control character stands inside a string.", hint, span)
     hint = 'The escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX.'
     message = "The string holds an escape that JSON does not know."
-    return KipError("KIP_1001", message, hint, Span(fault.pos, fault.pos + 1))
+    return KipError("KIP_1001", message, hint, span)
 
 
 def check_characters(value: str, span: Span) -> None:
@@ -108,7 +111,10 @@ def check_characters(value: str, span: Span) -> None:
 
 def check_length(value: str, span: Span) -> None:
     """Refuse strings of more than 1 MiB."""
-    if len(value) > limits.STRING_BYTES // 4 and len(value.encode("utf-8", "surrogatepass")) > limits.STRING_BYTES:
+    if (
+        len(value) > limits.STRING_BYTES // 4
+        and len(value.encode("utf-8", "surrogatepass")) > limits.STRING_BYTES
+    ):
         message = "A string is longer than 1 MiB."
         raise KipError("KIP_4002", message, "Store long texts elsewhere and refer to them.", span)
 
@@ -206,7 +212,8 @@ def _after_item(text: str, offset: int, closer: str, opened: int) -> int:
         return at
     if not following:
         message = f"'{text[opened]}' is not closed."
-        raise KipError("KIP_1001", message, f"Add the missing '{closer}'.", Span(opened, opened + 1))
+        hint = f"Add the missing '{closer}'."
+        raise KipError("KIP_1001", message, hint, Span(opened, opened + 1))
     raise _syntax(text, at, f"',' or '{closer}'")
 
 

@@ -151,5 +151,3 @@ def _predicates_at(node: NamedNode, store: Store) -> Counter[str]:
 def _most_linked(counts: Counter[str]) -> list[str]:
     """The five with most links, ties by name."""
     return sorted(counts, key=lambda name: (-counts[name], name))[:KEY_ITEMS]
-
-

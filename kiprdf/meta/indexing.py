@@ -15,8 +15,6 @@ from kiprdf.meta.search import all_elements, index_rows
 from kiprdf.search import TextIndex
 from kiprdf.store import Delta, Store
 
-PENDING = 1_000
-"""How many changed elements may wait for the next SEARCH."""
 _log = logging.getLogger(__name__)
 
 
@@ -43,11 +41,6 @@ class Indexer:
             self._noted_from = commit - 1
         self._noted_to = commit
         self._pending.update(dict.fromkeys(delta.touched))
-        if len(self._pending) >= PENDING:
-            try:
-                self._catch_up()
-            except sqlite3.Error as fault:
-                self._give_up(fault)
 
     def fresh(self) -> TextIndex:
         """The index as of the store's last commit."""
@@ -60,10 +53,10 @@ class Indexer:
                 return self._catch_up()
 
     def close(self) -> None:
-        """Write out what was noted, if that can be done at little cost."""
+        """Write out what was noted, and let the file go."""
         with self._lock():
             try:
-                if self._pending and self._is_one_step_behind():
+                if self._pending and self._path is not None:
                     self._catch_up()
                 if self._index is not None:
                     self._index.close()
@@ -78,10 +71,6 @@ class Indexer:
         if self._index is None:
             self._index = TextIndex(self._path)
         return self._index
-
-    def _is_one_step_behind(self) -> bool:
-        """Whether what was noted is all that the index lacks."""
-        return self._opened().commit == self._noted_from
 
     def _catch_up(self) -> TextIndex:
         index = self._opened()

@@ -14,7 +14,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Terms
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
-from kiprdf.search import IndexRow, TextIndex
+from kiprdf.search import IndexRow, Kind, TextIndex
 from kiprdf.semantics.check import page_size, text_of
 from kiprdf.store import Store
 
@@ -29,7 +29,7 @@ def search(command: ast.Search, store: Store, index: TextIndex) -> list[Json]:
     term = text_of(command.term, "The term of SEARCH")
     wanted = None if command.type is None else text_of(command.type, "The type of SEARCH")
     limit = min(page_size(command.limit) or MOST_HITS, MOST_HITS)
-    kind = "concept" if command.kind == "CONCEPT" else "proposition"
+    kind: Kind = "concept" if command.kind == "CONCEPT" else "proposition"
     try:
         hits = index.search(kind, term, wanted, limit)
     except ValueError:

@@ -45,7 +45,6 @@ CAPSULE = NamedNode(KIP + "capsule")
 VERSION = "_version"
 CREATED_AT = "_created_at"
 UPDATED_AT = "_updated_at"
-RESERVED_METADATA = frozenset((VERSION, CREATED_AT, UPDATED_AT, "_merged_from", "_score"))
 
 
 def prefixes(base: str) -> dict[str, str]:

@@ -369,7 +369,7 @@ def _check_concept_block(
         name = cast(str, cast(ast.Scalar, matcher.name).value)
         type_name = cast(ast.Scalar, matcher.type).value
         if type_name in META_TYPES:
-            _check_defined_name(cast(str, type_name), name, matcher.name.span)
+            _check_defined_name(str(type_name), name, matcher.name.span)
             (types if type_name == "$ConceptType" else predicates).add(name)
     else:
         _check_concept_matcher(matcher, known)
@@ -397,9 +397,7 @@ def _check_defined_name(meta: str, name: str, span: Span) -> None:
         raise KipError("KIP_1002", f"{what} cannot be called '{name}'.", None, span)
 
 
-def _check_proposition_block(
-    item: ast.PropositionBlock, known: Catalog, handles: set[str]
-) -> None:
+def _check_proposition_block(item: ast.PropositionBlock, known: Catalog, handles: set[str]) -> None:
     if isinstance(item.matcher, ast.PropositionId):
         proposition_id(item.matcher.id)
     else:

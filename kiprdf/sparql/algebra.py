@@ -115,9 +115,7 @@ class Project:
     variables: tuple[Variable, ...]
 
 
-Pattern: TypeAlias = (
-    BGP | Join | Lateral | LeftJoin | AntiJoin | Union | Filter | Extend | Project
-)
+Pattern: TypeAlias = BGP | Join | Lateral | LeftJoin | AntiJoin | Union | Filter | Extend | Project
 UNIT = BGP()
 
 # Expressions ----------------------------------------------------------------------------------

@@ -162,9 +162,7 @@ class _Writer:
                 assert_never(expression)
 
 
-def render_update(
-    removed: Iterable[Triple | Quad], added: Iterable[Triple | Quad]
-) -> str:
+def render_update(removed: Iterable[Triple | Quad], added: Iterable[Triple | Quad]) -> str:
     """One atomic update; quads with a graph name go to their graphs."""
     steps = (("DELETE DATA", removed), ("INSERT DATA", added))
     return ";\n".join(f"{verb} {{\n{_data(statements)}}}" for verb, statements in steps)

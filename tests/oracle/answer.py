@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 from typing import Any, assert_never
 
 from kiprdf.language import ast
@@ -62,7 +62,7 @@ def answer(find: ast.Find, solutions: Sequence[Solution], graph: Graph) -> Answe
     rows = _group(find, solutions, graph) if grouped else _collapse(find, solutions, graph)
     if find.order_by:
         directions = [key.descending for key in find.order_by]
-        rows.sort(key=cmp_to_key(lambda a, b: _compare_rows(a, b, directions)))
+        rows.sort(key=cmp_to_key(partial(_compare_rows, directions)))
     return Answer(
         rows=tuple(rows),
         width=len(find.expressions),
@@ -120,7 +120,7 @@ def _collapsed(find: ast.Find, names: list[str], members: list[Solution], graph:
         Row(values, tuple(_value(k.expression, m, graph) for k in find.order_by), tie)
         for m in members
     ]
-    return min(candidates, key=cmp_to_key(lambda a, b: _compare_rows(a, b, directions)))
+    return min(candidates, key=cmp_to_key(partial(_compare_rows, directions)))
 
 
 def _value(expression: ast.Expression, solution: Solution, graph: Graph) -> Any:
@@ -132,7 +132,7 @@ def _tie_text(value: Element | str | None) -> str | None:
     return value.iri if isinstance(value, Element) else value
 
 
-def _compare_rows(left: Row, right: Row, directions: Sequence[bool]) -> int:
+def _compare_rows(directions: Sequence[bool], left: Row, right: Row) -> int:
     """Keys first, each in its direction; "ties go by the IRIs of the projected variables"."""
     for one, other, descending in zip(left.keys, right.keys, directions, strict=True):
         order = compare_for_order(one, other, descending=descending)

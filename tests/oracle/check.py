@@ -158,8 +158,9 @@ def _check_predicate_variables(find: ast.Find) -> None:
 def _check_whole_maps(find: ast.Find) -> None:
     """Rule: "Whole ?x.attributes and ?x.metadata belong in FIND only, elsewhere KIP_1001"."""
     for found in descendants((find.where, find.order_by)):
-        is_whole = isinstance(found, ast.Path) and found.key is None
-        if is_whole and found.field in ("attributes", "metadata"):
+        if not isinstance(found, ast.Path) or found.key is not None:
+            continue
+        if found.field in ("attributes", "metadata"):
             raise KipError("KIP_1001", f"A whole .{found.field} belongs in FIND only.")
 
 

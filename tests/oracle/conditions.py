@@ -33,8 +33,8 @@ def path_value(path: ast.Path, value: Element | str | None, graph: Graph) -> Any
     assert isinstance(value, Element)
     if path.field == "id":
         return value.id
-    found = graph.element(value.id).get(path.field)
-    return found if path.key is None else found.get(path.key)
+    element = graph.element(value.id)
+    return element.get(path.field) if path.key is None else element[path.field].get(path.key)
 
 
 def holds(condition: ast.Condition, solution: Solution, graph: Graph) -> bool:

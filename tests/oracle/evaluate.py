@@ -169,23 +169,24 @@ class _Evaluator:
     def matches(self, endpoint: ast.Endpoint) -> list[tuple[str | None, Solution]]:
         """Every element an endpoint or clause can stand for, with its bindings (KIP 3.4.1,
         3.4.2). The element is None for a hop clause without a direct link."""
-        match endpoint:
-            case ast.Variable():
-                return [(i, {endpoint.name: e}) for i, e in self._elements.items()]
-            case ast.ConceptClause():
-                found = [
-                    (identifier, Solution())
-                    for identifier in self._graph.concepts
-                    if _concept_matches(endpoint.matcher, identifier, self._graph)
-                ]
-            case ast.PropositionClause(matcher=ast.PropositionId() as matcher):
+        if isinstance(endpoint, ast.Variable):
+            return [(i, {endpoint.name: element}) for i, element in self._elements.items()]
+        match endpoint.matcher:
+            case ast.ConceptMatcher() as matcher:
+                found = self.concept_matches(matcher)
+            case ast.PropositionId() as matcher:
                 identifier = _text(matcher.id)
-                found = [(identifier, {})] if identifier in self._graph.propositions else []
-            case ast.PropositionClause(matcher=ast.PropositionMatcher() as matcher):
-                found = list(self.structural_matches(matcher))
+                found = iter([(identifier, {})] if identifier in self._graph.propositions else [])
+            case ast.PropositionMatcher() as matcher:
+                found = self.structural_matches(matcher)
             case _:
-                assert_never(endpoint)
+                assert_never(endpoint.matcher)
         return list(self.named(endpoint.variable, found))
+
+    def concept_matches(self, matcher: ast.ConceptMatcher) -> Iterator[tuple[str | None, Solution]]:
+        for identifier in self._graph.concepts:
+            if _concept_matches(matcher, identifier, self._graph):
+                yield identifier, {}
 
     def named(
         self, variable: ast.Variable | None, found: Iterable[tuple[str | None, Solution]]
@@ -223,9 +224,9 @@ class _Evaluator:
     ) -> Iterator[tuple[str, str | None, str, Solution]]:
         """Subject, link, object, and the binding of a predicate variable."""
         if isinstance(predicate, ast.Variable):
-            for identifier, link in self._graph.propositions.items():
-                binding: Solution = {predicate.name: link["predicate"]}
-                yield link["subject"], identifier, link["object"], binding
+            for identifier, proposition in self._graph.propositions.items():
+                binding: Solution = {predicate.name: proposition["predicate"]}
+                yield proposition["subject"], identifier, proposition["object"], binding
             return
         pairs: set[Pair] = set()
         direct: dict[Pair, list[str]] = {}
@@ -237,7 +238,8 @@ class _Evaluator:
         for subject, object_ in sorted(pairs):
             # "a link variable on a hop clause is bound iff the range contains 1 and the direct
             # link exists, else null"
-            for link in direct.get((subject, object_), [None]):
+            links = direct.get((subject, object_))
+            for link in links or (None,):
                 yield subject, link, object_, {}
 
     def links(self, predicate: str) -> Iterator[tuple[Pair, str]]:

@@ -35,6 +35,8 @@ def _upsert_concept(
     block's ⊕ its own; key by key"."""
     identifier = _concept(block.matcher)
     if identifier not in graph:
+        assert block.matcher.type is not None
+        assert block.matcher.name is not None
         graph.concept(to_json(block.matcher.type), to_json(block.matcher.name))
     metadata = outer | _json(block.metadata)
     _merge(graph, identifier, _json(block.attributes), metadata)
@@ -91,10 +93,10 @@ def _endpoint(endpoint: ast.Endpoint, handles: Handles) -> str:
             return handles[endpoint.name]
         case ast.ConceptClause():
             return _concept(endpoint.matcher)
-        case ast.PropositionClause(matcher=ast.PropositionId() as matcher):
-            return str(to_json(matcher.id))
-        case ast.PropositionClause(matcher=ast.PropositionMatcher() as matcher):
-            return proposition_id(*_triple(matcher, handles))
+        case ast.PropositionClause():
+            if isinstance(endpoint.matcher, ast.PropositionId):
+                return str(to_json(endpoint.matcher.id))
+            return proposition_id(*_triple(endpoint.matcher, handles))
         case _:
             assert_never(endpoint)
 

@@ -64,7 +64,7 @@ def compare(left: Any, right: Any) -> int:
     if left_kind == "other":
         left, right = stored_text(left), stored_text(right)
     # Python orders strings by code point, and False before True.
-    return (left > right) - (left < right)
+    return int(left > right) - int(left < right)
 
 
 def compare_for_order(left: Any, right: Any, *, descending: bool = False) -> int:

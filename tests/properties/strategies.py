@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
@@ -119,18 +119,48 @@ def queries(draw: Draw[Any], graph: Graph) -> str:
     return _Writer(draw, graph).find()
 
 
+FAULTS = (
+    "FILTER(?unbound == 1)",
+    "OPTIONAL { FILTER(?unbound.name == 1) }",
+    'UNION { ?z {type: "T"} NOT { FILTER(?unbound == ?z) } }',
+    'NOT { ?z {type: "T"} } FILTER(?z.name == 1)',
+    'NOT { (?z, "unknown", ?y) }',
+    'OPTIONAL { ?z {type: "Unknown"} }',
+    'UNION { (?z, "likes" | "unknown"{1,2}, ?y) }',
+    '?z {type: "T", name: "Dangling"}',
+    '(?z, "likes", {id: "C:123"})',
+    '(?z, "likes", ({id: "C:T/Dangling"}, "likes", ?y))',
+    '(id: "P:0123456789abcdef:likes")',
+    '?z {id: "P:0123456789abcdef:likes"}',
+    'NOT { (id: "C:T/A") }',
+    "(?z, ?z, ?y)",
+    "(?y, ?z, ?x) FILTER(?z.name == 1)",
+    '?z {type: "T"} FILTER(?z.subject == 1)',
+    '?z {type: "T"} FILTER(?z.attributes == 1)',
+    '(?z, "likes"{65}, ?y)',
+)
+
+
+@st.composite
+def faulty_queries(draw: Draw[Any], graph: Graph) -> str:
+    """A query with one fault in front of its other clauses."""
+    text: str = draw(queries(graph))
+    return text.replace("WHERE {", f"WHERE {{ {draw(st.sampled_from(FAULTS))}", 1)
+
+
 @dataclass(frozen=True)
 class Case:
     """A graph and several queries over it."""
 
     graph: Graph
-    queries: list[str] = field(default_factory=list)
+    queries: list[str]
 
 
 @st.composite
-def cases(draw: Draw[Any], most_queries: int = 8) -> Case:
+def cases(draw: Draw[Any], *, faulty: bool = False) -> Case:
     graph = draw(graphs())
-    return Case(graph, draw(st.lists(queries(graph), min_size=4, max_size=most_queries)))
+    query = faulty_queries(graph) if faulty else queries(graph)
+    return Case(graph, draw(st.lists(query, min_size=4, max_size=8)))
 
 
 def _json(value: Any) -> str:
@@ -207,10 +237,8 @@ class _Writer:
     def path(self, name: str) -> str:
         attribute = f"attributes.{self.pick((*ATTRIBUTE_KEYS, 'missing'))}"
         metadata = f"metadata.{self.pick(METADATA_KEYS)}"
-        if name in LINK_VARIABLES:
-            own = ("id", "subject", "predicate", "object")
-        else:
-            own = ("id", "name", "type")
+        of_links = ("id", "subject", "predicate", "object")
+        own = of_links if name in LINK_VARIABLES else ("id", "name", "type")
         return f"?{name}.{self.pick((attribute, attribute, attribute, metadata, *own))}"
 
     def nodes(self, scope: set[str]) -> list[str]:

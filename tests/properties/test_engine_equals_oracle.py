@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, note, settings
 
 import kiprdf
@@ -32,14 +31,26 @@ def _as_json(response: Any) -> Any:
     return response if isinstance(response, dict) else response.model_dump()
 
 
-@pytest.mark.skipif(not hasattr(kiprdf, "Nexus"), reason="there is no engine to compare with")
-@settings(
+EACH = settings(
     max_examples=EXAMPLES,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+
+
+@EACH
 @given(case=cases())
 def test_engine_equals_oracle(case: Case) -> None:
+    _compare(case)
+
+
+@EACH
+@given(case=cases(faulty=True))
+def test_engine_refuses_what_the_oracle_refuses(case: Case) -> None:
+    _compare(case)
+
+
+def _compare(case: Case) -> None:
     nexus = build(case.graph)
     for query in case.queries:
         try:

@@ -1,0 +1,67 @@
+"""Runs commands on a nexus and prints what they answer; for ``run``, ``explain`` and the shell."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import kiprdf
+from kiprdf.cli import output
+from kiprdf.cli.failures import response_error
+from kiprdf.errors import KipError
+from kiprdf.language import ast
+from kiprdf.nexus import Nexus
+from kiprdf.source import NOWHERE, Span
+
+_FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")
+
+
+def _response(nexus: Nexus, text: str, given: dict[str, Any], dry_run: bool) -> dict[str, Any]:
+    """The KIP response; an error is raised."""
+    response = nexus.execute_kip({"command": text, "parameters": given, "dry_run": dry_run})
+    if "error" in response:
+        raise response_error(response["error"], text)
+    return response
+
+
+def show_answer(
+    nexus: Nexus, parsed: ast.Command, text: str, given: dict[str, Any], dry_run: bool = False
+) -> None:
+    """Run a command and print what a person wants to see of the answer."""
+    if isinstance(parsed, ast.Find):
+        output.show_rows(nexus.find(text, **given))
+        return
+    response = _response(nexus, text, given, dry_run)
+    output.show_result(response["result"])
+    output.note_cursor(response.get("next_cursor"))
+    if dry_run:
+        output.note("Dry run: everything was checked, nothing was written.")
+
+
+def show_response(nexus: Nexus, text: str, given: dict[str, Any], dry_run: bool = False) -> None:
+    """Run a command and print the KIP response; an error is raised."""
+    output.show_json(_response(nexus, text, given, dry_run))
+
+
+def show_plan(nexus: Nexus, text: str, given: dict[str, Any]) -> None:
+    """Print the SPARQL that a FIND becomes."""
+    refuse_other_than_find(text)
+    output.show_code(nexus.explain(text, **given), "sparql")
+
+
+def refuse_other_than_find(text: str) -> None:
+    """Point at the first word of a command that is no FIND."""
+    if not isinstance(kiprdf.parse(text), ast.Find):
+        message = "Only a FIND becomes SPARQL that can be shown."
+        raise KipError("KIP_1001", message, "Begin with FIND.", _first_word(text), text)
+
+
+def refuse_write(text: str) -> None:
+    """Point at the first word of a command that writes."""
+    message = "--readonly runs no UPSERT or DELETE."
+    raise KipError("KIP_1001", message, "Leave --readonly out.", _first_word(text), text)
+
+
+def _first_word(text: str) -> Span:
+    match = _FIRST_WORD.match(text)
+    return Span(match.start(1), match.end(1)) if match else NOWHERE

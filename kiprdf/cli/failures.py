@@ -1,0 +1,97 @@
+"""What goes wrong becomes lines on standard error and exit status 1, never a traceback."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from kiprdf.cli import output
+from kiprdf.errors import KipError, StoreError
+from kiprdf.source import Span
+
+_PLACE = re.compile(r"(\d+):(\d+) (.*)", re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[?:$]?\w+|.?')
+
+
+class Failure(Exception):
+    """Something outside KIP stands in the way; the message is one sentence."""
+
+
+class Commands(TyperGroup):
+    """The commands; whatever they raise is reported."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command, and write everything out while errors can still be told."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader, such as `head`, has seen enough: nothing to tell anybody.
+            _discard_output()
+            raise typer.Exit(1) from None
+        except (KipError, StoreError, Failure, OSError) as fault:
+            report(fault)
+            raise typer.Exit(1) from None
+        return result
+
+
+def report(fault: KipError | StoreError | Failure | OSError) -> None:
+    """Tell what went wrong on standard error, below what was printed so far."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _discard_output()
+    if isinstance(fault, KipError):
+        output.error_lines(f"{fault.code} {fault.located_message}", fault.excerpt, fault.hint)
+    else:
+        output.error_lines(f"kiprdf: {_sentence(fault)}")
+
+
+def _sentence(fault: StoreError | Failure | OSError) -> str:
+    if not isinstance(fault, OSError):
+        return str(fault)
+    reason = fault.strerror or str(fault)
+    return f"{fault.filename}: {reason}." if fault.filename else f"{reason}."
+
+
+def _discard_output() -> None:
+    """Let the interpreter's last flush go nowhere, since standard output is broken."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system says about a file that cannot be written into one sentence."""
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        yield
+    except OSError as fault:
+        raise Failure(f"{path} cannot be written: {fault.strerror}.") from None
+
+
+def response_error(error: dict[str, str], text: str) -> KipError:
+    """The error of a KIP response as an exception that points into the command text again.
+
+    >>> error = {"code": "KIP_1001", "message": "1:6 Expected a variable.", "hint": "Write ?x."}
+    >>> print(response_error(error, "FIND(3)").excerpt)
+    FIND(3)
+         ^
+    """
+    place = _PLACE.fullmatch(error["message"])
+    if place is None:
+        return KipError(error["code"], error["message"], error["hint"])
+    lines = text.split("\n")
+    start = sum(len(line) + 1 for line in lines[: int(place[1]) - 1]) + int(place[2]) - 1
+    token = _TOKEN.match(text, start)
+    end = token.end() if token else start + 1
+    return KipError(error["code"], place[3], error["hint"], Span(start, end), text)

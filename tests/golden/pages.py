@@ -1,0 +1,39 @@
+"""Markdown pages whose fenced blocks are commands and what must come of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_FENCE = re.compile(
+    r"^(?P<fence>`{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$", re.DOTALL | re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class FencedBlock:
+    """One fenced block: the word behind the fence, what follows it, and the content."""
+
+    language: str
+    note: str
+    body: str
+    start: int
+    end: int
+
+
+def fenced_blocks(page: str) -> list[FencedBlock]:
+    """The fenced blocks of a page, in order; the body is without its last line break."""
+    found = []
+    for match in _FENCE.finditer(page):
+        language, _, note = match["info"].strip().partition(" ")
+        body = match["body"].removesuffix("\n")
+        found.append(FencedBlock(language, note.strip(), body, match.start("body"), match.end("body")))
+    return found
+
+
+def with_bodies(page: str, bodies: dict[int, str]) -> str:
+    """The page with the bodies of some blocks, by their start, replaced."""
+    for block in reversed(fenced_blocks(page)):
+        if block.start in bodies:
+            page = page[: block.start] + bodies[block.start] + "\n" + page[block.end :]
+    return page

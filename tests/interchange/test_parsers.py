@@ -1,0 +1,155 @@
+"""Snapshots in other people's parsers: rdflib (RDF 1.1) and pyoxigraph (RDF 1.1 and 1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyoxigraph
+import pytest
+import rdflib
+import rdflib.compare
+from pyoxigraph import DefaultGraph, RdfFormat
+
+import kiprdf
+from tests.interchange.nexuses import (
+    HOSTILE_NAMES,
+    HOSTILE_STRINGS,
+    colliding,
+    demonstration,
+    hostile,
+    small,
+)
+from tests.nexus.support import facts, medical
+
+Key = tuple[str, ...]
+NEXUSES: dict[str, Callable[[], kiprdf.Nexus]] = {
+    "small": small,
+    "medical": medical,
+    "colliding types": colliding,
+    "hostile": hostile,
+    "hostile below https": lambda: hostile("https://data.example.org/kb/"),
+    "bundled capsules": kiprdf.Nexus.memory,
+    "demonstration": demonstration,
+}
+
+
+@pytest.fixture(params=NEXUSES, scope="module")
+def nexus(request: pytest.FixtureRequest) -> kiprdf.Nexus:
+    return NEXUSES[request.param]()
+
+
+@pytest.fixture
+def as_written() -> Iterator[None]:
+    """rdflib keeps literals as they stand in the text."""
+    before = rdflib.NORMALIZE_LITERALS
+    rdflib.NORMALIZE_LITERALS = False
+    yield
+    rdflib.NORMALIZE_LITERALS = before
+
+
+def by_rdflib(text: str) -> rdflib.Graph:
+    return rdflib.Graph().parse(data=text, format="turtle")
+
+
+def rdflib_key(term: Any) -> Key:
+    if isinstance(term, rdflib.Literal):
+        return ("literal", str(term), str(term.datatype), str(term.language))
+    return ("iri" if isinstance(term, rdflib.URIRef) else "blank", str(term))
+
+
+def oxigraph_key(term: Any) -> Key:
+    if isinstance(term, pyoxigraph.Literal):
+        plain = term.language is not None or term.datatype.value.endswith("#string")
+        datatype = "None" if plain else term.datatype.value
+        return ("literal", term.value, datatype, str(term.language))
+    return ("iri" if isinstance(term, pyoxigraph.NamedNode) else "blank", term.value)
+
+
+def test_rdf11_is_the_same_set_of_triples_in_both_parsers(
+    nexus: kiprdf.Nexus, as_written: None
+) -> None:
+    text = nexus.snapshot(profile="rdf11")
+    one = {tuple(map(rdflib_key, triple)) for triple in by_rdflib(text)}
+    other = {
+        tuple(map(oxigraph_key, (quad.subject, quad.predicate, quad.object)))
+        for quad in pyoxigraph.parse(text, format=RdfFormat.TURTLE)
+    }
+    assert one == other
+
+
+def test_rdf11_is_isomorphic_in_rdflib_after_a_trip_through_pyoxigraph(
+    nexus: kiprdf.Nexus,
+) -> None:
+    text = nexus.snapshot(profile="rdf11")
+    store = pyoxigraph.Store()
+    store.load(text.encode(), format=RdfFormat.TURTLE)
+    dumped = store.dump(format=RdfFormat.N_TRIPLES, from_graph=DefaultGraph())
+    again = rdflib.Graph().parse(data=dumped.decode(), format="nt")
+    assert rdflib.compare.isomorphic(by_rdflib(text), again)
+
+
+def test_rdf11_has_no_blank_node(nexus: kiprdf.Nexus) -> None:
+    terms = (term for triple in by_rdflib(nexus.snapshot()) for term in triple)
+    assert not any(isinstance(term, rdflib.BNode) for term in terms)
+
+
+def test_rdf12_is_exactly_the_default_graph(nexus: kiprdf.Nexus) -> None:
+    store = pyoxigraph.Store()
+    store.load(nexus.snapshot(profile="rdf12").encode(), format=RdfFormat.TURTLE)
+    found = {
+        (str(q.subject), str(q.predicate),
+         f"<<( {q.object} )>>" if isinstance(q.object, pyoxigraph.Triple) else str(q.object))
+        for q in store
+    }  # fmt: skip
+    assert found == facts(nexus)
+
+
+def test_both_profiles_say_the_same(nexus: kiprdf.Nexus) -> None:
+    found = []
+    for profile in ("rdf11", "rdf12"):
+        restored = kiprdf.Nexus.memory(genesis=False)
+        restored.restore(nexus.snapshot(profile=profile), base_iri=nexus.base_iri)  # type: ignore[arg-type]
+        found.append(facts(restored))
+    assert found[0] == found[1]
+
+
+@pytest.fixture(scope="module")
+def hostile_graph() -> rdflib.Graph:
+    return by_rdflib(hostile().snapshot())
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE_STRINGS)))
+@pytest.mark.parametrize("space", ["attribute", "metadata"])
+def test_rdflib_reads_a_hostile_string(
+    hostile_graph: rdflib.Graph, space: str, number: int
+) -> None:
+    hub = rdflib.URIRef("urn:kip:nexus/Thing/hub")
+    found = hostile_graph.value(hub, rdflib.URIRef(f"urn:kip:{space}/s{number}"))
+    assert str(found) == HOSTILE_STRINGS[number]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES, ids=lambda name: ascii(name[:8]))
+def test_rdflib_reads_a_hostile_name(hostile_graph: rdflib.Graph, name: str) -> None:
+    labels = {str(label) for label in hostile_graph.objects(None, rdflib.RDFS.label)}
+    assert name in labels
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES, ids=lambda name: ascii(name[:8]))
+@pytest.mark.parametrize("profile", ["rdf11", "rdf12"])
+def test_a_hostile_name_is_restored(profile: str, name: str) -> None:
+    restored = restored_hostile(profile)
+    found = restored.execute(
+        'FIND(?x.name, ?x.attributes.nested) WHERE { ?x {type: "Thing", name: :name} }', name=name
+    )
+    assert found == [[name], [{name: [name, None, 1.5]}]]
+
+
+_restored: dict[str, kiprdf.Nexus] = {}
+
+
+def restored_hostile(profile: str) -> kiprdf.Nexus:
+    if profile not in _restored:
+        _restored[profile] = kiprdf.Nexus.memory("https://other.example/x/", genesis=False)
+        _restored[profile].restore(hostile().snapshot(profile=profile))  # type: ignore[arg-type]
+    return _restored[profile]

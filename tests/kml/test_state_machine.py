@@ -1,0 +1,296 @@
+"""Random statements against a dictionary: the dataset stays a nexus, receipts are the model's.
+
+``KIPRDF_EXAMPLES`` sets how many histories are tried.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+import kiprdf
+from tests.nexus.support import RDF_TYPE, REIFIES, StoppedClock, dataset
+
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "50"))
+NAMES = ("A", "B", "c d", "é/", "~")
+PREDICATES = ("likes", "about")
+KEYS = ("k", "l")
+BASE = "urn:kip:nexus/"
+
+names = st.sampled_from(NAMES)
+predicates = st.sampled_from(PREDICATES)
+values = st.sampled_from([None, True, 0, 1, 1.0, "x", "\u2028\"\\", [1], {"b": 1, "a": [None]}])
+maps = st.dictionaries(st.sampled_from(KEYS), values, max_size=2)
+# An endpoint is a name, or a fact of endpoints.
+endpoints = st.recursive(names, lambda end: st.tuples(end, predicates, end), max_leaves=3)
+concepts = st.fixed_dictionaries(
+    {
+        "kind": st.just("concept"),
+        "name": names,
+        "attributes": maps,
+        "metadata": maps,
+        "links": st.lists(st.tuples(predicates, endpoints, maps), max_size=2),
+    }
+)
+propositions = st.fixed_dictionaries(
+    {
+        "kind": st.just("proposition"),
+        "fact": st.tuples(endpoints, predicates, endpoints),
+        "attributes": maps,
+        "metadata": maps,
+    }
+)
+blocks = st.lists(concepts | propositions, min_size=1, max_size=4)
+MISTAKES = {
+    'CONCEPT { {type: "Unknown", name: "A"} }': "KIP_2001",
+    'PROPOSITION { (?nobody, "likes", {type: "Thing", name: "A"}) }': "KIP_3001",
+    'CONCEPT { {type: "Thing", name: "A"} } WITH METADATA { _version: 9 }': "KIP_2002",
+    'CONCEPT { {type: "Thing", name: ".."} }': "KIP_1002",
+}
+
+
+class Refused(Exception):
+    """What the model would not do."""
+
+
+class Model:
+    """Elements by id: their ends, attributes, metadata and version."""
+
+    def __init__(self) -> None:
+        self.elements: dict[str, dict[str, Any]] = {}
+
+    def touch(self, identifier: str, attributes: Any, metadata: Any, **ends: str) -> str:
+        new = {"attributes": {}, "metadata": {}, **ends}
+        found = self.elements.setdefault(identifier, new)
+        found["attributes"].update(attributes)
+        found["metadata"].update(metadata)
+        return identifier
+
+    def find(self, endpoint: Any) -> str:
+        """The id of an endpoint that exists."""
+        if isinstance(endpoint, str):
+            identifier = f"C:Thing/{endpoint}"
+        else:
+            subject, predicate, object_ = endpoint
+            identifier = link_id(self.find(subject), predicate, self.find(object_))
+        if identifier not in self.elements:
+            raise Refused("KIP_3002")
+        return identifier
+
+    def link(self, subject: str, predicate: str, object_: str, attributes: Any, data: Any) -> str:
+        if subject == object_:
+            raise Refused("KIP_1001")
+        identifier = link_id(subject, predicate, object_)
+        ends = {"subject": subject, "predicate": predicate, "object": object_}
+        return self.touch(identifier, attributes, data, **ends)
+
+    def upsert(self, items: list[Any], outer: Any) -> dict[str, Any]:
+        nodes, links = [], []
+        for item in items:
+            metadata = {**outer, **item["metadata"]}
+            if item["kind"] == "concept":
+                node = f"C:Thing/{item['name']}"
+                nodes.append(self.touch(node, item["attributes"], metadata))
+                for predicate, target, own in item["links"]:
+                    self.link(node, predicate, self.find(target), {}, {**metadata, **own})
+            else:
+                subject, predicate, object_ = item["fact"]
+                ends = self.find(subject), predicate, self.find(object_)
+                links.append(self.link(*ends, item["attributes"], metadata))
+        return {"blocks": 1, "upsert_concept_nodes": nodes, "upsert_proposition_links": links}
+
+    def delete(self, identifiers: list[str]) -> tuple[int, int]:
+        """Delete elements and what hangs on them; how many concepts, how many links."""
+        gone = [0, 0]
+        while identifiers:
+            identifier = identifiers.pop()
+            if self.elements.pop(identifier, None) is not None:
+                gone[identifier.startswith("P:")] += 1
+                identifiers += [
+                    key
+                    for key, found in self.elements.items()
+                    if identifier in (found.get("subject"), found.get("object"))
+                ]
+        return gone[0], gone[1]
+
+
+def link_id(subject: str, predicate: str, object_: str) -> str:
+    text = json.dumps([subject, predicate, object_], ensure_ascii=False, separators=(",", ":"))
+    return f"P:{hashlib.sha256(text.encode()).hexdigest()[:16]}:{predicate}"
+
+
+def concept(name: str) -> str:
+    return f'{{type: "Thing", name: {json.dumps(name)}}}'
+
+
+def endpoint_text(endpoint: Any) -> str:
+    return concept(endpoint) if isinstance(endpoint, str) else fact_text(endpoint)
+
+
+def fact_text(fact: Any) -> str:
+    subject, predicate, object_ = fact
+    return f'({endpoint_text(subject)}, "{predicate}", {endpoint_text(object_)})'
+
+
+def set_attributes(found: Any) -> str:
+    return f"SET ATTRIBUTES {json.dumps(found)}" if found else ""
+
+
+def with_metadata(found: Any) -> str:
+    return f"WITH METADATA {json.dumps(found)}" if found else ""
+
+
+def block_text(item: Any) -> str:
+    if item["kind"] == "concept":
+        links = " ".join(
+            f'("{predicate}", {endpoint_text(target)}) {with_metadata(own)}'
+            for predicate, target, own in item["links"]
+        )
+        body = f"{concept(item['name'])} {set_attributes(item['attributes'])} " + (
+            f"SET PROPOSITIONS {{ {links} }}" if links else ""
+        )
+        return f"CONCEPT {{ {body} }} {with_metadata(item['metadata'])}"
+    body = f"{fact_text(item['fact'])} {set_attributes(item['attributes'])}"
+    return f"PROPOSITION {{ {body} }} {with_metadata(item['metadata'])}"
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equal as RDF terms: 1, 1.0 and true are three values."""
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+
+
+class Histories(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+        definitions = "".join(
+            f'CONCEPT {{ {{type: "$PropositionType", name: "{name}"}} }}' for name in PREDICATES
+        )
+        self.nexus.execute(
+            f'UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "Thing"}} }} {definitions} }}'
+        )
+        self.model = Model()
+        self.versions: dict[str, int] = {}
+
+    def run(self, command: str, expected: Any, after: Model) -> None:
+        """A receipt (and the model moves on) or an error code (and no quad moves)."""
+        before = dataset(self.nexus)
+        response = self.nexus.execute_kip({"command": command})
+        if isinstance(expected, str):
+            assert response["error"]["code"] == expected, (command, response)
+            assert dataset(self.nexus) == before
+            return
+        assert response == {"result": expected}, (command, response)
+        for identifier, found in after.elements.items():
+            known = self.model.elements.get(identifier)
+            if known is None or not same(known, found):
+                self.versions[identifier] = 1 if known is None else self.versions[identifier] + 1
+        if same(self.model.elements, after.elements):
+            assert dataset(self.nexus) == before
+        self.model = after
+
+    @rule(items=blocks, outer=maps, mistake=st.none() | st.none() | st.sampled_from([*MISTAKES]))
+    def upsert(self, items: list[Any], outer: Any, mistake: str | None) -> None:
+        after = copy.deepcopy(self.model)
+        try:
+            expected: Any = after.upsert(items, outer)
+        except Refused as refused:
+            expected = str(refused)
+        body = " ".join(map(block_text, items))
+        if mistake is not None:
+            body, expected = f"{body} {mistake}", MISTAKES[mistake]
+        self.run(f"UPSERT {{ {body} }} {with_metadata(outer)}", expected, after)
+
+    @rule(items=blocks)
+    def upsert_what_exists(self, items: list[Any]) -> None:
+        """Names come first, so that few statements are refused."""
+        known = [
+            {"kind": "concept", "name": name, "attributes": {}, "metadata": {}, "links": []}
+            for name in NAMES
+        ]
+        self.upsert([*known, *items], {}, None)
+
+    @rule(name=names)
+    def delete_concept(self, name: str) -> None:
+        after = copy.deepcopy(self.model)
+        identifier = f"C:Thing/{name}"
+        if identifier in after.elements:
+            nodes, links = after.delete([identifier])
+            expected: Any = {"deleted_concepts": nodes, "deleted_propositions": links}
+        else:
+            expected = "KIP_3002"
+        self.run(f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {concept(name)} }}", expected, after)
+
+    @rule(predicate=predicates, name=names)
+    def delete_propositions(self, predicate: str, name: str) -> None:
+        after = copy.deepcopy(self.model)
+        targets = [
+            key
+            for key, found in after.elements.items()
+            if found.get("predicate") == predicate and found["subject"] == f"C:Thing/{name}"
+        ]
+        expected = {"deleted_propositions": after.delete(targets)[1]}
+        where = f'?l (?s, "{predicate}", ?o) FILTER(?s.name == {json.dumps(name)})'
+        self.run(f"DELETE PROPOSITIONS ?l WHERE {{ {where} }}", expected, after)
+
+    @rule(key=st.sampled_from(KEYS), part=st.sampled_from(["attributes", "metadata"]))
+    def delete_keys(self, key: str, part: str) -> None:
+        after = copy.deepcopy(self.model)
+        lost = [0, 0]
+        for identifier, found in after.elements.items():
+            if key in found[part]:
+                del found[part][key]
+                lost[identifier.startswith("P:")] += 1
+        expected = {"updated_concepts": lost[0], "updated_propositions": lost[1]}
+        where = '?x {type: "Thing"} UNION { ?x (?s, "likes" | "about", ?o) }'
+        command = f'DELETE {part.upper()} {{"{key}"}} FROM ?x WHERE {{ {where} }}'
+        self.run(command, expected, after)
+
+    @invariant()
+    def the_elements_are_those_of_the_model(self) -> None:
+        found = self.nexus.execute('FIND(?x) WHERE { ?x {type: "Thing"} }')
+        found += self.nexus.execute("FIND(?x) WHERE { ?x (?s, ?p, ?o) }")
+        shown = {}
+        for item in found:
+            metadata = {k: v for k, v in item["metadata"].items() if not k.startswith("_")}
+            ends = {k: item[k] for k in ("subject", "predicate", "object") if k in item}
+            shown[item["id"]] = {
+                "attributes": item.get("attributes", {}), "metadata": metadata, **ends
+            }  # fmt: skip
+            assert item["metadata"]["_version"] == self.versions[item["id"]], item
+        assert same(shown, self.model.elements)
+
+    @invariant()
+    def every_fact_has_one_reifier_and_every_reifier_a_fact(self) -> None:
+        triples = [quad[1:] for quad in dataset(self.nexus) if quad[0] == "None"]
+        stated = sorted(f"<<( {s} {p} {o} )>>" for s, p, o in triples if "$PropositionType/" in p)
+        reified = sorted(o for _, p, o in triples if p == REIFIES)
+        assert stated == reified
+        assert len(set(stated)) == len(stated)
+
+    @invariant()
+    def no_end_dangles(self) -> None:
+        triples = [quad[1:] for quad in dataset(self.nexus) if quad[0] == "None"]
+        elements = {s for s, p, _ in triples if p in (RDF_TYPE, REIFIES)}
+        ends = {end for s, p, o in triples if "$PropositionType/" in p for end in (s, o)}
+        assert ends <= elements
+        assert {s for s, _, _ in triples} <= elements
+
+    def teardown(self) -> None:
+        self.nexus.close()
+
+
+TestHistories = Histories.TestCase
+TestHistories.settings = settings(
+    max_examples=EXAMPLES,
+    stateful_step_count=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)

@@ -1,0 +1,286 @@
+"""Placeholders are filled in the tree: a parameter is data and never syntax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiprdf.errors import KipError
+from kiprdf.language import ast, bind, parse, to_text
+from kiprdf.semantics import Catalog, check
+
+CATALOG = Catalog(frozenset(("Drug", "Symptom")), frozenset(("treats",)))
+
+
+def bound(text: str, **parameters: Any) -> Any:
+    return bind(parse(text), parameters)
+
+
+def refused(text: str, **parameters: Any) -> KipError:
+    """The error of a command up to the end of its checks."""
+    with pytest.raises(KipError) as caught:
+        check(bound(text, **parameters), CATALOG)
+    return caught.value.in_source(text)
+
+
+# Every place ----------------------------------------------------------------------------------
+
+PLACES = {
+    "type": ("FIND(?d) WHERE { ?d {type: :v} }", "Drug"),
+    "name": ("FIND(?d) WHERE { ?d {name: :v} }", "Aspirin"),
+    "id": ("FIND(?d) WHERE { ?d {id: :v} }", "C:Drug/A"),
+    "link_id": ("FIND(?l) WHERE { ?l (id: :v) }", "P:48ec6e8e3fe50dea:treats"),
+    "endpoint": ('FIND(?l) WHERE { ?l ({name: :v}, "treats", ?s) }', "Aspirin"),
+    "filter": ('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.name == :v) }', "x"),
+    "filter_left": ('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(:v == ?d.name) }', 3),
+    "in": ('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(IN(?d.name, :v)) }', ["a", 1, None]),
+    "in_item": ('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(IN(?d.name, ["a", :v])) }', 2.5),
+    "contains": ('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(CONTAINS(?d.name, :v)) }', "x"),
+    "regex": ('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(REGEX(?d.name, :v)) }', "^x"),
+    "limit": ('FIND(?d) WHERE { ?d {type: "Drug"} } LIMIT :v', 5),
+    "cursor": ('FIND(?d) WHERE { ?d {type: "Drug"} } CURSOR :v', "abc"),
+    "upsert_name": ('UPSERT { CONCEPT { {type: "Drug", name: :v} } }', "Aspirin"),
+    "value": ('UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }', {"x": [1]}),
+    "nested": ('UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: [{b: :v}]} } }', None),
+    "map": ('UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES :v } }', {"a": 1}),
+    "metadata": ('UPSERT { CONCEPT { {type: "Drug", name: "A"} } } WITH METADATA :v', {"a": 1}),
+    "described": ("DESCRIBE CONCEPT TYPE :v", "Drug"),
+    "types_limit": ("DESCRIBE CONCEPT TYPES LIMIT :v", 5),
+    "types_cursor": ("DESCRIBE PROPOSITION TYPES CURSOR :v", "abc"),
+    "term": ("SEARCH CONCEPT :v", "aspirin"),
+    "search_type": ('SEARCH CONCEPT "a" WITH TYPE :v', "Drug"),
+    "search_limit": ('SEARCH CONCEPT "a" LIMIT :v', 5),
+}
+
+
+@pytest.mark.parametrize(("text", "value"), PLACES.values(), ids=PLACES)
+def test_parameter_means_what_its_literal_means(text: str, value: Any) -> None:
+    from_literal = parse(text.replace(":v", to_text_of(value)))
+    found = bound(text, v=value)
+    assert found == from_literal
+    check(found, CATALOG)
+
+
+def to_text_of(value: Any) -> str:
+    printed = to_text(bound("SEARCH CONCEPT :v", v=value))
+    return printed.removeprefix("SEARCH CONCEPT ")
+
+
+@pytest.mark.parametrize("text", [text for text, _ in PLACES.values()], ids=PLACES)
+def test_placeholder_without_a_parameter_is_refused_at_its_place(text: str) -> None:
+    error = refused(text)
+    assert (error.code, error.message) == ("KIP_1001", "The placeholder :v has no parameter.")
+    assert error.position == (1, text.index(":v") + 1)
+
+
+def test_a_misspelt_parameter_is_named_in_the_hint() -> None:
+    assert ":nmae" in refused('FIND(?d) WHERE { ?d {name: :name} }', nmae="x").hint
+
+
+def test_unused_parameters_are_fine() -> None:
+    assert bound("DESCRIBE PRIMER", name="x", other=[1]) == ast.DescribePrimer()
+
+
+def test_one_parameter_fills_every_place_it_stands_in() -> None:
+    found = bound("FIND(?d) WHERE { ?d {type: :v} FILTER(?d.name == :v) }", v="Drug")
+    assert found == parse('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.name == "Drug") }')
+
+
+def test_bound_value_stands_where_its_placeholder_stood() -> None:
+    text = "FIND(?d) WHERE { ?d {name: :v} }"
+    clause = bound(text, v="x" * 100).where.clauses[0]
+    span = clause.matcher.name.span
+    assert text[span.start : span.end] == ":v"
+
+
+# Never syntax ---------------------------------------------------------------------------------
+
+HOSTILE = (
+    '"', '"} } DELETE CONCEPT ?x DETACH WHERE { ?x {type: "Drug"', "\\", "\n", "\x00", "'", ":v",
+    "?x", "}", "//", "/*", "${v}", "\u2028", "😀", "<urn:x>", "'''", '"""', "a\\u0022b",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+@pytest.mark.parametrize("text", ["SEARCH CONCEPT :v", "FIND(?d) WHERE { ?d {name: :v} }"])
+def test_hostile_value_stays_one_string(text: str, value: str) -> None:
+    found = bound(text, v=value)
+    scalar = found.term if isinstance(found, ast.Search) else found.where.clauses[0].matcher.name
+    assert scalar == ast.Scalar(value)
+    assert parse(to_text(found)) == found
+
+
+@given(value=st.text())
+def test_any_string_stays_one_string(value: str) -> None:
+    assert bound("SEARCH CONCEPT :v", v=value).term == ast.Scalar(value)
+
+
+def test_a_bound_tree_holds_no_placeholder_again() -> None:
+    found = bound("SEARCH CONCEPT :v", v=":w")
+    assert found.term == ast.Scalar(":w")
+
+
+# Refused --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "place", ["type", "name", "id", "link_id", "limit", "cursor", "upsert_name", "described",
+              "types_limit", "types_cursor", "term", "search_type", "search_limit", "endpoint",
+              "in", "map", "metadata", "regex"]
+)  # fmt: skip
+def test_null_is_refused(place: str) -> None:
+    assert refused(PLACES[place][0], v=None).code == "KIP_1001"
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.0, 10.5, True, "5", [5], {}, None])
+@pytest.mark.parametrize("place", ["limit", "types_limit", "search_limit"])
+def test_limit_is_an_integer_from_one(place: str, value: Any) -> None:
+    error = refused(PLACES[place][0], v=value)
+    assert (error.code, error.message) == ("KIP_1001", "LIMIT takes an integer from 1.")
+
+
+@pytest.mark.parametrize("place", ["type", "name", "id", "link_id", "cursor", "term", "described"])
+@pytest.mark.parametrize("value", [1, 1.5, True, ["a"], {"a": "b"}])
+def test_other_values_than_strings_are_refused_where_a_string_stands(
+    place: str, value: Any
+) -> None:
+    assert refused(PLACES[place][0], v=value).code == "KIP_1001"
+
+
+@pytest.mark.parametrize("value", ["a", 1, [1], True])
+@pytest.mark.parametrize("place", ["map", "metadata"])
+def test_other_values_than_objects_are_refused_for_a_map(place: str, value: Any) -> None:
+    assert refused(PLACES[place][0], v=value).code == "KIP_1001"
+
+
+def test_an_empty_list_for_in_is_an_empty_choice() -> None:
+    check(bound(PLACES["in"][0], v=[]), CATALOG)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'FIND(?d) WHERE { ?d {name: "drug :name"} }',
+        'FIND(?d) WHERE { ?d {name: ":name"} }',
+        'SEARCH CONCEPT "find :name, please"',
+        'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: ["(:name)"]} } }',
+        'FIND(?d) WHERE { (?d, ":name", ?s) }',
+    ],
+)
+def test_placeholder_inside_a_string_whose_name_was_sent_is_refused(text: str) -> None:
+    error = refused(text, name="x")
+    assert error.code == "KIP_1001"
+    assert error.message == "The placeholder :name stands inside a string literal."
+
+
+@pytest.mark.parametrize(
+    "text", ['"at 12:name"', '"C:name"', '"::name"', '":names"', '":nam"', '"http://x:name"']
+)
+def test_a_colon_that_begins_no_placeholder_is_text(text: str) -> None:
+    assert bound(f"SEARCH CONCEPT {text}", name="x").term == ast.Scalar(text[1:-1])
+
+
+def test_placeholder_inside_a_string_whose_name_was_not_sent_is_text() -> None:
+    assert bound('SEARCH CONCEPT "see :name"', other=1).term == ast.Scalar("see :name")
+
+
+def test_a_value_may_look_like_another_placeholder() -> None:
+    found = bound("SEARCH CONCEPT :a", a="see :b", b="x")
+    assert found.term == ast.Scalar("see :b")
+
+
+@pytest.mark.parametrize("name", ["1a", "a-b", "", ":a", "a b", "é"])
+def test_parameter_name_that_is_no_identifier_is_refused(name: str) -> None:
+    with pytest.raises(KipError) as caught:
+        bind(ast.DescribePrimer(), {name: 1})
+    assert caught.value.code == "KIP_1001"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (float("nan"), "Parameter 'v': A number is not finite."),
+        (float("inf"), "Parameter 'v': A number is not finite."),
+        (2**63, "Parameter 'v': An integer lies outside the 64-bit range."),
+        (-(2**63) - 1, "Parameter 'v': An integer lies outside the 64-bit range."),
+        (b"x", "Parameter 'v': A value of the Python type bytes is no JSON."),
+        ({1: 2}, "Parameter 'v': The object key 1 is no string."),
+        ({"a": {1, 2}}, "Parameter 'v': A value of the Python type set is no JSON."),
+    ],
+)
+def test_no_json_is_refused(value: Any, message: str) -> None:
+    error = refused('UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }', v=value)
+    assert (error.code, error.message) == ("KIP_1001", message)
+
+
+@pytest.mark.parametrize("value", ["\ud800", "a\udfff", ["\ud800"], {"a": "\udc00"}, {"\ud800": 1}])
+def test_lone_surrogate_in_a_value_is_refused(value: Any) -> None:
+    text = 'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }'
+    assert refused(text, v=value).code == "KIP_1001"
+
+
+def test_lone_surrogate_in_a_name_is_no_identifier() -> None:
+    assert refused('UPSERT { CONCEPT { {type: "Drug", name: :v} } }', v="\ud800").code == "KIP_1002"
+
+
+@pytest.mark.parametrize(("levels", "code"), [(62, None), (80, "KIP_4002"), (100_000, "KIP_4002")])
+def test_deep_value_is_refused(levels: int, code: str | None) -> None:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    text = 'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }'
+    if code is None:
+        check(bound(text, v=value), CATALOG)
+    else:
+        assert refused(text, v=value).code == code
+
+
+def test_cyclic_value_is_refused() -> None:
+    value: list[Any] = []
+    value.append(value)
+    assert refused("SEARCH CONCEPT :v", v=value).code == "KIP_4002"
+
+
+MEBIBYTE = 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("a" * MEBIBYTE, None),
+        ("a" * (MEBIBYTE + 1), "KIP_4002"),
+        ("é" * (MEBIBYTE // 2), None),
+        ("é" * (MEBIBYTE // 2 + 1), "KIP_4002"),
+    ],
+    ids=["edge", "one_past", "edge_in_bytes", "one_past_in_bytes"],
+)
+def test_a_string_holds_one_mebibyte(value: str, code: str | None) -> None:
+    text = 'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }'
+    if code is None:
+        check(bound(text, v=value), CATALOG)
+    else:
+        assert refused(text, v=value).code == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FIND(?d) WHERE { (?d, :v, ?s) }",
+        'FIND(?d) WHERE { (?d, "p"{:v}, ?s) }',
+        'FIND(?d) WHERE { (?d, "p"{1,:v}, ?s) }',
+        'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {:v: 1} } }',
+        'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET PROPOSITIONS { (:v, ?s) } } }',
+        'DELETE ATTRIBUTES {:v} FROM ?d WHERE { ?d {type: "Drug"} }',
+        "FIND(:v) WHERE { ?d {name: \"x\"} }",
+        "FIND(?d) WHERE :v",
+        "DESCRIBE :v",
+        ":v",
+    ],
+)
+def test_placeholder_cannot_stand_for_syntax(text: str) -> None:
+    with pytest.raises(KipError) as caught:
+        parse(text)
+    assert caught.value.code == "KIP_1001"

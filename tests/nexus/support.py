@@ -1,0 +1,107 @@
+"""What the tests of a whole nexus share: a clock, the dataset as lines, a small medical schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from pyoxigraph import Triple
+
+import kiprdf
+
+ALL_QUADS = "SELECT ?g ?s ?p ?o WHERE { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
+REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
+RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+
+SCHEMA = """
+UPSERT {
+  CONCEPT { {type: "$ConceptType", name: "Drug"} }
+  CONCEPT { {type: "$ConceptType", name: "Symptom"} }
+  CONCEPT { {type: "$ConceptType", name: "User"} }
+  CONCEPT { {type: "$PropositionType", name: "treats"} }
+  CONCEPT { {type: "$PropositionType", name: "stated"} }
+}
+"""
+FACTS = """
+UPSERT {
+  CONCEPT ?headache { {type: "Symptom", name: "Headache"} }
+  CONCEPT ?fever { {type: "Symptom", name: "Fever"} }
+  CONCEPT ?aspirin {
+    {type: "Drug", name: "Aspirin"}
+    SET ATTRIBUTES { risk: 2, colour: "white" }
+    SET PROPOSITIONS { ("treats", ?headache) ("treats", ?fever) }
+  }
+  WITH METADATA { source: "textbook" }
+  CONCEPT ?user { {type: "User", name: "Ann"} }
+  PROPOSITION ?claim {
+    (?user, "stated", ({type: "Drug", name: "Aspirin"}, "treats", ?headache))
+    SET ATTRIBUTES { wording: "it helped" }
+  }
+}
+"""
+
+
+class StoppedClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.moment = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=timezone.utc)
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+    def forward(self, **duration: float) -> None:
+        self.moment += timedelta(**duration)
+
+
+def dataset(nexus: kiprdf.Nexus) -> frozenset[tuple[str, ...]]:
+    """Every quad of a nexus, its own notes included; graph first, "None" for the default graph."""
+    rows = nexus.sparql(ALL_QUADS)
+    assert isinstance(rows, kiprdf.Rows)
+    return frozenset(tuple(_line(term) for term in row) for row in rows.tuples)
+
+
+def _line(term: Any) -> str:
+    return f"<<( {term} )>>" if isinstance(term, Triple) else str(term)
+
+
+def facts(nexus: kiprdf.Nexus) -> frozenset[tuple[str, ...]]:
+    """The triples of the default graph."""
+    return frozenset(quad[1:] for quad in dataset(nexus) if quad[0] == "None")
+
+
+def commit(nexus: kiprdf.Nexus) -> int:
+    return int(nexus.info()["commit"])
+
+
+def medical(**options: Any) -> kiprdf.Nexus:
+    """A nexus in memory that holds the schema and the facts above."""
+    nexus = kiprdf.Nexus.memory(**{"genesis": False, "clock": StoppedClock(), **options})
+    nexus.execute(SCHEMA)
+    nexus.execute(FACTS)
+    return nexus
+
+
+def element(nexus: kiprdf.Nexus, identifier: str) -> dict[str, Any]:
+    """The KIP object of an id."""
+    clause = "?x {id: :id}" if identifier.startswith("C:") else "?x (id: :id)"
+    (found,) = nexus.execute(f"FIND(?x) WHERE {{ {clause} }}", id=identifier)
+    return dict(found)
+
+
+def code(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> str:
+    """The error code a command ends with."""
+    with pytest.raises(kiprdf.KipError) as raised:
+        nexus.execute(command, **parameters)
+    return raised.value.code
+
+
+@contextmanager
+def untouched(nexus: kiprdf.Nexus) -> Iterator[None]:
+    """Whatever happens inside, the dataset stays bit for bit as it was."""
+    before = dataset(nexus)
+    yield
+    assert dataset(nexus) == before

@@ -1,0 +1,85 @@
+"""What is told about a name that is not registered."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiprdf.errors import KipError, nearest
+from kiprdf.semantics import Catalog
+
+CATALOG = Catalog(
+    frozenset(("Drug", "Symptom", "Domain", "Person")), frozenset(("treats", "has_side_effect"))
+)
+
+
+def hint_for_type(name: str) -> str:
+    with pytest.raises(KipError) as caught:
+        CATALOG.require_type(name)
+    assert caught.value.code == "KIP_2001"
+    return caught.value.hint
+
+
+def hint_for_predicate(name: str) -> str:
+    with pytest.raises(KipError) as caught:
+        CATALOG.require_predicate(name)
+    assert caught.value.code == "KIP_2001"
+    return caught.value.hint
+
+
+def test_registered_names_pass() -> None:
+    CATALOG.require_type("Drug")
+    CATALOG.require_predicate("treats")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("drug", "Drug"), ("DRUG", "Drug"), ("Drugs", "Drug"), ("Drgu", "Drug"), ("symptoms", "Symptom")],
+)
+def test_a_mistyped_type_is_told_the_nearest(name: str, meant: str) -> None:
+    assert hint_for_type(name).startswith(f"Did you mean '{meant}'")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("treat", "treats"), ("Treats", "treats"), ("hasSideEffect", "has_side_effect")],
+)
+def test_a_mistyped_predicate_is_told_the_nearest(name: str, meant: str) -> None:
+    assert hint_for_predicate(name).startswith(f"Did you mean '{meant}'")
+
+
+def test_an_unknown_type_is_told_how_to_register_it() -> None:
+    hint = hint_for_type("Volcano")
+    assert '{type: "$ConceptType", name: "Volcano"}' in hint
+    assert "DESCRIBE CONCEPT TYPES" in hint
+
+
+def test_an_unknown_predicate_is_told_how_to_register_it() -> None:
+    hint = hint_for_predicate("erupts")
+    assert '{type: "$PropositionType", name: "erupts"}' in hint
+    assert "DESCRIBE PROPOSITION TYPES" in hint
+
+
+def test_a_name_that_is_no_identifier_is_not_told_to_register_it() -> None:
+    assert "UPSERT" not in hint_for_type("夏 目")
+
+
+def test_a_type_is_no_predicate() -> None:
+    with pytest.raises(KipError):
+        CATALOG.require_predicate("Drug")
+
+
+def test_a_meta_type_is_no_predicate() -> None:
+    with pytest.raises(KipError):
+        CATALOG.require_predicate("$ConceptType")
+
+
+def test_names_that_differ_in_case_only_are_all_near() -> None:
+    assert nearest("DRUG", ["Drug", "drug", "Domain"]) == ["Drug", "drug"]
+
+
+def test_at_most_three_names_are_near() -> None:
+    assert len(nearest("aaa", ["aaa1", "aaa2", "aaa3", "aaa4"])) == 3
+
+
+def test_nothing_is_near_to_another_word() -> None:
+    assert nearest("xyz", ["Drug", "Symptom"]) == []

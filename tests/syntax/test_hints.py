@@ -1,0 +1,67 @@
+"""Hints that must not mislead: what they say is true of the place they speak of."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiprdf.errors import KipError
+from kiprdf.language import parse
+
+
+def told(text: str) -> KipError:
+    with pytest.raises(KipError) as caught:
+        parse(text)
+    return caught.value
+
+
+def test_select_is_not_taken_for_delete() -> None:
+    assert "DELETE" not in told('SELECT ?d WHERE { ?d {type: "Drug"} }').hint
+
+
+def test_detach_is_not_taken_for_search() -> None:
+    assert "SEARCH" not in told('DETACH DELETE ?d WHERE { ?d {type: "Drug"} }').hint
+
+
+def test_a_keyword_in_the_plural_is_reported_whole() -> None:
+    error = told('DELETE CONCEPTS ?d DETACH WHERE { ?d {type: "Drug"} }')
+    assert error.position == (1, 8)
+    assert error.message == (
+        "Expected ATTRIBUTES, METADATA, PROPOSITIONS or CONCEPT, found 'CONCEPTS'."
+    )
+
+
+def test_a_keyword_glued_to_a_word_is_reported_whole() -> None:
+    error = told('FIND(?d) WHEREX { ?d {type: "Drug"} }')
+    assert error.position == (1, 10)
+    assert error.message == "Expected WHERE, found 'WHEREX'."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET {n: 1} } }',
+        'UPSERT { {type: "Drug", name: "A"} }',
+        'DELETE CONCEPT {type: "Drug", name: "A"} DETACH',
+        "DELETE {",
+    ],
+    ids=["SET", "UPSERT", "DELETE_CONCEPT", "DELETE"],
+)
+def test_a_brace_outside_of_where_gets_no_hint_about_where(text: str) -> None:
+    assert "in WHERE" not in told(text).hint
+
+
+def test_a_block_in_a_block_gets_no_hint_about_matchers() -> None:
+    error = told('FIND(?d) WHERE { { ?d {type: "A"} } UNION { ?d {type: "B"} } }')
+    assert "UNION" in error.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'UPSERT { CONCEPT {type: "Drug", name: "A"} }',
+        'UPSERT { CONCEPT ?a {type: "Drug", name: "A"} { SET ATTRIBUTES {n: 1} } }',
+    ],
+    ids=["without_handle", "with_handle"],
+)
+def test_a_matcher_in_place_of_a_block_gets_no_hint_about_upper_case(text: str) -> None:
+    assert "upper case" not in told(text).hint

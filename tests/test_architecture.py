@@ -1,0 +1,63 @@
+"""The house rules that a machine can check: layers, lint, types, the top level."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _run(*command: str) -> None:
+    found = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_imports_point_down() -> None:
+    code = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_ruff_finds_nothing() -> None:
+    _run("ruff", "check", "--quiet", ".")
+
+
+def test_code_is_formatted() -> None:
+    _run("ruff", "format", "--check", "--quiet", ".")
+
+
+def test_mypy_strict_finds_nothing() -> None:
+    _run("mypy")
+
+
+def test_only_the_text_module_writes_sparql() -> None:
+    writers = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "kiprdf").rglob("*.py")
+        if "SELECT DISTINCT" in path.read_text("utf-8").replace("``SELECT DISTINCT", "")
+    }
+    assert writers == {"kiprdf/sparql/text.py"}
+
+
+@pytest.mark.parametrize("module", ["rdflib", "typer", "rich"])
+def test_import_kiprdf_leaves_slow_libraries_alone(module: str) -> None:
+    code = f"import sys, kiprdf; sys.exit({module!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_exception_is_caught_only_at_the_boundaries() -> None:
+    places = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "kiprdf").rglob("*.py")
+        if "except Exception" in path.read_text("utf-8")
+    }
+    # The store runs a reading function again when the commit has moved under it.
+    assert places == {"kiprdf/nexus.py", "kiprdf/store/oxigraph.py"}

@@ -1,0 +1,339 @@
+"""The documentation runs: every block of every page is executed, parsed or compared.
+
+A page is one session: its blocks run in order, in one namespace, in an empty working directory.
+
+=========  ==================================================================================
+block      what happens
+=========  ==================================================================================
+python     with ``>>>`` a doctest, otherwise executed
+kip        executed on the page's ``nexus``, or on one with the medical example capsule; behind
+           the language may stand its parameters as a JSON object
+sh         the lines that begin with ``kiprdf`` are run by a shell
+turtle     parsed
+sparql     parsed
+=========  ==================================================================================
+
+A block of text, json, turtle or sparql right behind a python, kip or sh block is its output: what
+the last expression is, the result, what is printed. ``...`` stands for anything in it.
+"""
+
+from __future__ import annotations
+
+import ast as python
+import doctest
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph
+import pytest
+import rdflib
+
+import kiprdf
+from kiprdf import resources
+from kiprdf.errors import ERROR_CODES
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import encode
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+if README.exists():
+    PAGES.append(README)
+SETUP_BLOCKS = 2
+"""How many ``sh`` blocks at the start of the README are for a fresh clone, not for this test."""
+HAS_CLI = importlib.util.find_spec("kiprdf.cli") is not None
+
+_FENCE = re.compile(r"^```(\w*)[ ]?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"(?<!\!)\[[^\]\n]*\]\(([^)\s]+)\)")
+_RUN = ("python", "kip", "sh")
+_SHOWN = ("text", "json", "turtle", "sparql")
+_CHECKER = doctest.OutputChecker()
+_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass
+class Block:
+    """One fenced block; ``output_of`` is the block that it shows the output of."""
+
+    page: Path
+    line: int
+    language: str
+    rest: str
+    text: str
+    output_of: Block | None = None
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line} ({self.language})"
+
+
+def blocks_of(page: Path) -> list[Block]:
+    text = page.read_text("utf-8")
+    blocks: list[Block] = []
+    end = 0
+    for match in _FENCE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        block = Block(page, line, match.group(1), match.group(2).strip(), match.group(3))
+        directly_behind = not text[end : match.start()].strip()
+        if blocks and directly_behind and block.language in _SHOWN and blocks[-1].language in _RUN:
+            block.output_of = blocks[-1]
+        blocks.append(block)
+        end = match.end()
+    return blocks
+
+
+def fixed_clock() -> datetime:
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def error_text(error: kiprdf.KipError) -> str:
+    return f"{error.code} {error.name}\n{error.located_message}\nHint: {error.hint}"
+
+
+class Session:
+    """Runs the blocks of one page; ``run`` returns a block's output."""
+
+    def __init__(self, folder: Path) -> None:
+        self.namespace: dict[str, Any] = {"__name__": "page"}
+        self._folder = folder
+        self._standard: kiprdf.Nexus | None = None
+
+    def run(self, block: Block) -> Any:
+        if block.language == "python" and ">>>" in block.text:
+            return self._doctest(block)
+        return getattr(self, f"_{block.language}")(block)
+
+    def close(self) -> None:
+        for thing in (self._standard, *self.namespace.values()):
+            if isinstance(thing, kiprdf.Nexus):
+                thing.close()
+
+    def _nexus(self) -> kiprdf.Nexus:
+        if "nexus" in self.namespace:
+            found: kiprdf.Nexus = self.namespace["nexus"]
+            return found
+        if self._standard is None:
+            self._standard = kiprdf.Nexus.memory(clock=fixed_clock)
+            self._standard.apply_capsule(resources.example_capsule("medical").text)
+        return self._standard
+
+    def _python(self, block: Block) -> Any:
+        """Execute the block; the value of its last expression."""
+        tree = python.parse(block.text)
+        last = tree.body.pop() if isinstance(tree.body[-1], python.Expr) else None
+        exec(compile(tree, str(block), "exec"), self.namespace)
+        if last is None:
+            return None
+        assert isinstance(last, python.Expr)
+        code = compile(python.Expression(last.value), str(block), "eval")
+        return eval(code, self.namespace)
+
+    def _doctest(self, block: Block) -> None:
+        examples = doctest.DocTestParser().get_doctest(
+            block.text, self.namespace, str(block), str(block.page), block.line
+        )
+        runner = doctest.DocTestRunner(verbose=False, optionflags=_FLAGS)
+        report: list[str] = []
+        runner.run(examples, out=report.append, clear_globs=False)
+        self.namespace.update(examples.globs)
+        assert runner.failures == 0, "".join(report)
+
+    def _kip(self, block: Block) -> Any:
+        """Run the command; its result, or its error as text."""
+        parameters = json.loads(block.rest) if block.rest else {}
+        try:
+            kiprdf.to_text(kiprdf.parse(block.text))
+            return self._nexus().execute(block.text, **parameters)
+        except kiprdf.KipError as error:
+            return error_text(error)
+
+    def _sh(self, block: Block) -> str:
+        lines = [line.removeprefix(".venv/bin/") for line in block.text.splitlines()]
+        script = "\n".join(line for line in lines if line.startswith("kiprdf "))
+        if not script or not HAS_CLI:
+            return ""
+        shim = self._folder / "bin" / "kiprdf"
+        if not shim.exists():
+            shim.parent.mkdir()
+            shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kiprdf "$@"\n')
+            shim.chmod(0o755)
+        path = f"{shim.parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
+        done = subprocess.run(
+            ["sh", "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.stdout + done.stderr
+
+
+def is_error(output: Any) -> bool:
+    return isinstance(output, str) and bool(re.match(r"KIP_\d{4} ", output))
+
+
+def as_text(output: Any) -> str:
+    """What an output looks like on a page."""
+    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+
+
+def agrees(shown: Block, output: Any) -> bool:
+    """Whether a block shows an output; JSON by value, everything else as a doctest does."""
+    if shown.language == "json" and "..." not in shown.text:
+        return bool(json.loads(shown.text) == json.loads(json.dumps(output)))
+    if shown.output_of is not None and shown.output_of.language == "sh" and not HAS_CLI:
+        return True
+    return _CHECKER.check_output(shown.text, as_text(output) + "\n", _FLAGS)
+
+
+def runnable(page: Path) -> list[Block]:
+    """The blocks of a page without the set-up of the README and what shows its output."""
+    blocks = blocks_of(page)
+    if page == README:
+        skipped = [block for block in blocks if block.language == "sh"][:SETUP_BLOCKS]
+        blocks = [b for b in blocks if b not in skipped and b.output_of not in skipped]
+    return blocks
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_of_a_page_runs_and_shows_its_output(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    session = Session(tmp_path)
+    output: Any = None
+    try:
+        blocks = runnable(page)
+        for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+            if block.output_of is not None:
+                assert agrees(block, output), f"{block} shows\n{block.text}\ngot\n{output}"
+            if block.language in _RUN:
+                output = session.run(block)
+                shown = following is not None and following.output_of is block
+                unexpected = block.language == "kip" and is_error(output) and not shown
+                assert not unexpected, f"{block}\n{output}"
+    finally:
+        session.close()
+
+
+def blocks_in(language: str) -> list[Block]:
+    return [block for page in PAGES for block in blocks_of(page) if block.language == language]
+
+
+@pytest.mark.parametrize("block", blocks_in("turtle"), ids=str)
+def test_turtle_blocks_parse(block: Block) -> None:
+    assert list(pyoxigraph.parse(block.text, format=pyoxigraph.RdfFormat.TURTLE))
+
+
+@pytest.mark.parametrize("block", blocks_in("sparql"), ids=str)
+def test_sparql_blocks_parse(block: Block) -> None:
+    pyoxigraph.Store().query(block.text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    prose = _FENCE.sub("", page.read_text("utf-8"))
+    for target in _LINK.findall(prose):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        found = page if not path else (page.parent / path)
+        assert found.exists(), target
+        if anchor:
+            assert anchor in _anchors(found), target
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as they are shown on code forges."""
+    prose = _FENCE.sub("", page.read_text("utf-8"))
+    headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    index = ROOT / "docs" / "index.md"
+    reached, pending = {index}, [index]
+    while pending:
+        page = pending.pop()
+        prose = _FENCE.sub("", page.read_text("utf-8"))
+        for target in _LINK.findall(prose):
+            found = (page.parent / target.partition("#")[0]).resolve()
+            if found.suffix == ".md" and found.exists() and found not in reached:
+                reached.add(found)
+                pending.append(found)
+    assert {page for page in PAGES if page != README} <= reached
+
+
+def test_every_error_code_has_a_section_on_the_page_of_errors() -> None:
+    text = (ROOT / "docs" / "errors.md").read_text("utf-8")
+    for row in ERROR_CODES.values():
+        assert re.search(rf"^## {row.code} {row.name}$", text, re.MULTILINE), row.code
+
+
+def test_decisions_name_conformance_cases_that_exist() -> None:
+    folder = ROOT / "tests" / "conformance"
+    cases = {
+        f"{path.stem}: {case['name']}"
+        for path in folder.glob("*.json")
+        for case in json.loads(path.read_text("utf-8"))["cases"]
+    }
+    for page in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md")):
+        text = page.read_text("utf-8")
+        for part in ("**Question.**", "**The specification.**", "**Options.**", "**Choice.**"):
+            assert part in text, f"{page.name} lacks {part}"
+        pinned = re.search(r"^\*\*Pinned by\.\*\*(.*)", text, re.MULTILINE | re.DOTALL)
+        assert pinned, f"{page.name} names no test"
+        named = re.findall(r"`(\w+: \w+)`", pinned.group(1))
+        files = re.findall(r"`(tests/[\w/.]+)`", pinned.group(1))
+        assert named or files, f"{page.name} names no test"
+        assert set(named) <= cases, f"{page.name}: {set(named) - cases}"
+        assert all((ROOT / file).exists() for file in files), page.name
+
+
+# The vocabulary -------------------------------------------------------------------------------
+
+VOCABULARY = ROOT / "mappings" / "kip.ttl"
+
+
+def _own_terms() -> set[str]:
+    """The IRIs that kiprdf/rdf/vocab.py defines outside the namespaces of the W3C."""
+    values = [getattr(vocab, name) for name in dir(vocab) if name.isupper()]
+    iris = {getattr(value, "value", value) for value in values}
+    return {iri for iri in iris if isinstance(iri, str) and iri.startswith(vocab.KIP)} - {vocab.KIP}
+
+
+def test_the_vocabulary_names_every_term_of_ours_with_label_and_comment() -> None:
+    graph = rdflib.Graph().parse(VOCABULARY)
+    described = {
+        str(subject)
+        for subject in graph.subjects(rdflib.RDFS.comment)
+        if (subject, rdflib.RDFS.label) in {(s, p) for s, p, _ in graph}
+    }
+    assert _own_terms() <= described
+    subjects = {str(subject) for subject in graph.subjects()}
+    assert subjects == described
+    for space in (vocab.ATTRIBUTE, vocab.METADATA, vocab.KIP):
+        assert space in described
+    for key in (vocab.VERSION, vocab.CREATED_AT, vocab.UPDATED_AT):
+        assert vocab.METADATA + encode(key) in described
+
+
+def test_the_vocabulary_is_the_same_graph_in_both_parsers() -> None:
+    text = VOCABULARY.read_text("utf-8")
+    graph = rdflib.Graph().parse(data=text, format="turtle")
+    triples = list(pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE))
+    assert len(graph) == len(triples) > 20
