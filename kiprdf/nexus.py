@@ -47,7 +47,13 @@ _BOOTSTRAP = "bootstrap"
 _SELF = "20_self.kip"
 _INDEX_FILE = "search.sqlite3"
 
-_parse = functools.lru_cache(maxsize=256)(parse)
+_parse_again = functools.lru_cache(maxsize=256)(parse)
+_REMEMBERED_CHARACTERS = 8 * 1024
+
+
+def _parse(text: str) -> ast.Command:
+    """Parse a command; what agents send again and again, short texts, is parsed once."""
+    return _parse_again(text) if len(text) <= _REMEMBERED_CHARACTERS else parse(text)
 
 
 class Answer(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -89,6 +91,9 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell the version.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Log the traceback when the engine fails (KIP_4003).")
+    ] = False,
 ) -> None:
     """A knowledge store that speaks KIP and lives in RDF.
 
@@ -101,6 +106,8 @@ def root(
 
     Every command takes --help and shows examples.
     """
+    if not debug:
+        logging.getLogger("kiprdf").addHandler(logging.NullHandler())
 
 
 @app.command()
@@ -231,16 +238,20 @@ def load(
         if "{" not in text:
             raise Failure(f"{name} holds no UPSERT block.")
     total = sum(len(text) for _, text in texts) if len(texts) > 1 else None
-    with inputs.open_to_write(nexus, base_iri) as opened, output.progress(total) as advance:
-        for name, text in texts:
-            advance(0, name)
-            try:
-                added = inputs.apply(opened, text)
-            except KipError:
-                output.note(f"{name} was not loaded:")
-                raise
-            advance(len(text))
-            output.show_text(f"{name}: {added}")
+    with inputs.open_to_write(nexus, base_iri) as opened:
+        loaded: list[str] = []
+        try:
+            with output.progress(total) as advance:
+                for name, text in texts:
+                    advance(0, name)
+                    loaded.append(f"{name}: {inputs.apply(opened, text)}")
+                    advance(len(text))
+        finally:
+            # Printed when the bar is gone, since both may stand on one terminal.
+            for line in loaded:
+                output.show_text(line)
+            if len(loaded) < len(texts):
+                output.note(f"{texts[len(loaded)][0]} was not loaded:")
 
 
 @app.command()
@@ -268,14 +279,16 @@ def snapshot(
     kept = not no_engine_metadata
     with inputs.open_to_read(nexus) as opened, output.progress() as advance:
         advance(0, "writing Turtle")
-        if file != inputs.STDIN:
+        if file == inputs.STDIN:
+            text = opened.snapshot(profile=profile.value, engine_metadata=kept)
+        else:
             with writing(file):
-                opened.snapshot(file, profile.value, engine_metadata=kept)
-            output.note(f"Wrote {file}.")
-            return
-        text = opened.snapshot(profile=profile.value, engine_metadata=kept)
-    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    sys.stdout.write(text)
+                text = opened.snapshot(file, profile.value, engine_metadata=kept)
+    if file == inputs.STDIN:
+        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        sys.stdout.write(text)
+    else:
+        output.note(f"Wrote {file}, {text.count(chr(10))} lines.")
 
 
 @app.command()
@@ -301,7 +314,7 @@ def restore(
     made_with = base_iri or (origin if inputs.is_absent(nexus) else None)
     with inputs.open_to_write(nexus, made_with) as opened, output.progress() as advance:
         advance(0, "reading Turtle")
-        count = opened.restore(text, base_iri=None if origin else base_iri)
+        count = opened.restore(io.StringIO(text), base_iri=None if origin else base_iri)
     output.show_text(f"{file}: {count} concepts and propositions restored into {nexus}")
 
 

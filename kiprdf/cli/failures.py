@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import re
 import sys
@@ -18,6 +19,7 @@ from kiprdf.cli import output
 from kiprdf.errors import KipError, StoreError
 from kiprdf.source import Span
 
+_log = logging.getLogger(__name__)
 _PLACE = re.compile(r"(\d+):(\d+) (.*)", re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[?:$]?\w+|.?')
 
@@ -40,6 +42,13 @@ class Commands(TyperGroup):
             raise typer.Exit(1) from None
         except (KipError, StoreError, Failure, OSError) as fault:
             report(fault)
+            raise typer.Exit(1) from None
+        except (typer.Exit, typer.Abort):
+            raise
+        except RuntimeError as fault:
+            # What the engine raises when it finds its files damaged.
+            _log.exception("kiprdf failed")
+            report(Failure(f"The engine failed: {fault}"))
             raise typer.Exit(1) from None
         return result
 
@@ -76,7 +85,7 @@ def writing(path: Path) -> Iterator[None]:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         yield
     except OSError as fault:
-        raise Failure(f"{path} cannot be written: {fault.strerror}.") from None
+        raise Failure(f"{path} cannot be written: {fault.strerror or fault}.") from None
 
 
 def response_error(error: dict[str, str], text: str) -> KipError:

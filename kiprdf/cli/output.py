@@ -24,6 +24,8 @@ CELL_CHARACTERS = 300
 """Longer cells are cut on a terminal."""
 CODE_CHARACTERS = 100
 """Cropped code is no wider than this."""
+COLUMN_CHARACTERS = 16
+"""Where columns would be narrower than this, rows are shown one value a line."""
 LISTED = 10
 """As many items of a list of names are shown."""
 _UNWRAPPED = 100_000
@@ -199,12 +201,16 @@ def note_cursor(cursor: str | None) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], screen: Console) -> Table:
-    """Rows of JSON values under their column names."""
+    """Rows of JSON values under their column names, or row by row where these are too many."""
     limit = CELL_CHARACTERS if screen.is_terminal else sys.maxsize
     cells = [[_cell_text(value, limit) for value in row] for row in rows]
-    contents = [max((row[i].cell_len for row in cells), default=0) for i in range(len(columns))]
+    names = [printable(column) for column in columns]
+    contents = [max((row[i].cell_len for row in cells), default=0) for i in range(len(names))]
+    needed = sum(map(max, contents, map(len, names))) + 3 * len(names) + 1
+    if needed > screen.width and screen.width < COLUMN_CHARACTERS * len(names):
+        return _records(names, cells)
     made = Table(box=box.ROUNDED, header_style="bold")
-    for index, header in enumerate(_headers(columns, contents, screen.width)):
+    for index, header in enumerate(_headers(names, contents, needed - screen.width)):
         values = [row[index] for row in rows]
         made.add_column(Text(header), justify=_side(values), overflow="fold")
     for row_cells in cells:
@@ -212,22 +218,40 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], screen: Console
     return made
 
 
-def _headers(columns: Sequence[str], contents: Sequence[int], width: int) -> list[str]:
-    """Column names; where it is too narrow for all, paths are broken at their dots.
+def _records(names: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
+    """One line a value, a blank line between rows."""
+    grid = _grid()
+    for number, row in enumerate(rows):
+        if number:
+            grid.add_row()
+        for name, value in zip(names, row, strict=True):
+            grid.add_row(Text(name), value)
+    return grid
 
-    >>> _headers(["?d.name", "?d.attributes.risk_level"], [9, 1], 30)
+
+def _grid() -> Table:
+    """Two columns without lines: labels and values."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="cyan", no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _headers(names: Sequence[str], contents: Sequence[int], excess: int) -> list[str]:
+    """Column names; paths are broken at their dots until the excess width is gone.
+
+    >>> _headers(["?d.name", "?d.attributes.risk_level"], [9, 1], 8)
     ['?d.name', '?d\\n.attributes\\n.risk_level']
     """
-    headers = [printable(column) for column in columns]
-    overhang = {i: len(headers[i]) - contents[i] for i in range(len(headers))}
-    total = sum(contents) + sum(max(0, longer) for longer in overhang.values())
-    excess = total + 3 * len(headers) + 1 - width
-    for index in sorted(overhang, key=lambda i: -overhang[i]):
-        if excess <= 0 or overhang[index] <= 0:
+    headers = list(names)
+    gains = {index: len(name) - contents[index] for index, name in enumerate(names)}
+    for index in sorted(gains, key=lambda index: -gains[index]):
+        if excess <= 0:
             break
-        headers[index] = re.sub(r"\.(?=[a-z_])", "\n.", headers[index])
+        if len(names[index]) > COLUMN_CHARACTERS:
+            headers[index] = re.sub(r"\.(?=[a-z_])", "\n.", headers[index])
         longest = max(map(len, headers[index].split("\n")))
-        excess -= overhang[index] - max(0, longest - contents[index])
+        excess -= max(0, gains[index]) - max(0, longest - contents[index])
     return headers
 
 
@@ -269,9 +293,7 @@ def _elements(elements: Sequence[dict[str, Any]]) -> Table:
 
 def _outline(value: Any) -> Table:
     """Nested keys and values, the keys indented."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="cyan", no_wrap=True)
-    grid.add_column(overflow="fold")
+    grid = _grid()
     for label, text in outline_rows(value):
         grid.add_row(Text(label), Text(text))
     return grid
@@ -331,6 +353,8 @@ def progress(total: float | None = None) -> Iterator[Any]:
         console=screen,
         transient=True,
         disable=not screen.is_terminal,
+        redirect_stdout=False,
+        redirect_stderr=False,
     )
     with shown:
         task = shown.add_task("", total=total)

@@ -15,10 +15,11 @@ from kiprdf.nexus import Nexus
 _HISTORY = Path("~/.kiprdf_history")
 _HISTORY_LINES = 2_000
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[][{}()]|;')
+_CONTINUING = ("ORDER", "LIMIT", "CURSOR", "WITH", "WHERE")
 _HELP = """\
-Type a KIP command. It runs when its brackets are closed and nothing it needs is
-missing; an empty line or a ; runs it at once. ORDER BY, LIMIT and WITH METADATA
-stand on the line of the closing brace, or the command ran before them.
+Type or paste a KIP command. It runs when its brackets are closed and it misses
+nothing; an empty line or a ; runs it at once. When you type, ORDER BY, LIMIT
+and WITH METADATA stand on the line of the closing brace.
 
   .explain FIND …   the SPARQL that a FIND becomes
   .json on|off      print the KIP response instead of tables
@@ -35,9 +36,12 @@ class Shell:
         self._nexus = nexus
         self._json = False
         self._interactive = sys.stdin.isatty()
+        self._ahead: str | None = None
 
     def run(self) -> None:
         """Answer one command after the other."""
+        # Bytes that are no text become a KIP error of their command, not the end of the shell.
+        sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
         if self._interactive:
             _load_history()
             place = self._nexus.info()["folder"] or "memory"
@@ -57,7 +61,7 @@ class Shell:
         lines: list[str] = []
         while True:
             try:
-                line = input(self._prompt(bool(lines)))
+                line = self._line(bool(lines))
             except EOFError:
                 if self._interactive:
                     print()
@@ -70,8 +74,25 @@ class Shell:
                 return line.strip()
             forced = not line.strip() or _ends_command(line)
             lines.append(line)
-            if forced or is_complete("\n".join(lines)):
+            if forced or (is_complete("\n".join(lines)) and not self._goes_on()):
                 return _finished(lines)
+
+    def _line(self, continued: bool) -> str:
+        line, self._ahead = self._ahead, None
+        return input(self._prompt(continued)) if line is None else line
+
+    def _goes_on(self) -> bool:
+        """Whether the next line of a file continues a command that could end here.
+
+        On a terminal the next line does not exist yet; a paste comes as one line.
+        """
+        if self._interactive:
+            return False
+        try:
+            self._ahead = input()
+        except EOFError:
+            return False
+        return self._ahead.strip().startswith(_CONTINUING)
 
     def _prompt(self, continued: bool) -> str:
         if not self._interactive:
@@ -161,6 +182,8 @@ def _load_history() -> None:
     try:
         import readline
 
+        # Pasted text comes as one line, newlines included, and waits for Enter.
+        readline.parse_and_bind("set enable-bracketed-paste on")
         readline.set_history_length(_HISTORY_LINES)
         readline.read_history_file(_HISTORY.expanduser())
     except (ImportError, OSError, RuntimeError):

@@ -15,6 +15,14 @@ from kiprdf.sparql import algebra
 from kiprdf.sparql.algebra import Expression, Pattern, Term
 
 _LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+# The literals that SPARQL lets stand without quotes and datatype.
+_SHORT = {
+    _XSD + "integer": re.compile(r"-?[0-9]+").fullmatch,
+    _XSD + "boolean": re.compile(r"true|false").fullmatch,
+}
+_NEVER = re.compile(r"(?!)").fullmatch
 
 
 def render(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> str:
@@ -55,6 +63,8 @@ class _Writer:
             return f"<<( {' '.join(map(self._term, parts))} )>>"
         if isinstance(term, NamedNode):
             return self._iri(term)
+        if isinstance(term, Literal) and _SHORT.get(term.datatype.value, _NEVER)(term.value):
+            return term.value
         return str(term)
 
     def _iri(self, node: NamedNode) -> str:
@@ -71,7 +81,7 @@ class _Writer:
             return f"({'|'.join(map(self._iri, predicate.predicates))})"
         if isinstance(predicate, algebra.OneOrMore):
             return f"{self._iri(predicate.predicate)}+"
-        return self._term(predicate)
+        return "a" if predicate == _TYPE else self._term(predicate)
 
     def _triple(self, triple: algebra.TriplePattern) -> str:
         predicate = self._predicate(triple.predicate)

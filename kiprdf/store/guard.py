@@ -22,12 +22,14 @@ _TOKEN = re.compile(
     r"|[?$][A-Za-z0-9_]+"
     r"|[A-Za-z_][\w.-]*:?[\w.%\\-]*"
     r"|:[\w.%\\-]*"
-    r"|<<\(?|\)?>>|&&|\|\||\^\^|!=|<=|>=|[][{}()|/!=<>*+?-]",
+    r"|[0-9]+(?:\.[0-9]+)?|<<\(?|\)?>>|&&|\|\||\^\^|!=|<=|>=|[][{}()|/!=<>*+?.;-]",
     re.DOTALL,
 )
 _READING = frozenset(("SELECT", "ASK", "CONSTRUCT", "DESCRIBE"))
-_COUNTED = frozenset(("UNION", "OPTIONAL", "FILTER", "LATERAL", "MINUS", "BIND", "EXISTS"))
-_COUNTED_MARKS = frozenset(("&&", "||", "|", "/", "!", "=", "!=", "<", ">", "<=", ">=", "+", "-"))
+_COUNTED = frozenset(("UNION", "OPTIONAL", "FILTER", "LATERAL", "MINUS", "EXISTS", "AS"))
+_COUNTED_MARKS = frozenset(
+    ("&&", "||", "|", "/", "!", "=", "!=", "<", ">", "<=", ">=", "+", "-", ".", ";")
+)
 
 
 def check_query(text: str) -> None:

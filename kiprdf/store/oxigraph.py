@@ -177,6 +177,9 @@ class OxigraphStore:
             before = self.commit()
             removed: list[Triple | Quad] = list(delta.removed)
             added: list[Triple | Quad] = list(delta.added)
+            if before == 0:
+                self._note(removed, added, vocab.FORMAT, Literal(FORMAT))
+                self._note(removed, added, vocab.BASE, Literal(self.iris.base))
             self._note(removed, added, vocab.COMMIT, Literal(before + 1))
             for key, value in delta.records.items():
                 self._note(removed, added, NamedNode(_RECORD + encode(key)), Literal(value))

@@ -131,16 +131,7 @@ class _Evaluator:
     def not_(self, clause: ast.Not, found: list[Solution]) -> list[Solution]:
         """Rule: "discards a solution when its block can be completed, whether or not a variable is
         shared" (KIP 3.4.7.1)."""
-        return [solution for solution in found if not self.completes(clause.block, solution)]
-
-    def completes(self, block: ast.Block, solution: Solution) -> bool:
-        """Rule: "A variable mentioned in a concept or proposition clause of the block (not only in
-        a FILTER) whose value is null in this solution completes nothing"."""
-        for clause in block.clauses:
-            is_pattern = isinstance(clause, ast.ConceptClause | ast.PropositionClause)
-            if is_pattern and any(solution.get(name, "") is None for name in variables(clause)):
-                return False
-        return bool(self.block(block, solution))
+        return [solution for solution in found if not self.block(clause.block, solution)]
 
     def optional(self, clause: ast.Optional, found: list[Solution]) -> list[Solution]:
         """Rule: "left join; the block as a whole; several matches give several solutions" (KIP
@@ -228,19 +219,20 @@ class _Evaluator:
                 binding: Solution = {predicate.name: proposition["predicate"]}
                 yield proposition["subject"], identifier, proposition["object"], binding
             return
-        pairs: set[Pair] = set()
-        direct: dict[Pair, list[str]] = {}
+        rows: set[tuple[str, str | None, str]] = set()
         for name in predicate.alternatives:
-            pairs |= self.walks(name)
-            if name.hops is None or _contains(name.hops, 1):
-                for pair, identifier in self.links(name.name):
-                    direct.setdefault(pair, []).append(identifier)
-        for subject, object_ in sorted(pairs):
-            # "a link variable on a hop clause is bound iff the range contains 1 and the direct
-            # link exists, else null"
-            links = direct.get((subject, object_))
-            for link in links or (None,):
-                yield subject, link, object_, {}
+            rows |= set(self.alternative(name))
+        for subject, link, object_ in sorted(rows, key=str):
+            yield subject, link, object_, {}
+
+    def alternative(self, name: ast.PredicateName) -> Iterator[tuple[str, str | None, str]]:
+        """Rule: "a link variable on a hop clause is bound iff the range contains 1 and the direct
+        link exists, else null"; each alternative has its own range."""
+        direct: dict[Pair, str] = {}
+        if name.hops is None or _contains(name.hops, 1):
+            direct = dict(self.links(name.name))
+        for pair in self.walks(name):
+            yield pair[0], direct.get(pair), pair[1]
 
     def links(self, predicate: str) -> Iterator[tuple[Pair, str]]:
         for identifier, link in self._graph.propositions.items():
