@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -37,3 +38,19 @@ def with_bodies(page: str, bodies: dict[int, str]) -> str:
         if block.start in bodies:
             page = page[: block.start] + bodies[block.start] + "\n" + page[block.end :]
     return page
+
+
+def json_text(value: object, indent: int = 0, width: int = 96) -> str:
+    """A JSON value on one line if it fits, otherwise one item a line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + indent <= width or not isinstance(value, dict | list) or not value:
+        return line
+    inner = indent + 2
+    if isinstance(value, dict):
+        items = [f"{json.dumps(k)}: {json_text(v, inner, width)}" for k, v in value.items()]
+        opener, closer = "{", "}"
+    else:
+        items = [json_text(item, inner, width) for item in value]
+        opener, closer = "[", "]"
+    lines = ",\n".join(" " * inner + item for item in items)
+    return f"{opener}\n{lines}\n{' ' * indent}{closer}"

@@ -28,13 +28,26 @@ HOSTILE_STRINGS = [
     "x" * 100_000,
 ]
 HOSTILE_NAMES = [
-    "a.", "-x", ".x", "~", "$self", "100%", "%41", "%zz", "a/b", "a b", "..a", "...", "<>", '"', "'",
-    "\\", "`{|}^", "#", "?x", ":p", "a:b", "@en", "e\u0301", "é", "阿司匹林", "々", "かたこり", "두통",
-    "💊", "\u00a0", "\u2028", "\u200b", "\u202e", "\ufeff", "\ufffe", "\uffff", "\ufdd0", "\ue000",
+    "a.", "-x", ".x", "~", "$self", "100%", "%41", "%zz", "a/b", "a b", "..a", "...", "<>", '"',
+    "'", "\\", "`{|}^", "#", "?x", ":p", "a:b", "@en", "e\u0301", "é", "阿司匹林", "々", "かたこり",
+    "두통", "💊", "\u00a0", "\u2028", "\u200b", "\u202e", "\ufeff", "\ufffe", "\uffff", "\ufdd0", "\ue000",
     "\U0001fffe", "\U000e0001", "\U0010ffff", "a-", "-", "_", "0", "a" * 1024, "药" * 1024,
 ]  # fmt: skip
 
-COLLIDING_TYPES = ["attr", "meta", "rdf", "rdfs", "xsd", "kip", "type", "pred", "a", "true", "_", "_x"]
+COLLIDING_TYPES = [
+    "attr",
+    "meta",
+    "rdf",
+    "rdfs",
+    "xsd",
+    "kip",
+    "type",
+    "pred",
+    "a",
+    "true",
+    "_",
+    "_x",
+]
 
 SMALL = """
 UPSERT {

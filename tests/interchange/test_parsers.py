@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -145,11 +146,8 @@ def test_a_hostile_name_is_restored(profile: str, name: str) -> None:
     assert found == [[name], [{name: [name, None, 1.5]}]]
 
 
-_restored: dict[str, kiprdf.Nexus] = {}
-
-
+@functools.cache
 def restored_hostile(profile: str) -> kiprdf.Nexus:
-    if profile not in _restored:
-        _restored[profile] = kiprdf.Nexus.memory("https://other.example/x/", genesis=False)
-        _restored[profile].restore(hostile().snapshot(profile=profile))  # type: ignore[arg-type]
-    return _restored[profile]
+    nexus = kiprdf.Nexus.memory("https://other.example/x/", genesis=False)
+    nexus.restore(hostile().snapshot(profile=profile))  # type: ignore[arg-type]
+    return nexus

@@ -181,7 +181,7 @@ def test_a_broken_where_is_refused_in_every_form(
     [
         'DELETE PROPOSITIONS ?x WHERE { ?x {type: "Drug"} }',
         'DELETE CONCEPT ?x DETACH WHERE { ?x (?a, "treats", ?b) }',
-        'DELETE CONCEPT ?p DETACH WHERE { (?a, ?p, ?b) }',
+        "DELETE CONCEPT ?p DETACH WHERE { (?a, ?p, ?b) }",
         'DELETE ATTRIBUTES {"a"} FROM ?p WHERE { (?a, ?p, ?b) }',
         'DELETE CONCEPT ?x WHERE { ?x {type: "Drug"} }',
     ],

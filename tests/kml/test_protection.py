@@ -129,9 +129,7 @@ class TestActors:
         where = f"WHERE {{ ?x {matcher(type, name)} }}"
         refused(nexus, f'DELETE ATTRIBUTES {{"persona", "core_directives"}} FROM ?x {where}')
 
-    def test_the_same_core_directives_pass(
-        self, nexus: kiprdf.Nexus, type: str, name: str
-    ) -> None:
+    def test_the_same_core_directives_pass(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
         directives = element(nexus, f"C:{type}/{name}")["attributes"]["core_directives"]
         with untouched(nexus):
             nexus.execute(

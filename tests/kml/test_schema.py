@@ -178,11 +178,15 @@ def test_an_unregistered_predicate_is_refused_with_the_nearest_name(nexus: kiprd
 @pytest.mark.parametrize("name", ["a", "_", "A" * 128])
 def test_an_identifier_can_be_registered(nexus: kiprdf.Nexus, name: str) -> None:
     nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: :n} } }', n=name)
-    assert nexus.execute("UPSERT { CONCEPT { {type: :t, name: :n} } }", t=name, n="x")["blocks"] == 1
+    assert (
+        nexus.execute("UPSERT { CONCEPT { {type: :t, name: :n} } }", t=name, n="x")["blocks"] == 1
+    )
 
 
 @pytest.mark.parametrize("meta", ["$ConceptType", "$PropositionType"])
-@pytest.mark.parametrize("name", ["", "1st", "a b", "a-b", "é", "药", "$Mine", "$self", "a/b", "?x"])
+@pytest.mark.parametrize(
+    "name", ["", "1st", "a b", "a-b", "é", "药", "$Mine", "$self", "a/b", "?x"]
+)
 def test_what_is_no_identifier_cannot_be_registered(
     nexus: kiprdf.Nexus, meta: str, name: str
 ) -> None:

@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 import kiprdf
 from tests.nexus.support import RDF_TYPE, REIFIES, StoppedClock, dataset
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "50"))
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "120"))
 NAMES = ("A", "B", "c d", "é/", "~")
 PREDICATES = ("likes", "about")
 KEYS = ("k", "l")
@@ -26,7 +26,7 @@ BASE = "urn:kip:nexus/"
 
 names = st.sampled_from(NAMES)
 predicates = st.sampled_from(PREDICATES)
-values = st.sampled_from([None, True, 0, 1, 1.0, "x", "\u2028\"\\", [1], {"b": 1, "a": [None]}])
+values = st.sampled_from([None, True, 0, 1, 1.0, "x", '\u2028"\\', [1], {"b": 1, "a": [None]}])
 maps = st.dictionaries(st.sampled_from(KEYS), values, max_size=2)
 # An endpoint is a name, or a fact of endpoints.
 endpoints = st.recursive(names, lambda end: st.tuples(end, predicates, end), max_leaves=3)

@@ -134,14 +134,11 @@ def test_a_statement_that_changes_nothing_writes_nothing(command: str) -> None:
 def test_another_spelling_of_the_same_value_writes_nothing(stored: str, again: str) -> None:
     clock = StoppedClock()
     nexus = medical(clock=clock)
-    nexus.execute(
-        f'UPSERT {{ CONCEPT {{ {{type: "Drug", name: "A"}} SET ATTRIBUTES {{ v: {stored} }} }} }}'
-    )
+    upsert = 'UPSERT {{ CONCEPT {{ {{type: "Drug", name: "A"}} SET ATTRIBUTES {{ v: {} }} }} }}'
+    nexus.execute(upsert.format(stored))
     clock.forward(hours=1)
     with untouched(nexus):
-        nexus.execute(
-            f'UPSERT {{ CONCEPT {{ {{type: "Drug", name: "A"}} SET ATTRIBUTES {{ v: {again} }} }} }}'
-        )
+        nexus.execute(upsert.format(again))
 
 
 @pytest.mark.parametrize(

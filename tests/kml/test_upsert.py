@@ -268,7 +268,10 @@ def test_a_proposition_id_where_a_concept_belongs_is_a_syntax_error(nexus: kiprd
         [[], {"a": [None, True, 1, 1.0, "x"]}],
         {"": 1, "a b": {"?x": ":p"}},
         {"@value": "Kopfschmerz", "@language": "de"},
-        {"@value": "2026-01-01T00:00:00.000Z", "@type": "http://www.w3.org/2001/XMLSchema#dateTime"},
+        {
+            "@value": "2026-01-01T00:00:00.000Z",
+            "@type": "http://www.w3.org/2001/XMLSchema#dateTime",
+        },
         {"@value": "x", "@language": "de-Latn", "more": 1},
         {"@value": "POINT(1 2)", "@type": "http://www.opengis.net/ont/geosparql#wktLiteral"},
     ],

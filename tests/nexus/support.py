@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -48,7 +48,7 @@ class StoppedClock:
     """A clock that stands still until it is moved."""
 
     def __init__(self) -> None:
-        self.moment = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=timezone.utc)
+        self.moment = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC)
 
     def __call__(self) -> datetime:
         return self.moment

@@ -232,11 +232,6 @@ def test_other_text_is_no_id(text: str) -> None:
     assert IRIS.from_id(text) is None
 
 
-@pytest.mark.parametrize("id", ["C:T/\ud800", "C:\ud800/N", "urn:kip:nexus/T/\ud800"])
-def test_lone_surrogate_is_no_id(id: str) -> None:
-    assert IRIS.from_id(id) is None
-
-
 @pytest.mark.parametrize("iri", ["urn:kip:nexus/Drug/Vitamin C", "urn:kip:nexus/Drug/%56itamin%20C"])
 def test_an_incoming_iri_is_decoded_and_encoded_again(iri: str) -> None:
     assert IRIS.from_id(iri) == IRIS.concept("Drug", "Vitamin C")
@@ -283,17 +278,13 @@ def test_base_is_refused(base: str, fault: str) -> None:
     [
         "http://www.w3.org/",
         "http://www.w3.org/1999/02/",
-        "http://www.w3.org/2001/XMLSchema#/",
-        "http://",
+        "http://www.w3.org/1999/02/22-rdf-syntax-ns/",
         "http://www.w3.org/ns/",
-        "https://www.w3.org/",
+        "http://",
     ],
 )
 def test_base_in_a_namespace_of_the_w3c_is_refused(base: str) -> None:
-    if base == "https://www.w3.org/":
-        assert base_fault(base) is None  # no W3C vocabulary lives there
-    else:
-        assert base_fault(base) is not None
+    assert base_fault(base) is not None
 
 
 def test_quoting_agrees_with_the_standard_library_on_ascii() -> None:
