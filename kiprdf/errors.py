@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -161,13 +162,17 @@ class StoreError(Exception):
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """The known names that look most like a mistyped one, case set aside.
+    """The known names that look most like a mistyped one, case and width set aside.
 
     >>> nearest("drug", ["Drug", "Domain", "Symptom"])
     ['Drug']
     """
     by_folded: dict[str, list[str]] = {}
     for candidate in sorted(known):
-        by_folded.setdefault(candidate.casefold(), []).append(candidate)
-    matches = difflib.get_close_matches(name.casefold(), by_folded, n=most, cutoff=0.6)
+        by_folded.setdefault(_folded(candidate), []).append(candidate)
+    matches = difflib.get_close_matches(_folded(name), by_folded, n=most, cutoff=0.6)
     return [candidate for match in matches for candidate in by_folded[match]][:most]
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()

@@ -497,15 +497,15 @@ def _dry(receipt: dict[str, Any]) -> dict[str, Any]:
 
 
 def _capsule_text(capsule: str | os.PathLike[str]) -> str:
-    """A capsule's text: a text holds a brace, a path to a file hardly does."""
-    if isinstance(capsule, str) and "{" in capsule:
+    """A capsule's text: a text has braces or lines, a path to a file hardly does."""
+    if isinstance(capsule, str) and ("{" in capsule or "\n" in capsule):
         return capsule
     return Path(capsule).read_text("utf-8")
 
 
 def _snapshot_text(source: str | os.PathLike[str] | IO[str]) -> str:
     """A snapshot's text, given as such, as a path or as an open text file."""
-    if isinstance(source, str) and "\n" in source:
+    if isinstance(source, str) and ("\n" in source or "<" in source):
         return source
     if isinstance(source, str | os.PathLike):
         return Path(source).read_text("utf-8")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rows:
     """Rows as dictionaries by column name; iterable, sized, indexable.
 
@@ -17,8 +17,11 @@ class Rows:
     """
 
     columns: tuple[str, ...]
-    tuples: tuple[tuple[Any, ...], ...] = field(repr=False)
+    tuples: tuple[tuple[Any, ...], ...]
     next_cursor: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Rows: {len(self)} of ({', '.join(self.columns)})>"
 
     def __len__(self) -> int:
         return len(self.tuples)

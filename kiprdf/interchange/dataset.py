@@ -11,6 +11,9 @@ from kiprdf.errors import KipError
 from kiprdf.language.names import META_TYPES, is_key, is_type_name, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
+from kiprdf.rdf.literals import is_ours
+
+_VERSION = NamedNode(vocab.METADATA + vocab.VERSION)
 
 
 def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
@@ -124,8 +127,13 @@ def _check_triples(own: list[Triple], links: set[Triple], iris: Iris) -> None:
         space = next((space for space in spaces if predicate.startswith(space)), None)
         if space is None or not is_key(predicate[len(space) :]):
             raise _broken(triple, "its predicate is no attribute, metadata key or predicate")
-        if not (isinstance(triple.object, Literal) or triple.object == vocab.NULL):
-            raise _broken(triple, "the value is no literal")
+        value = triple.object
+        if not isinstance(value, Literal | NamedNode) or not is_ours(value):
+            why = "values are strings, booleans, 64-bit integers, finite xsd:double, canonical JSON"
+            raise _broken(triple, why)
+        is_integer = isinstance(value, Literal) and value.datatype == vocab.INTEGER
+        if triple.predicate == _VERSION and not is_integer:
+            raise _broken(triple, "a version is an integer")
     counts = Counter(t.predicate for t in own if not t.predicate.value.startswith(iris.predicates))
     for key, count in counts.items():
         if count > 1:

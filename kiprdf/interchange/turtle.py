@@ -37,6 +37,7 @@ _LOCAL_NAME = re.compile(
     r"[A-Za-z0-9_\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3-]*"
 )
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPED = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufffe\uffff]')
 
 
@@ -192,14 +193,19 @@ def read(text: str, base: str, source_base: str | None = None) -> list[Triple]:
     The base of the snapshot is that of its first line, or ``source_base``. Raises KIP_1001 with
     line and column for a text that is no Turtle, KIP_4002 for one that nests too deeply.
     """
+    text = text.removeprefix("\ufeff")
     origin = _origin(text, source_base)
     _check_nesting(text)
+    if not text.isascii() and _LONE_SURROGATE.search(text):
+        message = "The text holds a lone surrogate, which is no character."
+        raise KipError("KIP_1001", message, "Read the file as UTF-8.")
     try:
         quads = parse_rdf(text, format=RdfFormat.TURTLE)
         triples = [_rebased(quad.triple, origin, base) for quad in quads]
     except SyntaxError as fault:
         place = f"{fault.lineno}:{fault.offset} " if fault.lineno else ""
-        message = f"{place}The text is no Turtle: {fault.msg}."
+        reason = fault.msg.split(": ", 1)[-1].rstrip(".")
+        message = f"{place}The text is no Turtle: {reason}."
         raise KipError("KIP_1001", message, "Check the file at this place.") from None
     return list(dict.fromkeys(_reified(triples)))
 

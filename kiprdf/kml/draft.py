@@ -14,6 +14,7 @@ from kiprdf.rdf import reification, vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
 from kiprdf.rdf.iris import ConceptName, proposition_digits
 from kiprdf.rdf.literals import to_term
+from kiprdf.source import Span
 from kiprdf.store import Delta, Store
 
 Clock: TypeAlias = Callable[[], datetime]
@@ -53,6 +54,8 @@ class Draft:
     clock: Clock = now
     edits: dict[NamedNode, Edit] = field(default_factory=dict)
     deleted: dict[NamedNode, Element] = field(default_factory=dict)
+    spans: dict[NamedNode, Span] = field(default_factory=dict)
+    """Where in the command an element is written, for errors."""
     _new_links: dict[Triple, NamedNode] = field(default_factory=dict)
 
     # Elements ---------------------------------------------------------------------------------

@@ -42,11 +42,12 @@ def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
         node = edit.after.node
         if edit.before is None:
             continue
+        place = draft.spans.get(node, span)
         if is_system(node, iris):
-            raise _refused(f"{iris.id(node)} belongs to the core schema; it stays as it is.", span)
+            raise _refused(f"{iris.id(node)} belongs to the core schema; it stays as it is.", place)
         directives = (e.attributes.get(CORE_DIRECTIVES) for e in (edit.before, edit.after))
         if is_actor(node, iris) and len(set(directives)) > 1:
-            raise _refused(f"The core_directives of {iris.id(node)} stay as they are.", span)
+            raise _refused(f"The core_directives of {iris.id(node)} stay as they are.", place)
     for node, element in draft.deleted.items():
         if is_system(node, iris) or is_actor(node, iris):
             raise _refused(f"{iris.id(node)} cannot be deleted.", span)

@@ -9,9 +9,10 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
-from kiprdf.rdf.elements import Concept, Proposition, json_map
+from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.rdf.literals import Json
+from kiprdf.rdf.literals import Json, canonical_json
+from kiprdf.source import NOWHERE
 
 _JSON_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -34,6 +35,10 @@ def check_schema(draft: Draft) -> None:
             _check_ends(element, draft)
 
 
+def _fault(code: str, message: str, hint: str, element: Element, draft: Draft) -> KipError:
+    return KipError(code, message, hint, draft.spans.get(element.node, NOWHERE))
+
+
 def _definition(draft: Draft, node: NamedNode) -> dict[str, Json]:
     element = draft.element(node)
     return {} if element is None else json_map(element.attributes)
@@ -46,28 +51,31 @@ def _check_concept(element: Concept, draft: Draft) -> None:
     attributes = json_map(element.attributes)
     for key, rule in schema.items():
         if isinstance(rule, dict):
-            _check_attribute(element, key, attributes.get(key), rule)
+            _check_attribute(element, key, attributes.get(key), rule, draft)
 
 
-def _check_attribute(element: Concept, key: str, value: Json, rule: dict[str, Any]) -> None:
+def _check_attribute(
+    element: Concept, key: str, value: Json, rule: dict[str, Any], draft: Draft
+) -> None:
+    hint = f'The schema is shown by DESCRIBE CONCEPT TYPE "{element.type}".'
     owner = f"{element.type} '{element.name}'"
     if value is None:
         if rule.get("is_required") is True:
             message = f"{owner} lacks the required attribute '{key}'."
-            raise KipError("KIP_2002", message, _hint(element.type))
+            raise _fault("KIP_2002", message, hint, element, draft)
         return
     wanted = rule.get("type")
     if not _fits(value, wanted):
         message = f"'{key}' of {owner} is of type {_type_name(value)}, not {wanted}."
-        raise KipError("KIP_2003", message, _hint(element.type))
+        raise _fault("KIP_2003", message, hint, element, draft)
     items: Iterable[Json] = value if isinstance(value, list) else ()
     if any(not _fits(item, rule.get("item_type")) for item in items):
         message = f"'{key}' of {owner} holds items that are not of type {rule['item_type']}."
-        raise KipError("KIP_2003", message, _hint(element.type))
+        raise _fault("KIP_2003", message, hint, element, draft)
     options = rule.get("enum")
     if isinstance(options, list) and not any(_same(value, option) for option in options):
-        message = f"'{key}' of {owner} is none of {options}."
-        raise KipError("KIP_2003", message, _hint(element.type))
+        message = f"'{key}' of {owner} is none of {canonical_json(options)}."
+        raise _fault("KIP_2003", message, hint, element, draft)
 
 
 def _fits(value: Json, wanted: Json) -> bool:
@@ -91,10 +99,6 @@ def _type_name(value: Json) -> str:
     return next(name for name in names if _fits(value, name))
 
 
-def _hint(type_name: str) -> str:
-    return f'The schema is shown by DESCRIBE CONCEPT TYPE "{type_name}".'
-
-
 def _check_ends(element: Proposition, draft: Draft) -> None:
     """``subject_types`` and ``object_types``: the allowed types of the ends, or ``*``."""
     definition = _definition(draft, draft.store.iris.predicate(element.predicate))
@@ -112,4 +116,4 @@ def _check_ends(element: Proposition, draft: Draft) -> None:
                 f"({draft.store.iris.id(node)})."
             )
             hint = f'DESCRIBE PROPOSITION TYPE "{element.predicate}" shows what it links.'
-            raise KipError("KIP_2002", message, hint)
+            raise _fault("KIP_2002", message, hint, element, draft)

@@ -58,6 +58,7 @@ class _Statement:
             else:
                 element = self._proposition_block(item, outer)
                 self.propositions.append(element.node)
+            self._draft.spans[element.node] = item.matcher.span
             if item.handle is not None:
                 self._handles[item.handle.name] = element.node
 
@@ -70,6 +71,7 @@ class _Statement:
             target = self._target(link.target)
             made = self._link(element.node, link.predicate, target, link.span)
             made.metadata.update({**metadata, **_terms(link.metadata)})
+            self._draft.spans[made.node] = link.span
         return element
 
     def _matched_concept(self, matcher: ast.ConceptMatcher) -> Element:

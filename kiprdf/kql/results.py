@@ -144,8 +144,7 @@ class _Answers:
 
     def _representative(self, expression: ast.Expression, group: Sequence[Solution]) -> Json:
         """Values that are equal (3 and 3.0) are one key; the first in order stands for them."""
-        values = [self._value(solution, expression) for solution in group]
-        return min(values, key=sort_key)
+        return min((self._value(solution, expression) for solution in group), key=_rank)
 
     def _aggregate(self, aggregate: ast.Aggregate, group: Sequence[Solution]) -> Json:
         values = [self._value(solution, aggregate.argument) for solution in group]
@@ -156,9 +155,9 @@ class _Answers:
                     return len({_identity(value) for value in values})
                 return len(values)
             case "MIN":
-                return min(values, key=sort_key, default=None)
+                return min(values, key=_rank, default=None)
             case "MAX":
-                return max(values, key=sort_key, default=None)
+                return max(values, key=_rank, default=None)
         numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
         if aggregate.function == "SUM":
             return sum(numbers)
@@ -199,6 +198,11 @@ def sort_key(value: Json) -> tuple[int, Any]:
     if isinstance(value, NamedNode):
         return (3, value.value)
     return (3, canonical_json(value))
+
+
+def _rank(value: Json) -> tuple[Any, bool]:
+    """The order of values, equal numbers told apart: 3 and 3.0 must not depend on the store."""
+    return sort_key(value), isinstance(value, float)
 
 
 def _sorted(items: Iterable[Any], value: Callable[[Any], Json], descending: bool) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar, cast, get_args
 
 import pyparsing as pp
@@ -463,7 +464,12 @@ def _delete(make: Callable[..., T]) -> Callable[..., T]:
     return lambda span, target, body: make(target, body, span=span)
 
 
-delete = _keyword("DELETE") - (
+def _whole(span: Span, command: ast.Delete | ast.Describe) -> ast.Delete | ast.Describe:
+    """A command whose span begins at its first keyword."""
+    return replace(command, span=span)
+
+
+delete_form = (
     _Built(_keyword("ATTRIBUTES") - keys - source, _delete_keys(ast.DeleteAttributes))
     | _Built(_keyword("METADATA") - keys - source, _delete_keys(ast.DeleteMetadata))
     | _Built(_keyword("PROPOSITIONS") - variable - where, _delete(ast.DeletePropositions))
@@ -471,6 +477,7 @@ delete = _keyword("DELETE") - (
         _keyword("CONCEPT") - variable - _keyword("DETACH") - where, _delete(ast.DeleteConcept)
     )
 ).set_name("ATTRIBUTES, METADATA, PROPOSITIONS or CONCEPT")
+delete = _Built(_keyword("DELETE") - delete_form, _whole)
 
 # META (KIP 5) ---------------------------------------------------------------------------------
 
@@ -482,7 +489,7 @@ def _described(span: Span, kind: ast.Kind, form: str, *rest: Any) -> ast.Describ
 
 
 kind = _kept(get_args(ast.Kind), "CONCEPT or PROPOSITION")
-describe = _keyword("DESCRIBE") - (
+describe_form = (
     _Built(_keyword("PRIMER"), lambda span: ast.DescribePrimer(span=span))
     | _Built(_keyword("DOMAINS"), lambda span: ast.DescribeDomains(span=span))
     | _Built(
@@ -493,6 +500,7 @@ describe = _keyword("DESCRIBE") - (
         _described,
     )
 ).set_name("PRIMER, DOMAINS, CONCEPT TYPES, CONCEPT TYPE, PROPOSITION TYPES or PROPOSITION TYPE")
+describe = _Built(_keyword("DESCRIBE") - describe_form, _whole)
 search = _Built(
     _keyword("SEARCH")
     - kind
@@ -519,5 +527,11 @@ def unknown_command(word: str, offset: int) -> KipError:
     """The error for a text that begins with no command."""
     close = nearest(word, COMMANDS, most=1)
     hint = f"Did you mean {close[0]}? Keywords are upper case." if close else None
+    if word in ("UPDATE", "MERGE", "EXPORT"):
+        hint = f"{word} is not part of KIP 1.0-RC6; UPSERT and DELETE write."
+    elif word in ("SELECT", "MATCH", "ASK", "CONSTRUCT"):
+        hint = "A query is FIND(…) WHERE {…}."
+    elif word in ("INSERT", "CREATE", "SET", "CONCEPT", "PROPOSITION"):
+        hint = 'A write is UPSERT { CONCEPT ?x { {type: "…", name: "…"} … } }.'
     message = "A command begins with FIND, UPSERT, DELETE, DESCRIBE or SEARCH."
     return KipError("KIP_1001", message, hint, Span(offset, offset + max(1, len(word))))

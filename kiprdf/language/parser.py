@@ -126,7 +126,7 @@ def _in_our_words(bare: str, fault: pp.ParseBaseException) -> KipError:
     expected = fault.msg.removeprefix("Expected ").strip().rstrip(",")
     found = values.describe_token(bare, offset)
     message = f"Expected {expected}, found {found}."
-    return KipError("KIP_1001", message, _hint(bare, offset), Span(offset, offset + 1))
+    return KipError("KIP_1001", message, _hint(bare, offset, expected), Span(offset, offset + 1))
 
 
 _KEYWORDS = frozenset(
@@ -142,18 +142,64 @@ _KEYWORDS = frozenset(
 )
 
 
-def _hint(bare: str, offset: int) -> str | None:
+def _hint(bare: str, offset: int, expected: str) -> str | None:
     """What to do about the token at the fault, where its look tells."""
-    following = bare[offset : offset + 2]
     word = cast(re.Match[str], _FIRST_WORD.match(bare, offset)).group()
-    if word and word not in _KEYWORDS and word.upper() in _KEYWORDS:
+    return _word_hint(word, expected) if word else _mark_hint(bare[offset : offset + 2], expected)
+
+
+_MISPLACED = {
+    "AND": "Join conditions with &&.",
+    "OR": "Join conditions with ||.",
+    "IN": 'Membership is a function: IN(?x.name, ["a", "b"]).',
+    "AS": "Leave AS out: a column is named by its expression.",
+    "DISTINCT": "FIND repeats no row anyway; DISTINCT stands in COUNT(DISTINCT ?x).",
+    "OFFSET": "Page with LIMIT and CURSOR: send next_cursor of the page before.",
+    "GROUP": "Leave GROUP BY out: what stands beside an aggregate in FIND is the group.",
+    "EXISTS": "Write the pattern as a clause, or NOT { … } for its absence.",
+    "WITH": "WITH METADATA stands behind the closing brace of its block.",
+    "ATTRIBUTES": "Write SET ATTRIBUTES {…}.",
+    "PROPOSITIONS": "Write SET PROPOSITIONS {…}.",
+    "MINUS": "Write NOT { … }.",
+    "SELECT": "A query is FIND(…) WHERE {…}.",
+}
+"""Words that stand at a place, or in a language, other than theirs."""
+
+
+def _word_hint(word: str, expected: str) -> str | None:
+    if expected.startswith("a predicate"):
+        return f'Write it in double quotes: "{word}".'
+    if expected.startswith("{type:"):
+        return 'The matcher has braces of its own: CONCEPT ?x { {type: "…", name: "…"} … }.'
+    if word in ("ORDER", "LIMIT", "CURSOR") and "a clause" in expected:
+        return f"{word} stands behind the closing brace of WHERE."
+    if word == "NOT" and "a condition" in expected:
+        return "Negate a condition with !, as in !IS_NULL(?x.attributes.key)."
+    if word in _MISPLACED:
+        return _MISPLACED[word]
+    if word.upper() in _KEYWORDS and word not in _KEYWORDS:
         return f"Keywords are upper case: {word.upper()}."
-    if following[:1] == "=" and following != "==":
+    return None
+
+
+def _mark_hint(following: str, expected: str) -> str | None:
+    first = following[:1]
+    if expected == "WHERE":
+        return "Write WHERE before the block."
+    if expected == "','":
+        return 'A proposition is (subject, "predicate", object), with commas.'
+    if first == "=" and following != "==":
         return "Equality is written ==."
-    if following[:1] == "{":
+    if following in ("<>", "->", "=>"):
+        return 'Write != for unequal, (?a, "predicate", ?b) for a link.'
+    if first in ("*", "+") and "hop" not in expected:
+        return 'Any number of hops is "p"{1,}, or "p"{0,} with none among them.'
+    if first == "{" and expected == "a variable":
+        return 'Bind the target in WHERE: DELETE CONCEPT ?x DETACH WHERE { ?x {type: "…"} }.'
+    if first == "{" and "a clause" in expected:
         return 'A concept clause in WHERE has a variable: ?x {type: "…"}.'
-    if following[:1] in ("'", "‘", "“", "”"):
+    if first == "(" and expected == "'{'":
+        return "The block stands in braces."
+    if first in ("'", "‘", "“", "”"):
         return 'Strings stand in straight double quotes: "…".'
-    if word in ("AND", "OR"):
-        return "Join conditions with && and ||."
     return None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from contextlib import suppress
 from typing import Any
 
 from pyoxigraph import BaseDirection, Literal, NamedNode
@@ -14,6 +16,7 @@ Json = Any
 """A JSON value as Python holds it."""
 
 _LANGUAGE = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8})*")
+_DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 # Datatypes of which the engine rewrites the lexical form ("1.10" becomes "1.1"). A value of such a
 # type stays the JSON object it was given as, or it would not come back equal.
 _REWRITTEN = re.compile(
@@ -60,10 +63,15 @@ def to_term(value: Json) -> Literal | NamedNode:
 
 def _from_value_object(value: dict[str, Json]) -> Literal | None:
     text, language, datatype = value["@value"], value.get("@language"), value.get("@type")
-    if not isinstance(text, str) or len(value) != 2:
+    if not isinstance(text, str):
         return None
     if isinstance(language, str) and _LANGUAGE.fullmatch(language):
-        return Literal(text, language=language)
+        direction = _DIRECTIONS.get(value.get("@direction", ""))
+        if len(value) == (2 if direction is None else 3):
+            return Literal(text, language=language, direction=direction)
+        return None
+    if len(value) != 2:
+        return None
     if isinstance(datatype, str) and not _REWRITTEN.fullmatch(datatype):
         if datatype in (vocab.JSON.value, vocab.LANG_STRING.value, vocab.DIR_LANG_STRING.value):
             return None
@@ -81,8 +89,26 @@ def normal(term: Literal | NamedNode) -> Literal | NamedNode:
     '1.0'
     """
     if isinstance(term, Literal) and term.datatype == vocab.DOUBLE:
-        return Literal(repr(float(term.value)), datatype=vocab.DOUBLE)
+        with suppress(ValueError):
+            return Literal(repr(float(term.value)), datatype=vocab.DOUBLE)
     return term
+
+
+def is_ours(term: Literal | NamedNode) -> bool:
+    """Whether a term is one that ``to_term`` writes for the value it stands for.
+
+    >>> is_ours(Literal("7", datatype=vocab.INTEGER))
+    True
+    >>> is_ours(Literal("007", datatype=vocab.INTEGER))
+    False
+    """
+    try:
+        value = to_json(term)
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            return False
+        return to_term(value) == term and not (isinstance(value, float) and math.isinf(value))
+    except (ValueError, RecursionError):
+        return False
 
 
 def to_json(term: Literal | NamedNode) -> Json:
@@ -97,11 +123,8 @@ def to_json(term: Literal | NamedNode) -> Json:
         return None if term == vocab.NULL else {"@id": term.value}
     if term.language is not None:
         if term.direction is not None:
-            return {
-                "@value": term.value,
-                "@language": term.language,
-                "@direction": "ltr" if term.direction == BaseDirection.LTR else "rtl",
-            }
+            direction = "ltr" if term.direction == BaseDirection.LTR else "rtl"
+            return {"@value": term.value, "@language": term.language, "@direction": direction}
         return {"@value": term.value, "@language": term.language}
     datatype = term.datatype
     if datatype == vocab.STRING:

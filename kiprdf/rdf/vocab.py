@@ -39,8 +39,6 @@ BOOKKEEPING = NamedNode(GRAPH + "nexus")
 FORMAT = NamedNode(KIP + "format")
 BASE = NamedNode(KIP + "base")
 COMMIT = NamedNode(KIP + "commit")
-CAPSULE = NamedNode(KIP + "capsule")
-"""Bookkeeping: file name and digest of a bundled capsule that has been applied."""
 
 VERSION = "_version"
 CREATED_AT = "_created_at"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -29,6 +30,7 @@ T = TypeVar("T")
 FORMAT = 1
 """The format of the folder and of the dataset in it."""
 READ_ATTEMPTS = 3
+OPEN_ATTEMPTS = 12
 _MANIFEST = "nexus.json"
 _RECORD = vocab.KIP + "record/"
 _DEFAULT = DefaultGraph()
@@ -249,14 +251,18 @@ def _create(path: Path, base: str) -> None:
 
 def _open_engine(path: Path, read_only: bool) -> Engine:
     graph = str(path / "graph")
-    try:
-        return Engine.read_only(graph) if read_only else Engine(graph)
-    except OSError as fault:
-        if "lock" in str(fault).lower():
-            raise StoreError(f"Another process has the nexus in {path} open.") from None
-        if "permission" in str(fault).lower() or "read-only" in str(fault).lower():
-            raise StoreError(f"The nexus in {path} cannot be written.") from None
-        raise StoreError(f"The nexus in {path} cannot be opened: {fault}") from None
+    for attempt in range(OPEN_ATTEMPTS if read_only else 1):
+        try:
+            return Engine.read_only(graph) if read_only else Engine(graph)
+        except (OSError, RuntimeError) as fault:
+            reason = str(fault)
+        # A writer that is just opening replaces files that the reader has listed.
+        time.sleep(0.02 * attempt)
+    if "lock" in reason.lower():
+        raise StoreError(f"Another process has the nexus in {path} open.")
+    if "permission" in reason.lower() or "read-only" in reason.lower():
+        raise StoreError(f"The nexus in {path} cannot be written.")
+    raise StoreError(f"The nexus in {path} cannot be opened: {reason}")
 
 
 def _claim(path: Path) -> None:
