@@ -174,5 +174,14 @@ def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     return [candidate for match in matches for candidate in by_folded[match]][:most]
 
 
+def shown(text: str, most: int = 60) -> str:
+    """A text of the user in a message: the beginning of a long one.
+
+    >>> shown("x" * 100, most=5)
+    'xxxxx…'
+    """
+    return text if len(text) <= most else text[:most] + "…"
+
+
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()

@@ -32,10 +32,10 @@ from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import expression_text
 from kiprdf.meta.describe import describe
 from kiprdf.meta.indexing import Indexer
-from kiprdf.meta.search import search
 from kiprdf.rdf.literals import Json
 from kiprdf.rows import Rows
 from kiprdf.semantics import Catalog, check
+from kiprdf.source import Span
 from kiprdf.store import Delta, OxigraphStore
 from kiprdf.store.guard import check_query
 
@@ -134,8 +134,10 @@ class Nexus:
     def close(self) -> None:
         """Let the folder go. Closing twice is fine; any other use afterwards is an error."""
         if not self._store.closed:
-            self._indexer.close()
-            self._store.close()
+            try:
+                self._indexer.close()
+            finally:
+                self._store.close()
 
     def __enter__(self) -> Nexus:
         return self
@@ -220,6 +222,21 @@ class Nexus:
                 break
         return {"result": responses}
 
+    def answer(
+        self,
+        command: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        dry_run: bool = False,
+        readonly: bool = False,
+    ) -> Answer:
+        """Run one command as ``execute_kip`` does; result and cursor, or a raised ``KipError``.
+
+        >>> Nexus.memory().answer("DESCRIBE CONCEPT TYPES LIMIT 1").result
+        ['$ConceptType']
+        """
+        return self._execute(self._prepare(command, parameters or {}, readonly), command, dry_run)
+
     def _one(
         self, text: str, parameters: Mapping[str, Any], dry_run: bool, readonly: bool
     ) -> tuple[dict[str, Any], bool]:
@@ -269,7 +286,7 @@ class Nexus:
         found = self._prepare(command, parameters)
         if not isinstance(found, ast.Find):
             hint = "Use execute() for other commands."
-            raise KipError("KIP_1001", "This call takes a FIND.", hint, found.span, command)
+            raise KipError("KIP_1001", "This call takes a FIND.", hint, _keyword(found), command)
         return found
 
     def apply_capsule(self, capsule: str | os.PathLike[str]) -> dict[str, Any]:
@@ -287,19 +304,19 @@ class Nexus:
         Returns ``Rows`` of pyoxigraph terms for SELECT, a boolean for ASK, a list of triples for
         CONSTRUCT and DESCRIBE. Updates, SERVICE and oversized queries are refused (``KipError``).
         """
-        check_query(query)
+        safe = check_query(query)
         try:
-            found = self._store.engine.query(query)
+            found = self._store.engine.query(safe)
+            if isinstance(found, QuerySolutions):
+                names = tuple(variable.value for variable in found.variables)
+                return Rows(names, tuple(tuple(solution) for solution in found))
+            return bool(found) if isinstance(found, QueryBoolean) else list(found)
         except SyntaxError as fault:
             message = f"The SPARQL text cannot be parsed: {fault.msg}."
             raise KipError("KIP_1001", message, "SPARQL 1.2 syntax.") from None
         except (ValueError, OSError, RuntimeError) as fault:
             message = f"The engine refused the query: {fault}"
             raise KipError("KIP_1001", message, "Simplify the query.") from None
-        if isinstance(found, QuerySolutions):
-            names = tuple(variable.value for variable in found.variables)
-            return Rows(names, tuple(tuple(solution) for solution in found))
-        return bool(found) if isinstance(found, QueryBoolean) else list(found)
 
     def snapshot(
         self,
@@ -379,6 +396,8 @@ class Nexus:
         """Parse and bind one command."""
 
         def prepared() -> ast.Command:
+            if not isinstance(text, str):
+                raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
             command = _parse(text)
             if isinstance(command, ast.Manipulation):
                 self._refuse_write(command, readonly)
@@ -389,10 +408,10 @@ class Nexus:
     def _refuse_write(self, command: ast.Manipulation, readonly: bool) -> None:
         if readonly:
             message = "execute_kip_readonly runs no UPSERT or DELETE."
-            raise KipError("KIP_1001", message, "Send it to execute_kip.", command.span)
+            raise KipError("KIP_1001", message, "Send it to execute_kip.", _keyword(command))
         if self.read_only:
             message = "The nexus is open read-only."
-            raise KipError("KIP_1001", message, "Open it for writing.", command.span)
+            raise KipError("KIP_1001", message, "Open it for writing.", _keyword(command))
 
     def _execute(self, command: ast.Command, text: str, dry_run: bool = False) -> Answer:
         return self._guarded(text, lambda: self._run(command, dry_run))
@@ -402,7 +421,7 @@ class Nexus:
         try:
             return function()
         except KipError as error:
-            raise (error if text is None else error.in_source(text)) from None
+            raise (error.in_source(text) if isinstance(text, str) else error) from None
         except StoreError as error:
             raise KipError("KIP_4003", str(error), "Open the nexus again.") from error
         except Exception as fault:
@@ -426,7 +445,7 @@ class Nexus:
         catalog = self._catalog()
         check(command, catalog)
         if isinstance(command, ast.Search):
-            return Answer(search(command, self._store, self._indexer.fresh()))
+            return Answer(self._indexer.search(command))
         return Answer(*describe(command, self._store, catalog, ["keyword"]))
 
     def _catalog(self) -> Catalog:
@@ -482,10 +501,17 @@ class Nexus:
         command = parse(text, limit_size=False)
         if not isinstance(command, ast.Upsert):
             message = "A capsule consists of UPSERT blocks."
-            raise KipError("KIP_1001", message, "Use execute() for other commands.", command.span)
+            raise KipError(
+                "KIP_1001", message, "Use execute() for other commands.", _keyword(command)
+            )
         self._refuse_write(command, readonly=False)
         bind(command, {})
         return self._manipulate(command, privileged=privileged, records=records)
+
+
+def _keyword(command: ast.Command) -> Span:
+    """The place of a command's first keyword; the shortest has four letters."""
+    return Span(command.span.start, command.span.start + 4)
 
 
 def _dry(receipt: dict[str, Any]) -> dict[str, Any]:
@@ -498,9 +524,16 @@ def _dry(receipt: dict[str, Any]) -> dict[str, Any]:
 
 def _capsule_text(capsule: str | os.PathLike[str]) -> str:
     """A capsule's text: a text has braces or lines, a path to a file hardly does."""
-    if isinstance(capsule, str) and ("{" in capsule or "\n" in capsule):
+    if isinstance(capsule, str) and ("{" in capsule or "\n" in capsule or not capsule.strip()):
         return capsule
-    return Path(capsule).read_text("utf-8")
+    return _file_text(Path(capsule))
+
+
+def _file_text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise KipError("KIP_1001", f"{path} is no UTF-8 text.", "Save it as UTF-8.") from None
 
 
 def _snapshot_text(source: str | os.PathLike[str] | IO[str]) -> str:
@@ -508,12 +541,16 @@ def _snapshot_text(source: str | os.PathLike[str] | IO[str]) -> str:
     if isinstance(source, str) and ("\n" in source or "<" in source):
         return source
     if isinstance(source, str | os.PathLike):
-        return Path(source).read_text("utf-8")
+        return _file_text(Path(source))
     return source.read()
 
 
 def _write_whole(path: Path, text: str) -> None:
     """Write a file so that it is either the old one or the whole new one."""
     partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, "utf-8", newline="\n")
-    partial.replace(path)
+    try:
+        partial.write_text(text, "utf-8", newline="\n")
+        partial.replace(path)
+    except OSError as fault:
+        partial.unlink(missing_ok=True)
+        raise type(fault)(fault.errno, fault.strerror, str(path)) from None

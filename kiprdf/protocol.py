@@ -125,20 +125,23 @@ def function_schemas() -> list[dict[str, Any]]:
     >>> [schema["name"] for schema in function_schemas()]
     ['execute_kip', 'execute_kip_readonly']
     """
-    parameters = Request.model_json_schema()
-    parameters.pop("title", None)
-    parameters.pop("description", None)
     return [
         {
             "name": "execute_kip",
             "description": "Run KIP commands on the long-term memory: FIND to ask, UPSERT and "
             "DELETE to write, DESCRIBE and SEARCH to look around.",
-            "parameters": parameters,
+            "parameters": _request_schema(),
         },
         {
             "name": "execute_kip_readonly",
             "description": "Run KIP commands that only read the long-term memory: FIND, DESCRIBE "
             "and SEARCH. Prefer it whenever nothing is to be written.",
-            "parameters": parameters,
+            "parameters": _request_schema(),
         },
     ]
+
+
+def _request_schema() -> dict[str, Any]:
+    """The JSON Schema of a request, whose title and description the function's own replace."""
+    schema = Request.model_json_schema()
+    return {key: part for key, part in schema.items() if key not in ("title", "description")}

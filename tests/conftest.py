@@ -6,9 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # A slow machine is no fault of the code.
-settings.register_profile(
-    "kiprdf", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("kiprdf", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kiprdf")
 
 

@@ -7,21 +7,12 @@ from typing import Any
 
 import kiprdf
 from kiprdf.cli import output
-from kiprdf.cli.failures import response_error
 from kiprdf.errors import KipError
 from kiprdf.language import ast
 from kiprdf.nexus import Nexus
 from kiprdf.source import NOWHERE, Span
 
 _FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")
-
-
-def _response(nexus: Nexus, text: str, given: dict[str, Any], dry_run: bool) -> dict[str, Any]:
-    """The KIP response; an error is raised."""
-    response = nexus.execute_kip({"command": text, "parameters": given, "dry_run": dry_run})
-    if "error" in response:
-        raise response_error(response["error"], text)
-    return response
 
 
 def show_answer(
@@ -31,16 +22,18 @@ def show_answer(
     if isinstance(parsed, ast.Find):
         output.show_rows(nexus.find(text, **given))
         return
-    response = _response(nexus, text, given, dry_run)
-    output.show_result(response["result"])
-    output.note_cursor(response.get("next_cursor"))
+    answer = nexus.answer(text, given, dry_run=dry_run)
+    output.show_result(answer.result)
+    output.note_cursor(answer.next_cursor)
     if dry_run:
         output.note("Dry run: everything was checked, nothing was written.")
 
 
 def show_response(nexus: Nexus, text: str, given: dict[str, Any], dry_run: bool = False) -> None:
     """Run a command and print the KIP response; an error is raised."""
-    output.show_json(_response(nexus, text, given, dry_run))
+    answer = nexus.answer(text, given, dry_run=dry_run)
+    cursor = {} if answer.next_cursor is None else {"next_cursor": answer.next_cursor}
+    output.show_json({"result": answer.result, **cursor})
 
 
 def show_plan(nexus: Nexus, text: str, given: dict[str, Any]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,11 +16,8 @@ from typer.core import TyperGroup
 
 from kiprdf.cli import output
 from kiprdf.errors import KipError, StoreError
-from kiprdf.source import Span
 
 _log = logging.getLogger(__name__)
-_PLACE = re.compile(r"(\d+):(\d+) (.*)", re.DOTALL)
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[?:$]?\w+|.?')
 
 
 class Failure(Exception):
@@ -86,21 +82,3 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as fault:
         raise Failure(f"{path} cannot be written: {fault.strerror or fault}.") from None
-
-
-def response_error(error: dict[str, str], text: str) -> KipError:
-    """The error of a KIP response as an exception that points into the command text again.
-
-    >>> error = {"code": "KIP_1001", "message": "1:6 Expected a variable.", "hint": "Write ?x."}
-    >>> print(response_error(error, "FIND(3)").excerpt)
-    FIND(3)
-         ^
-    """
-    place = _PLACE.fullmatch(error["message"])
-    if place is None:
-        return KipError(error["code"], error["message"], error["hint"])
-    lines = text.split("\n")
-    start = sum(len(line) + 1 for line in lines[: int(place[1]) - 1]) + int(place[2]) - 1
-    token = _TOKEN.match(text, start)
-    end = token.end() if token else start + 1
-    return KipError(error["code"], place[3], error["hint"], Span(start, end), text)

@@ -13,6 +13,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
 from kiprdf.rdf.literals import is_ours
 
+_SCORE = NamedNode(vocab.METADATA + "_score")
 _VERSION = NamedNode(vocab.METADATA + vocab.VERSION)
 
 
@@ -33,6 +34,7 @@ def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
     for fact in links.values():
         if fact not in asserted:
             raise _broken(fact, "it is reified but not asserted")
+    _check_cycles(links)
     for subject, own in by_subject.items():
         name = iris.name(subject.value)
         if isinstance(name, ConceptName):
@@ -68,6 +70,30 @@ def _links(by_subject: dict[NamedNode, list[Triple]]) -> dict[NamedNode, Triple]
     return links
 
 
+def _check_cycles(links: dict[NamedNode, Triple]) -> None:
+    """A proposition may be about another, never, by whatever way, about itself."""
+    sound: set[NamedNode] = set()
+    for start in links:
+        path: dict[NamedNode, list[NamedNode]] = {start: _ends(links[start], links)}
+        while path:
+            link, ends = next(reversed(path.items()))
+            if not ends:
+                sound.add(link)
+                path.popitem()
+                continue
+            end = ends.pop()
+            if end in path:
+                raise _broken(links[link], "the proposition is about itself")
+            if end not in sound:
+                path[end] = _ends(links[end], links)
+
+
+def _ends(fact: Triple, links: dict[NamedNode, Triple]) -> list[NamedNode]:
+    """The propositions among the ends of a fact."""
+    ends = (fact.subject, fact.object)
+    return [end for end in ends if isinstance(end, NamedNode) and end in links]
+
+
 def _check_concept(
     node: NamedNode,
     name: ConceptName,
@@ -100,6 +126,8 @@ def _check_link(
     fact = links.get(node)
     if fact is None:
         raise _broken(known[node][0], "the link reifies nothing")
+    if any(triple.predicate in (vocab.TYPE, vocab.LABEL) for triple in known[node]):
+        raise _broken(known[node][0], "a proposition has neither rdf:type nor rdfs:label")
     if fact.predicate != iris.predicate(name.predicate):
         raise _broken(known[node][0], "the link's IRI names another predicate")
     if fact.predicate not in known:
@@ -131,6 +159,8 @@ def _check_triples(own: list[Triple], links: set[Triple], iris: Iris) -> None:
         if not isinstance(value, Literal | NamedNode) or not is_ours(value):
             why = "values are strings, booleans, 64-bit integers, finite xsd:double, canonical JSON"
             raise _broken(triple, why)
+        if triple.predicate == _SCORE:
+            raise _broken(triple, "a score belongs to one search")
         is_integer = isinstance(value, Literal) and value.datatype == vocab.INTEGER
         if triple.predicate == _VERSION and not is_integer:
             raise _broken(triple, "a version is an integer")

@@ -1,7 +1,7 @@
 """Turtle snapshots, written and read (RDF 1.2 Turtle, docs/mapping.md).
 
 Same dataset, same bytes: subjects are sorted by kind, then IRI, predicates and objects likewise,
-one object a line, only the prefixes in use. There are no blank nodes.
+one triple a line, only the prefixes in use. There are no blank nodes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, base_fault
 from kiprdf.rdf.literals import normal
 from kiprdf.rdf.reification import from_rdf11, to_rdf11
+from kiprdf.source import NOWHERE, Span
 
 Profile: TypeAlias = OneOf["rdf11", "rdf12"]
 FORMAT = 1
@@ -117,21 +118,12 @@ class _Writer:
         triples = sorted(self._by_subject[subject], key=self._place)
         if not triples:
             return ""
-        lines: list[str] = []
-        previous: NamedNode | None = None
-        for triple in triples:
-            shown = self._object(triple)
-            if triple.predicate == previous:
-                lines[-1] += " ,"
-                lines.append(f"        {shown}")
-            else:
-                if lines:
-                    lines[-1] += " ;"
-                verb = "a" if triple.predicate == vocab.TYPE else self._iri(triple.predicate)
-                lines.append(f"    {verb} {shown}")
-            previous = triple.predicate
-        lines[0] = f"{self._iri(subject)} {lines[0].lstrip()}"
-        return "\n".join(lines) + " .\n"
+        # One triple a line, each closed alike: a fact that comes or goes touches no other line.
+        lines = [f"    {self._verb(t)} {self._object(t)} ;\n" for t in triples]
+        return f"{self._iri(subject)} {''.join(lines).lstrip()}.\n"
+
+    def _verb(self, triple: Triple) -> str:
+        return "a" if triple.predicate == vocab.TYPE else self._iri(triple.predicate)
 
     def _place(self, triple: Triple) -> tuple[int, str, str]:
         """Type and label, the parts of a statement, attributes, metadata, facts."""
@@ -203,11 +195,19 @@ def read(text: str, base: str, source_base: str | None = None) -> list[Triple]:
         quads = parse_rdf(text, format=RdfFormat.TURTLE)
         triples = [_rebased(quad.triple, origin, base) for quad in quads]
     except SyntaxError as fault:
-        place = f"{fault.lineno}:{fault.offset} " if fault.lineno else ""
         reason = fault.msg.split(": ", 1)[-1].rstrip(".")
-        message = f"{place}The text is no Turtle: {reason}."
-        raise KipError("KIP_1001", message, "Check the file at this place.") from None
+        span = _place(text, fault.lineno, fault.offset)
+        message = f"The text is no Turtle: {reason}."
+        raise KipError("KIP_1001", message, "Check the file at this place.", span, text) from None
     return list(dict.fromkeys(_reified(triples)))
+
+
+def _place(text: str, line: int | None, column: int | None) -> Span:
+    """Where a line and a column, counted from 1, are in a text."""
+    if line is None:
+        return NOWHERE
+    start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + (column or 1) - 1
+    return Span(start, start + 1)
 
 
 def _origin(text: str, source_base: str | None) -> str:
@@ -271,7 +271,7 @@ def _reified(triples: list[Triple]) -> Iterator[Triple]:
             yield triple
         elif triple.predicate in _PARTS:
             facts[triple.subject][triple.predicate].append(triple.object)
-        elif triple.predicate != vocab.TYPE:
+        elif triple.object != vocab.STATEMENT:
             yield triple
     for link, parts in facts.items():
         ends = {part: found[0] for part, found in parts.items() if len(found) == 1}

@@ -11,6 +11,7 @@ from dataclasses import replace
 from kiprdf.errors import KipError
 from kiprdf.language import ast, to_text
 from kiprdf.language.parameters import to_json
+from kiprdf.semantics.check import MOST_ROWS
 
 _FORMAT = 1
 
@@ -40,7 +41,7 @@ def decode(command: ast.Find | ast.DescribeTypes) -> int:
         padded = token.encode("ascii") + b"=" * (-len(token) % 4)
         content = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
         number, name, _, offset = content
-        if number != _FORMAT or type(offset) is not int or offset < 0:
+        if number != _FORMAT or type(offset) is not int or not 0 <= offset <= MOST_ROWS:
             raise ValueError
     except (ValueError, TypeError, binascii.Error, RecursionError):
         hint = "Send next_cursor of the previous page unchanged, or leave CURSOR out."

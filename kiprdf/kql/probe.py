@@ -7,7 +7,7 @@ from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from kiprdf.errors import KipError, nearest
+from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kql.segments import exact_node
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
@@ -60,17 +60,18 @@ def not_found(clause: Exact, store: Store) -> KipError:
     """KIP_3002 for an exact identity, with the names that look like it."""
     matcher = clause.matcher
     if isinstance(matcher, ast.PropositionId):
-        shown, hint = _text(matcher.id), "Look for the fact with FIND(?l) WHERE { ?l (…) }."
-        return KipError("KIP_3002", f"There is no proposition {shown}.", hint, matcher.span)
+        hint = "Look for the fact with FIND(?l) WHERE { ?l (…) }."
+        message = f"There is no proposition {shown(_text(matcher.id))}."
+        return KipError("KIP_3002", message, hint, matcher.span)
     assert isinstance(matcher, ast.ConceptMatcher)
     node = exact_node(clause, store.iris)
     assert node is not None
     name = store.iris.name(node.value)
     if not isinstance(name, ConceptName) or name.type == "":
-        shown = _text(cast(ast.Value, matcher.id))
+        missing = shown(_text(cast(ast.Value, matcher.id)))
         hint = 'Ids look like C:Type/name; or name the concept by {type: "…", name: "…"}.'
-        return KipError("KIP_3002", f"There is no concept {shown}.", hint, matcher.span)
-    message = f'There is no concept {{type: "{name.type}", name: "{name.name}"}}.'
+        return KipError("KIP_3002", f"There is no concept {missing}.", hint, matcher.span)
+    message = f'There is no concept {{type: "{name.type}", name: "{shown(name.name)}"}}.'
     return KipError("KIP_3002", message, near_hint(name, store), matcher.span)
 
 
@@ -82,7 +83,7 @@ def near_hint(name: ConceptName, store: Store) -> str:
     elsewhere = _types_of_name(name.name, store)
     if elsewhere:
         return f'There is {{type: "{elsewhere[0]}", name: "{name.name}"}}.'
-    return f'Look for it with SEARCH CONCEPT "{name.name}", or create it with UPSERT.'
+    return f'Look for it with SEARCH CONCEPT "{shown(name.name)}", or create it with UPSERT.'
 
 
 def _names_of_type(type_name: str, store: Store) -> list[str]:

@@ -15,10 +15,13 @@ from typing import Any, TypeVar, cast, get_args
 import pyparsing as pp
 
 from kiprdf.errors import KipError, nearest
-from kiprdf.language import ast, values
+from kiprdf.language import ast, hints, values
 from kiprdf.source import Span
 
 T = TypeVar("T")
+
+
+_SPACE = " \t\r\n"
 
 
 class _Scanned(pp.Token):
@@ -54,20 +57,30 @@ class _Built(pp.ParseElementEnhance):
     def parseImpl(  # noqa: N802
         self, instring: str, loc: int, do_actions: bool = True
     ) -> tuple[int, Any]:
-        end, parts = super().parseImpl(instring, loc, do_actions)  # type: ignore[no-untyped-call]
-        return end, pp.ParseResults([self._build(Span(loc, end), *parts)])
+        start = values.skip_space(instring, loc)
+        end, parts = super().parseImpl(instring, start, do_actions)  # type: ignore[no-untyped-call]
+        # An optional part that is missing has moved the end across white space.
+        last = end
+        while instring[last - 1] in _SPACE:
+            last -= 1
+        return end, pp.ParseResults([self._build(Span(start, last), *parts)])
 
 
 def _syntax(message: str, hint: str | None, span: Span) -> KipError:
     return KipError("KIP_1001", message, hint, span)
 
 
+def _whole(span: Span, node: T) -> T:
+    """A node whose span begins before its first part."""
+    return replace(node, span=span)  # type: ignore[type-var]
+
+
 # Tokens ---------------------------------------------------------------------------------------
 
 
 def _keyword(word: str) -> pp.ParserElement:
-    characters = pp.alphanums + "_"
-    return pp.Keyword(word, ident_chars=characters).suppress().set_name(word)
+    # Not pp.Keyword, which reports the place behind a word that is longer.
+    return pp.Regex(rf"{word}(?![A-Za-z0-9_])").suppress().set_name(word)
 
 
 def _kept(words: tuple[str, ...], name: str) -> pp.ParserElement:
@@ -210,8 +223,9 @@ triple = _Built(
     endpoint - comma - predicate - comma - endpoint,
     lambda span, s, p, o: ast.PropositionMatcher(s, p, o, span=span),
 )
-proposition_matcher <<= (
-    _mark("(") - (identity | triple).set_name('(subject, "predicate", object)') - _mark(")")
+proposition_matcher <<= _Built(
+    _mark("(") - (identity | triple).set_name('(subject, "predicate", object)') - _mark(")"),
+    _whole,
 )
 
 # Expressions (KIP 3.2, 3.3, 3.4.3) ------------------------------------------------------------
@@ -219,7 +233,7 @@ proposition_matcher <<= (
 aggregate = _Built(
     _kept(get_args(ast.AggregateFunction), "an aggregate")
     - _mark("(")
-    - pp.Opt(pp.Keyword("DISTINCT"))
+    - pp.Opt(_kept(("DISTINCT",), "DISTINCT"))
     - path
     - _mark(")"),
     lambda span, function, *rest: _aggregate(span, function, *rest),
@@ -464,11 +478,6 @@ def _delete(make: Callable[..., T]) -> Callable[..., T]:
     return lambda span, target, body: make(target, body, span=span)
 
 
-def _whole(span: Span, command: ast.Delete | ast.Describe) -> ast.Delete | ast.Describe:
-    """A command whose span begins at its first keyword."""
-    return replace(command, span=span)
-
-
 delete_form = (
     _Built(_keyword("ATTRIBUTES") - keys - source, _delete_keys(ast.DeleteAttributes))
     | _Built(_keyword("METADATA") - keys - source, _delete_keys(ast.DeleteMetadata))
@@ -495,7 +504,8 @@ describe_form = (
     | _Built(
         kind
         - (
-            pp.Keyword("TYPES") - pp.Opt(limit) - pp.Opt(cursor) | pp.Keyword("TYPE") - string_value
+            _kept(("TYPES",), "TYPES") - pp.Opt(limit) - pp.Opt(cursor)
+            | _kept(("TYPE",), "TYPE") - string_value
         ).set_name("TYPES or TYPE"),
         _described,
     )
@@ -525,13 +535,11 @@ for _command in COMMANDS.values():
 
 def unknown_command(word: str, offset: int) -> KipError:
     """The error for a text that begins with no command."""
+    hint = hints.COMMANDS.get(word)
     close = nearest(word, COMMANDS, most=1)
-    hint = f"Did you mean {close[0]}? Keywords are upper case." if close else None
-    if word in ("UPDATE", "MERGE", "EXPORT"):
-        hint = f"{word} is not part of KIP 1.0-RC6; UPSERT and DELETE write."
-    elif word in ("SELECT", "MATCH", "ASK", "CONSTRUCT"):
-        hint = "A query is FIND(…) WHERE {…}."
-    elif word in ("INSERT", "CREATE", "SET", "CONCEPT", "PROPOSITION"):
-        hint = 'A write is UPSERT { CONCEPT ?x { {type: "…", name: "…"} … } }.'
+    if hint is None and close:
+        hint = f"Did you mean {close[0]}? Keywords are upper case."
+    if hint is None:
+        hint = "Send the bare command text, without code fences, quotes or a request around it."
     message = "A command begins with FIND, UPSERT, DELETE, DESCRIBE or SEARCH."
     return KipError("KIP_1001", message, hint, Span(offset, offset + max(1, len(word))))

@@ -8,6 +8,8 @@ NESTING = 64
 CLAUSES = 64
 FILTER_OPERANDS = 200
 HOPS = 64
+HOP_LEVELS = 4_096
+"""Hops of all ranges of a WHERE together; one with alternatives counts for each."""
 LIST_ITEMS = 10_000
 STRING_BYTES = 1024 * 1024
 KEY_CHARACTERS = 128

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import cast, get_args
+from typing import cast
 
 import pyparsing as pp
 
 from kiprdf.errors import KipError
 from kiprdf.language import ast, grammar, limits, values
+from kiprdf.language.hints import ending_hint, syntax_hint
 from kiprdf.source import Span
 
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[][{}()]|!(?!=)', re.DOTALL)
@@ -83,7 +84,8 @@ def _prepare(text: str) -> tuple[str, int]:
             span = Span(match.start(), match.end())
             raise KipError("KIP_4002", message, "Split the command.", span)
     pieces.append(text[copied:])
-    return "".join(pieces), deepest
+    # A byte order mark at the start of a file is no part of the command.
+    return re.sub("^\ufeff", " ", "".join(pieces)), deepest
 
 
 def _make_room(depth: int) -> None:
@@ -101,15 +103,6 @@ def _end_of(bare: str, command: ast.Node) -> int:
     return values.skip_space(bare, end)
 
 
-_ENDINGS = {
-    "FIND": 'Behind WHERE {…} stand ORDER BY one expression, LIMIT n, CURSOR "…", in this order.',
-    "UPSERT": "Behind the closing brace stands WITH METADATA {…} or the next UPSERT.",
-    "SEARCH": 'Behind the term stand WITH TYPE "…" and LIMIT n, in this order.',
-    "DESCRIBE": 'LIMIT n and CURSOR "…" stand behind TYPES, in this order.',
-}
-"""What may still follow, by the first word of a command."""
-
-
 def _trailing(bare: str, offset: int, word: str) -> KipError:
     following = cast(re.Match[str], _FIRST_WORD.match(bare, offset)).group()
     span = Span(offset, offset + max(1, len(following)))
@@ -118,88 +111,12 @@ def _trailing(bare: str, offset: int, word: str) -> KipError:
         return KipError("KIP_1001", "A second command stands in the same text.", hint, span)
     found = values.describe_token(bare, offset)
     message = f"Expected the end of the command, found {found}."
-    return KipError("KIP_1001", message, _ENDINGS.get(word), span)
+    return KipError("KIP_1001", message, ending_hint(bare, offset, word), span)
 
 
 def _in_our_words(bare: str, fault: pp.ParseBaseException) -> KipError:
     offset = values.skip_space(bare, fault.loc)
     expected = fault.msg.removeprefix("Expected ").strip().rstrip(",")
-    found = values.describe_token(bare, offset)
-    message = f"Expected {expected}, found {found}."
-    return KipError("KIP_1001", message, _hint(bare, offset, expected), Span(offset, offset + 1))
-
-
-_KEYWORDS = frozenset(
-    (
-        *("FIND", "WHERE", "FILTER", "NOT", "OPTIONAL", "UNION", "ORDER", "BY", "ASC", "DESC"),
-        *("LIMIT", "CURSOR", "DISTINCT", "IN", "IS_NULL", "IS_NOT_NULL"),
-        *get_args(ast.AggregateFunction),
-        *get_args(ast.StringFunction),
-        *("UPSERT", "CONCEPT", "PROPOSITION", "SET", "ATTRIBUTES", "PROPOSITIONS", "WITH"),
-        *("METADATA", "DELETE", "FROM", "DETACH"),
-        *("DESCRIBE", "PRIMER", "DOMAINS", "TYPES", "TYPE", "SEARCH"),
-    )
-)
-
-
-def _hint(bare: str, offset: int, expected: str) -> str | None:
-    """What to do about the token at the fault, where its look tells."""
-    word = cast(re.Match[str], _FIRST_WORD.match(bare, offset)).group()
-    return _word_hint(word, expected) if word else _mark_hint(bare[offset : offset + 2], expected)
-
-
-_MISPLACED = {
-    "AND": "Join conditions with &&.",
-    "OR": "Join conditions with ||.",
-    "IN": 'Membership is a function: IN(?x.name, ["a", "b"]).',
-    "AS": "Leave AS out: a column is named by its expression.",
-    "DISTINCT": "FIND repeats no row anyway; DISTINCT stands in COUNT(DISTINCT ?x).",
-    "OFFSET": "Page with LIMIT and CURSOR: send next_cursor of the page before.",
-    "GROUP": "Leave GROUP BY out: what stands beside an aggregate in FIND is the group.",
-    "EXISTS": "Write the pattern as a clause, or NOT { … } for its absence.",
-    "WITH": "WITH METADATA stands behind the closing brace of its block.",
-    "ATTRIBUTES": "Write SET ATTRIBUTES {…}.",
-    "PROPOSITIONS": "Write SET PROPOSITIONS {…}.",
-    "MINUS": "Write NOT { … }.",
-    "SELECT": "A query is FIND(…) WHERE {…}.",
-}
-"""Words that stand at a place, or in a language, other than theirs."""
-
-
-def _word_hint(word: str, expected: str) -> str | None:
-    if expected.startswith("a predicate"):
-        return f'Write it in double quotes: "{word}".'
-    if expected.startswith("{type:"):
-        return 'The matcher has braces of its own: CONCEPT ?x { {type: "…", name: "…"} … }.'
-    if word in ("ORDER", "LIMIT", "CURSOR") and "a clause" in expected:
-        return f"{word} stands behind the closing brace of WHERE."
-    if word == "NOT" and "a condition" in expected:
-        return "Negate a condition with !, as in !IS_NULL(?x.attributes.key)."
-    if word in _MISPLACED:
-        return _MISPLACED[word]
-    if word.upper() in _KEYWORDS and word not in _KEYWORDS:
-        return f"Keywords are upper case: {word.upper()}."
-    return None
-
-
-def _mark_hint(following: str, expected: str) -> str | None:
-    first = following[:1]
-    if expected == "WHERE":
-        return "Write WHERE before the block."
-    if expected == "','":
-        return 'A proposition is (subject, "predicate", object), with commas.'
-    if first == "=" and following != "==":
-        return "Equality is written ==."
-    if following in ("<>", "->", "=>"):
-        return 'Write != for unequal, (?a, "predicate", ?b) for a link.'
-    if first in ("*", "+") and "hop" not in expected:
-        return 'Any number of hops is "p"{1,}, or "p"{0,} with none among them.'
-    if first == "{" and expected == "a variable":
-        return 'Bind the target in WHERE: DELETE CONCEPT ?x DETACH WHERE { ?x {type: "…"} }.'
-    if first == "{" and "a clause" in expected:
-        return 'A concept clause in WHERE has a variable: ?x {type: "…"}.'
-    if first == "(" and expected == "'{'":
-        return "The block stands in braces."
-    if first in ("'", "‘", "“", "”"):
-        return 'Strings stand in straight double quotes: "…".'
-    return None
+    message = f"Expected {expected}, found {values.describe_token(bare, offset)}."
+    hint = syntax_hint(bare, offset, expected)
+    return KipError("KIP_1001", message, hint, values.token_span(bare, offset))

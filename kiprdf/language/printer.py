@@ -246,7 +246,8 @@ def _upsert_item(item: ast.ConceptBlock | ast.PropositionBlock) -> str:
         lines.append(f"SET ATTRIBUTES {value_text(item.attributes)}")
     if isinstance(item, ast.ConceptBlock) and item.propositions is not None:
         links = "\n".join(_set_proposition(link) for link in item.propositions)
-        lines.append(f"SET PROPOSITIONS {{\n{_indented(links)}\n}}")
+        body = f"{{\n{_indented(links)}\n}}" if links else "{}"
+        lines.append(f"SET PROPOSITIONS {body}")
     body = _indented("\n".join(lines))
     return f"{keyword}{handle} {{\n{body}\n}}{_metadata(item.metadata)}"
 

@@ -12,7 +12,7 @@ import json
 import re
 from typing import cast, get_args
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
 from kiprdf.source import Span
 
@@ -22,6 +22,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SHOWN_TOKEN = re.compile(r'[?:$]?[A-Za-z0-9_]+|"[^"\n]{0,30}"?|&&|\|\||[=!<>]=|.')
+_NEAR_VARIABLE = re.compile(r"\?[\w$]+")
 _CONSTANTS: dict[str, ast.JsonScalar] = {"true": True, "false": False, "null": None}
 _FIELDS = get_args(ast.Field)
 
@@ -48,9 +49,15 @@ def describe_token(text: str, offset: int) -> str:
     return f"'{match.group()}'" if match else repr(text[offset])
 
 
+def token_span(text: str, offset: int) -> Span:
+    """The place of the token at an offset, for the carets."""
+    match = _SHOWN_TOKEN.match(text, offset)
+    return Span(offset, match.end() if match else offset + 1)
+
+
 def _syntax(text: str, offset: int, expected: str, hint: str | None = None) -> KipError:
     message = f"Expected {expected}, found {describe_token(text, offset)}."
-    return KipError("KIP_1001", message, hint, Span(offset, offset + 1))
+    return KipError("KIP_1001", message, hint, token_span(text, offset))
 
 
 def scan_value(text: str, offset: int) -> tuple[ast.Value, int]:
@@ -194,10 +201,9 @@ def _scan_key(text: str, offset: int) -> tuple[str, Span, int]:
     match = _WORD.match(text, offset)
     if match is None:
         if text[offset : offset + 1].isdigit():
-            hint = "Quote the key, if it is one inside an object value."
-            raise KipError(
-                "KIP_1002", "A bare key is an identifier.", hint, Span(offset, offset + 1)
-            )
+            hint = "Keys begin with a letter or _; inside object values they may be quoted."
+            span = token_span(text, offset)
+            raise KipError("KIP_1002", "A bare key is an identifier.", hint, span)
         raise _syntax(text, offset, "a key or '}'", "Keys are identifiers or quoted strings.")
     return match.group(), Span(offset, match.end()), match.end()
 
@@ -221,11 +227,11 @@ def scan_variable(text: str, offset: int) -> tuple[ast.Variable, int]:
     """Read ``?name``; the caller has seen the question mark."""
     match = _WORD.match(text, offset + 1)
     if match is None or text[match.end() : match.end() + 1].isalnum():
-        end = match.end() + 1 if match else offset + 2
-        if match is None and not text[offset + 1 : offset + 2].isalnum():
+        whole = _NEAR_VARIABLE.match(text, offset)
+        if whole is None:
             raise _syntax(text, offset + 1, "the name of the variable right behind '?'")
-        message = f"'{text[offset:end]}…' is no variable: its name is no identifier."
-        raise KipError("KIP_1002", message, None, Span(offset, end))
+        message = f"'{shown(whole.group())}' is no variable: its name is no identifier."
+        raise KipError("KIP_1002", message, None, Span(*whole.span()))
     return ast.Variable(match.group(), span=Span(offset, match.end())), match.end()
 
 

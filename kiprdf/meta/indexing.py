@@ -11,7 +11,9 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from kiprdf.meta.search import all_elements, index_rows
+from kiprdf.language import ast
+from kiprdf.meta.search import all_elements, index_rows, search
+from kiprdf.rdf.literals import Json
 from kiprdf.search import TextIndex
 from kiprdf.store import Delta, Store
 
@@ -51,6 +53,15 @@ class Indexer:
                 self._give_up(fault)
                 self._path = None
                 return self._catch_up()
+
+    def search(self, command: ast.Search) -> list[Json]:
+        """Answer a SEARCH; an index that turns out to be damaged is made again, once."""
+        try:
+            return search(command, self._store, self.fresh())
+        except sqlite3.Error as fault:
+            with self._lock():
+                self._give_up(fault)
+            return search(command, self._store, self.fresh())
 
     def close(self) -> None:
         """Write out what was noted, and let the file go."""

@@ -17,6 +17,8 @@ Json = Any
 
 _LANGUAGE = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8})*")
 _DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_SPELLED = frozenset((vocab.DOUBLE, vocab.INTEGER, vocab.BOOLEAN, vocab.JSON))
 # Datatypes of which the engine rewrites the lexical form ("1.10" becomes "1.1"). A value of such a
 # type stays the JSON object it was given as, or it would not come back equal.
 _REWRITTEN = re.compile(
@@ -83,14 +85,16 @@ def _from_value_object(value: dict[str, Json]) -> Literal | None:
 
 
 def normal(term: Literal | NamedNode) -> Literal | NamedNode:
-    """A term as ``to_term`` writes it; the engine keeps doubles in a form of its own.
+    """A term in the spelling of ``to_term``; the engine, and other tools, have their own.
 
     >>> normal(Literal("1", datatype=vocab.DOUBLE)).value
     '1.0'
     """
-    if isinstance(term, Literal) and term.datatype == vocab.DOUBLE:
-        with suppress(ValueError):
-            return Literal(repr(float(term.value)), datatype=vocab.DOUBLE)
+    if isinstance(term, Literal) and term.datatype in _SPELLED:
+        with suppress(LookupError, ValueError, RecursionError):
+            spelled = to_term(to_json(term))
+            # A value that has no such spelling (a JSON string, NaN) keeps its own.
+            return spelled if spelled.datatype == term.datatype else term  # type: ignore[union-attr]
     return term
 
 
@@ -106,8 +110,10 @@ def is_ours(term: Literal | NamedNode) -> bool:
         value = to_json(term)
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             return False
-        return to_term(value) == term and not (isinstance(value, float) and math.isinf(value))
-    except (ValueError, RecursionError):
+        return to_term(value) == term and not (
+            isinstance(value, float) and not math.isfinite(value)
+        )
+    except (LookupError, ValueError, RecursionError):
         return False
 
 
@@ -134,7 +140,7 @@ def to_json(term: Literal | NamedNode) -> Json:
     if datatype == vocab.DOUBLE:
         return float(term.value)
     if datatype == vocab.BOOLEAN:
-        return term.value in ("true", "1")
+        return _BOOLEANS[term.value]
     if datatype == vocab.JSON:
         return json.loads(term.value)
     return {"@value": term.value, "@type": datatype.value}

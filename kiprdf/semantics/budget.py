@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kiprdf.errors import KipError
 from kiprdf.language import ast, limits
 from kiprdf.semantics import scope
+from kiprdf.source import Span
 
 
 def check_budget(where: ast.Block) -> None:
@@ -23,8 +24,8 @@ def check_budget(where: ast.Block) -> None:
     for clause in clauses:
         if isinstance(clause, ast.PropositionClause):
             _check_hops(clause)
-        elif isinstance(clause, ast.Filter):
-            _check_lists(clause.condition)
+    _check_levels(clauses, where.span)
+    _check_lists(clauses, where.span)
 
 
 def _clauses(block: ast.Block) -> Iterator[ast.Clause]:
@@ -59,14 +60,39 @@ def _check_hops(clause: ast.PropositionClause) -> None:
             raise KipError("KIP_4002", message, "Write {m,} for any number.", name.hops.span)
 
 
-def _check_lists(condition: ast.Condition) -> None:
+def _check_levels(clauses: list[ast.Clause], span: Span) -> None:
+    """Each hop is a subquery of its own, for each alternative again."""
+    levels = sum(
+        max(name.hops.minimum, name.hops.maximum or 0)
+        for clause in clauses
+        if isinstance(clause, ast.PropositionClause)
+        and isinstance(clause.matcher, ast.PropositionMatcher)
+        and isinstance(clause.matcher.predicate, ast.Predicates)
+        for name in clause.matcher.predicate.alternatives
+        if name.hops is not None
+    )
+    if levels > limits.HOP_LEVELS:
+        message = f"The hop ranges add up to {levels} hops; {limits.HOP_LEVELS} are allowed."
+        raise KipError("KIP_4002", message, "Shorten the ranges, or write {m,}.", span)
+
+
+def _check_lists(clauses: list[ast.Clause], span: Span) -> None:
+    """The lists of all INs of a WHERE together."""
+    conditions = (clause.condition for clause in clauses if isinstance(clause, ast.Filter))
+    count = sum(len(items) for condition in conditions for items in _lists(condition))
+    if count > limits.LIST_ITEMS:
+        message = f"The lists of IN have {count} items; {limits.LIST_ITEMS} are allowed."
+        raise KipError("KIP_4002", message, "Split the list.", span)
+
+
+def _lists(condition: ast.Condition) -> Iterator[tuple[ast.Value, ...]]:
     match condition:
         case ast.Membership(options=ast.Array(items=items)):
-            if len(items) > limits.LIST_ITEMS:
-                message = f"A list has {len(items)} items; {limits.LIST_ITEMS} are allowed."
-                raise KipError("KIP_4002", message, "Split the list.", condition.span)
+            yield items
         case ast.Negation():
-            _check_lists(condition.operand)
+            yield from _lists(condition.operand)
         case ast.Conjunction() | ast.Disjunction():
             for part in condition.operands:
-                _check_lists(part)
+                yield from _lists(part)
+        case _:
+            pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kiprdf.errors import KipError, nearest
+from kiprdf.errors import KipError, nearest, shown
 from kiprdf.language.names import META_TYPES, is_identifier
 from kiprdf.source import NOWHERE, Span
 
@@ -27,7 +27,7 @@ class Catalog:
             raise self._unknown("Predicate", name, self.predicates, span)
 
     def _unknown(self, what: str, name: str, known: frozenset[str], span: Span) -> KipError:
-        message = f"{what} '{name}' is not defined."
+        message = f"{what} '{shown(name)}' is not defined."
         meta = "$ConceptType" if what == "Concept type" else "$PropositionType"
         listing = "CONCEPT" if what == "Concept type" else "PROPOSITION"
         close = nearest(name, known)
@@ -35,9 +35,10 @@ class Catalog:
             names = " or ".join(f"'{candidate}'" for candidate in close)
             hint = f"Did you mean {names}? Names are case-sensitive."
         elif is_identifier(name):
+            definition = f'{{type: "{meta}", name: "{shown(name)}"}}'
             hint = (
-                f'Register it first: UPSERT {{ CONCEPT ?t {{ {{type: "{meta}", name: "{name}"}} '
-                f"… }} }}, or look it up with DESCRIBE {listing} TYPES."
+                f"Register it first: UPSERT {{ CONCEPT ?t {{ {definition} … }} }}, or look it up "
+                f"with DESCRIBE {listing} TYPES."
             )
         else:
             hint = f"This is no identifier. Look the name up with DESCRIBE {listing} TYPES."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import assert_never, cast
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
 from kiprdf.language.names import META_TYPES, is_key, is_type_name, name_fault
 from kiprdf.language.printer import expression_text
@@ -14,6 +14,8 @@ from kiprdf.semantics.budget import check_budget
 from kiprdf.semantics.catalog import Catalog
 from kiprdf.source import Span
 
+MOST_ROWS = 2**53
+"""No answer has more rows; larger page sizes and offsets would overflow the engine's."""
 RESERVED_METADATA = frozenset(("_version", "_created_at", "_updated_at", "_merged_from", "_score"))
 
 
@@ -60,7 +62,7 @@ def page_size(limit: ast.Value | None) -> int | None:
         return None
     value = limit.value if isinstance(limit, ast.Scalar) else None
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
-        return value
+        return min(value, MOST_ROWS)
     raise KipError("KIP_1001", "LIMIT takes an integer from 1.", "Write LIMIT 20.", limit.span)
 
 
@@ -314,9 +316,8 @@ def _check_delete(command: ast.Delete, catalog: Catalog) -> None:
 
 def _check_key(key: str, span: Span) -> None:
     if not is_key(key):
-        shown = key if len(key) <= 40 else key[:40] + "…"
         hint = f"Keys match [a-zA-Z_][a-zA-Z0-9_]*, at most {limits.KEY_CHARACTERS} characters."
-        raise KipError("KIP_1002", f"'{shown}' is no attribute or metadata key.", hint, span)
+        raise KipError("KIP_1002", f"'{shown(key)}' is no attribute or metadata key.", hint, span)
 
 
 def _refuse_reserved(key: str, span: Span) -> None:
@@ -394,7 +395,7 @@ def _check_defined_name(meta: str, name: str, span: Span) -> None:
     valid = is_type_name(name) if meta == "$ConceptType" else not name.startswith("$")
     if not valid or not is_type_name(name):
         what = "A concept type" if meta == "$ConceptType" else "A predicate"
-        raise KipError("KIP_1002", f"{what} cannot be called '{name}'.", None, span)
+        raise KipError("KIP_1002", f"{what} cannot be called '{shown(name)}'.", None, span)
 
 
 def _check_proposition_block(item: ast.PropositionBlock, known: Catalog, handles: set[str]) -> None:

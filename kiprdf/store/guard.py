@@ -1,8 +1,14 @@
-"""What raw SPARQL from a caller may not do: reach the network, write, or crush the engine."""
+"""What raw SPARQL from a caller may not do: reach the network, write, or crush the engine.
+
+The engine reads without a tokenizer, so that ``falseSERVICE:x`` calls a service for it. The guard
+therefore trusts only strings, IRIs, variables and local names to hold that word, and refuses a text
+in which it could take one of these for something else than the engine does.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from kiprdf.errors import KipError
 from kiprdf.source import Span
@@ -10,60 +16,151 @@ from kiprdf.source import Span
 QUERY_BYTES = 64 * 1024
 BRACKET_DEPTH = 100
 OPERATORS = 200
+JOINS = 100
+"""Triples, groups and their kin; the engine's planner takes minutes for some hundreds."""
+LISTED_TERMS = 64
+"""Terms that stand next to each other in one pair of parentheses, as in an RDF collection."""
 
-# Strings, IRIs and comments are skipped; what is left are words, brackets and operators.
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+# Either a comparison with a string or an IRI with an apostrophe: two readings of all that follows.
+_IRI = r"[^\x00-\x20<>\"{}|^`\\]"
+_AMBIGUOUS = re.compile(rf"<{_IRI}*'")
+_NAME = r"[\w\u00b7\u0300-\u036f\u203f\u2040]"
 _TOKEN = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""'
-    r"|'''(?:[^'\\]|\\.|'(?!''))*'''"
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|'(?:[^'\\\n]|\\.)*'"
-    r"|<[^<>\"{}|^`\\\s]*>"
-    r"|#[^\n]*"
-    r"|[?$][A-Za-z0-9_]+"
-    r"|[A-Za-z_][\w.-]*:?[\w.%\\-]*"
-    r"|:[\w.%\\-]*"
-    r"|[0-9]+(?:\.[0-9]+)?|<<\(?|\)?>>|&&|\|\||\^\^|!=|<=|>=|[][{}()|/!=<>*+?.;-]",
+    r"(?P<space>\s+)"
+    r"|(?P<comment>\#[^\r\n]*)"
+    r'|(?P<string>"""(?:"{0,2}(?:[^"\\]|\\.))*"""'
+    r"|'''(?:'{0,2}(?:[^'\\]|\\.))*'''"
+    r'|"(?:[^"\\\r\n]|\\.)*"'
+    r"|'(?:[^'\\\r\n]|\\.)*')"
+    rf"|(?P<iri><{_IRI}*>)"
+    rf"|(?P<variable>[?$]{_NAME}+)"
+    rf"|(?P<name>(?:[^\W\d_](?:{_NAME}|[.-])*)?:(?:{_NAME}|[:.-]|%[0-9A-Fa-f]{{2}}"
+    r"|\\[_~.!$&'()*+,;=/?#@%-])*)"
+    r"|(?P<number>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    rf"|(?P<word>@?{_NAME}+(?:--?\w+)*)"
+    r"|(?P<mark><<\(?|\)?>>|&&|\|\||\^\^?|!=|<=|>=|~|\{\||\|\}|[][{}()|/!=<>*+?.,;-])",
     re.DOTALL,
 )
 _READING = frozenset(("SELECT", "ASK", "CONSTRUCT", "DESCRIBE"))
-_COUNTED = frozenset(("UNION", "OPTIONAL", "FILTER", "LATERAL", "MINUS", "EXISTS", "AS"))
-_COUNTED_MARKS = frozenset(
-    ("&&", "||", "|", "/", "!", "=", "!=", "<", ">", "<=", ">=", "+", "-", ".", ";")
+_OPERATOR_WORDS = frozenset(
+    ("UNION", "OPTIONAL", "FILTER", "LATERAL", "MINUS", "EXISTS", "AS", "IN")
 )
+_OPERATOR_MARKS = frozenset(
+    ("&&", "||", "|", "/", "!", "=", "!=", "<", ">", "<=", ">=", "+", "-", "^")
+)
+_BEFORE_STAR = frozenset(("SELECT", "DISTINCT", "REDUCED", "("))
+_OPENING = frozenset(("{", "(", "[", "<<", "<<(", "{|"))
+_CLOSING = frozenset(("}", ")", "]", ">>", ")>>", "|}"))
+_TERMS = frozenset(("string", "iri", "variable", "name", "number", "word"))
 
 
-def check_query(text: str) -> None:
-    """Raise ``KipError`` for a SPARQL text that ``Nexus.sparql`` refuses to run.
+def check_query(text: str) -> str:
+    """The text that may be run, its code point escapes resolved (SPARQL §19.2).
 
-    KIP_1001: it is no query, or calls SERVICE. KIP_4002: beyond 64 KiB, brackets nested deeper
-    than 100, or more than 200 operators; past them the engine plans for minutes or crashes.
+    Raises ``KipError``. KIP_1001: it is no query, calls SERVICE, or can be read in two ways.
+    KIP_4002: beyond 64 KiB, brackets nested deeper than 100, 200 operators, or 100 triples and
+    groups; past them the engine plans for minutes or crashes.
     """
+    if not isinstance(text, str):
+        raise KipError("KIP_1001", "A query is a text.", "Send SPARQL as a string.")
     if len(text.encode("utf-8", "surrogatepass")) > QUERY_BYTES:
         raise KipError("KIP_4002", "The SPARQL text is longer than 64 KiB.", "Split the query.")
-    depth = operators = 0
-    form: str | None = None
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        word = token.upper()
-        span = Span(match.start(), match.end())
-        if word == "SERVICE":
-            hint = "Load the remote data first; kiprdf opens no network connection."
-            raise KipError("KIP_1001", "SERVICE is refused.", hint, span, text)
-        if form is None and word in _READING:
-            form = word
-        if token in ("{", "(", "[", "<<", "<<("):
-            depth += 1
-        elif token in ("}", ")", "]", ">>", ")>>"):
-            depth -= 1
-        if word in _COUNTED or token in _COUNTED_MARKS:
-            operators += 1
-        if depth > BRACKET_DEPTH:
-            message = f"The SPARQL text nests deeper than {BRACKET_DEPTH} brackets."
-            raise KipError("KIP_4002", message, "Split the query.", span, text)
-        if operators > OPERATORS:
-            message = f"The SPARQL text holds more than {OPERATORS} operators."
-            raise KipError("KIP_4002", message, "Split the query.", span, text)
-    if form is None:
-        message = "This is no SPARQL query."
+    text = _resolved(text)
+    ambiguous = _AMBIGUOUS.search(text)
+    if ambiguous:
+        hint = "Write a space behind '<' in a comparison, and %27 for an apostrophe in an IRI."
+        span = Span(ambiguous.start(), ambiguous.end())
+        raise KipError("KIP_1001", "This can be read in two ways.", hint, span, text)
+    form = False
+    for match in _tokens(text):
+        _refuse_service(match)
+        form = form or match.group().upper() in _READING
+    if not form:
         hint = "SELECT, ASK, CONSTRUCT and DESCRIBE are run; writes go through KML."
-        raise KipError("KIP_1001", message, hint)
+        raise KipError("KIP_1001", "This is no SPARQL query.", hint)
+    _check_size(text)
+    return text
+
+
+def _resolved(text: str) -> str:
+    """The text without code point escapes; one that yields an escape again is refused."""
+    resolved = _ESCAPE.sub(lambda m: _character(m.group(1) or m.group(2)), text)
+    if _ESCAPE.search(resolved):
+        raise KipError("KIP_1001", "A code point escape yields another.", "Write the character.")
+    return resolved
+
+
+def _character(digits: str) -> str:
+    number = int(digits, 16)
+    if number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
+        message = f"The code point escape {digits} is no character."
+        raise KipError("KIP_1001", message, "Write the character itself.")
+    return chr(number)
+
+
+def _tokens(text: str) -> Iterator[re.Match[str]]:
+    """The tokens of a text, white space aside; what is none is refused."""
+    offset = 0
+    while offset < len(text):
+        match = _TOKEN.match(text, offset)
+        if match is None:
+            span = Span(offset, offset + 1)
+            message = "The SPARQL text cannot be parsed here."
+            raise KipError("KIP_1001", message, "Is a string or an IRI not closed?", span, text)
+        if match.lastgroup != "space":
+            yield match
+        offset = match.end()
+
+
+def _refuse_service(match: re.Match[str]) -> None:
+    if match.lastgroup in ("string", "iri", "variable"):
+        return
+    # Behind the colon of a name the engine reads on; before it, it may see the keyword.
+    exposed = match.group().partition(":")[0] if match.lastgroup == "name" else match.group()
+    if "service" in exposed.casefold():
+        hint = (
+            "kiprdf opens no network connection. Where the word is part of a name, write the "
+            "name as a whole IRI: <…>."
+        )
+        span = Span(match.start(), match.end())
+        raise KipError("KIP_1001", "SERVICE is refused.", hint, span, match.string)
+
+
+def _check_size(text: str) -> None:
+    """Count what the engine plans; a list of values in parentheses or VALUES costs little."""
+    open_brackets: list[str] = []
+    operators = joins = neighbours = 0
+    previous, previous_is_term = "", False
+    for match in _tokens(text):
+        token = match.group()
+        is_term = match.lastgroup in _TERMS
+        if token in _OPENING:
+            open_brackets.append(token)
+            joins += token != "("
+            neighbours = 0
+        elif token in _CLOSING:
+            if open_brackets:
+                open_brackets.pop()
+        elif open_brackets[-1:] == ["("]:
+            neighbours += is_term and previous_is_term
+        else:
+            joins += token in (".", ";", ",") or token.upper() in ("VALUES", "GRAPH")
+        operators += token in _OPERATOR_MARKS or token.upper() in _OPERATOR_WORDS
+        # The star of SELECT * and COUNT(*) is none.
+        operators += token == "*" and previous not in _BEFORE_STAR
+        previous, previous_is_term = token.upper(), is_term
+        _refuse_oversize(len(open_brackets), operators, joins, neighbours)
+
+
+def _refuse_oversize(depth: int, operators: int, joins: int, neighbours: int) -> None:
+    budgets = (
+        (depth, BRACKET_DEPTH, "levels of brackets"),
+        (operators, OPERATORS, "operators"),
+        (joins, JOINS, "triples and groups"),
+        (neighbours, LISTED_TERMS, "terms in a row in parentheses"),
+    )
+    for number, most, what in budgets:
+        if number > most:
+            message = f"The SPARQL text has more than {most} {what}."
+            raise KipError("KIP_4002", message, "Split the query.")

@@ -32,6 +32,8 @@ FORMAT = 1
 READ_ATTEMPTS = 3
 OPEN_ATTEMPTS = 12
 _MANIFEST = "nexus.json"
+_PARTIAL = _MANIFEST + ".partial"
+_GRAPH = "graph"
 _RECORD = vocab.KIP + "record/"
 _DEFAULT = DefaultGraph()
 
@@ -60,7 +62,7 @@ class OxigraphStore:
     @classmethod
     def memory(cls, base: str | None = None) -> OxigraphStore:
         """A new store that lives as long as the process."""
-        return cls(Engine(), _checked_base(base or vocab.DEFAULT_BASE))
+        return cls(Engine(), _checked_base(vocab.DEFAULT_BASE if base is None else base))
 
     @classmethod
     def open(
@@ -72,21 +74,26 @@ class OxigraphStore:
         base, when another process or this one has it open, and when it cannot be written.
         """
         path = Path(folder).absolute()
+        if "\0" in str(path):
+            raise StoreError("The path of the folder holds a NUL character.")
         manifest = _manifest(path)
         if manifest is None and read_only:
-            raise StoreError(f"There is no nexus in {path} to open read-only.")
+            raise StoreError(f"There is no nexus in {path}.")
         stored = None if manifest is None else manifest["base"]
-        chosen = _checked_base(base or stored or vocab.DEFAULT_BASE)
+        chosen = _checked_base(base if base is not None else stored or vocab.DEFAULT_BASE)
         if stored is not None and stored != chosen:
             raise StoreError(f"The nexus in {path} has the base {stored}, not {chosen}.")
         if not read_only:
             _claim(path)
         try:
             if manifest is None:
-                _create(path, chosen)
-            engine = _open_engine(path, read_only)
+                engine = _create(path, chosen)
+            else:
+                _require_graph(path)
+                engine = _open_engine(path, read_only)
         except BaseException:
-            _release(path)
+            if not read_only:
+                _release(path)
             raise
         return cls(engine, chosen, path, read_only)
 
@@ -217,15 +224,17 @@ def _manifest(path: Path) -> dict[str, Any] | None:
             raise StoreError(f"{path} is a file; a nexus lives in a folder.")
         manifest = path / _MANIFEST
         if not manifest.exists():
-            if any(path.iterdir()):
+            # The graph alone is what an interrupted creation leaves; nothing was written to it.
+            if any(entry.name not in (_GRAPH, _PARTIAL) for entry in path.iterdir()):
                 raise StoreError(f"The folder {path} holds other files and no nexus.")
             return None
         found = json.loads(manifest.read_text("utf-8"))
-    except (ValueError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         raise StoreError(f"{path / _MANIFEST} cannot be read: it is no JSON.") from None
     except OSError as fault:
         raise StoreError(f"The folder {path} cannot be read: {fault.strerror}.") from None
-    if not isinstance(found, dict) or not isinstance(found.get("format"), int):
+    number = found.get("format") if isinstance(found, dict) else None
+    if type(number) is not int or number < 1:
         raise StoreError(f"{path / _MANIFEST} does not describe a nexus.")
     if found["format"] > FORMAT:
         raise StoreError(
@@ -233,24 +242,31 @@ def _manifest(path: Path) -> dict[str, Any] | None:
         )
     if not isinstance(found.get("base"), str):
         raise StoreError(f"{path / _MANIFEST} does not describe a nexus.")
-    return found
+    return cast(dict[str, Any], found)
 
 
-def _create(path: Path, base: str) -> None:
+def _create(path: Path, base: str) -> Engine:
+    """Make a nexus. A folder with a manifest is one, so the manifest comes last."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        # The engine's folder first: a folder with a manifest is a nexus, so that comes last.
-        (path / "graph").mkdir(exist_ok=True)
+        (path / _GRAPH).mkdir(parents=True, exist_ok=True)
+        engine = _open_engine(path, read_only=False)
         text = json.dumps({"format": FORMAT, "base": base}, indent=2) + "\n"
-        partial = path / (_MANIFEST + ".partial")
+        partial = path / _PARTIAL
         partial.write_text(text, "utf-8")
         partial.replace(path / _MANIFEST)
     except OSError as fault:
         raise StoreError(f"No nexus can be made in {path}: {fault.strerror}.") from None
+    return engine
+
+
+def _require_graph(path: Path) -> None:
+    """RocksDB would make a lost graph anew, empty."""
+    if not (path / _GRAPH / "CURRENT").is_file():
+        raise StoreError(f"The graph of the nexus in {path} is missing or damaged.")
 
 
 def _open_engine(path: Path, read_only: bool) -> Engine:
-    graph = str(path / "graph")
+    graph = str(path / _GRAPH)
     for attempt in range(OPEN_ATTEMPTS if read_only else 1):
         try:
             return Engine.read_only(graph) if read_only else Engine(graph)

@@ -28,7 +28,9 @@ def fenced_blocks(page: str) -> list[FencedBlock]:
     for match in _FENCE.finditer(page):
         language, _, note = match["info"].strip().partition(" ")
         body = match["body"].removesuffix("\n")
-        found.append(FencedBlock(language, note.strip(), body, match.start("body"), match.end("body")))
+        found.append(
+            FencedBlock(language, note.strip(), body, match.start("body"), match.end("body"))
+        )
     return found
 
 

@@ -29,13 +29,16 @@ HEADER = """\
 
 type:Drug a <https://data.example.org/kb/$ConceptType/$ConceptType> ;
     rdfs:label "Drug" ;
-    attr:description "A \\"drug\\"\\n" .
+    attr:description "A \\"drug\\"\\n" ;
+.
 
 pred:doubts a <https://data.example.org/kb/$ConceptType/$PropositionType> ;
-    rdfs:label "doubts" .
+    rdfs:label "doubts" ;
+.
 
 pred:treats a <https://data.example.org/kb/$ConceptType/$PropositionType> ;
-    rdfs:label "treats" .
+    rdfs:label "treats" ;
+.
 """
 VALUES = """\
     rdfs:label "阿司匹林" ;
@@ -52,55 +55,67 @@ RDF11 = f"""\
 Drug:B a type:Drug ;
     rdfs:label "B" ;
     pred:doubts <{LINKS}/8bc0deb0201a0ad0/treats> ;
-    pred:treats <https://data.example.org/kb/Drug/Vitamin%20C> ,
-        Drug:阿司匹林 .
+    pred:treats <https://data.example.org/kb/Drug/Vitamin%20C> ;
+    pred:treats Drug:阿司匹林 ;
+.
 
 <https://data.example.org/kb/Drug/Vitamin%20C> a type:Drug ;
-    rdfs:label "Vitamin C" .
+    rdfs:label "Vitamin C" ;
+.
 
 Drug:阿司匹林 a type:Drug ;
-{VALUES}    pred:treats <https://data.example.org/kb/Drug/Vitamin%20C> .
+{VALUES}    pred:treats <https://data.example.org/kb/Drug/Vitamin%20C> ;
+.
 
 <{LINKS}/8bc0deb0201a0ad0/treats> a rdf:Statement ;
     rdf:subject Drug:阿司匹林 ;
     rdf:predicate pred:treats ;
     rdf:object <https://data.example.org/kb/Drug/Vitamin%20C> ;
-    meta:source "s" .
+    meta:source "s" ;
+.
 
 <{LINKS}/b6175716bcb40527/doubts> a rdf:Statement ;
     rdf:subject Drug:B ;
     rdf:predicate pred:doubts ;
     rdf:object <{LINKS}/8bc0deb0201a0ad0/treats> ;
-    attr:why "x" .
+    attr:why "x" ;
+.
 
 <{LINKS}/cacb9bc7fe13bb51/treats> a rdf:Statement ;
     rdf:subject Drug:B ;
     rdf:predicate pred:treats ;
-    rdf:object <https://data.example.org/kb/Drug/Vitamin%20C> .
+    rdf:object <https://data.example.org/kb/Drug/Vitamin%20C> ;
+.
 
 <{LINKS}/f40e26b3456e2d78/treats> a rdf:Statement ;
     rdf:subject Drug:B ;
     rdf:predicate pred:treats ;
-    rdf:object Drug:阿司匹林 .
+    rdf:object Drug:阿司匹林 ;
+.
 """
 RDF12 = f"""\
 {HEADER}
 Drug:B a type:Drug ;
     rdfs:label "B" ;
     pred:doubts <{LINKS}/8bc0deb0201a0ad0/treats> ~ <{LINKS}/b6175716bcb40527/doubts> ;
-    pred:treats <https://data.example.org/kb/Drug/Vitamin%20C> ~ <{LINKS}/cacb9bc7fe13bb51/treats> ,
-        Drug:阿司匹林 ~ <{LINKS}/f40e26b3456e2d78/treats> .
+    pred:treats <https://data.example.org/kb/Drug/Vitamin%20C> ~ <{LINKS}/cacb9bc7fe13bb51/treats> ;
+    pred:treats Drug:阿司匹林 ~ <{LINKS}/f40e26b3456e2d78/treats> ;
+.
 
 <https://data.example.org/kb/Drug/Vitamin%20C> a type:Drug ;
-    rdfs:label "Vitamin C" .
+    rdfs:label "Vitamin C" ;
+.
 
 Drug:阿司匹林 a type:Drug ;
 {VALUES}    pred:treats <https://data.example.org/kb/Drug/Vitamin%20C> ~ \
-<{LINKS}/8bc0deb0201a0ad0/treats> .
+<{LINKS}/8bc0deb0201a0ad0/treats> ;
+.
 
-<{LINKS}/8bc0deb0201a0ad0/treats> meta:source "s" .
+<{LINKS}/8bc0deb0201a0ad0/treats> meta:source "s" ;
+.
 
-<{LINKS}/b6175716bcb40527/doubts> attr:why "x" .
+<{LINKS}/b6175716bcb40527/doubts> attr:why "x" ;
+.
 """
 
 
@@ -128,7 +143,8 @@ pred:doubts a <https://data.example.org/kb/$ConceptType/$PropositionType> ;
     rdfs:label "doubts" ;
     meta:_created_at "2026-01-02T03:04:05.678Z" ;
     meta:_updated_at "2026-01-02T03:04:05.678Z" ;
-    meta:_version 1 .
+    meta:_version 1 ;
+.
 """ in small().snapshot()
 
 
@@ -283,7 +299,8 @@ def test_a_new_link_adds_its_line_and_its_block() -> None:
         "+    rdf:object Drug:阿司匹林 ;",
         '+    meta:_created_at "2026-01-02T03:04:05.678Z" ;',
         '+    meta:_updated_at "2026-01-02T03:04:05.678Z" ;',
-        "+    meta:_version 1 .",
+        "+    meta:_version 1 ;",
+        "+.",
     ]
     assert [line for line in block if line not in found] == []
 

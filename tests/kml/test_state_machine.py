@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import kiprdf
 from tests.nexus.support import RDF_TYPE, REIFIES, StoppedClock, dataset
@@ -21,6 +21,11 @@ from tests.nexus.support import RDF_TYPE, REIFIES, StoppedClock, dataset
 EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "120"))
 NAMES = ("A", "B", "c d", "é/", "~")
 PREDICATES = ("likes", "about")
+LINKS: dict[str, list[Any]] = {
+    "B": [("likes", "A", {})],
+    "c d": [("about", ("B", "likes", "A"), {"l": 1}), ("likes", "B", {})],
+    "é/": [("about", ("c d", "about", ("B", "likes", "A")), {})],
+}
 KEYS = ("k", "l")
 BASE = "urn:kip:nexus/"
 
@@ -139,6 +144,11 @@ def fact_text(fact: Any) -> str:
     return f'({endpoint_text(subject)}, "{predicate}", {endpoint_text(object_)})'
 
 
+def id_text(identifier: str) -> str:
+    brackets = "{}" if identifier.startswith("C:") else "()"
+    return f"{brackets[0]}id: {json.dumps(identifier)}{brackets[1]}"
+
+
 def set_attributes(found: Any) -> str:
     return f"SET ATTRIBUTES {json.dumps(found)}" if found else ""
 
@@ -208,14 +218,49 @@ class Histories(RuleBasedStateMachine):
             body, expected = f"{body} {mistake}", MISTAKES[mistake]
         self.run(f"UPSERT {{ {body} }} {with_metadata(outer)}", expected, after)
 
-    @rule(items=blocks)
-    def upsert_what_exists(self, items: list[Any]) -> None:
-        """Names come first, so that few statements are refused."""
+    @initialize()
+    def create_every_name(self) -> None:
+        """And some links, so that few statements are refused, and deletions reach far."""
         known = [
-            {"kind": "concept", "name": name, "attributes": {}, "metadata": {}, "links": []}
+            {
+                "kind": "concept",
+                "name": name,
+                "attributes": {"k": 0},
+                "metadata": {},
+                "links": LINKS.get(name, []),
+            }
             for name in NAMES
         ]
-        self.upsert([*known, *items], {}, None)
+        self.upsert(known, {}, None)
+
+    @rule()
+    def create_every_name_again(self) -> None:
+        self.create_every_name()
+
+    @rule(data=st.data(), predicate=predicates, attributes=maps, metadata=maps)
+    def link_what_exists(self, data: Any, predicate: str, attributes: Any, metadata: Any) -> None:
+        """By id, so that links about links about links come about."""
+        known = st.sampled_from([*self.model.elements, "C:Thing/none"])
+        subject, object_ = data.draw(known), data.draw(known)
+        after = copy.deepcopy(self.model)
+        try:
+            if {subject, object_} - set(after.elements):
+                raise Refused("KIP_3002")
+            made = after.link(subject, predicate, object_, attributes, metadata)
+            expected: Any = {
+                "blocks": 1,
+                "upsert_concept_nodes": [],
+                "upsert_proposition_links": [made],
+            }
+        except Refused as refused:
+            expected = str(refused)
+        body = f'({id_text(subject)}, "{predicate}", {id_text(object_)})'
+        self.run(
+            f"UPSERT {{ PROPOSITION {{ {body} {set_attributes(attributes)} }} "
+            f"{with_metadata(metadata)} }}",
+            expected,
+            after,
+        )
 
     @rule(name=names)
     def delete_concept(self, name: str) -> None:
@@ -290,7 +335,7 @@ class Histories(RuleBasedStateMachine):
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(
     max_examples=EXAMPLES,
-    stateful_step_count=12,
+    stateful_step_count=15,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -43,8 +43,14 @@ PLACES = {
     "limit": ('FIND(?d) WHERE { ?d {type: "Drug"} } LIMIT :v', 5),
     "cursor": ('FIND(?d) WHERE { ?d {type: "Drug"} } CURSOR :v', "abc"),
     "upsert_name": ('UPSERT { CONCEPT { {type: "Drug", name: :v} } }', "Aspirin"),
-    "value": ('UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }', {"x": [1]}),
-    "nested": ('UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: [{b: :v}]} } }', None),
+    "value": (
+        'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }',
+        {"x": [1]},
+    ),
+    "nested": (
+        'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: [{b: :v}]} } }',
+        None,
+    ),
     "map": ('UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES :v } }', {"a": 1}),
     "metadata": ('UPSERT { CONCEPT { {type: "Drug", name: "A"} } } WITH METADATA :v', {"a": 1}),
     "described": ("DESCRIBE CONCEPT TYPE :v", "Drug"),
@@ -77,7 +83,7 @@ def test_placeholder_without_a_parameter_is_refused_at_its_place(text: str) -> N
 
 
 def test_a_misspelt_parameter_is_named_in_the_hint() -> None:
-    assert ":nmae" in refused('FIND(?d) WHERE { ?d {name: :name} }', nmae="x").hint
+    assert ":nmae" in refused("FIND(?d) WHERE { ?d {name: :name} }", nmae="x").hint
 
 
 def test_unused_parameters_are_fine() -> None:
@@ -212,7 +218,9 @@ def test_parameter_name_that_is_no_identifier_is_refused(name: str) -> None:
     ],
 )
 def test_no_json_is_refused(value: Any, message: str) -> None:
-    error = refused('UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }', v=value)
+    error = refused(
+        'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }', v=value
+    )
     assert (error.code, error.message) == ("KIP_1001", message)
 
 
@@ -274,7 +282,7 @@ def test_a_string_holds_one_mebibyte(value: str, code: str | None) -> None:
         'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {:v: 1} } }',
         'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET PROPOSITIONS { (:v, ?s) } } }',
         'DELETE ATTRIBUTES {:v} FROM ?d WHERE { ?d {type: "Drug"} }',
-        "FIND(:v) WHERE { ?d {name: \"x\"} }",
+        'FIND(:v) WHERE { ?d {name: "x"} }',
         "FIND(?d) WHERE :v",
         "DESCRIBE :v",
         ":v",

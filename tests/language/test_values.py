@@ -59,7 +59,9 @@ def test_raw_control_character_is_refused(code: int) -> None:
     assert (error.span.start, error.span.end) == (2, 3)
 
 
-@pytest.mark.parametrize("text", [r'"\x41"', r'"\u12"', r'"\u12g4"', r'"\a"', '"\\\n"', r'"\U0001F600"'])
+@pytest.mark.parametrize(
+    "text", [r'"\x41"', r'"\u12"', r'"\u12g4"', r'"\a"', '"\\\n"', r'"\U0001F600"']
+)
 def test_unknown_escape_is_refused(text: str) -> None:
     assert refused(text).code == "KIP_1001"
 
@@ -135,7 +137,8 @@ def test_double_beyond_the_range_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["01", "-01", "00", "1.", "1.e3", "1e", "1e+", "-", "-a", "0x10", "1_000", "5mg", "1.2.3"]
+    "text",
+    ["01", "-01", "00", "1.", "1.e3", "1e", "1e+", "-", "-a", "0x10", "1_000", "5mg", "1.2.3"],
 )
 def test_other_spelling_of_a_number_is_refused(text: str) -> None:
     assert refused(text).code == "KIP_1001"
@@ -185,7 +188,25 @@ def test_container_is_read(text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[,]", "[1,,2]", "[1 2]", "[1", "[", "[1}", "{,}", "{a}", "{a:}", "{a:1,,}", "{a 1}", "{:1}", "{a:1", "{", "{a:1]", "{-a:1}"]
+    "text",
+    [
+        "[,]",
+        "[1,,2]",
+        "[1 2]",
+        "[1",
+        "[",
+        "[1}",
+        "{,}",
+        "{a}",
+        "{a:}",
+        "{a:1,,}",
+        "{a 1}",
+        "{:1}",
+        "{a:1",
+        "{",
+        "{a:1]",
+        "{-a:1}",
+    ],
 )
 def test_malformed_container_is_refused(text: str) -> None:
     assert refused(text).code == "KIP_1001"
@@ -229,7 +250,10 @@ def test_placeholder_is_a_colon_and_an_identifier() -> None:
     assert scan_value(":name,", 0) == (ast.Placeholder("name"), 5)
 
 
-@pytest.mark.parametrize(("text", "code"), [(":1a", "KIP_1002"), (":", "KIP_1001"), (": a", "KIP_1001"), (':"a"', "KIP_1001")])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [(":1a", "KIP_1002"), (":", "KIP_1001"), (": a", "KIP_1001"), (':"a"', "KIP_1001")],
+)
 def test_other_placeholder_is_refused(text: str, code: str) -> None:
     assert refused(text).code == code
 
@@ -238,7 +262,16 @@ def test_variable_is_a_question_mark_and_an_identifier() -> None:
     assert scan_variable("?side_effect_1)", 0) == (ast.Variable("side_effect_1"), 14)
 
 
-@pytest.mark.parametrize(("text", "code"), [("?1x", "KIP_1002"), ("?", "KIP_1001"), ("? x", "KIP_1001"), ("?é", "KIP_1002"), ("?$x", "KIP_1002")])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("?1x", "KIP_1002"),
+        ("?", "KIP_1001"),
+        ("? x", "KIP_1001"),
+        ("?é", "KIP_1002"),
+        ("?$x", "KIP_1002"),
+    ],
+)
 def test_other_variable_is_refused(text: str, code: str) -> None:
     with pytest.raises(KipError) as caught:
         scan_variable(text, 0)

@@ -13,7 +13,7 @@ from typing import TypeAlias, assert_never
 from kiprdf.errors import KipError
 from kiprdf.language import ast
 from tests.oracle.answer import Answer, answer
-from tests.oracle.check import bound_by, bound_by_clause, check, identities, variables
+from tests.oracle.check import bound_by, bound_by_clause, check, identities
 from tests.oracle.conditions import holds
 from tests.oracle.graph import Graph
 from tests.oracle.values import Element

@@ -155,7 +155,9 @@ def test_proposition_is_digits_and_predicate() -> None:
 
 def test_digits_are_sha256_over_a_json_array_of_ids() -> None:
     # printf '["C:Drug/Aspirin","treats","C:Symptom/Headache"]' | sha256sum
-    assert proposition_digits("C:Drug/Aspirin", "treats", "C:Symptom/Headache") == "48ec6e8e3fe50dea"
+    assert (
+        proposition_digits("C:Drug/Aspirin", "treats", "C:Symptom/Headache") == "48ec6e8e3fe50dea"
+    )
 
 
 def test_digits_hash_characters_as_they_are() -> None:
@@ -186,7 +188,19 @@ def test_digits_do_not_depend_on_the_base() -> None:
 _identifiers = st.from_regex(r"[a-zA-Z_][a-zA-Z0-9_]{0,8}", fullmatch=True) | st.sampled_from(
     ("$ConceptType", "$PropositionType")
 )
-HOSTILE = ("/", "//", "a/b/c", "?", "#", "%2F", "...", "C:T/N", "P:48ec6e8e3fe50dea:p", " ", "\u2028")
+HOSTILE = (
+    "/",
+    "//",
+    "a/b/c",
+    "?",
+    "#",
+    "%2F",
+    "...",
+    "C:T/N",
+    "P:48ec6e8e3fe50dea:p",
+    " ",
+    "\u2028",
+)
 _names = (st.text(min_size=1, max_size=20) | st.sampled_from(HOSTILE)).filter(
     lambda text: name_fault(text) is None
 )
@@ -232,7 +246,9 @@ def test_other_text_is_no_id(text: str) -> None:
     assert IRIS.from_id(text) is None
 
 
-@pytest.mark.parametrize("iri", ["urn:kip:nexus/Drug/Vitamin C", "urn:kip:nexus/Drug/%56itamin%20C"])
+@pytest.mark.parametrize(
+    "iri", ["urn:kip:nexus/Drug/Vitamin C", "urn:kip:nexus/Drug/%56itamin%20C"]
+)
 def test_an_incoming_iri_is_decoded_and_encoded_again(iri: str) -> None:
     assert IRIS.from_id(iri) == IRIS.concept("Drug", "Vitamin C")
 
@@ -245,7 +261,8 @@ def test_the_first_slash_of_an_id_splits_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "base", ["urn:kip:nexus/", "https://data.example.org/kb/", "http://localhost:8080/", "tag:a,b:/"]
+    "base",
+    ["urn:kip:nexus/", "https://data.example.org/kb/", "http://localhost:8080/", "tag:a,b:/"],
 )
 def test_base_is_fine(base: str) -> None:
     assert base_fault(base) is None

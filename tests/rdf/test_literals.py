@@ -115,12 +115,14 @@ _json = st.recursive(
     | st.integers(-(2**63), 2**63 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(alphabet=st.characters(exclude_categories=("Cs",))),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(
-        st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=5)
-        | st.sampled_from(("@value", "@type", "@language", "@id")),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=5)
+            | st.sampled_from(("@value", "@type", "@language", "@id")),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=10,
 )

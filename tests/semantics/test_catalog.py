@@ -33,7 +33,13 @@ def test_registered_names_pass() -> None:
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("drug", "Drug"), ("DRUG", "Drug"), ("Drugs", "Drug"), ("Drgu", "Drug"), ("symptoms", "Symptom")],
+    [
+        ("drug", "Drug"),
+        ("DRUG", "Drug"),
+        ("Drugs", "Drug"),
+        ("Drgu", "Drug"),
+        ("symptoms", "Symptom"),
+    ],
 )
 def test_a_mistyped_type_is_told_the_nearest(name: str, meant: str) -> None:
     assert hint_for_type(name).startswith(f"Did you mean '{meant}'")

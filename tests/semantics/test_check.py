@@ -151,14 +151,17 @@ def test_a_meta_type_is_no_predicate() -> None:
     assert refused(text).code == "KIP_1002"
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a\\u0000", "\\u001f", "\\u007f", "\\u0085", "a\\nb"])
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "a\\u0000", "\\u001f", "\\u007f", "\\u0085", "a\\nb"]
+)
 def test_a_concept_name_has_no_control_characters(name: str) -> None:
     assert refused(where(f'?d {{name: "{name}"}}')).code == "KIP_1002"
     assert verdict(f'UPSERT {{ CONCEPT {{ {{type: "Drug", name: "{name}"}} }} }}') == "KIP_1002"
 
 
 @pytest.mark.parametrize(
-    "name", ["...", "阿司匹林", "a/b", " ", "\\u200b", "\\u2028", "😀", "?x", ":x", "\\\"", "e\\u0301"]
+    "name",
+    ["...", "阿司匹林", "a/b", " ", "\\u200b", "\\u2028", "😀", "?x", ":x", '\\"', "e\\u0301"],
 )
 def test_a_concept_name_is_free_text_of_any_script(name: str) -> None:
     assert verdict(where(f'?d {{name: "{name}"}}')) is None
@@ -182,7 +185,7 @@ def test_a_key_is_an_identifier(place: str, key: str) -> None:
 
 @pytest.mark.parametrize(("length", "code"), [(128, None), (129, "KIP_1002")])
 def test_a_key_has_128_characters(length: int, code: str | None) -> None:
-    assert verdict(block(f'SET ATTRIBUTES {{{"k" * length}: 1}}')) == code
+    assert verdict(block(f"SET ATTRIBUTES {{{'k' * length}: 1}}")) == code
 
 
 def test_a_key_inside_an_object_value_is_free() -> None:
@@ -232,7 +235,8 @@ def test_an_id_of_another_shape_is_left_to_the_store(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "clause", ["?d {id: 1}", "?d {type: null}", "?d {name: true}", '?d {name: ["a"]}', "?d {type: {}}"]
+    "clause",
+    ["?d {id: 1}", "?d {type: null}", "?d {name: true}", '?d {name: ["a"]}', "?d {type: {}}"],
 )
 def test_identities_are_strings(clause: str) -> None:
     assert refused(where(clause)).code == "KIP_1001"
@@ -250,7 +254,9 @@ UNBOUND = {
     "filter_operand": where('?d {type: "Drug"} FILTER(?d == ?x)'),
     "only_in_not": where('?d {type: "Drug"} NOT { (?d, "treats", ?x) }', "?x"),
     "filter_behind_not": where('?d {type: "Drug"} NOT { (?d, "treats", ?x) } FILTER(IS_NULL(?x))'),
-    "filter_in_union": where('?d {type: "Drug"} UNION { ?e {type: "Drug"} FILTER(?d.name == "a") }'),
+    "filter_in_union": where(
+        '?d {type: "Drug"} UNION { ?e {type: "Drug"} FILTER(?d.name == "a") }'
+    ),
     "filter_in_not": where('?d {type: "Drug"} NOT { FILTER(?x.name == "a") }'),
     "delete_target": 'DELETE CONCEPT ?x DETACH WHERE { ?d {type: "Drug"} }',
 }
@@ -262,11 +268,13 @@ def test_a_variable_that_no_earlier_clause_binds_is_a_reference_error(text: str)
 
 
 BOUND = {
-    "filter_in_not_sees_outside": '?d {type: "Drug"} NOT { (?d, "treats", ?x) FILTER(?d.name == "a") }',
+    "filter_in_not_sees_outside": '?d {type: "Drug"} NOT { (?d, "treats", ?x) '
+    'FILTER(?d.name == "a") }',
     "filter_in_optional_sees_outside": '?d {type: "Drug"} OPTIONAL { FILTER(?d.name == "a") }',
     "optional_binds": '?d {type: "Drug"} OPTIONAL { (?d, "treats", ?x) } FILTER(IS_NULL(?x))',
     "union_binds": '?e {type: "Drug"} UNION { ?d {type: "Drug"} } FILTER(IS_NULL(?d))',
-    "nested_endpoint_binds": '(?a, "stated", ?d ({name: "x"}, "treats", ?s)) FILTER(?s.name == "a")',
+    "nested_endpoint_binds": '(?a, "stated", ?d ({name: "x"}, "treats", ?s)) '
+    'FILTER(?s.name == "a")',
     "link_binds": '?d (?a, "treats", ?b) FILTER(?d.predicate == "treats")',
 }
 
@@ -393,7 +401,9 @@ HANDLES = {
     ),
     "of_another_block": block("")
     + 'UPSERT { PROPOSITION { (?a, "treats", {type: "Symptom", name: "S"}) } }',
-    "in_a_nested_matcher": block('SET PROPOSITIONS { ("stated", (?s, "treats", {id: "C:Drug/A"})) }'),
+    "in_a_nested_matcher": block(
+        'SET PROPOSITIONS { ("stated", (?s, "treats", {id: "C:Drug/A"})) }'
+    ),
 }
 
 
@@ -404,7 +414,8 @@ def test_a_handle_is_defined_above_in_its_block(text: str) -> None:
 
 def test_a_handle_that_is_defined_above_is_seen() -> None:
     checked(
-        'UPSERT { CONCEPT ?s { {type: "Symptom", name: "S"} } CONCEPT ?d { {type: "Drug", name: "A"} '
+        'UPSERT { CONCEPT ?s { {type: "Symptom", name: "S"} } '
+        'CONCEPT ?d { {type: "Drug", name: "A"} '
         'SET PROPOSITIONS { ("treats", ?s) } } PROPOSITION ?f { (?d, "treats", ?s) } '
         'PROPOSITION { ({id: "C:Person/P"}, "stated", ?f) } }'
     )

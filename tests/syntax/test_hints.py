@@ -47,7 +47,7 @@ def test_a_keyword_glued_to_a_word_is_reported_whole() -> None:
     ids=["SET", "UPSERT", "DELETE_CONCEPT", "DELETE"],
 )
 def test_a_brace_outside_of_where_gets_no_hint_about_where(text: str) -> None:
-    assert "in WHERE" not in told(text).hint
+    assert "A concept clause in WHERE" not in told(text).hint
 
 
 def test_a_block_in_a_block_gets_no_hint_about_matchers() -> None:
@@ -65,3 +65,28 @@ def test_a_block_in_a_block_gets_no_hint_about_matchers() -> None:
 )
 def test_a_matcher_in_place_of_a_block_gets_no_hint_about_upper_case(text: str) -> None:
     assert "upper case" not in told(text).hint
+
+
+WHERE = 'WHERE { ?d {type: "Drug"} }'
+
+
+@pytest.mark.parametrize("shown", ["*", "COUNT(*)"])
+def test_a_star_in_find_gets_no_hint_about_hops(shown: str) -> None:
+    assert "hops" not in told(f"FIND({shown}) {WHERE}").hint
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/"])
+def test_arithmetic_gets_no_hint_about_hops(operator: str) -> None:
+    text = f'FIND(?d) WHERE {{ ?d {{type: "Drug"}} FILTER(?d.attributes.n {operator} 1 > 3) }}'
+    assert "hops" not in told(text).hint
+
+
+@pytest.mark.parametrize(("path", "hops"), [("*", "{0,}"), ("+", "{1,}")])
+def test_a_path_operator_of_sparql_gets_a_hint_about_hops(path: str, hops: str) -> None:
+    assert hops in told(f'FIND(?s) WHERE {{ (?d, "follows"{path}, ?s) }}').hint
+
+
+def test_set_propositions_in_a_proposition_block_is_not_what_is_hinted_at() -> None:
+    ends = '({id: "C:Drug/A"}, "treats", {id: "C:Symptom/S"})'
+    error = told(f"UPSERT {{ PROPOSITION {{ {ends} SET PROPOSITIONS {{ }} }} }}")
+    assert "Write SET PROPOSITIONS" not in error.hint

@@ -10,7 +10,7 @@ from kiprdf.language import ast, limits
 
 _words = st.sampled_from(("a", "_", "x1", "type", "FIND", "risk_level", "IN", "z" * 40))
 _strings = st.text(max_size=8) | st.sampled_from(
-    ('"', "\\", "\n", "\x00", "\u2028", "😀", "}", ":a", "//", "/*", "\x7f", "?x", "'")
+    ("T", "p", '"', "\\", "\n", "\x00", "\u2028", "😀", "}", ":a", "//", "/*", "\x7f", "?x", "'")
 )
 _texts = _strings.map(ast.Scalar)
 _placeholders = _words.map(ast.Placeholder)
@@ -68,21 +68,15 @@ _paths = st.builds(
     ast.Path,
     _variables,
     st.sampled_from(("id", "type", "name", "subject", "predicate", "object")),
-) | st.builds(
-    ast.Path, _variables, st.sampled_from(("attributes", "metadata")), st.none() | _words
-)
+) | st.builds(ast.Path, _variables, st.sampled_from(("attributes", "metadata")), st.none() | _words)
 _operands = _paths | _variables | _values
 _simple = st.one_of(
     st.builds(
         ast.Comparison, st.sampled_from(get_args(ast.ComparisonOperator)), _operands, _operands
     ),
-    st.builds(
-        ast.Membership, _operands, st.builds(ast.Array, _tuples(_values, 1)) | _placeholders
-    ),
+    st.builds(ast.Membership, _operands, st.builds(ast.Array, _tuples(_values, 1)) | _placeholders),
     st.builds(ast.NullTest, _operands, st.booleans()),
-    st.builds(
-        ast.StringTest, st.sampled_from(get_args(ast.StringFunction)), _operands, _operands
-    ),
+    st.builds(ast.StringTest, st.sampled_from(get_args(ast.StringFunction)), _operands, _operands),
     st.builds(ast.Truth, _operands),
 )
 _conditions = st.recursive(
@@ -97,9 +91,7 @@ _conditions = st.recursive(
 _expressions = (
     _variables
     | _paths
-    | st.builds(
-        ast.Aggregate, st.sampled_from(("SUM", "AVG", "MIN", "MAX")), _variables | _paths
-    )
+    | st.builds(ast.Aggregate, st.sampled_from(("SUM", "AVG", "MIN", "MAX")), _variables | _paths)
     | st.builds(ast.Aggregate, st.just("COUNT"), _variables | _paths, st.booleans())
 )
 

@@ -1,0 +1,212 @@
+"""What to do about a syntax error, judged by the token at the fault and what was expected there.
+
+Most mistakes are habits from another language: each has one line that repairs the command.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import cast, get_args
+
+from kiprdf.errors import nearest
+from kiprdf.language import ast
+from kiprdf.language.names import is_identifier
+
+_WORD = re.compile(r"\w*")
+
+KEYWORDS = frozenset(
+    (
+        *("FIND", "WHERE", "FILTER", "NOT", "OPTIONAL", "UNION", "ORDER", "BY", "ASC", "DESC"),
+        *("LIMIT", "CURSOR", "DISTINCT", "IN", "IS_NULL", "IS_NOT_NULL"),
+        *get_args(ast.AggregateFunction),
+        *get_args(ast.StringFunction),
+        *("UPSERT", "CONCEPT", "PROPOSITION", "SET", "ATTRIBUTES", "PROPOSITIONS", "WITH"),
+        *("METADATA", "DELETE", "FROM", "DETACH"),
+        *("DESCRIBE", "PRIMER", "DOMAINS", "TYPES", "TYPE", "SEARCH"),
+    )
+)
+
+_CONCEPT_BLOCK = 'CONCEPT ?x { {type: "…", name: "…"} … }'
+_DELETE_CONCEPT = "DELETE CONCEPT ?x DETACH WHERE { ?x {…} }"
+
+COMMANDS = {
+    **dict.fromkeys(("UPDATE", "MERGE", "EXPORT"), "It is not part of KIP 1.0-RC6; write UPSERT."),
+    **dict.fromkeys(("SELECT", "MATCH", "ASK", "RETURN"), "A query is FIND(…) WHERE {…}."),
+    **dict.fromkeys(
+        ("INSERT", "CREATE", "SET", "CONCEPT", "PROPOSITION", "ADD"),
+        f"A write is UPSERT {{ {_CONCEPT_BLOCK} }}.",
+    ),
+    **dict.fromkeys(("DETACH", "DROP", "REMOVE"), f"Write {_DELETE_CONCEPT}."),
+}
+"""What to write instead of a first word that begins no command."""
+
+_ENDINGS = {
+    "FIND": 'Behind WHERE {…} stand ORDER BY one expression, LIMIT n, CURSOR "…", in this order.',
+    "UPSERT": "Behind the closing brace stands WITH METADATA {…} or the next UPSERT.",
+    "SEARCH": 'Behind the term stand WITH TYPE "…" and LIMIT n, in this order.',
+    "DESCRIBE": 'CONCEPT TYPES and PROPOSITION TYPES take LIMIT n and CURSOR "…", in this order.',
+}
+"""What may still follow, by the first word of a command."""
+
+_ANYWHERE = {
+    "AND": "Join conditions with &&.",
+    "OR": "Join conditions with ||.",
+    "IN": 'Membership is a function: IN(?x.name, ["a", "b"]).',
+    "IS": "Test for null with IS_NULL(?x.attributes.key) or IS_NOT_NULL(…).",
+    "LIKE": 'Use CONTAINS(?x.name, "…") or REGEX(?x.name, "…").',
+    "CONTAINS": 'It is a function: CONTAINS(?x.name, "…").',
+    "AS": "Leave AS out: a column is named by its expression.",
+    "DISTINCT": "Leave it out: FIND lists a node once. Count with COUNT(DISTINCT ?x).",
+    "OFFSET": "Page with LIMIT and CURSOR: send next_cursor of the page before.",
+    "SKIP": "Page with LIMIT and CURSOR: send next_cursor of the page before.",
+    "GROUP": "Leave GROUP BY out: what stands beside an aggregate in FIND is the group.",
+    "HAVING": "Aggregates cannot be filtered; filter the rows you get.",
+    "BIND": "Leave BIND out: a value is named by its dot path, such as ?x.name.",
+    "EXISTS": "Write the pattern as a clause, or NOT { … } for its absence.",
+    "MINUS": "Write NOT { … }.",
+    "WITH": "WITH METADATA stands behind the closing brace of its block.",
+    "METADATA": "Metadata is written WITH METADATA {…}, behind the closing brace of its block.",
+    "ATTRIBUTES": "Write SET ATTRIBUTES {…}.",
+    "None": "Write null.",
+    "True": "Write true.",
+    "False": "Write false.",
+    "NULL": "Write null.",
+}
+"""Words that belong to another place or another language."""
+
+
+def syntax_hint(text: str, offset: int, expected: str) -> str | None:
+    """The line that repairs a command at an offset, or None when nothing special is seen.
+
+    >>> syntax_hint("FIND(?a) WHERE { (?a, treats, ?b) }", 22, 'a predicate in double quotes')
+    'Write it in double quotes: "treats".'
+    """
+    word = cast(re.Match[str], _WORD.match(text, offset)).group()
+    if word:
+        return _of_word(word, expected)
+    return _of_mark(text[offset : offset + 2], expected)
+
+
+def ending_hint(text: str, offset: int, command: str) -> str | None:
+    """The hint for what stands behind a complete command."""
+    word = cast(re.Match[str], _WORD.match(text, offset)).group()
+    mark = text[offset : offset + 1]
+    if word in ("OFFSET", "SKIP", "GROUP", "HAVING"):
+        return _ANYWHERE[word]
+    if mark == "," and command == "FIND":
+        return "ORDER BY takes one expression."
+    if mark == ";":
+        return "A command needs no semicolon."
+    return _ENDINGS.get(command)
+
+
+def _of_word(word: str, expected: str) -> str | None:
+    """Hints for a word, the place first, since it tells more."""
+    if expected.startswith("a predicate"):
+        return f'Write it in double quotes: "{word}".'
+    if expected.startswith("{type:"):
+        return f"The matcher has braces of its own: {_CONCEPT_BLOCK}."
+    if expected.startswith("SET ATTRIBUTES or") and word == "PROPOSITIONS":
+        return "A PROPOSITION block takes SET ATTRIBUTES only; write another block for a link."
+    if word in ("ORDER", "LIMIT", "CURSOR") and "a clause" in expected:
+        return f"{word} stands behind the closing brace of WHERE."
+    if word == "NOT" and "condition" in expected:
+        return "Negate a condition with !, as in !IS_NULL(?x.attributes.key)."
+    if expected == "DETACH":
+        return f"Write {_DELETE_CONCEPT}."
+    if expected == "'('":
+        return "Parentheses are needed here."
+    if expected.startswith("PRIMER") and word in ("TYPE", "TYPES", "PREDICATES"):
+        return 'Write DESCRIBE CONCEPT TYPES, or DESCRIBE CONCEPT TYPE "…".'
+    if expected.startswith("a string") and not word[0].isdigit():
+        return f'Write it in double quotes: "{word}".'
+    if expected.startswith("'{' or '('"):
+        return 'A concept clause is ?x {type: "…"}, a proposition clause (?x, "predicate", ?y).'
+    if expected.startswith("(subject"):
+        return 'Write (?x, "predicate", ?y); a concept is matched by {type: "…", name: "…"}.'
+    if word in _ANYWHERE:
+        return _ANYWHERE[word]
+    if word.upper() in ("AND", "OR"):
+        return _ANYWHERE[word.upper()]
+    if word.upper() in KEYWORDS and word not in KEYWORDS:
+        return f"Keywords are upper case: {word.upper()}."
+    if ("a variable" in expected or "endpoint" in expected) and is_identifier(word):
+        return f"Variables begin with a question mark: ?{word}."
+    return _of_misspelt(word, expected)
+
+
+def _of_misspelt(word: str, expected: str) -> str | None:
+    candidates = [candidate for candidate in KEYWORDS if candidate in expected]
+    close = nearest(word, candidates, most=1)
+    return f"Did you mean {close[0]}?" if close and close[0] != word else None
+
+
+def _of_mark(mark: str, expected: str) -> str | None:
+    return _of_place(mark[:1], expected) or _of_habit(mark, expected)
+
+
+def _of_place(first: str, expected: str) -> str | None:
+    """Hints for what is missing at a place."""
+    if expected == "WHERE":
+        return "Write WHERE { … }." if first == "" else "Write WHERE before the block."
+    if expected == "DETACH":
+        return f"Write {_DELETE_CONCEPT}."
+    if expected == "'('":
+        return "Parentheses are needed here."
+    if first == "{" and expected == "a variable":
+        return f"Bind the target in WHERE: {_DELETE_CONCEPT}."
+    if first == "{" and "a clause (" in expected:
+        return 'A concept clause is ?x {type: "…"}; blocks are united as  a clause  UNION { … }.'
+    if first == "{" and "CONCEPT or PROPOSITION block" in expected:
+        return f"Write {_CONCEPT_BLOCK}."
+    if first == "{" and "ATTRIBUTES" in expected:
+        return "Write SET ATTRIBUTES {…}."
+    if first == "(" and expected == "'{'":
+        return "The block stands in braces."
+    if first == '"' and expected in ("TYPES or TYPE", "CONCEPT or PROPOSITION"):
+        return 'Write CONCEPT TYPE "…", or SEARCH CONCEPT "…".'
+    if first == '"' and "endpoint" in expected:
+        return 'Name a concept by a matcher: {name: "…"} or {type: "…", name: "…"}.'
+    if first == "" and "'}'" in expected:
+        return "A block is not closed: add the missing '}'. A // comment runs to the line's end."
+    return None
+
+
+def _of_habit(mark: str, expected: str) -> str | None:
+    """Hints for marks of other languages."""
+    first = mark[:1]
+    if first == "=" and mark != "==":
+        return "Equality is written ==."
+    if first == ">" and "a value" in expected:
+        return "Inequality is written !=."
+    if mark in ("->", "=>", "-["):
+        return 'A link is written (?a, "predicate", ?b).'
+    if first in ("&", "|") and mark not in ("&&", "||"):
+        return "Join conditions with && and ||."
+    if first in ("*", "+") and expected == "','":
+        return f'Any number of hops is "p"{"{0,}" if first == "*" else "{1,}"}.'
+    if first == "*":
+        return "Name variables: FIND(?x), COUNT(?x)."
+    if first in ("+", "-", "/") and ("operator" in expected or "'&&'" in expected):
+        return "KIP has no arithmetic; compare with a value."
+    if first in ("<", ">", "=", "!") and ("operator" in expected or "'&&'" in expected):
+        return "Join two comparisons with &&; negate a comparison as !(…)."
+    if first in ("'", "‘", "“", "”"):
+        return 'Strings stand in straight double quotes: "…".'
+    if first == "#" or mark == "/*":
+        return "Comments begin with //."
+    if first in (",", ".", ";") and "a clause" in expected:
+        return "Nothing stands between clauses."
+    if first == "[" and "'{'" in expected:
+        return 'Keys stand in braces: {"key"}.'
+    if first == "-" and "'" in expected:
+        return "Identifiers take _, not -."
+    if first == '"' and expected.startswith("a number"):
+        return "Write the number without quotes."
+    if first == "[":
+        return "A path reaches a key as ?x.attributes.key."
+    if first == ")" and "," not in expected:
+        return "Remove the comma before ')', or fill its place."
+    if expected == "','":
+        return 'A proposition is (subject, "predicate", object), with commas.'
+    return None

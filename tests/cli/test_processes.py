@@ -1,0 +1,192 @@
+"""The command line as a child process: streams, pipes, exit statuses, two processes at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import ROOT, Run, environment
+
+COUNT = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
+
+
+def test_the_demo_shows_answers_and_writes_a_snapshot(run: Run, tmp_path: Path) -> None:
+    done = run("demo")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "│ Paracetamol │                           1 │" in done.stdout
+    assert "│ Caffeine    │ null        │" in done.stdout
+    assert "│ Symptomatic Remedy   │                    10 │" in done.stdout
+    assert "│ John Doe  │ (Drug:Aspirin, treats, Symptom:Headache)  │" in done.stdout
+    assert "\n# kiprdf 1 base <urn:kip:nexus/>\n@prefix " in done.stdout
+    assert "What to try next:" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["medical.ttl"]
+
+
+def test_the_demo_needs_a_place_to_write(run: Run) -> None:
+    done = run("demo", "--out", "nowhere/medical.ttl")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "kiprdf: nowhere/medical.ttl cannot be written: No such file or directory.\n"
+    )
+
+
+def test_the_demo_keeps_a_file_that_is_no_snapshot(run: Run, tmp_path: Path) -> None:
+    own = tmp_path / "medical.ttl"
+    own.write_text("my own work", "utf-8")
+    done = run("demo")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "kiprdf: medical.ttl exists and is no snapshot; name another file with --out.\n"
+    )
+    assert own.read_text("utf-8") == "my own work"
+
+
+def test_the_demo_writes_over_its_own_snapshot(run: Run) -> None:
+    run("demo")
+    assert run("demo").returncode == 0
+
+
+def test_the_script_runs_the_same_program(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from kiprdf.cli import main; main()"],
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment(),
+        check=False,
+    )
+    assert done.returncode == 2
+    assert b"Usage: kiprdf" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("argument", [(), ("-",)])
+def test_a_command_comes_from_standard_input(run: Run, argument: tuple[str, ...]) -> None:
+    done = run("run", *argument, "--memory", stdin=b"\xef\xbb\xbfDESCRIBE DOMAINS\r\n")
+    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nUnsorted\n")
+
+
+def test_a_command_comes_from_a_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "ask.kip").write_text("// all of them\nDESCRIBE DOMAINS\n", "utf-8")
+    done = run("run", "--file", "ask.kip", "--memory", "--format", "json")
+    assert done.stdout == '{"result": ["Archived", "CoreSchema", "Unsorted"]}\n'
+
+
+@pytest.mark.parametrize("stdin", [b"FIND(\xff", b"\xff\xfe\x00"])
+def test_bytes_that_are_no_text_are_one_sentence(run: Run, stdin: bytes) -> None:
+    done = run("run", "--memory", stdin=stdin)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "kiprdf: Standard input is not UTF-8 text: see line 1.\n"
+
+
+@pytest.mark.parametrize("stdin", [b"", b"\x00", b"nonsense", b"}" * 9_999, b"(" * 9_999])
+def test_nonsense_is_a_kip_error_without_a_traceback(run: Run, stdin: bytes) -> None:
+    done = run("run", "--memory", stdin=stdin)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("KIP_")
+    assert "Traceback" not in done.stderr
+
+
+def test_an_argument_that_is_no_text_is_a_kip_error(run: Run) -> None:
+    done = run("run", "FIND(\udcff)", "--memory")
+    assert done.returncode == 1
+    assert done.stderr.startswith("KIP_1001 1:6 ")
+
+
+@pytest.mark.parametrize(("options", "logged"), [((), False), (("--debug",), True)])
+def test_a_failing_engine_shows_its_traceback_on_demand(
+    run: Run, tmp_path: Path, options: tuple[str, ...], logged: bool
+) -> None:
+    broken = "raise RuntimeError('broken')"
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import kiprdf.nexus\ndef find(*_):\n    {broken}\nkiprdf.nexus.kql.run = find\n", "utf-8"
+    )
+    path = f"{tmp_path}{os.pathsep}{ROOT}"
+    ask = 'FIND(?d) WHERE { ?d {type: "Domain"} }'
+    done = run(*options, "run", ask, "--memory", env={"PYTHONPATH": path})
+    assert done.returncode == 1
+    assert "KIP_4003 The engine failed: RuntimeError." in done.stderr
+    assert ("Traceback" in done.stderr) is logged
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("command", [("run", "DESCRIBE PRIMER", "--memory"), ("demo",)])
+def test_a_full_disk_is_one_sentence(tmp_path: Path, command: tuple[str, ...]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kiprdf", *command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+            env=environment(),
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"kiprdf: No space left on device.\n"
+
+
+def test_a_reader_that_leaves_early_causes_no_noise(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "kiprdf", "run", "DESCRIBE PRIMER", "--memory"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment(),
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_a_snapshot_is_utf8_whatever_the_locale(run: Run, drugs: Path, tmp_path: Path) -> None:
+    run("load", "drugs.kip")
+    foreign = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    done = run("snapshot", env=foreign)
+    run("snapshot", "a.ttl")
+    assert done.stdout == (tmp_path / "a.ttl").read_text("utf-8")
+
+
+def test_a_character_that_the_terminal_lacks_is_shown_as_its_code(run: Run, drugs: Path) -> None:
+    run("load", "drugs.kip")
+    ask = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.name != "Aspirin") }'
+    done = run("run", ask, env={"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0
+    assert "\\u963f\\u53f8" in done.stdout
+
+
+def test_json_is_one_document_for_a_pipe(run: Run, drugs: Path) -> None:
+    run("load", "drugs.kip")
+    done = run("run", 'FIND(?d) WHERE { ?d {type: "Drug"} } LIMIT 1', "--format", "json")
+    document = json.loads(done.stdout)
+    assert list(document) == ["result", "next_cursor"]
+    assert document["result"][0]["_type"] == "ConceptNode"
+
+
+def test_reading_works_beside_a_writer_and_writing_does_not(
+    run: Run, drugs: Path, tmp_path: Path
+) -> None:
+    run("load", "drugs.kip")
+    with subprocess.Popen(
+        [sys.executable, "-m", "kiprdf", "shell"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment(),
+    ) as shell:
+        assert shell.stdin is not None
+        assert shell.stdout is not None
+        shell.stdin.write(b".json on\nDESCRIBE DOMAINS;\n")
+        shell.stdin.flush()
+        assert shell.stdout.readline().startswith(b'{"result"')
+        assert run("run", COUNT, "--format", "json").stdout == '{"result": 2}\n'
+        refused = run("run", 'UPSERT { CONCEPT { {type: "Drug", name: "x"} } }')
+        shell.stdin.close()
+        assert shell.wait(30) == 0
+    assert refused.returncode == 1
+    assert refused.stderr == f"kiprdf: Another process has the nexus in {tmp_path}/nexus open.\n"

@@ -1,0 +1,206 @@
+"""The shell, from a pipe and on a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kiprdf.cli.shell import is_complete
+
+from .conftest import Run, environment
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FIND(?d",
+        "FIND(?d)",
+        'FIND(?d) WHERE { ?d {type: "Drug"}',
+        "FIND(?d) // WHERE {}",
+        'UPSERT { CONCEPT { {type: "Drug", name: "}}}}"}',
+        "DESCRIBE CONCEPT",
+    ],
+)
+def test_a_command_that_misses_its_end_waits(text: str) -> None:
+    assert not is_complete(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'FIND(?d)\nWHERE { ?d {type: "Drug"} }',
+        "DESCRIBE PRIMER",
+        "FIND(3)",
+        "nonsense",
+        "FIND(?d) }",
+        'SEARCH CONCEPT "{"',
+        "DESCRIBE DOMAINS // {",
+    ],
+)
+def test_a_command_that_is_whole_or_wrong_runs(text: str) -> None:
+    assert is_complete(text)
+
+
+def test_commands_from_a_pipe_are_answered_one_by_one(run: Run) -> None:
+    done = run(
+        "shell",
+        "--memory",
+        stdin=b'.json on\nFIND(?d.name)\nWHERE { ?d {type: "Domain", name: "Unsorted"} }\n'
+        b"DESCRIBE DOMAINS; // with a comment\n",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        '{"result": ["Unsorted"]}\n{"result": ["Archived", "CoreSchema", "Unsorted"]}\n'
+    )
+
+
+def test_a_line_of_a_file_continues_the_command_above(run: Run) -> None:
+    done = run(
+        "shell",
+        "--memory",
+        stdin=b'.json on\nFIND(?d.name)\nWHERE { ?d {type: "Domain"} }\n'
+        b"ORDER BY ?d.name DESC\nDESCRIBE DOMAINS",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        '{"result": ["Unsorted", "CoreSchema", "Archived"]}\n'
+        '{"result": ["Archived", "CoreSchema", "Unsorted"]}\n'
+    )
+
+
+def test_a_mistake_does_not_end_the_shell(run: Run) -> None:
+    done = run("shell", "--memory", stdin=b"FIND(3)\nDESCRIBE DOMAINS\n")
+    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nUnsorted\n")
+    assert done.stderr.startswith("KIP_1001 1:6 ")
+
+
+def test_bytes_that_are_no_text_do_not_end_the_shell(run: Run) -> None:
+    done = run("shell", "--memory", stdin=b"\xff\nDESCRIBE DOMAINS\n")
+    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nUnsorted\n")
+    assert done.stderr.startswith("KIP_1001 1:1 ")
+
+
+@pytest.mark.parametrize("end", [b"\n", b";\n", b""])
+def test_an_empty_line_a_semicolon_or_the_end_runs_what_is_there(run: Run, end: bytes) -> None:
+    done = run("shell", "--memory", stdin=b"FIND(?d" + end)
+    assert done.stderr.startswith("KIP_1001 1:8 ")
+
+
+def test_explain_shows_the_sparql_in_the_shell(run: Run) -> None:
+    done = run("shell", "--memory", stdin=b'.explain FIND(?d) WHERE { ?d {type: "Domain"} }\n')
+    assert "SELECT" in done.stdout
+
+
+def test_an_unknown_dot_command_shows_the_help(run: Run) -> None:
+    assert ".explain FIND …" in run("shell", "--memory", stdin=b".tables\n").stdout
+
+
+def test_quit_leaves_before_the_rest(run: Run) -> None:
+    assert run("shell", "--memory", stdin=b".quit\nDESCRIBE DOMAINS\n").stdout == ""
+
+
+# On a terminal --------------------------------------------------------------------------------
+
+
+class Terminal:
+    """A shell on a terminal of its own, with its home in a folder."""
+
+    def __init__(self, home: Path) -> None:
+        self._end, inner = pty.openpty()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "kiprdf", "shell", "--memory"],
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            cwd=home,
+            env=environment(HOME=str(home), TERM="dumb"),
+            start_new_session=True,
+            preexec_fn=_own_terminal,
+        )
+        os.close(inner)
+        self._seen = ""
+
+    def type(self, text: str) -> None:
+        os.write(self._end, text.encode())
+
+    def expect(self, pattern: str, seconds: float = 20) -> None:
+        """Read on until a pattern appears."""
+        limit = time.monotonic() + seconds
+        while (found := re.search(pattern, self._seen)) is None:
+            ready, _, _ = select.select([self._end], [], [], limit - time.monotonic())
+            assert ready, f"{pattern!r} is not in {self._seen!r}"
+            self._seen += os.read(self._end, 4096).decode("utf-8", "replace")
+        self._seen = self._seen[found.end() :]
+
+    def status(self) -> int:
+        return self._process.wait(20)
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait(20)
+        os.close(self._end)
+
+
+def _own_terminal() -> None:
+    """Make the terminal the controlling one, so that Ctrl-C reaches the child."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    opened = Terminal(tmp_path)
+    yield opened
+    opened.close()
+
+
+def test_the_shell_on_a_terminal_prompts_and_answers(terminal: Terminal) -> None:
+    terminal.expect("kip> ")
+    terminal.type("FIND(?d.name)\n")
+    terminal.expect(r" \.\.\.> ")
+    terminal.type('WHERE { ?d {type: "Domain", name: "Unsorted"} }\n')
+    terminal.expect("│ Unsorted │")
+    terminal.expect("1 row")
+
+
+def test_a_pasted_command_is_one_command(terminal: Terminal) -> None:
+    pytest.importorskip("readline")
+    terminal.expect("kip> ")
+    terminal.type(
+        '\x1b[200~FIND(?d.name)\nWHERE { ?d {type: "Domain"} }\nORDER BY ?d.name DESC\x1b[201~\n'
+    )
+    terminal.expect("Unsorted +│\r\n│ CoreSchema │\r\n│ Archived")
+
+
+def test_ctrl_c_drops_the_input_and_ctrl_d_leaves(terminal: Terminal) -> None:
+    terminal.expect("kip> ")
+    terminal.type("FIND(?x")
+    terminal.expect(r"FIND\(\?x")
+    # Python's readline overlooks a signal that comes while it echoes; people are slower.
+    time.sleep(0.3)
+    terminal.type("\x03")
+    terminal.expect("kip> ")
+    terminal.type("DESCRIBE DOMAINS\n")
+    terminal.expect("Archived")
+    terminal.expect("kip> ")
+    terminal.type("\x04")
+    assert terminal.status() == 0
+
+
+def test_the_history_is_kept_in_the_home(terminal: Terminal, tmp_path: Path) -> None:
+    pytest.importorskip("readline")
+    terminal.expect("kip> ")
+    terminal.type("DESCRIBE DOMAINS\n.quit\n")
+    assert terminal.status() == 0
+    assert "DESCRIBE DOMAINS" in (tmp_path / ".kiprdf_history").read_text("utf-8")

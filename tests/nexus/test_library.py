@@ -1,0 +1,608 @@
+"""The library API: names, shapes and errors as promised."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph
+import pytest
+
+import kiprdf
+from tests.nexus.support import FACTS, SCHEMA, StoppedClock, commit, dataset, medical, untouched
+
+TREATMENTS = 'FIND(?d.name, ?s.name) WHERE { (?d, "treats", ?s) } ORDER BY ?s.name'
+
+
+@pytest.fixture(scope="module")
+def nexus() -> kiprdf.Nexus:
+    """For reading only."""
+    return medical()
+
+
+# Names and signatures
+
+
+@pytest.mark.parametrize("name", ["Nexus", "KipError", "Rows", "StoreError", "parse", "to_text"])
+def test_the_package_exports(name: str) -> None:
+    assert name in kiprdf.__all__
+    assert hasattr(kiprdf, name)
+
+
+def test_the_public_names_are_sorted() -> None:
+    assert kiprdf.__all__ == sorted(kiprdf.__all__)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["open", "memory", "execute_kip", "execute_kip_readonly", "execute", "find", "apply_capsule",
+     "explain", "sparql", "snapshot", "restore", "close", "__enter__", "__exit__"],
+)  # fmt: skip
+def test_a_nexus_has_the_method(name: str) -> None:
+    assert callable(getattr(kiprdf.Nexus, name))
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        ("open", ["folder", "base_iri"]),
+        ("execute_kip", ["self", "request"]),
+        ("execute_kip_readonly", ["self", "request"]),
+        ("snapshot", ["self", "target", "profile"]),
+    ],
+)
+def test_the_first_parameters_of_a_method(method: str, parameters: list[str]) -> None:
+    found = list(inspect.signature(getattr(kiprdf.Nexus, method)).parameters)
+    assert found[: len(parameters)] == parameters
+
+
+def test_memory_takes_genesis_and_strict_schema() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=True, strict_schema=False)
+    assert nexus.execute("DESCRIBE DOMAINS") == ["Archived", "CoreSchema", "Unsorted"]
+
+
+def test_without_genesis_only_the_two_meta_types_are_known() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    assert nexus.execute("DESCRIBE CONCEPT TYPES") == []
+    assert nexus.execute('FIND(?t) WHERE { ?t {type: "$ConceptType"} }') == []
+
+
+def test_text_and_tree_are_inverse() -> None:
+    tree = kiprdf.parse(TREATMENTS)
+    assert kiprdf.to_text(kiprdf.parse(kiprdf.to_text(tree))) == kiprdf.to_text(tree)
+
+
+# execute
+
+
+def test_execute_returns_the_bare_result(nexus: kiprdf.Nexus) -> None:
+    assert nexus.execute(TREATMENTS) == [["Aspirin", "Aspirin"], ["Fever", "Headache"]]
+
+
+def test_execute_takes_parameters_by_name(nexus: kiprdf.Nexus) -> None:
+    assert nexus.execute("FIND(?x.id) WHERE { ?x {name: :name} }", name="Ann") == ["C:User/Ann"]
+
+
+@pytest.mark.parametrize("name", ["command", "text", "parameters", "dry_run"])
+def test_a_parameter_may_have_any_name(nexus: kiprdf.Nexus, name: str) -> None:
+    found = nexus.execute(f"FIND(?x.id) WHERE {{ ?x {{name: :{name}}} }}", **{name: "Ann"})
+    assert found == ["C:User/Ann"]
+
+
+def test_execute_raises_with_code_position_and_hint(nexus: kiprdf.Nexus) -> None:
+    with pytest.raises(kiprdf.KipError) as raised:
+        nexus.execute('FIND(?x)\nWHERE { ?x {type: "drug"} }')
+    error = raised.value
+    assert (error.code, error.name, error.position) == ("KIP_2001", "TypeMismatch", (2, 19))
+    assert "Drug" in error.hint
+
+
+def test_the_error_shows_the_place_with_a_caret(nexus: kiprdf.Nexus) -> None:
+    with pytest.raises(kiprdf.KipError) as raised:
+        nexus.execute('FIND(?x) WHERE { ?x {type: "drug"} }')
+    assert raised.value.excerpt == (
+        'FIND(?x) WHERE { ?x {type: "drug"} }\n                           ^^^^^^'
+    )
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, b"x", 1j, {1: 2}])
+def test_a_parameter_that_is_no_json_is_a_kip_error(nexus: kiprdf.Nexus, value: Any) -> None:
+    with pytest.raises(kiprdf.KipError) as raised:
+        nexus.execute("FIND(?x.id) WHERE { ?x {name: :v} }", v=value)
+    assert raised.value.code == "KIP_1001"
+
+
+@pytest.mark.parametrize("command", [None, 3, b"DESCRIBE PRIMER", ["DESCRIBE PRIMER"]])
+def test_a_command_that_is_no_text_is_an_error_that_says_so(
+    nexus: kiprdf.Nexus, command: Any
+) -> None:
+    with pytest.raises((kiprdf.KipError, TypeError)) as raised:
+        nexus.execute(command)
+    assert getattr(raised.value, "code", "") != "KIP_4003"
+
+
+# find and Rows
+
+
+def test_find_returns_rows_with_columns(nexus: kiprdf.Nexus) -> None:
+    rows = nexus.find(TREATMENTS)
+    assert isinstance(rows, kiprdf.Rows)
+    assert tuple(rows.columns) == ("?d.name", "?s.name")
+
+
+def test_rows_have_a_length(nexus: kiprdf.Nexus) -> None:
+    assert len(nexus.find(TREATMENTS)) == 2
+
+
+def test_rows_are_dictionaries(nexus: kiprdf.Nexus) -> None:
+    assert list(nexus.find(TREATMENTS)) == [
+        {"?d.name": "Aspirin", "?s.name": "Fever"},
+        {"?d.name": "Aspirin", "?s.name": "Headache"},
+    ]
+
+
+def test_rows_can_be_iterated_twice(nexus: kiprdf.Nexus) -> None:
+    rows = nexus.find(TREATMENTS)
+    assert list(rows) == list(rows)
+
+
+def test_rows_of_one_expression_are_dictionaries_too(nexus: kiprdf.Nexus) -> None:
+    rows = nexus.find('FIND(?d.name) WHERE { ?d {type: "Drug"} }')
+    assert list(rows) == [{"?d.name": "Aspirin"}]
+
+
+def test_an_aggregate_alone_is_one_row(nexus: kiprdf.Nexus) -> None:
+    rows = nexus.find('FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }')
+    assert list(rows) == [{"COUNT(?d)": 1}]
+
+
+def test_groups_are_rows(nexus: kiprdf.Nexus) -> None:
+    rows = nexus.find('FIND(?d.name, COUNT(?s)) WHERE { (?d, "treats", ?s) }')
+    assert list(rows) == [{"?d.name": "Aspirin", "COUNT(?s)": 2}]
+
+
+def test_no_solution_is_no_row(nexus: kiprdf.Nexus) -> None:
+    rows = nexus.find('FIND(?d.name, ?d.id) WHERE { ?d {name: "No"} }')
+    assert (len(rows), list(rows), tuple(rows.columns)) == (0, [], ("?d.name", "?d.id"))
+
+
+def test_an_expression_named_twice_keeps_both_columns(nexus: kiprdf.Nexus) -> None:
+    rows = nexus.find('FIND(?d.name, ?d.name) WHERE { ?d {type: "Drug"} }')
+    assert len(rows) == 1
+
+
+def test_find_takes_parameters(nexus: kiprdf.Nexus) -> None:
+    assert len(nexus.find(TREATMENTS + " LIMIT :n", n=1)) == 1
+
+
+@pytest.mark.parametrize("command", ["DESCRIBE PRIMER", SCHEMA, 'SEARCH CONCEPT "x"'])
+def test_find_takes_nothing_but_a_find(nexus: kiprdf.Nexus, command: str) -> None:
+    with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
+        nexus.find(command)
+    assert raised.value.code == "KIP_1001"
+
+
+def test_pages_are_followed_by_their_cursor(nexus: kiprdf.Nexus) -> None:
+    first = nexus.find(TREATMENTS + " LIMIT 1")
+    second = nexus.find(TREATMENTS + " LIMIT 1 CURSOR :c", c=first.next_cursor)
+    assert [row["?s.name"] for rows in (first, second) for row in rows] == ["Fever", "Headache"]
+    assert second.next_cursor is None
+
+
+def test_without_pandas_to_pandas_says_what_to_install(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = builtins.__import__
+
+    def without_pandas(name: str, *arguments: Any, **options: Any) -> Any:
+        if name == "pandas":
+            raise ImportError("No module named 'pandas'")
+        return real(name, *arguments, **options)
+
+    monkeypatch.delitem(sys.modules, "pandas", raising=False)
+    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        nexus.find(TREATMENTS).to_pandas()
+
+
+def test_with_pandas_to_pandas_gets_the_rows_and_the_columns(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Pandas:
+        @staticmethod
+        def DataFrame(data: Any, columns: Any) -> Any:  # noqa: N802
+            return (data, columns)
+
+    monkeypatch.setitem(sys.modules, "pandas", Pandas)  # type: ignore[arg-type]
+    assert nexus.find(TREATMENTS).to_pandas() == (
+        [("Aspirin", "Fever"), ("Aspirin", "Headache")],
+        ["?d.name", "?s.name"],
+    )
+
+
+# apply_capsule
+
+
+def test_a_capsule_may_be_a_text() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    assert nexus.apply_capsule(SCHEMA)["blocks"] == 1
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_capsule_may_be_a_path(tmp_path: Path, kind: Any) -> None:
+    (tmp_path / "schema.kip").write_text("// ä\n" + SCHEMA, "utf-8")
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    assert nexus.apply_capsule(kind(tmp_path / "schema.kip"))["blocks"] == 1
+
+
+def test_a_capsule_may_be_larger_than_a_command() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute(SCHEMA)
+    concepts = "".join(
+        f'CONCEPT {{ {{type: "Drug", name: "{n}"}} SET ATTRIBUTES {{ text: "{"x" * 3000}" }} }}'
+        for n in range(200)
+    )
+    receipt = nexus.apply_capsule(f"UPSERT {{ {concepts} }}")
+    assert (len(concepts) > 2 * 256 * 1024, len(receipt["upsert_concept_nodes"])) == (True, 200)
+
+
+def test_the_same_text_is_too_large_for_a_command() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute(SCHEMA)
+    text = f'UPSERT {{ CONCEPT {{ {{type: "Drug", name: "x"}} }} }} // {"x" * 256 * 1024}'
+    with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
+        nexus.execute(text)
+    assert raised.value.code == "KIP_4002"
+    nexus.apply_capsule(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [TREATMENTS, "DESCRIBE PRIMER {", 'DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug"} }'],
+)
+def test_a_capsule_holds_nothing_but_upserts(text: str) -> None:
+    nexus = medical()
+    with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
+        nexus.apply_capsule(text)
+    assert raised.value.code == "KIP_1001"
+
+
+def test_a_capsule_with_a_placeholder_is_refused() -> None:
+    nexus = medical()
+    with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
+        nexus.apply_capsule('UPSERT { CONCEPT { {type: "Drug", name: :name} } }')
+    assert raised.value.code == "KIP_1001"
+
+
+def test_a_broken_capsule_is_refused_with_its_place() -> None:
+    nexus = medical()
+    with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
+        nexus.apply_capsule('UPSERT {\n  CONCEPT { {type: "Nope", name: "x"} } }')
+    assert raised.value.position == (2, 20)
+
+
+def test_a_missing_capsule_is_an_os_error_with_its_name(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no\.kip"):
+        medical().apply_capsule(tmp_path / "no.kip")
+
+
+def test_an_empty_capsule_is_a_kip_error() -> None:
+    with pytest.raises(kiprdf.KipError) as raised:
+        medical().apply_capsule("")
+    assert raised.value.code == "KIP_1001"
+
+
+def test_a_capsule_that_is_no_utf_8_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "x.kip").write_bytes(b"UPSERT { \xff }")
+    with pytest.raises(kiprdf.KipError) as raised:
+        medical().apply_capsule(tmp_path / "x.kip")
+    assert raised.value.code == "KIP_1001"
+
+
+# explain and sparql
+
+
+def test_explain_shows_sparql_that_runs_here(nexus: kiprdf.Nexus) -> None:
+    rows = nexus.sparql(nexus.explain(TREATMENTS))
+    assert isinstance(rows, kiprdf.Rows)
+    assert len(rows) == 2
+
+
+def test_explain_binds_parameters(nexus: kiprdf.Nexus) -> None:
+    text = nexus.explain(
+        'FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.colour == :c) }', c="mauve"
+    )
+    assert '"mauve"' in text
+
+
+def test_explain_writes_nothing_and_takes_only_a_find(nexus: kiprdf.Nexus) -> None:
+    with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
+        nexus.explain(SCHEMA)
+    assert raised.value.code == "KIP_1001"
+
+
+def test_explain_checks_the_command(nexus: kiprdf.Nexus) -> None:
+    with pytest.raises(kiprdf.KipError) as raised:
+        nexus.explain('FIND(?d) WHERE { ?d {type: "drug"} }')
+    assert raised.value.code == "KIP_2001"
+
+
+def test_select_returns_rows_of_terms(nexus: kiprdf.Nexus) -> None:
+    rows = nexus.sparql(
+        "SELECT ?name WHERE { ?d a <urn:kip:nexus/$ConceptType/Drug> ; "
+        "<http://www.w3.org/2000/01/rdf-schema#label> ?name }"
+    )
+    assert isinstance(rows, kiprdf.Rows)
+    assert list(rows) == [{"name": pyoxigraph.Literal("Aspirin")}]
+
+
+@pytest.mark.parametrize(("drug", "known"), [("Aspirin", True), ("Nothing", False)])
+def test_ask_returns_a_boolean(nexus: kiprdf.Nexus, drug: str, known: bool) -> None:
+    assert nexus.sparql(f"ASK {{ <urn:kip:nexus/Drug/{drug}> ?p ?o }}") is known
+
+
+def test_construct_returns_triples(nexus: kiprdf.Nexus) -> None:
+    found = nexus.sparql(
+        "CONSTRUCT { ?s <urn:x> ?o } WHERE { ?s <urn:kip:nexus/$PropositionType/treats> ?o }"
+    )
+    assert {str(triple.object) for triple in found} == {  # type: ignore[union-attr]
+        "<urn:kip:nexus/Symptom/Headache>",
+        "<urn:kip:nexus/Symptom/Fever>",
+    }
+
+
+def test_a_reifier_is_reached_by_sparql(nexus: kiprdf.Nexus) -> None:
+    rows = nexus.sparql(
+        "PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> SELECT ?l WHERE { "
+        "?s <urn:kip:nexus/$PropositionType/stated> ?o . ?l rdf:reifies "
+        "<<( ?s <urn:kip:nexus/$PropositionType/stated> ?o )>> }"
+    )
+    assert len(rows) == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "INSERT DATA { <urn:a> <urn:b> <urn:c> }",
+        "DELETE WHERE { ?s ?p ?o }",
+        "CLEAR ALL",
+        "DROP ALL",
+        "LOAD <http://127.0.0.1:9/x>",
+        "LOAD SILENT <http://127.0.0.1:9/x> INTO GRAPH <urn:g>",
+        "SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?s ?p ?o } }",
+        "SELECT * { service silent <http://127.0.0.1:9/sparql> { ?s ?p ?o } }",
+        "SELECT * { SERVICE ?x { ?s ?p ?o } }",
+        "SELECT * FROM <http://127.0.0.1:9/x> { ?s ?p ?o } ; DROP ALL",
+        "PREFIX x: <urn:x> DROP ALL",
+        "# SELECT\nDROP ALL",
+        "nonsense",
+        "",
+        "SELECT",
+        "SELECT * {",
+        "SELECT * { " + "{" * 101 + "}" * 101 + " }",
+        "SELECT * { ?s ?p ?o FILTER(" + " || ".join(["?o = 1"] * 201) + ") }",
+        "SELECT * { ?s ?p ?o } #" + "x" * 65536,
+    ],
+    ids=lambda query: query[:40],
+)
+def test_sparql_that_does_more_than_read_is_refused(nexus: kiprdf.Nexus, query: str) -> None:
+    with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
+        nexus.sparql(query)
+    assert raised.value.code in ("KIP_1001", "KIP_4002")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        'SELECT * { ?s ?p "SERVICE <http://127.0.0.1:9/>" }',
+        "SELECT ?service { ?service ?p ?o }",
+        "SELECT * { ?s <urn:SERVICE> ?o }",
+        "PREFIX a: <urn:x/> SELECT * { ?s a:SERVICE ?o }",
+    ],
+)
+def test_the_word_service_is_harmless_where_it_is_no_keyword(
+    nexus: kiprdf.Nexus, query: str
+) -> None:
+    assert isinstance(nexus.sparql(query), kiprdf.Rows)
+
+
+def test_a_sparql_mistake_is_refused_with_its_line(nexus: kiprdf.Nexus) -> None:
+    with pytest.raises(kiprdf.KipError, match=r"line 2|2:"):
+        nexus.sparql("SELECT *\n{ ?s ?p }")
+
+
+# Opening and closing
+
+
+def test_a_context_manager_closes() -> None:
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
+        pass
+    with pytest.raises(kiprdf.KipError):
+        nexus.execute("DESCRIBE PRIMER")
+
+
+def test_a_context_manager_lets_an_error_out_and_the_folder_go(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), kiprdf.Nexus.open(tmp_path / "brain"):
+        raise ZeroDivisionError
+    kiprdf.Nexus.open(tmp_path / "brain").close()
+
+
+def test_closing_twice_is_fine(tmp_path: Path) -> None:
+    for nexus in (kiprdf.Nexus.memory(), kiprdf.Nexus.open(tmp_path / "brain")):
+        nexus.close()
+        nexus.close()
+
+
+USES = {
+    "execute": lambda nexus: nexus.execute("DESCRIBE PRIMER"),
+    "write": lambda nexus: nexus.execute(SCHEMA),
+    "search": lambda nexus: nexus.execute('SEARCH CONCEPT "x"'),
+    "find": lambda nexus: nexus.find('FIND(?d) WHERE { ?d {type: "$ConceptType"} }'),
+    "explain": lambda nexus: nexus.explain('FIND(?d) WHERE { ?d {type: "$ConceptType"} }'),
+    "sparql": lambda nexus: nexus.sparql("ASK { ?s ?p ?o }"),
+    "apply_capsule": lambda nexus: nexus.apply_capsule(SCHEMA),
+    "snapshot": lambda nexus: nexus.snapshot(),
+    "restore": lambda nexus: nexus.restore("# kiprdf 1 base <urn:kip:nexus/>\n"),
+    "info": lambda nexus: nexus.info(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_a_closed_nexus_says_so_in_one_sentence(tmp_path: Path, on_disk: bool, use: str) -> None:
+    nexus = kiprdf.Nexus.open(tmp_path / "b") if on_disk else kiprdf.Nexus.memory(genesis=False)
+    nexus.close()
+    with pytest.raises((kiprdf.KipError, kiprdf.StoreError)) as raised:
+        USES[use](nexus)
+    assert getattr(raised.value, "message", str(raised.value)) == "The nexus is closed."
+
+
+def test_a_request_to_a_closed_nexus_is_an_error_response() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.close()
+    response = nexus.execute_kip({"command": "DESCRIBE PRIMER"})
+    assert response["error"]["message"] == "The nexus is closed."
+
+
+def test_a_closed_nexus_logs_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.close()
+    with caplog.at_level(logging.DEBUG):
+        nexus.execute_kip({"command": "DESCRIBE PRIMER"})
+    assert caplog.records == []
+
+
+def test_the_base_is_chosen_when_a_nexus_is_made(tmp_path: Path) -> None:
+    base = "https://data.example.org/kb/"
+    with kiprdf.Nexus.open(tmp_path / "brain", base_iri=base) as nexus:
+        nexus.execute(SCHEMA)
+        assert nexus.sparql(f"ASK {{ <{base}$ConceptType/Drug> ?p ?o }}") is True
+
+
+def test_the_stored_base_is_taken_when_none_is_given(tmp_path: Path) -> None:
+    base = "https://data.example.org/kb/"
+    kiprdf.Nexus.open(tmp_path / "brain", base_iri=base).close()
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        assert nexus.base_iri == base
+
+
+def test_the_same_base_may_be_given_again(tmp_path: Path) -> None:
+    base = "https://data.example.org/kb/"
+    kiprdf.Nexus.open(tmp_path / "brain", base).close()
+    with kiprdf.Nexus.open(tmp_path / "brain", base) as nexus:
+        assert nexus.base_iri == base
+
+
+def test_another_base_is_refused_and_both_are_named(tmp_path: Path) -> None:
+    kiprdf.Nexus.open(tmp_path / "brain", "https://data.example.org/kb/").close()
+    with pytest.raises(kiprdf.StoreError, match=r"https://data\.example\.org/kb/.*https://x\.org/"):
+        kiprdf.Nexus.open(tmp_path / "brain", base_iri="https://x.org/")
+
+
+def test_a_refused_opening_does_not_block_the_folder(tmp_path: Path) -> None:
+    kiprdf.Nexus.open(tmp_path / "brain").close()
+    with pytest.raises(kiprdf.StoreError):
+        kiprdf.Nexus.open(tmp_path / "brain", base_iri="https://x.org/")
+    kiprdf.Nexus.open(tmp_path / "brain").close()
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["", "x", "https://x.org", "https://x.org/?q=/", "https://x.org/#/", "urn:kip:vocab/",
+     "urn:kip:",
+     "urn:kip:attribute/x/", "http://www.w3.org/", "http://www.w3.org/2001/XMLSchema#/",
+     "ht tp://x/", "https://x.org/a b/", "https://x.org/<>/"],
+)  # fmt: skip
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_a_base_that_would_not_work_is_refused(tmp_path: Path, on_disk: bool, base: str) -> None:
+    opening = functools.partial(kiprdf.Nexus.open, tmp_path / "brain") if on_disk else None
+    with pytest.raises(kiprdf.StoreError, match="base"):
+        (opening or kiprdf.Nexus.memory)(base)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_format_and_base_stand_in_the_bookkeeping_graph(tmp_path: Path, on_disk: bool) -> None:
+    base = "https://data.example.org/kb/"
+    nexus = kiprdf.Nexus.open(tmp_path / "b", base) if on_disk else kiprdf.Nexus.memory(base)
+    graph = "urn:kip:graph/nexus"
+    rows = nexus.sparql(f"SELECT ?p ?o {{ GRAPH <{graph}> {{ <{graph}> ?p ?o }} }}")
+    noted = {row["p"].value: row["o"].value for row in rows}  # type: ignore[union-attr]
+    nexus.close()
+    assert (noted.get("urn:kip:vocab/format"), noted.get("urn:kip:vocab/base")) == ("1", base)
+
+
+def test_bookkeeping_never_stands_in_the_default_graph() -> None:
+    nexus = kiprdf.Nexus.memory()
+    assert nexus.sparql("ASK { <urn:kip:graph/nexus> ?p ?o }") is False
+
+
+def test_two_nexuses_in_memory_are_strangers() -> None:
+    one, other = medical(), kiprdf.Nexus.memory(genesis=False)
+    assert (commit(one), other.execute("DESCRIBE CONCEPT TYPES")) == (2, [])
+
+
+# Dry run
+
+
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        (
+            FACTS,
+            {"blocks": 1, "upsert_concept_nodes": [], "upsert_proposition_links": []},
+        ),
+        (
+            'DELETE ATTRIBUTES {"risk"} FROM ?d WHERE { ?d {type: "Drug"} }',
+            {"updated_concepts": 0, "updated_propositions": 0},
+        ),
+        (
+            'DELETE METADATA {"source"} FROM ?d WHERE { ?d {type: "Drug"} }',
+            {"updated_concepts": 0, "updated_propositions": 0},
+        ),
+        (
+            'DELETE PROPOSITIONS ?l WHERE { ?l (?s, "treats", ?o) }',
+            {"deleted_propositions": 0},
+        ),
+        (
+            'DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug"} }',
+            {"deleted_concepts": 0, "deleted_propositions": 0},
+        ),
+        ('FIND(?d.name) WHERE { ?d {type: "Drug"} }', ["Aspirin"]),
+    ],
+)
+def test_a_dry_run_writes_nothing(command: str, result: Any) -> None:
+    nexus = medical()
+    with untouched(nexus):
+        assert nexus.execute_kip({"command": command, "dry_run": True}) == {"result": result}
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ('UPSERT { CONCEPT { {type: "drug", name: "x"} } }', "KIP_2001"),
+        ('UPSERT { CONCEPT { {id: "C:Drug/No"} } }', "KIP_3002"),
+        ('UPSERT { PROPOSITION { (?a, "treats", ?b) } }', "KIP_3001"),
+        ('DELETE CONCEPT ?t DETACH WHERE { ?t {type: "$ConceptType", name: "Drug"} }', "KIP_2002"),
+        ('DELETE METADATA {"_version"} FROM ?d WHERE { ?d {type: "Drug"} }', "KIP_2002"),
+    ],
+)
+def test_a_dry_run_checks_everything(command: str, code: str) -> None:
+    nexus = medical()
+    response = nexus.execute_kip({"command": command, "dry_run": True})
+    assert response["error"]["code"] == code
+
+
+def test_a_dry_run_registers_no_type() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute_kip({"command": SCHEMA, "dry_run": True})
+    assert nexus.execute("DESCRIBE CONCEPT TYPES") == []
+
+
+def test_the_clock_of_the_caller_is_used() -> None:
+    assert dataset(medical(clock=StoppedClock())) == dataset(medical(clock=StoppedClock()))

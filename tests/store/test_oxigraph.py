@@ -1,0 +1,305 @@
+"""The embedded store, in memory and on disk: whole commits, one writer, nothing lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad, Triple
+
+from kiprdf.errors import StoreError
+from kiprdf.rdf import vocab
+from kiprdf.store import Delta, OxigraphStore
+
+A, B, P = NamedNode("urn:a"), NamedNode("urn:b"), NamedNode("urn:p")
+
+
+def fact(number: int) -> Triple:
+    return Triple(A, P, Literal(number))
+
+
+@pytest.fixture(params=["memory", "disk"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OxigraphStore]:
+    found = (
+        OxigraphStore.memory()
+        if request.param == "memory"
+        else OxigraphStore.open(tmp_path / "nexus")
+    )
+    yield found
+    found.close()
+
+
+# Commits ------------------------------------------------------------------------------------------
+
+
+def test_a_new_store_has_no_commit(store: OxigraphStore) -> None:
+    assert store.commit() == 0
+
+
+def test_every_delta_is_one_commit(store: OxigraphStore) -> None:
+    assert [store.apply(Delta(added=(fact(i), fact(i + 100)))) for i in range(3)] == [1, 2, 3]
+    assert store.commit() == 3
+
+
+def test_a_delta_removes_and_adds(store: OxigraphStore) -> None:
+    store.apply(Delta(added=(fact(1), fact(2))))
+    store.apply(Delta(removed=(fact(1),), added=(fact(3),)))
+    assert sorted(t.object.value for t in store.match(A, None, None)) == ["2", "3"]
+
+
+def test_a_delta_of_ten_thousand_triples_is_one_commit(store: OxigraphStore) -> None:
+    store.apply(Delta(added=tuple(map(fact, range(10_000)))))
+    assert store.commit() == 1
+    assert sum(1 for _ in store.match(A, P, None)) == 10_000
+
+
+def test_an_empty_delta_is_false() -> None:
+    assert not Delta()
+    assert Delta(added=(fact(1),))
+    assert Delta(removed=(fact(1),))
+    assert Delta(records={"a": "b"})
+
+
+def test_a_touched_element_alone_is_no_write() -> None:
+    assert not Delta(touched=(A,))
+
+
+def test_records_are_kept_and_replaced(store: OxigraphStore) -> None:
+    store.apply(Delta(records={"capsule/a b.kip": "1", "x": 'quo"te\n'}))
+    store.apply(Delta(records={"x": "2"}))
+    assert store.records() == {"capsule/a b.kip": "1", "x": "2"}
+
+
+def test_a_record_rides_in_the_commit_of_its_delta(store: OxigraphStore) -> None:
+    assert store.apply(Delta(added=(fact(1),), records={"x": "1"})) == 1
+
+
+def test_format_base_and_commit_are_noted_in_the_dataset(store: OxigraphStore) -> None:
+    store.apply(Delta(added=(fact(1),)))
+    rows = store.select(
+        "SELECT ?key ?value WHERE { GRAPH <urn:kip:graph/nexus> "
+        "{ <urn:kip:graph/nexus> ?key ?value } } ORDER BY ?key"
+    )
+    assert rows == [
+        (NamedNode("urn:kip:vocab/base"), Literal("urn:kip:nexus/")),
+        (NamedNode("urn:kip:vocab/commit"), Literal(1)),
+        (NamedNode("urn:kip:vocab/format"), Literal(1)),
+    ]
+
+
+def test_bookkeeping_stays_out_of_the_default_graph(store: OxigraphStore) -> None:
+    store.apply(Delta(added=(fact(1),), records={"x": "1"}))
+    assert list(store.match(None, None, None)) == [fact(1)]
+
+
+def test_select_gives_cells_in_the_order_of_the_variables(store: OxigraphStore) -> None:
+    store.apply(Delta(added=(fact(1),)))
+    rows = store.select("SELECT ?o ?s ?x WHERE { ?s <urn:p> ?o }")
+    assert rows == [(Literal(1), A, None)]
+
+
+def test_describe_gives_the_triples_of_a_subject(store: OxigraphStore) -> None:
+    other = Triple(B, P, A)
+    store.apply(Delta(added=(fact(1), other)))
+    assert store.describe(B) == [other]
+
+
+def test_match_fits_a_triple_term(store: OxigraphStore) -> None:
+    reifier = Triple(B, vocab.REIFIES, fact(1))
+    store.apply(Delta(added=(fact(1), reifier)))
+    assert list(store.match(None, vocab.REIFIES, fact(1))) == [reifier]
+
+
+# One state a reader -------------------------------------------------------------------------------
+
+
+def test_readers_see_whole_commits_only(store: OxigraphStore) -> None:
+    store.apply(Delta(added=tuple(map(fact, range(200)))))
+    done = threading.Event()
+    seen: set[int] = set()
+
+    def look() -> None:
+        while not done.is_set():
+            seen.add(len(store.select("SELECT ?o WHERE { <urn:a> <urn:p> ?o }")))
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    for step in range(1, 20):
+        old = tuple(map(fact, range((step - 1) * 200, step * 200)))
+        new = tuple(map(fact, range(step * 200, (step + 1) * 200)))
+        store.apply(Delta(removed=old, added=new))
+    done.set()
+    reader.join()
+    assert seen == {200}
+
+
+def test_read_runs_once_on_a_still_store(store: OxigraphStore) -> None:
+    calls: list[int] = []
+    assert store.read(lambda: calls.append(store.commit()) or "answer") == "answer"
+    assert calls == [0]
+
+
+def test_read_runs_again_when_a_commit_came_between(store: OxigraphStore) -> None:
+    calls: list[int] = []
+
+    def look() -> int:
+        calls.append(store.commit())
+        if len(calls) == 1:
+            store.apply(Delta(added=(fact(1),)))
+        return store.commit()
+
+    assert store.read(look) == 1
+    assert calls == [0, 1]
+
+
+def test_read_takes_the_writer_lock_after_three_attempts(store: OxigraphStore) -> None:
+    free: list[bool] = []
+
+    def look() -> None:
+        thread = threading.Thread(target=try_lock)
+        thread.start()
+        thread.join()
+        store.apply(Delta(added=(fact(len(free)),)))
+
+    def try_lock() -> None:
+        lock = store.writing()
+        got = lock.acquire(blocking=False)  # type: ignore[attr-defined]
+        free.append(got)
+        if got:
+            lock.release()  # type: ignore[attr-defined]
+
+    store.read(look)
+    assert free == [True, True, True, False]
+
+
+def test_the_writer_lock_is_free_again_after_a_read(store: OxigraphStore) -> None:
+    store.read(lambda: store.apply(Delta(added=(fact(store.commit()),))))
+    written: list[int] = []
+    thread = threading.Thread(target=lambda: written.append(store.apply(Delta(added=(fact(99),)))))
+    thread.start()
+    thread.join(5)
+    assert written == [5]
+
+
+def test_an_error_on_one_state_is_raised(store: OxigraphStore) -> None:
+    calls: list[int] = []
+
+    def look() -> None:
+        calls.append(1)
+        raise ValueError("wrong")
+
+    with pytest.raises(ValueError, match="wrong"):
+        store.read(look)
+    assert len(calls) == 1
+
+
+def test_an_error_on_two_states_is_looked_at_again(store: OxigraphStore) -> None:
+    calls: list[int] = []
+
+    def look() -> str:
+        calls.append(1)
+        if len(calls) == 1:
+            store.apply(Delta(added=(fact(1),)))
+            raise ValueError("mixed")
+        return "answer"
+
+    assert store.read(look) == "answer"
+
+
+# One writer ---------------------------------------------------------------------------------------
+
+
+def test_two_threads_that_increment_under_the_lock_lose_nothing(store: OxigraphStore) -> None:
+    store.apply(Delta(added=(fact(0),)))
+
+    def increment() -> None:
+        for _ in range(100):
+            with store.writing():
+                (old,) = store.match(A, P, None)
+                number = int(old.object.value)  # type: ignore[union-attr]
+                store.apply(Delta(removed=(old,), added=(fact(number + 1),)))
+
+    threads = [threading.Thread(target=increment) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(store.match(A, P, None)) == [fact(200)]
+    assert store.commit() == 201
+
+
+def test_apply_waits_for_the_writer(store: OxigraphStore) -> None:
+    written: list[int] = []
+    thread = threading.Thread(target=lambda: written.append(store.apply(Delta(added=(fact(1),)))))
+    with store.writing():
+        thread.start()
+        thread.join(0.1)
+        assert written == []
+    thread.join(5)
+    assert written == [1]
+
+
+# Closing ------------------------------------------------------------------------------------------
+
+
+def test_closing_twice_is_fine(store: OxigraphStore) -> None:
+    store.close()
+    store.close()
+    assert store.closed
+
+
+def test_a_closed_store_says_so(store: OxigraphStore) -> None:
+    store.close()
+    with pytest.raises(StoreError, match=r"^The nexus is closed\.$"):
+        store.select("SELECT * WHERE {}")
+
+
+def test_writing_to_a_closed_store_says_so(store: OxigraphStore) -> None:
+    store.close()
+    with pytest.raises(StoreError, match=r"^The nexus is closed\.$"):
+        store.apply(Delta(added=(fact(1),)))
+
+
+# Base ---------------------------------------------------------------------------------------------
+
+
+def test_the_base_is_the_default_one(store: OxigraphStore) -> None:
+    assert store.iris.base == "urn:kip:nexus/"
+
+
+def test_a_bad_base_is_refused_in_a_sentence() -> None:
+    with pytest.raises(StoreError) as caught:
+        OxigraphStore.memory("https://example.org/kb")
+    assert str(caught.value) == "The base IRI 'https://example.org/kb' does not end in '/'."
+
+
+# What is kept -------------------------------------------------------------------------------------
+
+
+def test_reopening_keeps_everything(tmp_path: Path) -> None:
+    reifier = Triple(B, vocab.REIFIES, fact(1))
+    texts = tuple(Triple(A, P, Literal(text)) for text in ("", "a\x00b", "😀", 'quo"te', "\\"))
+    store = OxigraphStore.open(tmp_path / "nexus", "https://example.org/kb/")
+    store.apply(Delta(added=(fact(1), reifier, *texts), records={"a": "b"}))
+    before = set(store.engine)
+    store.close()
+    with_base = OxigraphStore.open(tmp_path / "nexus")
+    assert set(with_base.engine) == before
+    assert with_base.commit() == 1
+    assert with_base.records() == {"a": "b"}
+    assert with_base.iris.base == "https://example.org/kb/"
+    with_base.close()
+
+
+def test_reopening_with_the_same_base_is_fine(tmp_path: Path) -> None:
+    OxigraphStore.open(tmp_path / "nexus", "https://example.org/kb/").close()
+    store = OxigraphStore.open(tmp_path / "nexus", "https://example.org/kb/")
+    assert store.iris.base == "https://example.org/kb/"
+    store.close()
+
+
+def test_quads_of_other_graphs_are_kept_apart(store: OxigraphStore) -> None:
+    store.engine.add(Quad(A, P, B, NamedNode("urn:g")))
+    assert list(store.match(None, None, None)) == []
