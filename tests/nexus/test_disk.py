@@ -396,11 +396,12 @@ def test_a_killed_process_loses_no_acknowledged_write(folder: Path) -> None:
         for _ in range(20 + 17 * round_):
             last = process.stdout.readline()
         os.kill(process.pid, signal.SIGKILL)
-        rest, errors = process.communicate()
+        # Not communicate(), which skips what readline() has buffered.
+        rest = process.stdout.read()
+        process.wait()
         # The line that was being printed when the process died may lack its end.
         whole = [line for line in (last + rest).splitlines(keepends=True) if line.endswith("\n")]
         acknowledged = int(whole[-1])
-        assert errors == ""
         with kiprdf.Nexus.open(folder) as nexus:
             found = {
                 int(name) for name in nexus.execute('FIND(?n.name) WHERE { ?n {type: "Note"} }')
