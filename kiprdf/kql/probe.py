@@ -12,6 +12,7 @@ from kiprdf.kql.segments import exact_node
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
+from kiprdf.semantics import scope
 from kiprdf.sparql import algebra
 from kiprdf.sparql.text import render
 from kiprdf.store import Store
@@ -109,7 +110,10 @@ def _text(value: ast.Value) -> str:
 
 def _check_patterns(where: ast.Block, store: Store) -> None:
     """A pattern is valid iff the engine says so: an invalid one leaves its test unbound."""
-    for test in _regex_tests(where):
+    conditions = (clause.condition for clause in scope.filters(where))
+    for test in (test for condition in conditions for test in scope.tests(condition)):
+        if not isinstance(test, ast.StringTest) or test.function != "REGEX":
+            continue
         pattern = _text(cast(ast.Value, test.argument))
         valid = Variable("valid")
         call = algebra.Call("REGEX", (Literal(""), Literal(pattern)))
@@ -119,24 +123,3 @@ def _check_patterns(where: ast.Block, store: Store) -> None:
             message = f"The pattern {pattern!r} is no regular expression."
             hint = "Rust's syntax is used: no look-around, no back references."
             raise KipError("KIP_1001", message, hint, test.argument.span)
-
-
-def _regex_tests(block: ast.Block) -> Iterator[ast.StringTest]:
-    for clause in block.clauses:
-        if isinstance(clause, ast.Filter):
-            yield from _regexes_in(clause.condition)
-        elif isinstance(clause, ast.Not | ast.Optional | ast.Union):
-            yield from _regex_tests(clause.block)
-
-
-def _regexes_in(condition: ast.Condition) -> Iterator[ast.StringTest]:
-    match condition:
-        case ast.StringTest(function="REGEX"):
-            yield condition
-        case ast.Negation():
-            yield from _regexes_in(condition.operand)
-        case ast.Conjunction() | ast.Disjunction():
-            for part in condition.operands:
-                yield from _regexes_in(part)
-        case _:
-            pass

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf.language import ast
-from kiprdf.semantics.scope import filter_operands
+from kiprdf.semantics import scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Frame:
 def needs_of(block: ast.Block) -> Needs:
     """What the FILTERs of a block, at any depth, look at."""
     needs: dict[str, set[tuple[str, str | None]]] = {}
-    for operand in filter_operands(block):
+    for operand in scope.filter_operands(block):
         if isinstance(operand, ast.Path):
             needs.setdefault(operand.variable.name, set()).add((operand.field, operand.key))
         elif isinstance(operand, ast.Variable):

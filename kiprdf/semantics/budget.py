@@ -78,21 +78,13 @@ def _check_levels(clauses: list[ast.Clause], span: Span) -> None:
 
 def _check_lists(clauses: list[ast.Clause], span: Span) -> None:
     """The lists of all INs of a WHERE together."""
-    conditions = (clause.condition for clause in clauses if isinstance(clause, ast.Filter))
-    count = sum(len(items) for condition in conditions for items in _lists(condition))
+    count = sum(
+        len(test.options.items)
+        for clause in clauses
+        if isinstance(clause, ast.Filter)
+        for test in scope.tests(clause.condition)
+        if isinstance(test, ast.Membership) and isinstance(test.options, ast.Array)
+    )
     if count > limits.LIST_ITEMS:
         message = f"The lists of IN have {count} items; {limits.LIST_ITEMS} are allowed."
         raise KipError("KIP_4002", message, "Split the list.", span)
-
-
-def _lists(condition: ast.Condition) -> Iterator[tuple[ast.Value, ...]]:
-    match condition:
-        case ast.Membership(options=ast.Array(items=items)):
-            yield items
-        case ast.Negation():
-            yield from _lists(condition.operand)
-        case ast.Conjunction() | ast.Disjunction():
-            for part in condition.operands:
-                yield from _lists(part)
-        case _:
-            pass

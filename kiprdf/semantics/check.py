@@ -181,7 +181,8 @@ def _check_block(block: ast.Block, catalog: Catalog, outer: _Kinds) -> _Kinds:
 def _check_condition(condition: ast.Condition, kinds: _Kinds) -> None:
     for operand in scope.operands(condition):
         _check_operand(operand, kinds)
-    _check_arguments(condition)
+    for test in scope.tests(condition):
+        _check_arguments(test)
 
 
 def _check_operand(operand: ast.Operand, kinds: _Kinds) -> None:
@@ -196,22 +197,16 @@ def _check_operand(operand: ast.Operand, kinds: _Kinds) -> None:
             raise KipError("KIP_1001", message, hint, operand.span)
 
 
-def _check_arguments(condition: ast.Condition) -> None:
-    match condition:
-        case ast.Membership():
-            options = condition.options
-            if not isinstance(options, ast.Array):
-                raise KipError("KIP_1001", "IN takes a list.", "Send an array.", options.span)
-        case ast.StringTest(function="REGEX"):
-            argument = condition.argument
+def _check_arguments(test: scope.Test) -> None:
+    match test:
+        case ast.Membership(options=options) if not isinstance(options, ast.Array):
+            raise KipError("KIP_1001", "IN takes a list.", "Send an array.", options.span)
+        case ast.StringTest(function="REGEX", argument=argument):
             if not (isinstance(argument, ast.Scalar) and isinstance(argument.value, str)):
                 message = "The pattern of REGEX is a string."
                 raise KipError("KIP_1001", message, "Write it in quotes.", argument.span)
-        case ast.Negation():
-            _check_arguments(condition.operand)
-        case ast.Conjunction() | ast.Disjunction():
-            for part in condition.operands:
-                _check_arguments(part)
+        case _:
+            pass
 
 
 def _require_bound(variable: ast.Variable, kinds: _Kinds) -> None:

@@ -71,28 +71,43 @@ def mentioned_from_outside(block: ast.Block) -> set[str]:
     return names
 
 
-def filter_operands(block: ast.Block) -> Iterator[ast.Operand]:
-    """The operands of every FILTER of a block, at any depth."""
+def filters(block: ast.Block) -> Iterator[ast.Filter]:
+    """Every FILTER of a block, at any depth."""
     for clause in block.clauses:
         if isinstance(clause, ast.Filter):
-            yield from operands(clause.condition)
+            yield clause
         elif isinstance(clause, ast.Not | ast.Optional | ast.Union):
-            yield from filter_operands(clause.block)
+            yield from filters(clause.block)
+
+
+Test: TypeAlias = ast.Comparison | ast.Membership | ast.NullTest | ast.StringTest | ast.Truth
+
+
+def tests(condition: ast.Condition) -> Iterator[Test]:
+    """What ``&&``, ``||`` and ``!`` of a condition combine, in written order."""
+    match condition:
+        case ast.Negation():
+            yield from tests(condition.operand)
+        case ast.Conjunction() | ast.Disjunction():
+            for part in condition.operands:
+                yield from tests(part)
+        case _:
+            yield condition
 
 
 def operands(condition: ast.Condition) -> Iterator[ast.Operand]:
-    """The operands of a FILTER condition, in written order."""
-    match condition:
-        case ast.Comparison():
-            yield from (condition.left, condition.right)
-        case ast.Membership():
-            yield condition.operand
-        case ast.StringTest():
-            yield from (condition.operand, condition.argument)
-        case ast.NullTest() | ast.Truth():
-            yield condition.operand
-        case ast.Negation():
-            yield from operands(condition.operand)
-        case ast.Conjunction() | ast.Disjunction():
-            for part in condition.operands:
-                yield from operands(part)
+    """The operands of a condition, in written order."""
+    for test in tests(condition):
+        match test:
+            case ast.Comparison():
+                yield from (test.left, test.right)
+            case ast.StringTest():
+                yield from (test.operand, test.argument)
+            case _:
+                yield test.operand
+
+
+def filter_operands(block: ast.Block) -> Iterator[ast.Operand]:
+    """The operands of every FILTER of a block, at any depth."""
+    for clause in filters(block):
+        yield from operands(clause.condition)
