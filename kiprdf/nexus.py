@@ -6,12 +6,13 @@ Nothing else wires the stages: parse, bind, check, then compile and select, or d
 from __future__ import annotations
 
 import functools
+import io
 import logging
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar, cast
 
 from pyoxigraph import QueryBoolean, QuerySolutions
 
@@ -248,7 +249,8 @@ class Nexus:
             answer = self._execute(command, text, dry_run)
         except KipError as error:
             response = protocol.Response(error=protocol.error_object(error))
-            return response.to_json(), executing
+            # A command that is not well formed has not been executed (KIP 6.2.2).
+            return response.to_json(), executing and not error.code.startswith("KIP_1")
         response = protocol.Response(result=answer.result, next_cursor=answer.next_cursor)
         return response.to_json(), False
 
@@ -320,12 +322,12 @@ class Nexus:
 
     def snapshot(
         self,
-        target: str | os.PathLike[str] | IO[str] | None = None,
+        target: str | os.PathLike[str] | IO[str] | IO[bytes] | None = None,
         profile: turtle.Profile = "rdf11",
         *,
         engine_metadata: bool = True,
     ) -> str:
-        """The whole dataset as deterministic Turtle; also written to a path or a text file.
+        """The whole dataset as deterministic Turtle; also written to a path or an open file.
 
         ``rdf11`` loads everywhere, ``rdf12`` writes reifiers as ``~ <link>``.
         ``engine_metadata=False`` leaves ``_version`` and its kin out, for snapshots kept in git.
@@ -337,12 +339,14 @@ class Nexus:
         )
         if isinstance(target, str | os.PathLike):
             _write_whole(Path(target), text)
+        elif isinstance(target, io.RawIOBase | io.BufferedIOBase):
+            target.write(text.encode())
         elif target is not None:
-            target.write(text)
+            cast(IO[str], target).write(text)
         return text
 
     def restore(
-        self, source: str | os.PathLike[str] | IO[str], *, base_iri: str | None = None
+        self, source: str | os.PathLike[str] | IO[str] | IO[bytes], *, base_iri: str | None = None
     ) -> int:
         """Load a snapshot, a file or a text of Turtle, into an empty nexus, in one commit.
 
@@ -350,6 +354,9 @@ class Nexus:
         snapshot, ids and metadata included, under this nexus's base. ``base_iri`` is needed for a
         Turtle without our first line. Returns the number of elements. Raises ``KipError``.
         """
+        if self.read_only:
+            message = "The nexus is open read-only."
+            raise KipError("KIP_1001", message, "Open it for writing.")
         text = _snapshot_text(source)
         return self._guarded(None, lambda: self._restore(text, base_iri))
 
@@ -479,7 +486,7 @@ class Nexus:
                 check_protection(draft, command.span)
             check_unused(draft, command.span)
             if self._strict:
-                check_schema(draft)
+                check_schema(draft, command.span)
             if dry_run:
                 return _dry(receipt)
             delta = draft.delta()
@@ -534,15 +541,18 @@ def _file_text(path: Path) -> str:
         return path.read_text("utf-8")
     except UnicodeDecodeError:
         raise KipError("KIP_1001", f"{path} is no UTF-8 text.", "Save it as UTF-8.") from None
+    except ValueError as fault:
+        raise KipError("KIP_1001", f"This is no path: {fault}.", "Give a path or a text.") from None
 
 
-def _snapshot_text(source: str | os.PathLike[str] | IO[str]) -> str:
+def _snapshot_text(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> str:
     """A snapshot's text, given as such, as a path or as an open text file."""
-    if isinstance(source, str) and ("\n" in source or "<" in source):
+    if isinstance(source, str) and ("\n" in source or "<" in source or not source.strip()):
         return source
     if isinstance(source, str | os.PathLike):
         return _file_text(Path(source))
-    return source.read()
+    text = source.read()
+    return text if isinstance(text, str) else text.decode()
 
 
 def _write_whole(path: Path, text: str) -> None:

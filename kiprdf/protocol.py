@@ -87,9 +87,12 @@ class Response(BaseModel):
 
 def error_object(error: KipError) -> ErrorObject:
     """The error of a response; the message begins with the place, as ``line:column``."""
-    return ErrorObject(
-        code=error.code, name=error.name, message=error.located_message, hint=error.hint
+    # What it quotes may hold a lone surrogate, which no response can carry.
+    message, hint = (
+        text.encode("utf-8", "backslashreplace").decode()
+        for text in (error.located_message, error.hint)
     )
+    return ErrorObject(code=error.code, name=error.name, message=message, hint=hint)
 
 
 def read_request(arguments: Any) -> Request:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 
 @dataclass(frozen=True, repr=False)
 class Rows:
     """Rows as dictionaries by column name; iterable, sized, indexable.
+
+    A column that was asked for twice stands once in the dictionaries, twice in ``tuples``.
 
     >>> rows = Rows(("?d.name",), (("Aspirin",), ("Ibuprofen",)))
     >>> len(rows), rows[0], [row["?d.name"] for row in rows]
@@ -29,7 +31,15 @@ class Rows:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self._row(values) for values in self.tuples)
 
-    def __getitem__(self, index: int) -> dict[str, Any]:
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(index, slice):
+            return [self._row(values) for values in self.tuples[index]]
         return self._row(self.tuples[index])
 
     def _row(self, values: Sequence[Any]) -> dict[str, Any]:

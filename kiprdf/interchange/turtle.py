@@ -30,7 +30,7 @@ NESTING = 100
 _ENGINE_KEYS = frozenset(
     NamedNode(vocab.METADATA + key) for key in (vocab.VERSION, vocab.CREATED_AT, vocab.UPDATED_AT)
 )
-_HEADER = re.compile(r"# kiprdf (\d+) base <([^>\n]*)>\r?\n?")
+_HEADER = re.compile(r"# kiprdf (\d{1,9}) base <([^>\n]*)>\r?\n?")
 _PREFIX_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # A part of PN_LOCAL that every parser reads; other names are written as whole IRIs.
 _LOCAL_NAME = re.compile(
@@ -225,10 +225,12 @@ def _origin(text: str, source_base: str | None) -> str:
     return origin
 
 
+# Strings that are not closed are tokens too, or each quote in them would be tried in vain.
 _BRACKETS = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*\'\'\''
-    r'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>"{}|^`\s]*>|#[^\n]*|<<\(?|\)?>>|[][(){}]',
-    re.DOTALL,
+    r'"""(?:"{0,2}(?:[^"\\]|\\.))*(?:"""|\Z)|\'\'\'(?:\'{0,2}(?:[^\'\\]|\\.))*(?:\'\'\'|\Z)'
+    r'|"(?:[^"\\\n]|\\.)*(?:"|$)|\'(?:[^\'\\\n]|\\.)*(?:\'|$)'
+    r'|<[^<>"{}|^`\s]*>|\#[^\n]*|<<\(?|\)?>>|[][(){}]',
+    re.DOTALL | re.MULTILINE,
 )
 
 

@@ -12,7 +12,7 @@ from kiprdf.kml.draft import Draft
 from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, canonical_json
-from kiprdf.source import NOWHERE
+from kiprdf.source import Span
 
 _JSON_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -25,9 +25,10 @@ _JSON_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def check_schema(draft: Draft) -> None:
+def check_schema(draft: Draft, span: Span) -> None:
     """Raise KIP_2002 or KIP_2003 for a changed element that its definition does not allow."""
     for edit in list(draft.changes()):
+        draft.spans.setdefault(edit.after.node, span)
         element = edit.after
         if isinstance(element, Concept):
             _check_concept(element, draft)
@@ -36,7 +37,7 @@ def check_schema(draft: Draft) -> None:
 
 
 def _fault(code: str, message: str, hint: str, element: Element, draft: Draft) -> KipError:
-    return KipError(code, message, hint, draft.spans.get(element.node, NOWHERE))
+    return KipError(code, message, hint, draft.spans[element.node])
 
 
 def _definition(draft: Draft, node: NamedNode) -> dict[str, Json]:

@@ -120,6 +120,6 @@ def _check_patterns(where: ast.Block, store: Store) -> None:
         query = algebra.Select((valid,), algebra.Extend(algebra.UNIT, valid, call))
         ((answer,),) = store.select(render(query))
         if answer is None:
-            message = f"The pattern {pattern!r} is no regular expression."
+            message = f"The pattern {shown(pattern)!r} is no regular expression."
             hint = "Rust's syntax is used: no look-around, no back references."
             raise KipError("KIP_1001", message, hint, test.argument.span)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from pyoxigraph import NamedNode
 
+from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.rdf.literals import Json, canonical_json
@@ -159,9 +161,13 @@ class _Answers:
             case "MAX":
                 return max(values, key=_rank, default=None)
         numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
-        if aggregate.function == "SUM":
-            return sum(numbers)
-        return sum(numbers) / len(numbers) if numbers else None
+        if aggregate.function == "AVG":
+            return math.fsum(n / len(numbers) for n in numbers) if numbers else None
+        total = sum(numbers)
+        if isinstance(total, float) and not math.isfinite(total):
+            message = "The SUM is beyond the range of a double."
+            raise KipError("KIP_4002", message, "Sum fewer values.", aggregate.span)
+        return total
 
 
 def _variable(expression: ast.Expression) -> ast.Variable:

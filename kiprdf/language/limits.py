@@ -11,6 +11,8 @@ HOPS = 64
 HOP_LEVELS = 4_096
 """Hops of all ranges of a WHERE together; one with alternatives counts for each."""
 LIST_ITEMS = 10_000
+FILTER_CHARACTERS = 1024 * 1024
+"""Of all strings in the FILTERs of a WHERE together."""
 STRING_BYTES = 1024 * 1024
 KEY_CHARACTERS = 128
 NAME_CHARACTERS = 1024

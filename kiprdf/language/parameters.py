@@ -122,7 +122,7 @@ def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
     Dictionaries with string keys, lists, tuples, strings, finite numbers of 64 bits, booleans and
     None are JSON; anything else is KIP_1001.
     """
-    if depth > limits.NESTING:
+    if depth > limits.NESTING or (depth == limits.NESTING and isinstance(value, list | Mapping)):
         message = f"A value nests deeper than {limits.NESTING} levels."
         raise KipError("KIP_4002", message, "Flatten the value.", span)
     if isinstance(value, str):

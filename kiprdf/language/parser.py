@@ -13,7 +13,8 @@ from kiprdf.language import ast, grammar, limits, values
 from kiprdf.language.hints import ending_hint, syntax_hint
 from kiprdf.source import Span
 
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[][{}()]|!(?!=)', re.DOTALL)
+# A string that is not closed is one token too, or each quote in it would be tried in vain.
+_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|//[^\n]*|[][{}()]|!(?!=)', re.DOTALL)
 _FIRST_WORD = re.compile(r"[A-Za-z_]*")
 # A level of nesting costs the combinators about thirty Python frames, and the stages behind
 # them fewer; Python's usual limit is 1 000 in all.

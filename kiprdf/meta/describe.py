@@ -7,7 +7,7 @@ from typing import Any, assert_never, cast
 
 from pyoxigraph import NamedNode
 
-from kiprdf.errors import KipError, nearest
+from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kql import cursor
 from kiprdf.kql.probe import exists
 from kiprdf.kql.reader import Reader
@@ -73,7 +73,7 @@ def _type(command: ast.DescribeType, store: Store, catalog: Catalog) -> Json:
     hint = f"DESCRIBE {command.kind} TYPES lists them."
     if close:
         hint = f"Did you mean {' or '.join(repr(candidate) for candidate in close)}? {hint}"
-    message = f"There is no {what} '{name}'."
+    message = f"There is no {what} '{shown(name)}'."
     raise KipError("KIP_3002", message, hint, command.name.span)
 
 
@@ -99,7 +99,9 @@ def _identity(store: Store) -> dict[str, Json] | None:
     if not exists(node, store):
         return None
     attributes = Reader(store).object(node).get("attributes", {})
-    return {key: attributes.get(key) for key in IDENTITY_KEYS}
+    identity = {key: attributes.get(key) for key in IDENTITY_KEYS}
+    # Until it is given one, its name is that of its node.
+    return {**identity, "name": identity["name"] or "$self"}
 
 
 def _domains(store: Store) -> list[tuple[NamedNode, ConceptName]]:

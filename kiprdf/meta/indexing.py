@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,7 @@ class Indexer:
 
     def __init__(self, store: Store, path: Path | None) -> None:
         self._store = store
-        # A read-only nexus may not touch the writer's index: it makes its own in memory.
-        self._path = None if store.read_only else path
+        self._path = path
         self._index: TextIndex | None = None
         self._pending: dict[NamedNode, None] = {}
         self._noted_from: int | None = None
@@ -46,6 +45,9 @@ class Indexer:
 
     def fresh(self) -> TextIndex:
         """The index as of the store's last commit."""
+        index = self._index
+        if index is not None and not self._pending and index.commit == self._store.commit():
+            return index
         with self._lock():
             try:
                 return self._catch_up()
@@ -61,13 +63,14 @@ class Indexer:
         except sqlite3.Error as fault:
             with self._lock():
                 self._give_up(fault)
+                self._path = None if self._store.read_only else self._path
             return search(command, self._store, self.fresh())
 
     def close(self) -> None:
         """Write out what was noted, and let the file go."""
         with self._lock():
             try:
-                if self._pending and self._path is not None:
+                if self._pending and self._path is not None and not self._store.read_only:
                     self._catch_up()
                 if self._index is not None:
                     self._index.close()
@@ -80,8 +83,17 @@ class Indexer:
 
     def _opened(self) -> TextIndex:
         if self._index is None:
-            self._index = TextIndex(self._path)
+            self._index = self._of_writer() if self._store.read_only else TextIndex(self._path)
         return self._index
+
+    def _of_writer(self) -> TextIndex:
+        """A read-only nexus uses the writer's index while it fits, and never touches it."""
+        with suppress(sqlite3.Error):
+            index = TextIndex(self._path, read_only=True)
+            if index.commit == self._store.commit():
+                return index
+            index.close()
+        return TextIndex(None)
 
     def _catch_up(self) -> TextIndex:
         index = self._opened()

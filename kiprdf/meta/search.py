@@ -37,7 +37,9 @@ def search(command: ast.Search, store: Store, index: TextIndex) -> list[Json]:
         hint = "Search for a name, an alias or a word of a description."
         raise KipError("KIP_1001", message, hint, command.term.span) from None
     reader = Reader(store)
-    return [_hit(reader, NamedNode(hit.key), hit.score) for hit in hits]
+    nodes = [(NamedNode(hit.key), hit.score) for hit in hits]
+    # Beside a writer, the index may know of more than a read-only nexus shows.
+    return [_hit(reader, node, score) for node, score in nodes if reader.element(node)]
 
 
 def _hit(reader: Reader, node: NamedNode, score: float) -> Json:

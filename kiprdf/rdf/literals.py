@@ -67,21 +67,21 @@ def _from_value_object(value: dict[str, Json]) -> Literal | None:
     text, language, datatype = value["@value"], value.get("@language"), value.get("@type")
     if not isinstance(text, str):
         return None
-    if isinstance(language, str) and _LANGUAGE.fullmatch(language):
-        direction = _DIRECTIONS.get(value.get("@direction", ""))
-        if len(value) == (2 if direction is None else 3):
-            return Literal(text, language=language, direction=direction)
-        return None
-    if len(value) != 2:
-        return None
-    if isinstance(datatype, str) and not _REWRITTEN.fullmatch(datatype):
-        if datatype in (vocab.JSON.value, vocab.LANG_STRING.value, vocab.DIR_LANG_STRING.value):
-            return None
-        try:
+    # What pyoxigraph refuses (a language tag, a datatype that is no IRI) stays a JSON object.
+    with suppress(ValueError):
+        if isinstance(language, str) and _LANGUAGE.fullmatch(language):
+            direction = _DIRECTIONS.get(str(value.get("@direction")))
+            if len(value) == (2 if direction is None else 3):
+                return Literal(text, language=language, direction=direction)
+        elif isinstance(datatype, str) and len(value) == 2 and _is_foreign(datatype):
             return Literal(text, datatype=NamedNode(datatype))
-        except ValueError:
-            return None
     return None
+
+
+def _is_foreign(datatype: str) -> bool:
+    """Whether literals of a datatype can stand for themselves, none of ours and none rewritten."""
+    own = (vocab.JSON.value, vocab.LANG_STRING.value, vocab.DIR_LANG_STRING.value)
+    return datatype not in own and not _REWRITTEN.fullmatch(datatype)
 
 
 def normal(term: Literal | NamedNode) -> Literal | NamedNode:

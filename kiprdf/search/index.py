@@ -75,11 +75,18 @@ class TextIndex:
     file found to be damaged is emptied before the error is raised, so that `rebuild` can follow.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        """Open the file; create it, or empty it if it is damaged or of another version."""
-        self._path = None if path is None else Path(path)
+    def __init__(self, path: str | os.PathLike[str] | None, read_only: bool = False) -> None:
+        """Open the file; create it, or empty it if it is damaged or of another version.
+
+        With `read_only` the file is another's: it is never written, and `sqlite3.Error` is raised
+        where it is absent, damaged or of another version.
+        """
+        self._path = None if path is None or read_only else Path(path)
         self._lock = threading.Lock()
-        self._connection = _connect(self._path)
+        if read_only and path is not None:
+            self._connection = _connect_to_read(Path(path))
+        else:
+            self._connection = _connect(self._path)
 
     @property
     def commit(self) -> int:
@@ -154,6 +161,24 @@ def _connect(path: Path | None) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """A copy in memory of another's file: reading in place would leave files beside it."""
+    # Without its log nobody has the file open, and nothing beside it is needed to read it.
+    mode = "mode=ro" if path.with_name(path.name + "-wal").exists() else "immutable=1"
+    source = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)
+    copy = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+    try:
+        source.backup(copy)
+        if not _is_current(copy):
+            raise sqlite3.DatabaseError("the text index is damaged or of another version")
+    except sqlite3.Error:
+        copy.close()
+        raise
+    finally:
+        source.close()
+    return copy
 
 
 def _open(path: Path | None) -> sqlite3.Connection:

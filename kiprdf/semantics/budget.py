@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from kiprdf.errors import KipError
@@ -25,6 +26,7 @@ def check_budget(where: ast.Block) -> None:
         if isinstance(clause, ast.PropositionClause):
             _check_hops(clause)
     _check_levels(clauses, where.span)
+    _check_strings(clauses, where.span)
     _check_lists(clauses, where.span)
 
 
@@ -88,3 +90,21 @@ def _check_lists(clauses: list[ast.Clause], span: Span) -> None:
     if count > limits.LIST_ITEMS:
         message = f"The lists of IN have {count} items; {limits.LIST_ITEMS} are allowed."
         raise KipError("KIP_4002", message, "Split the list.", span)
+
+
+def _check_strings(clauses: list[ast.Clause], span: Span) -> None:
+    """The strings of all FILTERs together, which a parameter may repeat."""
+    count = sum(_characters(clause) for clause in clauses if isinstance(clause, ast.Filter))
+    if count > limits.FILTER_CHARACTERS:
+        message = f"The strings of the FILTERs have {count} characters; 1 MiB is allowed."
+        raise KipError("KIP_4002", message, "Compare with fewer or shorter strings.", span)
+
+
+def _characters(node: object) -> int:
+    if isinstance(node, ast.Scalar):
+        return len(node.value) if isinstance(node.value, str) else 1
+    if isinstance(node, tuple):
+        return sum(map(_characters, node))
+    if isinstance(node, ast.Node):
+        return sum(_characters(getattr(node, field.name)) for field in dataclasses.fields(node))
+    return 0

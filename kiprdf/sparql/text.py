@@ -19,7 +19,8 @@ _TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 # The literals that SPARQL lets stand without quotes and datatype.
 _SHORT = {
-    _XSD + "integer": re.compile(r"-?[0-9]+").fullmatch,
+    # Not the largest: SPARQL reads a minus and a number, and there is none for -2**63.
+    _XSD + "integer": re.compile(r"-?[0-9]{1,18}").fullmatch,
     _XSD + "boolean": re.compile(r"true|false").fullmatch,
 }
 _NEVER = re.compile(r"(?!)").fullmatch

@@ -1,8 +1,8 @@
 """Where the dataset lives.
 
 ``delta`` (what a write changes), ``base`` (the ``Store`` protocol: all that the other rooms may
-ask of a store), ``oxigraph`` (the embedded store, in memory or in a folder), ``guard`` (what raw
-SPARQL may not do).
+ask of a store), ``lock`` (the writer's lock), ``oxigraph`` (the embedded store, in memory or in a
+folder), ``guard`` (what raw SPARQL may not do).
 """
 
 from kiprdf.store.base import Store

@@ -38,7 +38,7 @@ class Store(Protocol):
         """The triples of the default graph that fit a pattern; None fits everything."""
 
     def describe(self, node: NamedNode) -> list[Triple]:
-        """The triples whose subject a node is."""
+        """What makes a node an element: the triples it is the subject of, its facts aside."""
 
     def commit(self) -> int:
         """How many writes there have been."""

@@ -16,6 +16,8 @@ from kiprdf.source import Span
 QUERY_BYTES = 64 * 1024
 BRACKET_DEPTH = 100
 OPERATORS = 200
+TEXT_FUNCTIONS = 8
+"""Functions that make long texts of short ones; chained they fill the memory."""
 JOINS = 100
 """Triples, groups and their kin; the engine's planner takes minutes for some hundreds."""
 LISTED_TERMS = 64
@@ -42,6 +44,7 @@ _TOKEN = re.compile(
     r"|(?P<mark><<\(?|\)?>>|&&|\|\||\^\^?|!=|<=|>=|~|\{\||\|\}|[][{}()|/!=<>*+?.,;-])",
     re.DOTALL,
 )
+_TEXT_FUNCTIONS = frozenset(("CONCAT", "GROUP_CONCAT", "REPLACE"))
 _READING = frozenset(("SELECT", "ASK", "CONSTRUCT", "DESCRIBE"))
 _OPERATOR_WORDS = frozenset(
     ("UNION", "OPTIONAL", "FILTER", "LATERAL", "MINUS", "EXISTS", "AS", "IN")
@@ -130,7 +133,7 @@ def _refuse_service(match: re.Match[str]) -> None:
 def _check_size(text: str) -> None:
     """Count what the engine plans; a list of values in parentheses or VALUES costs little."""
     open_brackets: list[str] = []
-    operators = joins = neighbours = 0
+    operators = joins = neighbours = texts = 0
     previous, previous_is_term = "", False
     for match in _tokens(text):
         token = match.group()
@@ -150,15 +153,17 @@ def _check_size(text: str) -> None:
         # The star of SELECT * and COUNT(*) is none.
         operators += token == "*" and previous not in _BEFORE_STAR
         previous, previous_is_term = token.upper(), is_term
-        _refuse_oversize(len(open_brackets), operators, joins, neighbours)
+        texts += token.upper() in _TEXT_FUNCTIONS
+        _refuse_oversize(len(open_brackets), operators, joins, neighbours, texts)
 
 
-def _refuse_oversize(depth: int, operators: int, joins: int, neighbours: int) -> None:
+def _refuse_oversize(depth: int, operators: int, joins: int, neighbours: int, texts: int) -> None:
     budgets = (
         (depth, BRACKET_DEPTH, "levels of brackets"),
         (operators, OPERATORS, "operators"),
         (joins, JOINS, "triples and groups"),
         (neighbours, LISTED_TERMS, "terms in a row in parentheses"),
+        (texts, TEXT_FUNCTIONS, "calls of CONCAT, GROUP_CONCAT and REPLACE"),
     )
     for number, most, what in budgets:
         if number > most:

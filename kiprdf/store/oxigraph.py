@@ -24,6 +24,7 @@ from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
 from kiprdf.store.base import Row
 from kiprdf.store.delta import Delta
+from kiprdf.store.lock import FairLock
 
 T = TypeVar("T")
 
@@ -54,7 +55,7 @@ class OxigraphStore:
     ) -> None:
         self._engine = engine
         self._folder = folder
-        self._lock = threading.RLock()
+        self._lock = FairLock()
         self._closed = False
         self.iris = Iris(base)
         self.read_only = read_only
@@ -91,6 +92,7 @@ class OxigraphStore:
             else:
                 _require_graph(path)
                 engine = _open_engine(path, read_only)
+            _require_base(engine, path, chosen)
         except BaseException:
             if not read_only:
                 _release(path)
@@ -107,11 +109,15 @@ class OxigraphStore:
         if self._closed:
             return
         self._closed = True
-        if self._folder is not None and not self.read_only:
-            self._engine.flush()
-        del self._engine
-        if self._folder is not None and not self.read_only:
-            _release(self._folder)
+        try:
+            if self._folder is not None and not self.read_only:
+                self._engine.flush()
+        except (OSError, RuntimeError) as fault:
+            raise StoreError(f"The nexus in {self._folder} cannot be written: {fault}") from None
+        finally:
+            del self._engine
+            if self._folder is not None and not self.read_only:
+                _release(self._folder)
 
     @property
     def closed(self) -> bool:
@@ -140,7 +146,9 @@ class OxigraphStore:
         return (quad.triple for quad in quads)
 
     def describe(self, node: NamedNode) -> list[Triple]:
-        return list(self.match(node, None, None))
+        quads = self.engine.quads_for_pattern(node, None, None, _DEFAULT)
+        facts = self.iris.predicates
+        return [quad.triple for quad in quads if not quad.predicate.value.startswith(facts)]
 
     def commit(self) -> int:
         for quad in self.engine.quads_for_pattern(
@@ -257,6 +265,16 @@ def _create(path: Path, base: str) -> Engine:
     except OSError as fault:
         raise StoreError(f"No nexus can be made in {path}: {fault.strerror}.") from None
     return engine
+
+
+def _require_base(engine: Engine, path: Path, base: str) -> None:
+    """The dataset notes its base too: an edited manifest would mix two bases."""
+    graph = vocab.BOOKKEEPING
+    for quad in engine.quads_for_pattern(graph, vocab.BASE, None, graph):
+        noted = cast(Literal, quad.object).value
+        if noted != base:
+            message = f"The nexus in {path} holds the base {noted}; its {_MANIFEST} says {base}."
+            raise StoreError(message)
 
 
 def _require_graph(path: Path) -> None:

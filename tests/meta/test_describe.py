@@ -70,7 +70,7 @@ def test_the_primer_says_what_search_can_do(nexus: kiprdf.Nexus) -> None:
 def test_the_identity_is_what_self_is_on_its_first_day(nexus: kiprdf.Nexus) -> None:
     identity = nexus.execute("DESCRIBE PRIMER")["identity"]
     shown = (identity["name"], identity["capabilities"], len(identity["core_directives"]))
-    assert shown == (None, [], 6)
+    assert shown == ("$self", [], 6)
 
 
 def test_the_identity_is_what_self_has_become(nexus: kiprdf.Nexus) -> None:

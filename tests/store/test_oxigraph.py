@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -158,20 +159,38 @@ def test_read_takes_the_writer_lock_after_three_attempts(store: OxigraphStore) -
     free: list[bool] = []
 
     def look() -> None:
-        thread = threading.Thread(target=try_lock)
-        thread.start()
-        thread.join()
+        entered = threading.Event()
+        threading.Thread(target=enter, args=(entered,)).start()
+        free.append(entered.wait(0.3))
         store.apply(Delta(added=(fact(len(free)),)))
 
-    def try_lock() -> None:
-        lock = store.writing()
-        got = lock.acquire(blocking=False)  # type: ignore[attr-defined]
-        free.append(got)
-        if got:
-            lock.release()  # type: ignore[attr-defined]
+    def enter(entered: threading.Event) -> None:
+        with store.writing():
+            entered.set()
 
     store.read(look)
     assert free == [True, True, True, False]
+
+
+def test_a_writer_in_a_loop_lets_others_write(store: OxigraphStore) -> None:
+    done = threading.Event()
+    written: list[int] = []
+
+    def write_once() -> None:
+        with store.writing():
+            written.append(store.commit())
+        done.set()
+
+    thread = threading.Thread(target=write_once)
+    deadline = time.monotonic() + 5
+    with store.writing():
+        thread.start()
+        time.sleep(0.05)
+    while not done.is_set() and time.monotonic() < deadline:
+        with store.writing():
+            time.sleep(0.01)
+    thread.join()
+    assert len(written) == 1
 
 
 def test_the_writer_lock_is_free_again_after_a_read(store: OxigraphStore) -> None:
