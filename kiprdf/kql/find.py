@@ -42,9 +42,11 @@ class Plan:
 
 def plan(find: ast.Find, iris: Iris, offset: int = 0) -> Plan:
     """Compile a checked FIND."""
-    pattern, scope = translate(find.where, iris)
-    names = _needed_names(find, tuple(scope))
-    paged = not find.order_by and not results.is_grouped(find)
+    grouped = results.is_grouped(find)
+    projected = None if grouped else _shown_names(find)
+    pattern, scope = translate(find.where, iris, frozenset(projected) if projected else None)
+    names = tuple(scope) if projected is None else projected
+    paged = not find.order_by and not grouped
     limit = page_size(find.limit)
     select = Select(
         tuple(scope[name].carrier for name in names),
@@ -57,10 +59,8 @@ def plan(find: ast.Find, iris: Iris, offset: int = 0) -> Plan:
     return Plan(select, names, predicates, paged)
 
 
-def _needed_names(find: ast.Find, bound: tuple[str, ...]) -> tuple[str, ...]:
-    """Aggregates run over whole solutions; otherwise what is shown or ordered by is enough."""
-    if results.is_grouped(find):
-        return bound
+def _shown_names(find: ast.Find) -> tuple[str, ...]:
+    """What is shown or ordered by; aggregates look at whole solutions instead."""
     shown = (*find.expressions, *(key.expression for key in find.order_by))
     return tuple(dict.fromkeys(_variable_name(expression) for expression in shown))
 
@@ -104,7 +104,7 @@ def text_of(planned: Plan, iris: Iris) -> str:
 def nodes(target: ast.Variable, where: ast.Block, store: Store) -> list[NamedNode]:
     """The distinct elements bound to one variable of a checked WHERE; nulls are left out."""
     probe(where, store)
-    pattern, scope = translate(where, store.iris)
+    pattern, scope = translate(where, store.iris, frozenset((target.name,)))
     carrier: Variable = scope[target.name].carrier
     rows = store.select(render(Select((carrier,), pattern), prefixes(store.iris.base)))
     return [cast(NamedNode, node) for (node,) in rows if node is not None]

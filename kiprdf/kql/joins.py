@@ -15,7 +15,15 @@ from typing import TypeAlias
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf.rdf import vocab
-from kiprdf.sparql.algebra import BGP, UNIT, Lateral, Pattern, TriplePattern, variables
+from kiprdf.sparql.algebra import (
+    BGP,
+    UNIT,
+    AntiJoin,
+    Lateral,
+    Pattern,
+    TriplePattern,
+    variables,
+)
 
 TRIPLES_A_GROUP = 16
 """Planning time grows steeply with the triples of one group: 192 in one take seven seconds."""
@@ -46,10 +54,27 @@ class Alone:
 Unit: TypeAlias = Plain | Alone
 
 
-def join(pattern: Pattern, units: Iterable[Unit], bound: set[Variable]) -> Pattern:
-    """A pattern joined with all units of a segment; ``bound`` gains what they bind."""
+def join(
+    pattern: Pattern,
+    units: Iterable[Unit],
+    bound: set[Variable],
+    wanted: set[Variable],
+    settle: Callable[[Pattern], Pattern],
+    fresh: Callable[[], Variable],
+) -> Pattern:
+    """A pattern joined with all units of a segment; ``bound`` gains what they bind.
+
+    ``wanted`` are the variables whose values matter outside; of what stands apart from them,
+    existence is enough. ``settle`` is called where something new is bound, before it is
+    multiplied by what follows.
+    """
     components = _components([unit for unit in units if isinstance(unit, Plain)])
     alone = [unit for unit in units if isinstance(unit, Alone)]
+    shared = wanted.union(bound, *(unit.ends for unit in alone))
+    for apart in [c for c in components if _is_apart(c, shared)]:
+        if len(components) + len(alone) > 1 or pattern != UNIT:
+            components.remove(apart)
+            pattern = _where_exists(pattern, apart, fresh)
     while components or alone:
         component = _connected(components, bound)
         leaning = next((u for u in alone if u.anchored or u.ends & bound), None)
@@ -63,7 +88,21 @@ def join(pattern: Pattern, units: Iterable[Unit], bound: set[Variable]) -> Patte
             assert leaning is not None
             alone.remove(leaning)
             pattern = leaning.emit(pattern, bound)
+        pattern = settle(pattern)
     return pattern
+
+
+def _is_apart(component: list[TriplePattern], shared: set[Variable]) -> bool:
+    """Whether nobody looks at a component; one with a constant is cheap as it is."""
+    return not variables(tuple(component)) & shared and _anchor(component) > 0
+
+
+def _where_exists(
+    pattern: Pattern, component: list[TriplePattern], fresh: Callable[[], Variable]
+) -> Pattern:
+    """A pattern where a component has a match at all: not without one."""
+    without = AntiJoin(UNIT, BGP(tuple(component)), (), fresh())
+    return AntiJoin(pattern, without, (), fresh())
 
 
 def lateral(left: Pattern, right: Pattern) -> Pattern:

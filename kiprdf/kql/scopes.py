@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -56,6 +57,25 @@ class Namer:
         return Variable(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Who looks at the variables of a command: its projection, and how often its patterns."""
+
+    projected: frozenset[str] | None
+    mentions: Counter[str]
+
+
+def mention_counts(block: ast.Block) -> Counter[str]:
+    """How often the patterns of a block, at any depth, mention each name."""
+    counts: Counter[str] = Counter()
+    for clause in block.clauses:
+        if isinstance(clause, ast.ConceptClause | ast.PropositionClause):
+            counts.update(variable.name for variable, _ in scope.mentions(clause))
+        elif isinstance(clause, ast.Not | ast.Optional | ast.Union):
+            counts.update(mention_counts(clause.block))
+    return counts
+
+
 @dataclass
 class Frame:
     """The names that are bound together: those of a block and of its OPTIONAL and UNION blocks.
@@ -67,6 +87,7 @@ class Frame:
 
     namer: Namer
     needs: Needs
+    usage: Usage
     _carriers: dict[str, Variable] = field(default_factory=dict)
     _values: dict[tuple[str, str, str | None], Variable] = field(default_factory=dict)
 
@@ -79,7 +100,13 @@ class Frame:
     def inner(self, needs: Needs, kept: Iterable[str] = ()) -> Frame:
         """A frame whose variables are new, except the kept ones. Values are known across both."""
         carriers = {name: self.carrier(name) for name in kept}
-        return Frame(self.namer, needs, carriers, self._values)
+        return Frame(self.namer, needs, self.usage, carriers, self._values)
+
+    def is_used_outside(self, name: str, here: int) -> bool:
+        """Whether anything but some mentions in one place looks at a variable."""
+        usage = self.usage
+        shown = usage.projected is None or name in usage.projected
+        return shown or name in self.needs or usage.mentions[name] > here
 
     def value(self, carrier: Variable, field: str, key: str | None) -> Variable:
         """The variable that holds a value of the element a carrier is bound to."""

@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.kql import fetches, paths
+from kiprdf.kql.anchors import Value
 from kiprdf.kql.expressions import FALSE
 from kiprdf.kql.joins import Alone, Emit, Plain, Unit, lateral
 from kiprdf.kql.scopes import Binding, Frame, Scope
@@ -77,22 +78,34 @@ def _text(value: ast.Value) -> str:
     return cast(str, cast(ast.Scalar, value).value)
 
 
-def units(clauses: list[Clause], scope: Scope, frame: Frame, iris: Iris) -> Units:
+def units(
+    clauses: list[Clause], values: list[Value], scope: Scope, frame: Frame, iris: Iris
+) -> Units:
     """The units of a segment; ``scope`` is what is bound before it, nothing of it nullable."""
-    segment = _Segment(clauses, scope, frame, iris)
+    segment = _Segment(clauses, values, scope, frame, iris)
     for clause in clauses:
         segment.clause(clause)
+    for value in values:
+        segment.value(value)
     return segment.result
 
 
 class _Segment:
-    def __init__(self, clauses: list[Clause], scope: Scope, frame: Frame, iris: Iris) -> None:
+    def __init__(
+        self,
+        clauses: list[Clause],
+        values: list[Value],
+        scope: Scope,
+        frame: Frame,
+        iris: Iris,
+    ) -> None:
         self.result = Units()
         self._scope = scope
         self._frame = frame
         self._iris = iris
         self._fresh = frame.namer.fresh
         self._mentioned = Counter(v.name for clause in clauses for v, _ in mentions(clause))
+        self._mentioned.update(value.name for value in values)
         self._name_constants(_exact_clauses(clauses))
 
     def _name_constants(self, clauses: Iterable[Clause]) -> None:
@@ -126,6 +139,10 @@ class _Segment:
         self.result.units.append(_unit(emit, tuple(ends)))
 
     # Clauses ----------------------------------------------------------------------------------
+
+    def value(self, value: Value) -> None:
+        """Add what a condition demands of an element."""
+        self._plain(TriplePattern(self._node(value.name), value.predicate, value.value))
 
     def clause(self, clause: Clause) -> Node:
         """Add the units of a clause; the node it matches."""

@@ -7,12 +7,14 @@ values that FILTERs need are fetched, then FILTERs and NOTs are applied.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import assert_never, cast
 
 from pyoxigraph import Variable
 
 from kiprdf.kql import expressions, fetches, joins, segments
+from kiprdf.kql.anchors import Value, anchors, conjuncts
 from kiprdf.kql.joins import lateral
 from kiprdf.kql.scopes import (
     PREDICATE_NAME,
@@ -20,6 +22,8 @@ from kiprdf.kql.scopes import (
     Frame,
     Namer,
     Scope,
+    Usage,
+    mention_counts,
     needs_of,
 )
 from kiprdf.language import ast
@@ -42,9 +46,14 @@ from kiprdf.sparql.algebra import (
 )
 
 
-def translate(where: ast.Block, iris: Iris) -> tuple[Pattern, Scope]:
-    """The pattern of a WHERE, and how each KQL variable that it binds stands in it."""
-    frame = Frame(Namer(), needs_of(where))
+def translate(
+    where: ast.Block, iris: Iris, projected: frozenset[str] | None = None
+) -> tuple[Pattern, Scope]:
+    """The pattern of a WHERE, and how each KQL variable that it binds stands in it.
+
+    ``projected`` are the names whose values matter; without it, all do.
+    """
+    frame = Frame(Namer(), needs_of(where), Usage(projected, mention_counts(where)))
     block = _Block(iris, frame, {})
     pattern = block.translate(where)
     return pattern, block.scope
@@ -103,31 +112,72 @@ class _Block:
     # A segment --------------------------------------------------------------------------------
 
     def _close_segment(self) -> None:
-        self._join_segment()
-        for clause in self._filters:
-            self._pattern = Filter(self._pattern, self._condition(clause.condition))
+        """Join the segment's patterns, apply its FILTERs as early as can be, then its NOTs."""
+        conditions = list(conjuncts(self._filters))
         self._filters = []
+        if self._segment:
+            self._join_segment(conditions)
+        for condition in conditions:
+            self._pattern = Filter(self._pattern, self._condition(condition))
         for negated, visible in self._nots:
             self._not(negated, visible)
         self._nots = []
 
-    def _join_segment(self) -> None:
-        """Join the segment's patterns, then fetch the values of what they bind."""
-        if not self._segment:
-            return
+    def _join_segment(self, conditions: list[ast.Condition]) -> None:
+        """Join the patterns, then fetch what FILTERs look at; takes the conditions it applies."""
         self._require_bound()
-        units = segments.units(self._segment, self.scope, self._frame, self._iris)
+        clauses, values = self._demanded(conditions)
+        units = segments.units(clauses, values, self.scope, self._frame, self._iris)
+        wanted = self._wanted(units)
         self._segment = []
-        self._pattern = joins.join(self._pattern, units.units, self._bound)
+        before = set(self.scope)
+        self.scope.update(units.bindings)
+        late = {n: b for n, b in units.bindings.items() if n in units.constants or b.nullable}
+        early = {n: b for n, b in units.bindings.items() if n not in late}
+
+        def settle(pattern: Pattern) -> Pattern:
+            """Fetch the values of what is bound by now; apply the conditions that can be judged."""
+            ready = {n: b for n, b in early.items() if b.carrier in self._bound}
+            pattern = fetches.fetch(pattern, ready, self._frame, self._iris)
+            before.update(ready)
+            for name in ready:
+                del early[name]
+            for condition in list(conditions):
+                if _names(condition) <= before:
+                    pattern = Filter(pattern, self._condition(condition))
+                    conditions.remove(condition)
+            return pattern
+
+        found = self._frame.namer.fresh
+        self._pattern = joins.join(
+            self._pattern, units.units, self._bound, wanted, settle, lambda: found("found")
+        )
         for binding in units.constants.values():
             self._pattern = Extend(self._pattern, binding.carrier, binding.term)
-        for condition in units.conditions:
-            self._pattern = Filter(self._pattern, condition)
-        self.scope.update(units.bindings)
+        for further in units.conditions:
+            self._pattern = Filter(self._pattern, further)
         for binding in units.bindings.values():
             self._bind(binding)
-        fetched = {n: b for n, b in units.bindings.items() if not b.nullable}
-        self._pattern = fetches.fetch(self._pattern, fetched, self._frame, self._iris)
+        constants = {n: b for n, b in late.items() if not b.nullable}
+        self._pattern = fetches.fetch(self._pattern, constants, self._frame, self._iris)
+
+    def _demanded(
+        self, conditions: list[ast.Condition]
+    ) -> tuple[list[ast.ConceptClause | ast.PropositionClause], list[Value]]:
+        """The segment's clauses with what its conditions demand of the names it binds."""
+        new = self._visible() - set(self.scope)
+        found = list(anchors(conditions, new, self._segment))
+        clauses = [anchor for anchor in found if not isinstance(anchor, Value)]
+        return self._segment + clauses, [value for value in found if isinstance(value, Value)]
+
+    def _wanted(self, units: segments.Units) -> set[Variable]:
+        """The variables of the segment at which anything outside of it looks."""
+        here = Counter(v.name for clause in self._segment for v, _ in kip_scope.mentions(clause))
+        return {
+            binding.carrier
+            for name, binding in units.bindings.items()
+            if self._frame.is_used_outside(name, here[name])
+        }
 
     def _require_bound(self) -> None:
         """A clause drops the solutions in which a variable that it mentions is null."""
@@ -261,3 +311,14 @@ class _Block:
 
     def _value(self, binding: Binding, field: str, key: str | None) -> expressions.ValueOperand:
         return expressions.ValueOperand(self._frame.value(binding.carrier, field, key))
+
+
+def _names(condition: ast.Condition) -> set[str]:
+    """The variables a condition looks at."""
+    found: set[str] = set()
+    for operand in kip_scope.operands(condition):
+        if isinstance(operand, ast.Variable):
+            found.add(operand.name)
+        elif isinstance(operand, ast.Path):
+            found.add(operand.variable.name)
+    return found
