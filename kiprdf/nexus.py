@@ -6,19 +6,17 @@ Nothing else wires the stages: parse, bind, check, then compile and select, or d
 from __future__ import annotations
 
 import functools
-import io
 import logging
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 from pyoxigraph import QueryBoolean, QuerySolutions
 
 from kiprdf import protocol, resources
 from kiprdf.errors import KipError, StoreError
-from kiprdf.interchange import turtle
+from kiprdf.interchange import files, turtle
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, definition_name, now
@@ -297,7 +295,7 @@ class Nexus:
         One transaction; returns the receipt of the UPSERT. Raises ``KipError``, and ``OSError``
         for a file that cannot be read.
         """
-        text = _capsule_text(capsule)
+        text = files.capsule_text(capsule)
         return self._guarded(text, lambda: self._apply_text(text))
 
     def sparql(self, query: str) -> Rows | bool | list[Any]:
@@ -322,7 +320,7 @@ class Nexus:
 
     def snapshot(
         self,
-        target: str | os.PathLike[str] | IO[str] | IO[bytes] | None = None,
+        target: files.Target | None = None,
         profile: turtle.Profile = "rdf11",
         *,
         engine_metadata: bool = True,
@@ -337,17 +335,11 @@ class Nexus:
                 self._store.match(None, None, None), self.base_iri, profile, engine_metadata
             )
         )
-        if isinstance(target, str | os.PathLike):
-            _write_whole(Path(target), text)
-        elif isinstance(target, io.RawIOBase | io.BufferedIOBase):
-            target.write(text.encode())
-        elif target is not None:
-            cast(IO[str], target).write(text)
+        if target is not None:
+            files.write_text(target, text)
         return text
 
-    def restore(
-        self, source: str | os.PathLike[str] | IO[str] | IO[bytes], *, base_iri: str | None = None
-    ) -> int:
+    def restore(self, source: files.Target, *, base_iri: str | None = None) -> int:
         """Load a snapshot, a file or a text of Turtle, into an empty nexus, in one commit.
 
         Empty means: nothing but what opening put there. The dataset is then that of the
@@ -357,7 +349,7 @@ class Nexus:
         if self.read_only:
             message = "The nexus is open read-only."
             raise KipError("KIP_1001", message, "Open it for writing.")
-        text = _snapshot_text(source)
+        text = files.snapshot_text(source)
         return self._guarded(None, lambda: self._restore(text, base_iri))
 
     def _restore(self, text: str, base: str | None) -> int:
@@ -527,40 +519,3 @@ def _dry(receipt: dict[str, Any]) -> dict[str, Any]:
         key: value if key == "blocks" else [] if isinstance(value, list) else 0
         for key, value in receipt.items()
     }
-
-
-def _capsule_text(capsule: str | os.PathLike[str]) -> str:
-    """A capsule's text: a text has braces or lines, a path to a file hardly does."""
-    if isinstance(capsule, str) and ("{" in capsule or "\n" in capsule or not capsule.strip()):
-        return capsule
-    return _file_text(Path(capsule))
-
-
-def _file_text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except UnicodeDecodeError:
-        raise KipError("KIP_1001", f"{path} is no UTF-8 text.", "Save it as UTF-8.") from None
-    except ValueError as fault:
-        raise KipError("KIP_1001", f"This is no path: {fault}.", "Give a path or a text.") from None
-
-
-def _snapshot_text(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> str:
-    """A snapshot's text, given as such, as a path or as an open text file."""
-    if isinstance(source, str) and ("\n" in source or "<" in source or not source.strip()):
-        return source
-    if isinstance(source, str | os.PathLike):
-        return _file_text(Path(source))
-    text = source.read()
-    return text if isinstance(text, str) else text.decode()
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is either the old one or the whole new one."""
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(text, "utf-8", newline="\n")
-        partial.replace(path)
-    except OSError as fault:
-        partial.unlink(missing_ok=True)
-        raise type(fault)(fault.errno, fault.strerror, str(path)) from None

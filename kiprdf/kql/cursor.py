@@ -11,7 +11,7 @@ from dataclasses import replace
 from kiprdf.errors import KipError
 from kiprdf.language import ast, to_text
 from kiprdf.language.parameters import to_json
-from kiprdf.semantics.check import MOST_ROWS
+from kiprdf.semantics.places import MOST_ROWS
 
 _FORMAT = 1
 

@@ -16,7 +16,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import prefixes
-from kiprdf.semantics.check import page_size
+from kiprdf.semantics.places import page_size
 from kiprdf.sparql.algebra import Select
 from kiprdf.sparql.text import render
 from kiprdf.store import Store

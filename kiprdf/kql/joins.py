@@ -42,11 +42,13 @@ class Plain:
 class Alone:
     """A clause that needs a group of its own.
 
-    ``emit`` adds it to a pattern, knowing what is bound there. ``ends`` are the variables from
-    which it is cheap to start; with ``anchored`` it can start from a constant.
+    ``emit`` adds it to a pattern, knowing what is bound there. ``names`` are its variables, the
+    ``ends`` among them those from which it is cheap to start; with ``anchored`` it can start from
+    a constant.
     """
 
     emit: Emit = field(compare=False)
+    names: frozenset[Variable]
     ends: frozenset[Variable]
     anchored: bool
 
@@ -70,7 +72,7 @@ def join(
     """
     components = _components([unit for unit in units if isinstance(unit, Plain)])
     alone = [unit for unit in units if isinstance(unit, Alone)]
-    shared = wanted.union(bound, *(unit.ends for unit in alone))
+    shared = wanted.union(bound, *(unit.names for unit in alone))
     for apart in [c for c in components if _is_apart(c, shared)]:
         if len(components) + len(alone) > 1 or pattern != UNIT:
             components.remove(apart)

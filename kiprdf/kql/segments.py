@@ -136,7 +136,7 @@ class _Segment:
             bound |= variables(pattern)
             return lateral(left, pattern)
 
-        self.result.units.append(_unit(emit, tuple(ends)))
+        self.result.units.append(_unit(emit, variables(pattern), tuple(ends)))
 
     # Clauses ----------------------------------------------------------------------------------
 
@@ -254,7 +254,8 @@ class _Segment:
             hop = _HopClause(subject, alternatives, object_, link, link_name)
             return self._emit_hop(left, hop, bound)
 
-        self.result.units.append(_unit(emit, (subject, object_)))
+        names = variables((subject, object_)) | ({link.carrier} if link else set())
+        self.result.units.append(_unit(emit, names, (subject, object_)))
 
     def _emit_hop(self, left: Pattern, hop: _HopClause, bound: set[Variable]) -> Pattern:
         """Expand from the better end that is bound; check the other end behind."""
@@ -320,9 +321,9 @@ class _HopClause:
     link_name: str | None
 
 
-def _unit(emit: Emit, ends: tuple[Node, ...]) -> Alone:
-    names = frozenset(end for end in ends if isinstance(end, Variable))
-    return Alone(emit, names, anchored=len(names) < len(set(ends)))
+def _unit(emit: Emit, names: set[Variable], ends: tuple[Node, ...]) -> Alone:
+    free = frozenset(end for end in ends if isinstance(end, Variable))
+    return Alone(emit, frozenset(names), free, anchored=len(free) < len(set(ends)))
 
 
 def _exact_clauses(clauses: Iterable[ast.Endpoint]) -> Iterable[Clause]:

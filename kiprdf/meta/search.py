@@ -15,7 +15,7 @@ from kiprdf.rdf.elements import Concept, Element, Terms
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search import IndexRow, Kind, TextIndex
-from kiprdf.semantics.check import page_size, text_of
+from kiprdf.semantics.places import page_size, text_of
 from kiprdf.store import Store
 
 MOST_HITS = 100

@@ -1,0 +1,86 @@
+"""What may stand in a fixed place: ids, names, page sizes, keys and maps (KIP 2.8, 3.5)."""
+
+from __future__ import annotations
+
+from kiprdf.errors import KipError, shown
+from kiprdf.language import ast, limits
+from kiprdf.language.names import is_key, name_fault
+from kiprdf.source import Span
+
+MOST_ROWS = 2**53
+"""No answer has more rows; larger page sizes and offsets would overflow the engine's."""
+RESERVED_METADATA = frozenset(("_version", "_created_at", "_updated_at", "_merged_from", "_score"))
+
+
+def text_of(value: ast.Value, what: str) -> str:
+    """The string in a place that takes only strings (KIP_1001 otherwise)."""
+    if isinstance(value, ast.Scalar) and isinstance(value.value, str):
+        return value.value
+    raise KipError("KIP_1001", f"{what} is a string.", "Send a string.", value.span)
+
+
+def page_size(limit: ast.Value | None) -> int | None:
+    """The number behind LIMIT: an integer from 1 (KIP 3.5)."""
+    if limit is None:
+        return None
+    value = limit.value if isinstance(limit, ast.Scalar) else None
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return min(value, MOST_ROWS)
+    raise KipError("KIP_1001", "LIMIT takes an integer from 1.", "Write LIMIT 20.", limit.span)
+
+
+def check_cursor(cursor: ast.Value | None) -> None:
+    if cursor is not None:
+        text_of(cursor, "A cursor")
+
+
+def concept_id(value: ast.Value) -> str:
+    """The id in ``{id: …}``; that of a proposition is the wrong kind (KIP 3.4.1)."""
+    text = text_of(value, "An id")
+    if text.startswith("P:"):
+        hint = f'Write (id: "{text}") for a proposition.'
+        raise KipError("KIP_1001", "{id: …} takes the id of a concept.", hint, value.span)
+    return text
+
+
+def proposition_id(value: ast.Value) -> str:
+    """The id in ``(id: …)``; that of a concept is the wrong kind (KIP 3.4.2)."""
+    text = text_of(value, "An id")
+    if text.startswith("C:"):
+        hint = f'Write {{id: "{text}"}} for a concept.'
+        raise KipError("KIP_1001", "(id: …) takes the id of a proposition.", hint, value.span)
+    return text
+
+
+def concept_name(value: ast.Value) -> str:
+    """A concept's name: free text of 1 to 1 024 characters."""
+    text = text_of(value, "A concept's name")
+    fault = name_fault(text)
+    if fault is not None:
+        hint = "Names are 1 to 1024 characters of any script, without control characters."
+        raise KipError("KIP_1002", f"The name {fault}.", hint, value.span)
+    return text
+
+
+def check_key(key: str, span: Span) -> None:
+    if not is_key(key):
+        hint = f"Keys match [a-zA-Z_][a-zA-Z0-9_]*, at most {limits.KEY_CHARACTERS} characters."
+        raise KipError("KIP_1002", f"'{shown(key)}' is no attribute or metadata key.", hint, span)
+
+
+def refuse_reserved(key: str, span: Span) -> None:
+    if key in RESERVED_METADATA:
+        message = f"The metadata key '{key}' is maintained by the engine."
+        raise KipError("KIP_2002", message, "Leave it out.", span)
+
+
+def check_map(found: ast.Value | None, what: str, reserved: bool = False) -> None:
+    """A map of attributes or metadata: an object with identifiers as keys (KIP 2.8)."""
+    if found is None:
+        return
+    if not isinstance(found, ast.Object):
+        raise KipError("KIP_1001", f"{what} takes an object.", "Send {key: value}.", found.span)
+    for entry in found.entries:
+        check_key(entry.key, entry.span)
+        if reserved:
+            refuse_reserved(entry.key, entry.span)

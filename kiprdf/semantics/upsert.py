@@ -1,0 +1,119 @@
+"""The rules of UPSERT: exact identities, handles defined above, one fact a block (KIP 4.1)."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from kiprdf.errors import KipError, shown
+from kiprdf.language import ast
+from kiprdf.language.names import META_TYPES, is_type_name
+from kiprdf.semantics.catalog import Catalog
+from kiprdf.semantics.patterns import check_concept_matcher
+from kiprdf.semantics.places import check_map, proposition_id
+from kiprdf.source import Span
+
+
+def check_upsert(command: ast.Upsert, catalog: Catalog) -> None:
+    """Check the blocks in order: what one registers, the next may use (KIP 2.9.1)."""
+    types, predicates = set(catalog.concept_types), set(catalog.predicates)
+    for block in command.blocks:
+        check_map(block.metadata, "WITH METADATA", reserved=True)
+        handles: set[str] = set()
+        for item in block.items:
+            known = Catalog(frozenset(types), frozenset(predicates))
+            check_map(item.attributes, "SET ATTRIBUTES")
+            check_map(item.metadata, "WITH METADATA", reserved=True)
+            if isinstance(item, ast.ConceptBlock):
+                _check_concept_block(item, known, handles, types, predicates)
+            else:
+                _check_proposition_block(item, known, handles)
+            if item.handle is not None:
+                handles.add(item.handle.name)
+
+
+def _check_concept_block(
+    item: ast.ConceptBlock,
+    known: Catalog,
+    handles: set[str],
+    types: set[str],
+    predicates: set[str],
+) -> None:
+    matcher = item.matcher
+    _check_upsert_matcher(matcher)
+    if matcher.type is not None and matcher.name is not None:
+        check_concept_matcher(matcher, known)
+        name = cast(str, cast(ast.Scalar, matcher.name).value)
+        type_name = cast(ast.Scalar, matcher.type).value
+        if type_name in META_TYPES:
+            _check_defined_name(str(type_name), name, matcher.name.span)
+            (types if type_name == "$ConceptType" else predicates).add(name)
+    else:
+        check_concept_matcher(matcher, known)
+    # A block may register the predicate that its own links use.
+    known = Catalog(frozenset(types), frozenset(predicates))
+    for link in item.propositions or ():
+        known.require_predicate(link.predicate.name, link.predicate.span)
+        _check_target(link.target, known, handles)
+        check_map(link.metadata, "WITH METADATA", reserved=True)
+
+
+def _check_upsert_matcher(matcher: ast.ConceptMatcher) -> None:
+    """UPSERT names one concept exactly (KIP 4.1)."""
+    if matcher.id is None and (matcher.type is None or matcher.name is None):
+        hint = 'Write {type: "…", name: "…"} to match or create, {id: "…"} to match.'
+        message = "A concept in UPSERT is named by type and name, or by id."
+        raise KipError("KIP_1001", message, hint, matcher.span)
+
+
+def _check_defined_name(meta: str, name: str, span: Span) -> None:
+    """What a definition is called is an identifier (KIP 2.8.1)."""
+    valid = is_type_name(name) if meta == "$ConceptType" else not name.startswith("$")
+    if not valid or not is_type_name(name):
+        what = "A concept type" if meta == "$ConceptType" else "A predicate"
+        raise KipError("KIP_1002", f"{what} cannot be called '{shown(name)}'.", None, span)
+
+
+def _check_proposition_block(item: ast.PropositionBlock, known: Catalog, handles: set[str]) -> None:
+    if isinstance(item.matcher, ast.PropositionId):
+        proposition_id(item.matcher.id)
+    else:
+        _check_structural(item.matcher, known, handles)
+
+
+def _check_structural(matcher: ast.PropositionMatcher, known: Catalog, handles: set[str]) -> None:
+    """A proposition in UPSERT is one fact: one plain predicate, exact endpoints (KIP 4.1)."""
+    _check_target(matcher.subject, known, handles)
+    predicate = matcher.predicate
+    if isinstance(predicate, ast.Variable):
+        message = "A proposition in UPSERT names its predicate."
+        raise KipError("KIP_1001", message, "Write it in quotes.", predicate.span)
+    name = predicate.alternatives[0]
+    if len(predicate.alternatives) > 1 or name.hops is not None:
+        message = "A proposition in UPSERT has one predicate, without hops or alternatives."
+        raise KipError("KIP_1001", message, "Write one block for each fact.", predicate.span)
+    known.require_predicate(name.name, name.span)
+    _check_target(matcher.object, known, handles)
+
+
+def _check_target(target: ast.Endpoint, known: Catalog, handles: set[str]) -> None:
+    """An endpoint in UPSERT: a handle defined above, or an exact identity (KIP 4.1)."""
+    if isinstance(target, ast.Variable):
+        if target.name not in handles:
+            message = f"The handle ?{target.name} is not defined above in this UPSERT block."
+            defined = ", ".join(f"?{name}" for name in sorted(handles))
+            hint = "Put the block that defines it first" + (
+                f"; defined so far: {defined}." if defined else "."
+            )
+            raise KipError("KIP_3001", message, hint, target.span)
+        return
+    if target.variable is not None:
+        message = "An endpoint in UPSERT takes no handle of its own."
+        hint = f"Leave out ?{target.variable.name}, or define it in a block of its own."
+        raise KipError("KIP_1001", message, hint, target.variable.span)
+    if isinstance(target, ast.ConceptClause):
+        _check_upsert_matcher(target.matcher)
+        check_concept_matcher(target.matcher, known)
+    elif isinstance(target.matcher, ast.PropositionId):
+        proposition_id(target.matcher.id)
+    else:
+        _check_structural(target.matcher, known, handles)
