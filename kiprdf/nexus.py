@@ -422,7 +422,9 @@ class Nexus:
         except KipError as error:
             raise (error.in_source(text) if isinstance(text, str) else error) from None
         except StoreError as error:
-            raise KipError("KIP_4003", str(error), "Open the nexus again.") from error
+            raise KipError(
+                "KIP_4003", str(error), "Check the disk; open the nexus again."
+            ) from error
         except Exception as fault:
             _log.exception("kiprdf failed on a command; the store is unchanged")
             message = f"The engine failed: {type(fault).__name__}."

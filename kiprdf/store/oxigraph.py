@@ -200,7 +200,10 @@ class OxigraphStore:
             self._note(removed, added, vocab.COMMIT, Literal(before + 1))
             for key, value in delta.records.items():
                 self._note(removed, added, NamedNode(_RECORD + encode(key)), Literal(value))
-            self.engine.update(render_update(removed, added))
+            try:
+                self.engine.update(render_update(removed, added))
+            except (OSError, RuntimeError) as fault:
+                raise StoreError(f"The nexus cannot be written: {fault}") from fault
             return before + 1
 
     def _note(
