@@ -62,7 +62,7 @@ def join(
     bound: set[Variable],
     wanted: set[Variable],
     settle: Callable[[Pattern], Pattern],
-    fresh: Callable[[], Variable],
+    fresh: Callable[[str], Variable],
 ) -> Pattern:
     """A pattern joined with all units of a segment; ``bound`` gains what they bind.
 
@@ -100,11 +100,11 @@ def _is_apart(component: list[TriplePattern], shared: set[Variable]) -> bool:
 
 
 def _where_exists(
-    pattern: Pattern, component: list[TriplePattern], fresh: Callable[[], Variable]
+    pattern: Pattern, component: list[TriplePattern], fresh: Callable[[str], Variable]
 ) -> Pattern:
     """A pattern where a component has a match at all: not without one."""
-    without = AntiJoin(UNIT, BGP(tuple(component)), (), fresh())
-    return AntiJoin(pattern, without, (), fresh())
+    without = AntiJoin(UNIT, BGP(tuple(component)), (), fresh("missing"))
+    return AntiJoin(pattern, without, (), fresh("found"))
 
 
 def lateral(left: Pattern, right: Pattern) -> Pattern:

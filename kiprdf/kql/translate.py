@@ -7,6 +7,7 @@ values that FILTERs need are fetched, then FILTERs and NOTs are applied.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from dataclasses import replace
 from typing import assert_never, cast
@@ -124,34 +125,20 @@ class _Block:
         self._nots = []
 
     def _join_segment(self, conditions: list[ast.Condition]) -> None:
-        """Join the patterns, then fetch what FILTERs look at; takes the conditions it applies."""
+        """Join the patterns and fetch what FILTERs look at; takes the conditions it applies."""
         self._require_bound()
         clauses, values = self._demanded(conditions)
         units = segments.units(clauses, values, self.scope, self._frame, self._iris)
         wanted = self._wanted(units)
         self._segment = []
-        before = set(self.scope)
+        settled = set(self.scope)
         self.scope.update(units.bindings)
+        # Constants are bound behind the join, and a link that may be null brings its values.
         late = {n: b for n, b in units.bindings.items() if n in units.constants or b.nullable}
-        early = {n: b for n, b in units.bindings.items() if n not in late}
-
-        def settle(pattern: Pattern) -> Pattern:
-            """Fetch the values of what is bound by now; apply the conditions that can be judged."""
-            ready = {n: b for n, b in early.items() if b.carrier in self._bound}
-            pattern = fetches.fetch(pattern, ready, self._frame, self._iris)
-            before.update(ready)
-            for name in ready:
-                del early[name]
-            for condition in list(conditions):
-                if _names(condition) <= before:
-                    pattern = Filter(pattern, self._condition(condition))
-                    conditions.remove(condition)
-            return pattern
-
-        found = self._frame.namer.fresh
-        self._pattern = joins.join(
-            self._pattern, units.units, self._bound, wanted, settle, lambda: found("found")
-        )
+        unsettled = {n: b for n, b in units.bindings.items() if n not in late}
+        settle = functools.partial(self._settle, unsettled, settled, conditions)
+        fresh = self._frame.namer.fresh
+        self._pattern = joins.join(self._pattern, units.units, self._bound, wanted, settle, fresh)
         for binding in units.constants.values():
             self._pattern = Extend(self._pattern, binding.carrier, binding.term)
         for further in units.conditions:
@@ -160,6 +147,24 @@ class _Block:
             self._bind(binding)
         constants = {n: b for n, b in late.items() if not b.nullable}
         self._pattern = fetches.fetch(self._pattern, constants, self._frame, self._iris)
+
+    def _settle(
+        self,
+        unsettled: dict[str, Binding],
+        settled: set[str],
+        conditions: list[ast.Condition],
+        pattern: Pattern,
+    ) -> Pattern:
+        """Fetch the values of what is bound by now; apply the conditions that can be judged."""
+        ready = {n: b for n, b in unsettled.items() if b.carrier in self._bound}
+        pattern = fetches.fetch(pattern, ready, self._frame, self._iris)
+        settled.update(ready)
+        for name in ready:
+            del unsettled[name]
+        for condition in [c for c in conditions if _names(c) <= settled]:
+            pattern = Filter(pattern, self._condition(condition))
+            conditions.remove(condition)
+        return pattern
 
     def _demanded(
         self, conditions: list[ast.Condition]
