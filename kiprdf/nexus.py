@@ -247,10 +247,19 @@ class Nexus:
             answer = self._execute(command, text, dry_run)
         except KipError as error:
             response = protocol.Response(error=protocol.error_object(error))
-            # A command that is not well formed has not been executed (KIP 6.2.2).
-            return response.to_json(), executing and not error.code.startswith("KIP_1")
+            return response.to_json(), executing and not self._is_malformed(command, error)
         response = protocol.Response(result=answer.result, next_cursor=answer.next_cursor)
         return response.to_json(), False
+
+    def _is_malformed(self, command: ast.Command, error: KipError) -> bool:
+        """Whether a write failed for its form; then it was never executed (KIP 6.2.2)."""
+        if not error.code.startswith("KIP_1"):
+            return False
+        try:
+            check(command, self._catalog())
+        except KipError:
+            return True
+        return False
 
     # Library calls ----------------------------------------------------------------------------
 
@@ -304,7 +313,10 @@ class Nexus:
         Returns ``Rows`` of pyoxigraph terms for SELECT, a boolean for ASK, a list of triples for
         CONSTRUCT and DESCRIBE. Updates, SERVICE and oversized queries are refused (``KipError``).
         """
-        safe = check_query(query)
+        return self._guarded(query, lambda: self._sparql(check_query(query)))
+
+    def _sparql(self, safe: str) -> Rows | bool | list[Any]:
+        """Run a query that the guard has let through."""
         try:
             found = self._store.engine.query(safe)
             if isinstance(found, QuerySolutions):
@@ -330,11 +342,12 @@ class Nexus:
         ``rdf11`` loads everywhere, ``rdf12`` writes reifiers as ``~ <link>``.
         ``engine_metadata=False`` leaves ``_version`` and its kin out, for snapshots kept in git.
         """
-        text = self._store.read(
-            lambda: turtle.write(
-                self._store.match(None, None, None), self.base_iri, profile, engine_metadata
-            )
-        )
+
+        def written() -> str:
+            triples = self._store.match(None, None, None)
+            return turtle.write(triples, self.base_iri, profile, engine_metadata)
+
+        text = self._guarded(None, lambda: self._store.read(written))
         if target is not None:
             files.write_text(target, text)
         return text
@@ -385,7 +398,7 @@ class Nexus:
                 "proposition_types": len(catalog.predicates),
             }
 
-        return self._store.read(counted)
+        return self._guarded(None, lambda: self._store.read(counted))
 
     # One command ------------------------------------------------------------------------------
 

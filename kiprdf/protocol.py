@@ -5,6 +5,7 @@ The two schemas, ``execute_kip`` and ``execute_kip_readonly``, are generated fro
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
@@ -100,15 +101,19 @@ def read_request(arguments: Any) -> Request:
 
     >>> read_request({"command": "DESCRIBE PRIMER", "dryrun": True})
     Traceback (most recent call last):
-    kiprdf.errors.KipError: KIP_1001 The request is malformed: dryrun: Extra inputs are not ...
+    kiprdf.errors.KipError: KIP_1001 The request is malformed: dryrun is no field. Hint: ...
     """
+    if isinstance(arguments, Mapping):
+        if "function" in arguments and "command" not in arguments:
+            message = "The request is a function call, not its arguments."
+            raise KipError("KIP_1001", message, "Send the object under `arguments` itself.")
+        # Null is what many a caller sends for no parameters.
+        if arguments.get("parameters", {}) is None:
+            arguments = {**arguments, "parameters": {}}
     try:
         request = Request.model_validate(arguments)
     except ValidationError as fault:
-        details = "; ".join(
-            f"{'.'.join(map(str, item['loc'])) or 'request'}: {item['msg']}"
-            for item in fault.errors(include_input=False, include_url=False)[:3]
-        )
+        details = "; ".join(map(_detail, fault.errors(include_input=False, include_url=False)[:3]))
         hint = "The fields are command or commands, parameters, dry_run."
         raise KipError("KIP_1001", f"The request is malformed: {details}.", hint) from None
     except RecursionError:
@@ -120,6 +125,17 @@ def read_request(arguments: Any) -> Request:
         message = f"A batch has {len(request.commands)} commands; {BATCH_COMMANDS} are allowed."
         raise KipError("KIP_4002", message, "Send several batches.")
     return request
+
+
+def _detail(item: Any) -> str:
+    """One fault that pydantic found, in a caller's words."""
+    parts = [str(part) for part in item["loc"] if part not in ("CommandItem", "str")]
+    place = ".".join(parts) or "request"
+    if item["type"] == "extra_forbidden":
+        return f"{place} is no field"
+    if item["type"] in ("model_type", "dict_type"):
+        return f"{place} is an object"
+    return f"{place}: {item['msg']}"
 
 
 def function_schemas() -> list[dict[str, Any]]:

@@ -46,7 +46,9 @@ class Rows:
         return dict(zip(self.columns, values, strict=True))
 
     def column(self, name: str) -> list[Any]:
-        """The values of one column, top to bottom."""
+        """The values of one column, top to bottom; ``KeyError`` for another name."""
+        if name not in self.columns:
+            raise KeyError(f"There is no column {name}; there are {', '.join(self.columns)}.")
         index = self.columns.index(name)
         return [values[index] for values in self.tuples]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -179,13 +180,15 @@ def run(
         raise
 
 
-def _opened(folder: Path, writes: bool, dry_run: bool, memory: bool, base_iri: str | None) -> Nexus:
+def _opened(
+    folder: Path, writes: bool, dry_run: bool, memory: bool, base_iri: str | None
+) -> AbstractContextManager[Nexus]:
     """The nexus that a command runs on; only one that writes may make it."""
     if memory:
         return Nexus.memory(base_iri)
     if writes and not (dry_run and inputs.is_absent(folder)):
-        return inputs.open_to_write(folder, base_iri)
-    return inputs.open_to_read(folder)
+        return inputs.writing(folder, base_iri)
+    return inputs.open_to_read(folder, base_iri)
 
 
 @app.command()
@@ -238,7 +241,7 @@ def load(
         if "{" not in text:
             raise Failure(f"{name} holds no UPSERT block.")
     total = sum(len(text) for _, text in texts) if len(texts) > 1 else None
-    with inputs.open_to_write(nexus, base_iri) as opened:
+    with inputs.writing(nexus, base_iri) as opened:
         loaded: list[str] = []
         try:
             with output.progress(total) as advance:
@@ -312,7 +315,7 @@ def restore(
     if origin is None and base_iri is None:
         raise Failure(f"{file} does not tell the base of its IRIs; give it with --base-iri.")
     made_with = base_iri or (origin if inputs.is_absent(nexus) else None)
-    with inputs.open_to_write(nexus, made_with) as opened, output.progress() as advance:
+    with inputs.writing(nexus, made_with) as opened, output.progress() as advance:
         advance(0, "reading Turtle")
         count = opened.restore(io.StringIO(text), base_iri=None if origin else base_iri)
     output.show_text(f"{file}: {count} concepts and propositions restored into {nexus}")

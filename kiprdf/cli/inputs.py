@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,19 +20,40 @@ from kiprdf.nexus import Nexus
 STDIN = Path("-")
 
 
-def open_to_read(folder: Path) -> Nexus:
+def open_to_read(folder: Path, base_iri: str | None = None) -> Nexus:
     """Open a nexus beside whoever writes to it."""
     if is_absent(folder):
         raise Failure(
             f"There is no nexus in {folder}; kiprdf load, run, restore or shell make one, "
             "and --nexus or KIPRDF_NEXUS name another folder."
         )
-    return Nexus.open(folder, read_only=True)
+    return Nexus.open(folder, base_iri, read_only=True)
 
 
 def open_to_write(folder: Path, base_iri: str | None = None) -> Nexus:
     """Open a nexus, made when the folder is absent or empty."""
     return Nexus.open(folder, base_iri)
+
+
+@contextmanager
+def writing(folder: Path, base_iri: str | None = None) -> Iterator[Nexus]:
+    """Open a nexus for one command; made for a command that then fails, it is taken away again."""
+    existed, made = folder.exists(), is_absent(folder)
+    nexus = open_to_write(folder, base_iri)
+    at_first = nexus.info()["commit"]
+    kept = True
+    try:
+        with nexus:
+            try:
+                yield nexus
+            except BaseException:
+                kept = not made or nexus.info()["commit"] != at_first
+                raise
+    finally:
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)
+            if existed:
+                folder.mkdir()
 
 
 def is_absent(folder: Path) -> bool:

@@ -17,9 +17,8 @@ _HISTORY_LINES = 2_000
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[][{}()]|;')
 _CONTINUING = ("ORDER", "LIMIT", "CURSOR", "WITH", "WHERE")
 _HELP = """\
-Type or paste a KIP command. It runs when its brackets are closed and it misses
-nothing; an empty line or a ; runs it at once. When you type, ORDER BY, LIMIT
-and WITH METADATA stand on the line of the closing brace.
+Type or paste a KIP command. One on a single line runs when its brackets are
+closed and it misses nothing; one of several lines runs at an empty line or a ;.
 
   .explain FIND …   the SPARQL that a FIND becomes
   .json on|off      print the KIP response instead of tables
@@ -74,7 +73,9 @@ class Shell:
                 return line.strip()
             forced = not line.strip() or _ends_command(line)
             lines.append(line)
-            if forced or (is_complete("\n".join(lines)) and not self._goes_on()):
+            # Typed over several lines it may go on: WITH METADATA, ORDER BY, another UPSERT.
+            waits = self._interactive and len(lines) > 1
+            if forced or (not waits and is_complete("\n".join(lines)) and not self._goes_on()):
                 return _finished(lines)
 
     def _line(self, continued: bool) -> str:

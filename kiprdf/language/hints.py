@@ -164,7 +164,11 @@ def _of_place(first: str, expected: str) -> str | None:
     if first == "(" and expected == "'{'":
         return "The block stands in braces."
     if first == '"' and expected in ("TYPES or TYPE", "CONCEPT or PROPOSITION"):
-        return 'Write CONCEPT TYPE "…", or SEARCH CONCEPT "…".'
+        return (
+            'Write SEARCH CONCEPT "…" or SEARCH PROPOSITION "…".'
+            if expected == "CONCEPT or PROPOSITION"
+            else 'Write DESCRIBE CONCEPT TYPE "…".'
+        )
     if first == '"' and "endpoint" in expected:
         return 'Name a concept by a matcher: {name: "…"} or {type: "…", name: "…"}.'
     if first == "" and "'}'" in expected:

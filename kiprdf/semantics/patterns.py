@@ -101,7 +101,7 @@ def check_operand(operand: ast.Operand, kinds: Kinds) -> None:
     elif isinstance(operand, ast.Path):
         check_path(operand, kinds)
         if operand.field in ("attributes", "metadata") and operand.key is None:
-            message = f"The whole .{operand.field} stands in FIND only."
+            message = f"The whole .{operand.field} stands as a column of FIND only."
             hint = f"Compare one key: ?{operand.variable.name}.{operand.field}.key."
             raise KipError("KIP_1001", message, hint, operand.span)
 

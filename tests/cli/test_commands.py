@@ -7,8 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import kiprdf
+from kiprdf.cli import app
 
 from .conftest import Invoke
 
@@ -419,3 +421,28 @@ def test_info_is_json_on_demand(loaded: Invoke, tmp_path: Path) -> None:
     found = json.loads(loaded("info", "--format", "json").stdout)
     assert found["folder"] == str(tmp_path / "nexus")
     assert found["proposition_types"] > 0
+
+
+def test_a_failed_restore_leaves_no_nexus_behind(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.ttl"
+    broken.write_text("# kiprdf 1 base <https://a.example/>\n<urn:a> <urn:b> <urn:c> .\n", "utf-8")
+    found = CliRunner().invoke(app, ["restore", "--nexus", str(tmp_path / "new"), str(broken)])
+    assert found.exit_code == 1
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_failed_write_leaves_an_old_nexus_alone(tmp_path: Path) -> None:
+    folder = ["--nexus", str(tmp_path / "old")]
+    good = 'UPSERT { CONCEPT { {type: "Domain", name: "Mine"} } }'
+    bad = 'UPSERT { CONCEPT { {type: "Nothing", name: "Mine"} } }'
+    assert CliRunner().invoke(app, ["run", *folder, good]).exit_code == 0
+    assert CliRunner().invoke(app, ["run", *folder, bad]).exit_code == 1
+    assert "Mine" in CliRunner().invoke(app, ["run", *folder, "DESCRIBE DOMAINS"]).output
+
+
+def test_reading_under_another_base_is_refused(tmp_path: Path) -> None:
+    folder = ["--nexus", str(tmp_path / "old")]
+    good = 'UPSERT { CONCEPT { {type: "Domain", name: "Mine"} } }'
+    assert CliRunner().invoke(app, ["run", *folder, good]).exit_code == 0
+    command = ["run", *folder, "--base-iri", "https://z.example/", "DESCRIBE DOMAINS"]
+    assert CliRunner().invoke(app, command).exit_code == 1

@@ -170,8 +170,19 @@ def test_the_shell_on_a_terminal_prompts_and_answers(terminal: Terminal) -> None
     terminal.type("FIND(?d.name)\n")
     terminal.expect(r" \.\.\.> ")
     terminal.type('WHERE { ?d {type: "Domain", name: "Unsorted"} }\n')
+    terminal.expect(r" \.\.\.> ")
+    terminal.type("\n")
     terminal.expect("│ Unsorted │")
     terminal.expect("1 row")
+
+
+def test_metadata_typed_on_the_next_line_belongs_to_the_upsert(terminal: Terminal) -> None:
+    terminal.expect("kip> ")
+    terminal.type('UPSERT {\nCONCEPT { {type: "Domain", name: "Mine"} }\n}\n')
+    terminal.type('WITH METADATA {source: "typed"};\n')
+    terminal.expect("upsert_concept_nodes")
+    terminal.type('FIND(?d.metadata.source) WHERE { ?d {type: "Domain", name: "Mine"} }\n')
+    terminal.expect("│ typed")
 
 
 def test_a_pasted_command_is_one_command(terminal: Terminal) -> None:

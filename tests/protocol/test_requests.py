@@ -542,3 +542,30 @@ def test_the_two_schemas_share_nothing_that_can_be_changed() -> None:
     first, second = protocol.function_schemas()
     first["parameters"].clear()
     assert "command" in second["parameters"]["properties"]
+
+
+def test_a_write_that_fails_while_it_is_carried_out_ends_the_batch() -> None:
+    itself = 'UPSERT { CONCEPT ?a {{type: "Person", name: "a"}} PROPOSITION {(?a, "knows", ?a)} }'
+    with kiprdf.Nexus.memory() as nexus:
+        found = nexus.execute_kip({"commands": [itself, "DESCRIBE DOMAINS"]})["result"]
+    assert [response["error"]["code"] for response in found] == ["KIP_1001"]
+
+
+def test_a_write_that_is_not_well_formed_does_not_end_the_batch() -> None:
+    nameless = 'UPSERT { CONCEPT { {type: "Person"} } }'
+    with kiprdf.Nexus.memory() as nexus:
+        found = nexus.execute_kip({"commands": [nameless, "DESCRIBE DOMAINS"]})["result"]
+    assert found[0]["error"]["code"] == "KIP_1001"
+    assert found[1]["result"] == ["Archived", "CoreSchema", "Unsorted"]
+
+
+def test_the_function_call_of_the_specification_is_told_what_to_send() -> None:
+    call = {"function": {"name": "execute_kip", "arguments": {"command": "DESCRIBE DOMAINS"}}}
+    with kiprdf.Nexus.memory() as nexus:
+        assert "arguments" in nexus.execute_kip(call)["error"]["hint"]
+
+
+def test_null_parameters_are_none() -> None:
+    with kiprdf.Nexus.memory() as nexus:
+        found = nexus.execute_kip({"command": "DESCRIBE DOMAINS", "parameters": None})
+    assert "result" in found
