@@ -149,14 +149,14 @@ class _Segment:
         if isinstance(clause, ast.ConceptClause):
             return self._concept(clause)
         if isinstance(clause.matcher, ast.PropositionId):
-            return self._exact(clause, TriplePattern, vocab.REIFIES)
+            return self._exact(clause, vocab.REIFIES)
         name = clause.variable.name if clause.variable else None
         return self._proposition(clause.matcher, name, nested=False)
 
     def _concept(self, clause: ast.ConceptClause) -> Node:
         matcher = clause.matcher
         if exact_node(clause, self._iris) is not None:
-            return self._exact(clause, TriplePattern, vocab.TYPE)
+            return self._exact(clause, vocab.TYPE)
         node = self._node(clause.variable.name) if clause.variable else self._fresh("concept")
         if matcher.type is not None:
             definition = self._iris.type(_text(matcher.type))
@@ -165,11 +165,11 @@ class _Segment:
             self._plain(TriplePattern(node, vocab.LABEL, Literal(_text(matcher.name))))
         return node
 
-    def _exact(self, clause: Clause, make: type[TriplePattern], predicate: NamedNode) -> Node:
+    def _exact(self, clause: Clause, predicate: NamedNode) -> Node:
         """One element by its identity; it must exist for the clause to match."""
         exact = exact_node(clause, self._iris)
         assert exact is not None
-        self._plain(make(exact, predicate, self._fresh("exists")))
+        self._plain(TriplePattern(exact, predicate, self._fresh("exists")))
         if clause.variable is None:
             return exact
         node = self._node(clause.variable.name)

@@ -179,6 +179,8 @@ def _of_place(first: str, expected: str) -> str | None:
 def _of_habit(mark: str, expected: str) -> str | None:
     """Hints for marks of other languages."""
     first = mark[:1]
+    if expected.startswith("a list"):
+        return 'IN takes written values, IN(?x.name, ["a", "b"]); nothing looks inside an array.'
     if first == "=" and mark != "==":
         return "Equality is written ==."
     if first == ">" and "a value" in expected:
