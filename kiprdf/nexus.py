@@ -287,7 +287,7 @@ class Nexus:
 
         def compiled() -> str:
             check(found, self._catalog())
-            return kql.text_of(kql.plan(found, self._store.iris), self._store.iris)
+            return kql.text_of(kql.plan(found, self._store.iris).select, self._store.iris)
 
         return self._guarded(command, lambda: self._store.read(compiled))
 
@@ -519,8 +519,8 @@ class Nexus:
                 "KIP_1001", message, "Use execute() for other commands.", _keyword(command)
             )
         self._refuse_write(command, readonly=False)
-        bind(command, {})
-        return self._manipulate(command, privileged=privileged, records=records)
+        bound = bind(command, {})
+        return self._manipulate(bound, privileged=privileged, records=records)
 
 
 def _keyword(command: ast.Command) -> Span:

@@ -187,7 +187,7 @@ def _opened(
     if memory:
         return Nexus.memory(base_iri)
     if writes and not (dry_run and inputs.is_absent(folder)):
-        return inputs.writing(folder, base_iri)
+        return inputs.open_for_command(folder, base_iri)
     return inputs.open_to_read(folder, base_iri)
 
 
@@ -241,7 +241,7 @@ def load(
         if "{" not in text:
             raise Failure(f"{name} holds no UPSERT block.")
     total = sum(len(text) for _, text in texts) if len(texts) > 1 else None
-    with inputs.writing(nexus, base_iri) as opened:
+    with inputs.open_for_command(nexus, base_iri) as opened:
         loaded: list[str] = []
         try:
             with output.progress(total) as advance:
@@ -315,7 +315,7 @@ def restore(
     if origin is None and base_iri is None:
         raise Failure(f"{file} does not tell the base of its IRIs; give it with --base-iri.")
     made_with = base_iri or (origin if inputs.is_absent(nexus) else None)
-    with inputs.writing(nexus, made_with) as opened, output.progress() as advance:
+    with inputs.open_for_command(nexus, made_with) as opened, output.progress() as advance:
         advance(0, "reading Turtle")
         count = opened.restore(io.StringIO(text), base_iri=None if origin else base_iri)
     output.show_text(f"{file}: {count} concepts and propositions restored into {nexus}")

@@ -36,7 +36,7 @@ def open_to_write(folder: Path, base_iri: str | None = None) -> Nexus:
 
 
 @contextmanager
-def writing(folder: Path, base_iri: str | None = None) -> Iterator[Nexus]:
+def open_for_command(folder: Path, base_iri: str | None = None) -> Iterator[Nexus]:
     """Open a nexus for one command; made for a command that then fails, it is taken away again."""
     existed, made = folder.exists(), is_absent(folder)
     nexus = open_to_write(folder, base_iri)

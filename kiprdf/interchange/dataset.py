@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
-from kiprdf.language.names import META_TYPES, is_key, is_type_name, name_fault
+from kiprdf.language.names import META_TYPES, is_definition_name, is_key, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
 from kiprdf.rdf.literals import is_ours
@@ -108,7 +108,7 @@ def _check_concept(
     if name.type not in META_TYPES and definition not in known:
         message = f"The type of {iris.id(node)} is not defined."
         raise KipError("KIP_2001", message, "A snapshot holds the definitions of its types.")
-    if name.type in META_TYPES and not is_type_name(name.name):
+    if name.type in META_TYPES and not is_definition_name(name.type, name.name):
         raise KipError("KIP_1002", f"'{name.name}' cannot be a type or predicate.")
     expected = {(vocab.TYPE, definition), (vocab.LABEL, Literal(name.name))}
     found = [(t.predicate, t.object) for t in own if t.predicate in (vocab.TYPE, vocab.LABEL)]

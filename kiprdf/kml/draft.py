@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias, cast
 
@@ -34,16 +34,8 @@ class Edit:
     after: Element
 
     @property
-    def changed_attributes(self) -> bool:
-        return self.before is None or self.before.attributes != self.after.attributes
-
-    @property
-    def changed_metadata(self) -> bool:
-        return self.before is None or self.before.metadata != self.after.metadata
-
-    @property
     def changed(self) -> bool:
-        return self.changed_attributes or self.changed_metadata
+        return self.before != self.after
 
 
 @dataclass
@@ -64,12 +56,12 @@ class Draft:
         """The element as the draft has it; what is returned may be edited in place."""
         edit = self.edits.get(node)
         if edit is None:
-            triples = self.store.describe(node)
-            before = read_element(self.store.iris, node, triples)
+            before = read_element(self.store.iris, node, self.store.describe(node))
             if before is None:
                 return None
-            after = read_element(self.store.iris, node, triples)
-            assert after is not None
+            after = replace(
+                before, attributes=dict(before.attributes), metadata=dict(before.metadata)
+            )
             edit = self.edits[node] = Edit(before, after)
         return edit.after
 

@@ -62,12 +62,7 @@ def plan(find: ast.Find, iris: Iris, offset: int = 0) -> Plan:
 def _shown_names(find: ast.Find) -> tuple[str, ...]:
     """What is shown or ordered by; aggregates look at whole solutions instead."""
     shown = (*find.expressions, *(key.expression for key in find.order_by))
-    return tuple(dict.fromkeys(_variable_name(expression) for expression in shown))
-
-
-def _variable_name(expression: ast.Expression) -> str:
-    assert not isinstance(expression, ast.Aggregate)
-    return expression.name if isinstance(expression, ast.Variable) else expression.variable.name
+    return tuple(dict.fromkeys(results.variable_of(expression).name for expression in shown))
 
 
 def run(find: ast.Find, store: Store) -> tuple[list[list[Json]], str | None]:
@@ -75,7 +70,7 @@ def run(find: ast.Find, store: Store) -> tuple[list[list[Json]], str | None]:
     offset = cursor.decode(find)
     probe(find.where, store)
     planned = plan(find, store.iris, offset)
-    rows = store.select(text_of(planned, store.iris))
+    rows = store.select(text_of(planned.select, store.iris))
     solutions: list[results.Solution] = [
         dict(zip(planned.names, cast(tuple[NamedNode | None, ...], row), strict=True))
         for row in rows
@@ -96,9 +91,9 @@ def run(find: ast.Find, store: Store) -> tuple[list[list[Json]], str | None]:
     return [column[:limit] for column in found], cursor.encode(find, commit, offset + limit)
 
 
-def text_of(planned: Plan, iris: Iris) -> str:
-    """The SPARQL of a plan."""
-    return render(planned.select, prefixes(iris.base))
+def text_of(select: Select, iris: Iris) -> str:
+    """A query as SPARQL, with the prefixes of the nexus."""
+    return render(select, prefixes(iris.base))
 
 
 def nodes(target: ast.Variable, where: ast.Block, store: Store) -> list[NamedNode]:
@@ -106,5 +101,5 @@ def nodes(target: ast.Variable, where: ast.Block, store: Store) -> list[NamedNod
     probe(where, store)
     pattern, scope = translate(where, store.iris, frozenset((target.name,)))
     carrier: Variable = scope[target.name].carrier
-    rows = store.select(render(Select((carrier,), pattern), prefixes(store.iris.base)))
+    rows = store.select(text_of(Select((carrier,), pattern), store.iris))
     return [cast(NamedNode, node) for (node,) in rows if node is not None]

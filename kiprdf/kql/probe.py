@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.errors import KipError, nearest, shown
-from kiprdf.kql.segments import exact_node
+from kiprdf.kql.segments import Clause, checked_text, exact_clauses, exact_node
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
@@ -17,7 +16,6 @@ from kiprdf.sparql import algebra
 from kiprdf.sparql.text import render
 from kiprdf.store import Store
 
-Exact = ast.ConceptClause | ast.PropositionClause
 NEAR_NAMES = 2_000
 """How many names of a type are looked through for the hint of KIP_3002."""
 
@@ -28,24 +26,17 @@ def probe(where: ast.Block, store: Store) -> None:
 
     Inside NOT, OPTIONAL and UNION a missing identity is no error: it does not match.
     """
-    for clause in where.clauses:
-        if isinstance(clause, ast.ConceptClause | ast.PropositionClause):
-            for exact in _exact_clauses(clause):
-                _require(exact, store)
+    patterns = [
+        clause
+        for clause in where.clauses
+        if isinstance(clause, ast.ConceptClause | ast.PropositionClause)
+    ]
+    for exact in exact_clauses(patterns):
+        _require(exact, store)
     _check_patterns(where, store)
 
 
-def _exact_clauses(clause: ast.Endpoint) -> Iterator[Exact]:
-    if isinstance(clause, ast.Variable):
-        return
-    if isinstance(clause.matcher, ast.PropositionMatcher):
-        yield from _exact_clauses(clause.matcher.subject)
-        yield from _exact_clauses(clause.matcher.object)
-    else:
-        yield clause
-
-
-def _require(clause: Exact, store: Store) -> None:
+def _require(clause: Clause, store: Store) -> None:
     node = exact_node(clause, store.iris)
     if node is not None and not exists(node, store):
         raise not_found(clause, store)
@@ -57,19 +48,19 @@ def exists(node: NamedNode, store: Store) -> bool:
     return next(store.match(node, own, None), None) is not None
 
 
-def not_found(clause: Exact, store: Store) -> KipError:
+def not_found(clause: Clause, store: Store) -> KipError:
     """KIP_3002 for an exact identity, with the names that look like it."""
     matcher = clause.matcher
     if isinstance(matcher, ast.PropositionId):
         hint = "Look for the fact with FIND(?l) WHERE { ?l (…) }."
-        message = f"There is no proposition {shown(_text(matcher.id))}."
+        message = f"There is no proposition {shown(checked_text(matcher.id))}."
         return KipError("KIP_3002", message, hint, matcher.span)
     assert isinstance(matcher, ast.ConceptMatcher)
     node = exact_node(clause, store.iris)
     assert node is not None
     name = store.iris.name(node.value)
     if not isinstance(name, ConceptName) or name.type == "":
-        missing = shown(_text(cast(ast.Value, matcher.id)))
+        missing = shown(checked_text(cast(ast.Value, matcher.id)))
         hint = 'Ids look like C:Type/name; or name the concept by {type: "…", name: "…"}.'
         return KipError("KIP_3002", f"There is no concept {missing}.", hint, matcher.span)
     message = f'There is no concept {{type: "{name.type}", name: "{shown(name.name)}"}}.'
@@ -104,17 +95,13 @@ def _types_of_name(text: str, store: Store) -> list[str]:
     return sorted(name.type for name in names if isinstance(name, ConceptName))
 
 
-def _text(value: ast.Value) -> str:
-    return cast(str, cast(ast.Scalar, value).value)
-
-
 def _check_patterns(where: ast.Block, store: Store) -> None:
     """A pattern is valid iff the engine says so: an invalid one leaves its test unbound."""
     conditions = (clause.condition for clause in scope.filters(where))
     for test in (test for condition in conditions for test in scope.tests(condition)):
         if not isinstance(test, ast.StringTest) or test.function != "REGEX":
             continue
-        pattern = _text(cast(ast.Value, test.argument))
+        pattern = checked_text(cast(ast.Value, test.argument))
         valid = Variable("valid")
         call = algebra.Call("REGEX", (Literal(""), Literal(pattern)))
         query = algebra.Select((valid,), algebra.Extend(algebra.UNIT, valid, call))

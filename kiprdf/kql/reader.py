@@ -93,15 +93,19 @@ def link_of(store: Store, fact: Triple) -> NamedNode | None:
     return None if found is None else cast(NamedNode, found.subject)
 
 
-def links_at(store: Store, node: NamedNode) -> list[tuple[NamedNode, Proposition]]:
-    """The propositions that have a node as subject or object."""
-    facts = [
+def facts_at(store: Store, node: NamedNode) -> list[Triple]:
+    """The asserted triples that have a node as subject or object."""
+    return [
         triple
         for triple in (*store.match(node, None, None), *store.match(None, None, node))
         if triple.predicate.value.startswith(store.iris.predicates)
     ]
+
+
+def links_at(store: Store, node: NamedNode) -> list[tuple[NamedNode, Proposition]]:
+    """The propositions that have a node as subject or object."""
     found: dict[NamedNode, Proposition] = {}
-    for fact in facts:
+    for fact in facts_at(store, node):
         link = link_of(store, fact)
         assert link is not None, fact
         predicate = fact.predicate.value[len(store.iris.predicates) :]

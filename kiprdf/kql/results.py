@@ -80,7 +80,7 @@ class _Answers:
                 yield solution
 
     def _projected(self) -> list[str]:
-        return list(dict.fromkeys(_variable(e).name for e in self._find.expressions))
+        return list(dict.fromkeys(variable_of(e).name for e in self._find.expressions))
 
     def _ordered(self, solutions: Iterable[Solution]) -> Iterable[Solution]:
         if not self._find.order_by:
@@ -95,7 +95,7 @@ class _Answers:
     def _value(self, solution: Solution, expression: ast.Expression) -> Json:
         """What an expression is in a solution, nodes standing for themselves."""
         assert not isinstance(expression, ast.Aggregate)
-        node = solution[_variable(expression).name]
+        node = solution[variable_of(expression).name]
         if node is None:
             return None
         if isinstance(expression, ast.Variable):
@@ -120,7 +120,7 @@ class _Answers:
             groups[()] = []
         ranked = list(groups.values())
         if self._find.order_by:
-            names = list(dict.fromkeys(_variable(expression).name for expression in plain))
+            names = list(dict.fromkeys(variable_of(expression).name for expression in plain))
             ranked.sort(
                 key=lambda group: min(
                     (tuple(_iri(solution[name]) for name in names) for solution in group),
@@ -170,9 +170,10 @@ class _Answers:
         return total
 
 
-def _variable(expression: ast.Expression) -> ast.Variable:
+def variable_of(expression: ast.Expression) -> ast.Variable:
+    """The variable that an expression looks at."""
     if isinstance(expression, ast.Aggregate):
-        return _variable(expression.argument)
+        return variable_of(expression.argument)
     return expression if isinstance(expression, ast.Variable) else expression.variable
 
 

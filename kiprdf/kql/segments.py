@@ -66,15 +66,16 @@ def exact_node(clause: Clause, iris: Iris) -> NamedNode | None:
     if isinstance(matcher, ast.ConceptMatcher) and matcher.id is None:
         if matcher.type is None or matcher.name is None:
             return None
-        return iris.concept(_text(matcher.type), _text(matcher.name))
-    node = iris.from_id(_text(cast(ast.Value, matcher.id)))
+        return iris.concept(checked_text(matcher.type), checked_text(matcher.name))
+    node = iris.from_id(checked_text(cast(ast.Value, matcher.id)))
     is_link = node is not None and node.value.startswith(iris.propositions)
     if node is None or is_link != isinstance(matcher, ast.PropositionId):
         return _MISSING
     return node
 
 
-def _text(value: ast.Value) -> str:
+def checked_text(value: ast.Value) -> str:
+    """The string of a value that the check has found to be one."""
     return cast(str, cast(ast.Scalar, value).value)
 
 
@@ -106,7 +107,7 @@ class _Segment:
         self._fresh = frame.namer.fresh
         self._mentioned = Counter(v.name for clause in clauses for v, _ in mentions(clause))
         self._mentioned.update(value.name for value in values)
-        self._name_constants(_exact_clauses(clauses))
+        self._name_constants(exact_clauses(clauses))
 
     def _name_constants(self, clauses: Iterable[Clause]) -> None:
         """A new name with an exact identity stands for a constant in the whole segment."""
@@ -159,10 +160,10 @@ class _Segment:
             return self._exact(clause, vocab.TYPE)
         node = self._node(clause.variable.name) if clause.variable else self._fresh("concept")
         if matcher.type is not None:
-            definition = self._iris.type(_text(matcher.type))
+            definition = self._iris.type(checked_text(matcher.type))
             self._plain(TriplePattern(node, vocab.TYPE, definition))
         if matcher.name is not None:
-            self._plain(TriplePattern(node, vocab.LABEL, Literal(_text(matcher.name))))
+            self._plain(TriplePattern(node, vocab.LABEL, Literal(checked_text(matcher.name))))
         return node
 
     def _exact(self, clause: Clause, predicate: NamedNode) -> Node:
@@ -326,13 +327,13 @@ def _unit(emit: Emit, names: set[Variable], ends: tuple[Node, ...]) -> Alone:
     return Alone(emit, frozenset(names), free, anchored=len(free) < len(set(ends)))
 
 
-def _exact_clauses(clauses: Iterable[ast.Endpoint]) -> Iterable[Clause]:
+def exact_clauses(clauses: Iterable[ast.Endpoint]) -> Iterable[Clause]:
     """Every clause with an exact identity, endpoints included."""
     for clause in clauses:
         if isinstance(clause, ast.Variable):
             continue
         if isinstance(clause.matcher, ast.PropositionMatcher):
-            yield from _exact_clauses((clause.matcher.subject, clause.matcher.object))
+            yield from exact_clauses((clause.matcher.subject, clause.matcher.object))
         else:
             yield clause
 

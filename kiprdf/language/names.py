@@ -20,9 +20,13 @@ def is_identifier(text: str) -> bool:
     return IDENTIFIER.fullmatch(text) is not None
 
 
-def is_type_name(text: str) -> bool:
-    """An identifier, or one of the two meta-types."""
-    return text in META_TYPES or is_identifier(text)
+def is_definition_name(meta_type: str, text: str) -> bool:
+    """What a definition of a meta-type may be called: an identifier; a type, a meta-type too.
+
+    >>> is_definition_name("$ConceptType", "Drug"), is_definition_name("$PropositionType", "$x")
+    (True, False)
+    """
+    return is_identifier(text) or (meta_type == "$ConceptType" and text in META_TYPES)
 
 
 def is_key(text: str) -> bool:

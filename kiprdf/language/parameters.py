@@ -12,13 +12,14 @@ from kiprdf.language import ast, limits, values
 from kiprdf.language.names import is_identifier
 from kiprdf.source import NOWHERE, Span
 
+C = TypeVar("C", bound=ast.Command)
 N = TypeVar("N")
 
 # Preceded by a letter or digit it is part of an id or an IRI, such as "C:Drug/Aspirin".
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
 
 
-def bind(command: ast.Command, parameters: Mapping[str, Any]) -> ast.Command:
+def bind(command: C, parameters: Mapping[str, Any]) -> C:
     """The command with every placeholder replaced by its parameter's value.
 
     Parameters are JSON values by placeholder name. Raises KIP_1001 for a placeholder without

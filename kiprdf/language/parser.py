@@ -48,7 +48,7 @@ def _parse(text: str, limit_size: bool) -> ast.Command:
         raise grammar.unknown_command(word, start)
     try:
         (command,) = grammar.COMMANDS[word].parse_string(bare)
-        end = _end_of(bare, command)
+        end = values.skip_space(bare, command.span.end)
     except pp.ParseBaseException as fault:
         raise _in_our_words(bare, fault) from None
     if end < len(bare):
@@ -97,11 +97,6 @@ def _make_room(depth: int) -> None:
     wanted = 1_000 + depth * _FRAMES_A_LEVEL
     if depth > _ROOMY_DEPTH and sys.getrecursionlimit() < wanted:
         sys.setrecursionlimit(wanted)
-
-
-def _end_of(bare: str, command: ast.Node) -> int:
-    end = command.span.end
-    return values.skip_space(bare, end)
 
 
 def _trailing(bare: str, offset: int, word: str) -> KipError:

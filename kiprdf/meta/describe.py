@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kql import cursor
 from kiprdf.kql.probe import exists
-from kiprdf.kql.reader import Reader
+from kiprdf.kql.reader import Reader, facts_at
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
@@ -141,11 +141,8 @@ def _domain(node: NamedNode, name: str, store: Store) -> dict[str, Json]:
 
 def _predicates_at(node: NamedNode, store: Store) -> Counter[str]:
     """How many propositions of each predicate a node has, membership in domains aside."""
-    prefix = store.iris.predicates
-    found: Counter[str] = Counter()
-    for triple in (*store.match(node, None, None), *store.match(None, None, node)):
-        if triple.predicate.value.startswith(prefix):
-            found[triple.predicate.value[len(prefix) :]] += 1
+    start = len(store.iris.predicates)
+    found = Counter(fact.predicate.value[start:] for fact in facts_at(store, node))
     found.pop(_BELONGS, None)
     return found
 

@@ -38,7 +38,7 @@ def concept_id(value: ast.Value) -> str:
     """The id in ``{id: …}``; that of a proposition is the wrong kind (KIP 3.4.1)."""
     text = text_of(value, "An id")
     if text.startswith("P:"):
-        hint = f'Write (id: "{text}") for a proposition.'
+        hint = f'Write (id: "{shown(text)}") for a proposition.'
         raise KipError("KIP_1001", "{id: …} takes the id of a concept.", hint, value.span)
     return text
 
@@ -47,7 +47,7 @@ def proposition_id(value: ast.Value) -> str:
     """The id in ``(id: …)``; that of a concept is the wrong kind (KIP 3.4.2)."""
     text = text_of(value, "An id")
     if text.startswith("C:"):
-        hint = f'Write {{id: "{text}"}} for a concept.'
+        hint = f'Write {{id: "{shown(text)}"}} for a concept.'
         raise KipError("KIP_1001", "(id: …) takes the id of a proposition.", hint, value.span)
     return text
 

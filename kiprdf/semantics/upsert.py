@@ -6,7 +6,7 @@ from typing import cast
 
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast
-from kiprdf.language.names import META_TYPES, is_type_name
+from kiprdf.language.names import META_TYPES, is_definition_name
 from kiprdf.semantics.catalog import Catalog
 from kiprdf.semantics.patterns import check_concept_matcher
 from kiprdf.semantics.places import check_map, proposition_id
@@ -67,8 +67,7 @@ def _check_upsert_matcher(matcher: ast.ConceptMatcher) -> None:
 
 def _check_defined_name(meta: str, name: str, span: Span) -> None:
     """What a definition is called is an identifier (KIP 2.8.1)."""
-    valid = is_type_name(name) if meta == "$ConceptType" else not name.startswith("$")
-    if not valid or not is_type_name(name):
+    if not is_definition_name(meta, name):
         what = "A concept type" if meta == "$ConceptType" else "A predicate"
         raise KipError("KIP_1002", f"{what} cannot be called '{shown(name)}'.", None, span)
 
