@@ -79,6 +79,12 @@ ERROR_CODES: dict[str, ErrorCode] = {
             "Leave meta-types, core domains, system actors and their core_directives as they are.",
         ),
         ErrorCode(
+            "KIP_3005",
+            "VersionConflict",
+            "The element has another version than EXPECT VERSION says.",
+            "Read it again, redo the change on what it is now, and send that version.",
+        ),
+        ErrorCode(
             "KIP_4001",
             "ExecutionTimeout",
             "The command took longer than its time budget.",

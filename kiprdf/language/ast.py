@@ -294,19 +294,25 @@ class SetProposition(Node):
 
 @dataclass(frozen=True, slots=True)
 class ConceptBlock(Node):
+    """``CONCEPT ?h { {…} EXPECT VERSION n SET … } WITH METADATA {…}``."""
+
     handle: Variable | None
     matcher: ConceptMatcher
     attributes: Object | Placeholder | None = None
     propositions: tuple[SetProposition, ...] | None = None
     metadata: Object | Placeholder | None = None
+    expected_version: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PropositionBlock(Node):
+    """``PROPOSITION ?h { (…) EXPECT VERSION n SET … } WITH METADATA {…}``."""
+
     handle: Variable | None
     matcher: PropositionMatcher | PropositionId
     attributes: Object | Placeholder | None = None
     metadata: Object | Placeholder | None = None
+    expected_version: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +328,55 @@ class Upsert(Node):
     """All the UPSERT blocks of a text: one transaction."""
 
     blocks: tuple[UpsertBlock, ...]
+
+
+NumberFunction: TypeAlias = OneOf["ADD", "MUL", "CLAMP", "COALESCE"]
+
+
+@dataclass(frozen=True, slots=True)
+class Calculation(Node):
+    """``ADD(…)`` and its kin: a number made of numbers and the target's own values."""
+
+    function: NumberFunction
+    arguments: tuple[Argument, ...]
+
+
+Argument: TypeAlias = Calculation | Path | Value
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment(Node):
+    """One ``key: value`` of an UPDATE; the span is that of the key."""
+
+    key: str
+    value: Calculation | Value
+
+
+@dataclass(frozen=True, slots=True)
+class Assignments(Node):
+    """What SET ATTRIBUTES or SET METADATA of an UPDATE writes."""
+
+    entries: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Node):
+    """``UPDATE ?v SET ATTRIBUTES {…} SET METADATA {…} WHERE {…} LIMIT n``."""
+
+    target: Variable
+    where: Block
+    attributes: Assignments | Object | Placeholder | None = None
+    metadata: Assignments | Object | Placeholder | None = None
+    limit: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MergeConcept(Node):
+    """``MERGE CONCEPT ?source INTO ?target WHERE {…}``."""
+
+    source: Variable
+    target: Variable
+    where: Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,10 +453,22 @@ class Search(Node):
     kind: Kind
     term: Value
     type: Value | None = None
+    mode: Value | None = None
+    threshold: Value | None = None
     limit: Value | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Export(Node):
+    """``EXPORT ?v WHERE {…} LIMIT n CURSOR "…"``."""
+
+    target: Variable
+    where: Block
+    limit: Value | None = None
+    cursor: Value | None = None
+
+
 Describe: TypeAlias = DescribePrimer | DescribeDomains | DescribeTypes | DescribeType
-Meta: TypeAlias = Describe | Search
-Manipulation: TypeAlias = Upsert | Delete
+Meta: TypeAlias = Describe | Search | Export
+Manipulation: TypeAlias = Upsert | Update | MergeConcept | Delete
 Command: TypeAlias = Find | Manipulation | Meta

@@ -1,4 +1,4 @@
-"""The grammar of KIP 1.0-RC6 in pyparsing; ``docs/grammar.md`` shows it as EBNF.
+"""The grammar of KIP 1.0 in pyparsing; ``docs/grammar.md`` shows it as EBNF.
 
 Rules read like the grammar page. ``-`` instead of ``+`` commits: behind it no alternative is
 tried, so that an error is reported where it is. Values, variables and dot paths are single tokens
@@ -354,11 +354,10 @@ def _order_key(span: Span, found: ast.Expression, direction: str = "ASC") -> ast
 
 limit = _Built(_keyword("LIMIT") - number_value, _clause_value("limit"))
 cursor = _Built(_keyword("CURSOR") - string_value, _clause_value("cursor"))
+order_key = _Built(expression + pp.Opt(_kept(("ASC", "DESC"), "ASC or DESC")), _order_key)
 order_by = _Built(
-    _keyword("ORDER")
-    - _keyword("BY")
-    - _Built(expression + pp.Opt(_kept(("ASC", "DESC"), "ASC or DESC")), _order_key),
-    lambda span, key: ("order_by", (key,)),
+    _keyword("ORDER") - _keyword("BY") - order_key - pp.ZeroOrMore(comma - order_key),
+    lambda span, *keys: ("order_by", keys),
 )
 find = _Built(
     _keyword("FIND")
@@ -396,18 +395,29 @@ set_propositions = _Built(
 )
 
 
+expect_version = _Built(
+    _keyword("EXPECT") - _keyword("VERSION") - number_value, _clause_value("expected_version")
+)
+
+
+def _scan_assignments(text: str, offset: int) -> tuple[ast.Assignments | ast.Value, int]:
+    if text[offset] == ":":
+        return values.scan_value(text, offset)
+    return values.scan_assignments(text, offset)
+
+
 def _section(span: Span, section: tuple[str, Any]) -> tuple[str, Any, Span]:
     return (*section, span)
 
 
 def _sections(parts: tuple[Any, ...]) -> dict[str, Any]:
-    """The parts of a block by name; each may stand once."""
+    """The parts of a block or statement by name; each may stand once."""
     found: dict[str, Any] = {}
-    for part in parts:
-        if part[0] in found:
-            message = f"SET {part[0].upper()} stands twice in one block."
-            raise _syntax(message, "Put all of it into one.", part[2])
-        found[part[0]] = part[1]
+    for name, part, *span in parts:
+        if name in found:
+            keyword = "EXPECT VERSION" if name == "expected_version" else f"SET {name.upper()}"
+            raise _syntax(f"{keyword} stands twice.", "Put all of it into one.", *span)
+        found[name] = part
     return found
 
 
@@ -428,7 +438,7 @@ def _opened_block(
         - pp.Opt(handle)
         - _mark("{", "a handle or '{'")
         - identified
-        - pp.ZeroOrMore(_Built(_keyword("SET") - section, _section))
+        - pp.ZeroOrMore(_Built(_keyword("SET") - section | expect_version, _section))
         - _mark("}", closer)
         - pp.Opt(metadata)
     )
@@ -439,12 +449,17 @@ concept_block = _Built(
         "CONCEPT",
         concept_matcher.copy().set_name('{type: "…", name: "…"} or {id: "…"}'),
         (set_attributes | set_propositions).set_name("ATTRIBUTES or PROPOSITIONS"),
-        "SET ATTRIBUTES, SET PROPOSITIONS or '}'",
+        "EXPECT VERSION, SET ATTRIBUTES, SET PROPOSITIONS or '}'",
     ),
     _block(ast.ConceptBlock),
 )
 proposition_block = _Built(
-    _opened_block("PROPOSITION", proposition_matcher, set_attributes, "SET ATTRIBUTES or '}'"),
+    _opened_block(
+        "PROPOSITION",
+        proposition_matcher,
+        set_attributes,
+        "EXPECT VERSION, SET ATTRIBUTES or '}'",
+    ),
     _block(ast.PropositionBlock),
 )
 upsert_block = _Built(
@@ -458,6 +473,26 @@ upsert_block = _Built(
     lambda span, items, *rest: ast.UpsertBlock(tuple(items), **dict(rest), span=span),
 )
 upsert = _Built(pp.OneOrMore(upsert_block), lambda span, *blocks: ast.Upsert(blocks, span=span))
+
+assignments = _Scanned("an object or a placeholder", _BRACE_OR_COLON, _scan_assignments)
+update_section = _Built(
+    _keyword("SET")
+    - (
+        _Built(_keyword("ATTRIBUTES") - assignments, _clause_value("attributes"))
+        | _Built(_keyword("METADATA") - assignments, _clause_value("metadata"))
+    ).set_name("ATTRIBUTES or METADATA"),
+    _section,
+).set_name("SET ATTRIBUTES or SET METADATA")
+update = _Built(
+    _keyword("UPDATE") - variable - pp.Group(pp.OneOrMore(update_section)) - where - pp.Opt(limit),
+    lambda span, target, sections, body, *rest: ast.Update(
+        target, body, **_sections(tuple(sections)), **dict(rest), span=span
+    ),
+)
+merge = _Built(
+    _keyword("MERGE") - _keyword("CONCEPT") - variable - _keyword("INTO") - variable - where,
+    lambda span, source, target, body: ast.MergeConcept(source, target, body, span=span),
+)
 
 key = _Built(string, lambda span, name: ast.Key(_text(name), span=span))
 keys = pp.Group(
@@ -491,6 +526,17 @@ delete = _Built(_keyword("DELETE") - delete_form, _whole)
 # META (KIP 5) ---------------------------------------------------------------------------------
 
 
+_MODE_WORD = re.compile(r"[a-zA-Z]+(?![A-Za-z0-9_])")
+
+
+def _scan_mode(text: str, offset: int) -> tuple[ast.Value, int]:
+    """Read a mode of SEARCH, with quotes or without."""
+    match = _MODE_WORD.match(text, offset)
+    if match is None:
+        return values.scan_value(text, offset)
+    return ast.Scalar(match.group(), span=Span(*match.span())), match.end()
+
+
 def _described(span: Span, kind: ast.Kind, form: str, *rest: Any) -> ast.Describe:
     if form == "TYPE":
         return ast.DescribeType(kind, rest[0], span=span)
@@ -498,6 +544,7 @@ def _described(span: Span, kind: ast.Kind, form: str, *rest: Any) -> ast.Describ
 
 
 kind = _kept(get_args(ast.Kind), "CONCEPT or PROPOSITION")
+mode = _Scanned("keyword, semantic or hybrid", re.compile(r'[":a-zA-Z]'), _scan_mode)
 describe_form = (
     _Built(_keyword("PRIMER"), lambda span: ast.DescribePrimer(span=span))
     | _Built(_keyword("DOMAINS"), lambda span: ast.DescribeDomains(span=span))
@@ -516,16 +563,25 @@ search = _Built(
     - kind
     - string_value
     - pp.Opt(_Built(_keyword("WITH") - _keyword("TYPE") - string_value, _clause_value("type")))
+    - pp.Opt(_Built(_keyword("MODE") - mode, _clause_value("mode")))
+    - pp.Opt(_Built(_keyword("THRESHOLD") - number_value, _clause_value("threshold")))
     - pp.Opt(limit),
     lambda span, found, term, *rest: ast.Search(found, term, **dict(rest), span=span),
+)
+export = _Built(
+    _keyword("EXPORT") - variable - where - pp.Opt(limit) - pp.Opt(cursor),
+    lambda span, target, body, *rest: ast.Export(target, body, **dict(rest), span=span),
 )
 
 COMMANDS: dict[str, pp.ParserElement] = {
     "FIND": find,
     "UPSERT": upsert,
+    "UPDATE": update,
+    "MERGE": merge,
     "DELETE": delete,
     "DESCRIBE": describe,
     "SEARCH": search,
+    "EXPORT": export,
 }
 
 for _command in COMMANDS.values():
@@ -541,5 +597,6 @@ def unknown_command(word: str, offset: int) -> KipError:
         hint = f"Did you mean {close[0]}? Keywords are upper case."
     if hint is None:
         hint = "Send the bare command text, without code fences, quotes or a request around it."
-    message = "A command begins with FIND, UPSERT, DELETE, DESCRIBE or SEARCH."
+    *others, last = COMMANDS
+    message = f"A command begins with {', '.join(others)} or {last}."
     return KipError("KIP_1001", message, hint, Span(offset, offset + max(1, len(word))))

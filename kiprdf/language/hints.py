@@ -21,16 +21,18 @@ KEYWORDS = frozenset(
         *get_args(ast.AggregateFunction),
         *get_args(ast.StringFunction),
         *("UPSERT", "CONCEPT", "PROPOSITION", "SET", "ATTRIBUTES", "PROPOSITIONS", "WITH"),
-        *("METADATA", "DELETE", "FROM", "DETACH"),
-        *("DESCRIBE", "PRIMER", "DOMAINS", "TYPES", "TYPE", "SEARCH"),
+        *("METADATA", "EXPECT", "VERSION", "DELETE", "FROM", "DETACH", "UPDATE", "MERGE", "INTO"),
+        *get_args(ast.NumberFunction),
+        *("DESCRIBE", "PRIMER", "DOMAINS", "TYPES", "TYPE", "SEARCH", "MODE", "THRESHOLD"),
+        "EXPORT",
     )
 )
 
 _CONCEPT_BLOCK = 'CONCEPT ?x { {type: "…", name: "…"} … }'
+_MERGE = "Write MERGE CONCEPT ?from INTO ?to WHERE { ?from {…} ?to {…} }."
 _DELETE_CONCEPT = "DELETE CONCEPT ?x DETACH WHERE { ?x {…} }"
 
 COMMANDS = {
-    **dict.fromkeys(("UPDATE", "MERGE", "EXPORT"), "It is not part of KIP 1.0-RC6; write UPSERT."),
     **dict.fromkeys(("SELECT", "MATCH", "ASK", "RETURN"), "A query is FIND(…) WHERE {…}."),
     **dict.fromkeys(
         ("INSERT", "CREATE", "SET", "CONCEPT", "PROPOSITION", "ADD"),
@@ -41,9 +43,12 @@ COMMANDS = {
 """What to write instead of a first word that begins no command."""
 
 _ENDINGS = {
-    "FIND": 'Behind WHERE {…} stand ORDER BY one expression, LIMIT n, CURSOR "…", in this order.',
+    "FIND": 'Behind WHERE {…} stand ORDER BY …, LIMIT n, CURSOR "…", in this order.',
     "UPSERT": "Behind the closing brace stands WITH METADATA {…} or the next UPSERT.",
-    "SEARCH": 'Behind the term stand WITH TYPE "…" and LIMIT n, in this order.',
+    "UPDATE": "SET ATTRIBUTES and SET METADATA stand before WHERE {…}, LIMIT n behind it.",
+    "MERGE": "Nothing stands behind WHERE {…}; it binds exactly one pair.",
+    "SEARCH": 'Behind the term stand WITH TYPE "…", MODE …, THRESHOLD x, LIMIT n, in this order.',
+    "EXPORT": 'Behind WHERE {…} stand LIMIT n and CURSOR "…", in this order.',
     "DESCRIBE": 'CONCEPT TYPES and PROPOSITION TYPES take LIMIT n and CURSOR "…", in this order.',
 }
 """What may still follow, by the first word of a command."""
@@ -64,6 +69,8 @@ _ANYWHERE = {
     "BIND": "Leave BIND out: a value is named by its dot path, such as ?x.name.",
     "EXISTS": "Write the pattern as a clause, or NOT { … } for its absence.",
     "MINUS": "Write NOT { … }.",
+    **dict.fromkeys(("ASC", "DESC"), "The direction stands behind: ORDER BY ?x.name DESC."),
+    "EXPECT": "EXPECT VERSION n stands inside the braces of a block, behind its matcher.",
     "WITH": "WITH METADATA stands behind the closing brace of its block.",
     "METADATA": "Metadata is written WITH METADATA {…}, behind the closing brace of its block.",
     "ATTRIBUTES": "Write SET ATTRIBUTES {…}.",
@@ -93,8 +100,6 @@ def ending_hint(text: str, offset: int, command: str) -> str | None:
     mark = text[offset : offset + 1]
     if word in ("OFFSET", "SKIP", "GROUP", "HAVING"):
         return _ANYWHERE[word]
-    if mark == "," and command == "FIND":
-        return "ORDER BY takes one expression."
     if mark == ";":
         return "A command needs no semicolon."
     return _ENDINGS.get(command)
@@ -106,6 +111,18 @@ def _of_word(word: str, expected: str) -> str | None:
         return f'Write it in double quotes: "{word}".'
     if expected.startswith("{type:"):
         return f"The matcher has braces of its own: {_CONCEPT_BLOCK}."
+    if expected.startswith("SET ATTRIBUTES or SET METADATA"):
+        return "Write UPDATE ?x SET ATTRIBUTES {…} SET METADATA {…} WHERE {…}."
+    if expected == "a variable" and word in ("CONCEPT", "PROPOSITION", "PROPOSITIONS"):
+        return "Name the variable alone; WHERE tells what it is."
+    if expected == "CONCEPT":
+        return _MERGE
+    if expected == "WHERE" and word == "WITH":
+        return "An UPDATE writes metadata with SET METADATA {…}."
+    if expected == "ATTRIBUTES or METADATA" and word == "PROPOSITIONS":
+        return "An UPDATE writes values; links are made by UPSERT."
+    if expected.startswith("keyword, semantic"):
+        return "Modes are keyword, semantic and hybrid."
     if expected.startswith("SET ATTRIBUTES or") and word == "PROPOSITIONS":
         return "A PROPOSITION block takes SET ATTRIBUTES only; write another block for a link."
     if word in ("ORDER", "LIMIT", "CURSOR") and "a clause" in expected:
@@ -130,7 +147,8 @@ def _of_word(word: str, expected: str) -> str | None:
         return _ANYWHERE[word.upper()]
     if word.upper() in KEYWORDS and word not in KEYWORDS:
         return f"Keywords are upper case: {word.upper()}."
-    if ("a variable" in expected or "endpoint" in expected) and is_identifier(word):
+    names = "a variable" in expected or "endpoint" in expected
+    if names and is_identifier(word) and word not in KEYWORDS:
         return f"Variables begin with a question mark: ?{word}."
     return _of_misspelt(word, expected)
 
@@ -153,8 +171,16 @@ def _of_place(first: str, expected: str) -> str | None:
         return f"Write {_DELETE_CONCEPT}."
     if expected == "'('":
         return "Parentheses are needed here."
+    if expected in ("CONCEPT", "INTO"):
+        return _MERGE
+    if expected == "VERSION":
+        return "Write EXPECT VERSION n."
+    if expected.startswith("keyword, semantic"):
+        return "Write MODE semantic."
+    if first == "(" and expected == "a variable":
+        return "No parentheses here; write the variable alone: ?x."
     if first == "{" and expected == "a variable":
-        return f"Bind the target in WHERE: {_DELETE_CONCEPT}."
+        return "Write a variable here, and bind it in WHERE: ?x {…}."
     if first == "{" and "a clause (" in expected:
         return 'A concept clause is ?x {type: "…"}; blocks are united as  a clause  UNION { … }.'
     if first == "{" and "CONCEPT or PROPOSITION block" in expected:

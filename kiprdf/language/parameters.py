@@ -48,10 +48,11 @@ def _check_characters(node: Any) -> None:
     elif isinstance(node, ast.ConceptMatcher):
         for part in (node.id, node.type):
             _check_characters(part)
-    elif isinstance(node, ast.PredicateName | ast.Entry | ast.Key):
-        text = node.key if isinstance(node, ast.Entry) else node.name
-        values.check_characters(text, node.span)
-        _check_characters(node.value if isinstance(node, ast.Entry) else None)
+    elif isinstance(node, ast.PredicateName | ast.Key):
+        values.check_characters(node.name, node.span)
+    elif isinstance(node, ast.Entry | ast.Assignment):
+        values.check_characters(node.key, node.span)
+        _check_characters(node.value)
     elif isinstance(node, ast.Node):
         for field in dataclasses.fields(node):
             _check_characters(getattr(node, field.name))

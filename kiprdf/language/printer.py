@@ -6,8 +6,11 @@ import json
 from typing import assert_never
 
 from kiprdf.language import ast
+from kiprdf.language.names import is_identifier
 
 _INDENT = "  "
+_WIDTH = 80
+"""A longer map of a block has a line for each key."""
 
 
 def to_text(command: ast.Command) -> str:
@@ -26,6 +29,11 @@ def to_text(command: ast.Command) -> str:
             return _find(command)
         case ast.Upsert():
             return "\n\n".join(_upsert_block(block) for block in command.blocks)
+        case ast.Update():
+            return _update(command)
+        case ast.MergeConcept():
+            source, target = _variable(command.source), _variable(command.target)
+            return f"MERGE CONCEPT {source} INTO {target}\n{_where(command.where)}"
         case ast.DeleteAttributes():
             return _delete_keys("ATTRIBUTES", command)
         case ast.DeleteMetadata():
@@ -44,8 +52,16 @@ def to_text(command: ast.Command) -> str:
         case ast.DescribeType():
             return f"DESCRIBE {command.kind} TYPE {value_text(command.name)}"
         case ast.Search():
-            tail = _optional(" WITH TYPE ", command.type) + _optional(" LIMIT ", command.limit)
+            tail = (
+                _optional(" WITH TYPE ", command.type)
+                + _optional(" MODE ", command.mode)
+                + _optional(" THRESHOLD ", command.threshold)
+                + _optional(" LIMIT ", command.limit)
+            )
             return f"SEARCH {command.kind} {value_text(command.term)}{tail}"
+        case ast.Export():
+            lines = [f"EXPORT {_variable(command.target)}", _where(command.where)]
+            return "\n".join([*lines, *_page(command)])
         case _:
             assert_never(command)
 
@@ -67,7 +83,7 @@ def value_text(value: ast.Value) -> str:
 
 
 def _key(key: str) -> str:
-    return json.dumps(key, ensure_ascii=False)
+    return key if is_identifier(key) else json.dumps(key, ensure_ascii=False)
 
 
 def _optional(prefix: str, value: ast.Value | None) -> str:
@@ -216,11 +232,13 @@ def _find(command: ast.Find) -> str:
     lines = [f"FIND({expressions})", _where(command.where)]
     if command.order_by:
         lines.append("ORDER BY " + ", ".join(_order_key(key) for key in command.order_by))
-    if command.limit is not None:
-        lines.append(f"LIMIT {value_text(command.limit)}")
-    if command.cursor is not None:
-        lines.append(f"CURSOR {value_text(command.cursor)}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_page(command)])
+
+
+def _page(command: ast.Find | ast.Update | ast.Export) -> list[str]:
+    cursor = None if isinstance(command, ast.Update) else command.cursor
+    parts = (("LIMIT", command.limit), ("CURSOR", cursor))
+    return [f"{keyword} {value_text(value)}" for keyword, value in parts if value is not None]
 
 
 def _order_key(key: ast.OrderKey) -> str:
@@ -228,7 +246,16 @@ def _order_key(key: ast.OrderKey) -> str:
 
 
 def _metadata(metadata: ast.Object | ast.Placeholder | None) -> str:
-    return _optional(" WITH METADATA ", metadata)
+    return "" if metadata is None else f" WITH METADATA {_map_text(metadata)}"
+
+
+def _map_text(found: ast.Object | ast.Placeholder) -> str:
+    """A map on one line, or a key a line."""
+    text = value_text(found)
+    if len(text) <= _WIDTH or not isinstance(found, ast.Object):
+        return text
+    entries = (f"{_key(entry.key)}: {value_text(entry.value)}" for entry in found.entries)
+    return "{\n" + _indented(",\n".join(entries)) + "\n}"
 
 
 def _upsert_block(block: ast.UpsertBlock) -> str:
@@ -242,8 +269,10 @@ def _upsert_item(item: ast.ConceptBlock | ast.PropositionBlock) -> str:
         keyword, lines = "CONCEPT", [_concept_matcher(item.matcher)]
     else:
         keyword, lines = "PROPOSITION", [_proposition_matcher(item.matcher)]
+    if item.expected_version is not None:
+        lines.append(f"EXPECT VERSION {value_text(item.expected_version)}")
     if item.attributes is not None:
-        lines.append(f"SET ATTRIBUTES {value_text(item.attributes)}")
+        lines.append(f"SET ATTRIBUTES {_map_text(item.attributes)}")
     if isinstance(item, ast.ConceptBlock) and item.propositions is not None:
         links = "\n".join(_set_proposition(link) for link in item.propositions)
         body = f"{{\n{_indented(links)}\n}}" if links else "{}"
@@ -255,6 +284,31 @@ def _upsert_item(item: ast.ConceptBlock | ast.PropositionBlock) -> str:
 def _set_proposition(link: ast.SetProposition) -> str:
     head = f"({_predicate_name(link.predicate)}, {endpoint_text(link.target)})"
     return head + _metadata(link.metadata)
+
+
+def _update(command: ast.Update) -> str:
+    lines = [f"UPDATE {_variable(command.target)}"]
+    for what, found in (("ATTRIBUTES", command.attributes), ("METADATA", command.metadata)):
+        if found is not None:
+            lines.append(f"SET {what} {_assignments(found)}")
+    return "\n".join([*lines, _where(command.where), *_page(command)])
+
+
+def _assignments(found: ast.Assignments | ast.Object | ast.Placeholder) -> str:
+    if not isinstance(found, ast.Assignments):
+        return value_text(found)
+    entries = (f"{_key(entry.key)}: {_argument(entry.value)}" for entry in found.entries)
+    return f"{{{', '.join(entries)}}}"
+
+
+def _argument(argument: ast.Argument) -> str:
+    match argument:
+        case ast.Calculation():
+            return f"{argument.function}({', '.join(map(_argument, argument.arguments))})"
+        case ast.Path():
+            return expression_text(argument)
+        case _:
+            return value_text(argument)
 
 
 def _delete_keys(what: str, command: ast.DeleteAttributes | ast.DeleteMetadata) -> str:

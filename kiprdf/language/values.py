@@ -10,14 +10,23 @@ from __future__ import annotations
 
 import json
 import re
-from typing import cast, get_args
+from collections.abc import Callable
+from typing import TypeVar, cast, get_args
 
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
 from kiprdf.source import Span
 
+T = TypeVar("T")
+
 _SPACE = re.compile(r"[ \t\r\n]*")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CALCULATION = re.compile(rf"({'|'.join(get_args(ast.NumberFunction))})[ \t\r\n]*\(")
+_CALL = re.compile(r"[A-Za-z_]+\(")
+_FUNCTIONS_HINT = (
+    "The functions are ADD, MUL, CLAMP and COALESCE, over numbers and paths of the target; "
+    "subtract with ADD(a, -1), divide with MUL(a, 0.5)."
+)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -81,6 +90,8 @@ def scan_value(text: str, offset: int) -> tuple[ast.Value, int]:
     if word and word.group() in _CONSTANTS:
         return ast.Scalar(_CONSTANTS[word.group()], span=Span(offset, word.end())), word.end()
     hint = "Values are JSON: strings in double quotes, numbers, true, false, null, [...], {...}."
+    if _CALCULATION.match(text, offset):
+        hint = "A calculation is a whole value in SET ATTRIBUTES or SET METADATA of an UPDATE."
     raise _syntax(text, offset, "a value", hint)
 
 
@@ -176,7 +187,80 @@ def _scan_array(text: str, offset: int) -> tuple[ast.Array, int]:
 
 def scan_object(text: str, offset: int) -> tuple[ast.Object, int]:
     """Read an object; its keys are quoted or bare identifiers, each once."""
-    entries: list[ast.Entry] = []
+    found, end = _scan_entries(text, offset, scan_value)
+    entries = tuple(ast.Entry(key, value, span=span) for key, value, span in found)
+    return ast.Object(entries, span=Span(offset, end)), end
+
+
+def scan_assignments(text: str, offset: int) -> tuple[ast.Assignments, int]:
+    """Read the object of an UPDATE, whose values may be calculations.
+
+    >>> scan_assignments("{seen: ADD(?x.attributes.seen, 1)}", 0)[0].entries[0].value.function
+    'ADD'
+    """
+    found, end = _scan_entries(text, offset, _scan_assigned)
+    entries = tuple(ast.Assignment(key, value, span=span) for key, value, span in found)
+    return ast.Assignments(entries, span=Span(offset, end)), end
+
+
+def _scan_assigned(text: str, offset: int) -> tuple[ast.Calculation | ast.Value, int]:
+    if _CALCULATION.match(text, offset):
+        return _scan_calculation(text, offset)
+    if text[offset : offset + 1] == "?":
+        path, _ = scan_path(text, offset)
+        message = "A bare path is no value of an UPDATE."
+        written = text[path.span.start : path.span.end]
+        hint = f"Compute with functions: ADD({written}, 1), COALESCE({written}, 0)."
+        raise KipError("KIP_1001", message, hint, path.span)
+    if _CALL.match(text, offset):
+        raise _syntax(text, offset, "a value", _FUNCTIONS_HINT)
+    return scan_value(text, offset)
+
+
+def _scan_calculation(text: str, offset: int) -> tuple[ast.Calculation, int]:
+    """Read ``ADD(…)``; two arguments or more, CLAMP three."""
+    match = _CALCULATION.match(text, offset)
+    assert match is not None
+    function = cast(ast.NumberFunction, match.group(1))
+    arguments: list[ast.Argument] = []
+    at = skip_space(text, match.end())
+    while text[at : at + 1] != ")":
+        argument, at = _scan_argument(text, at)
+        arguments.append(argument)
+        at = skip_space(text, at)
+        if text[at : at + 1] not in (",", ")"):
+            raise _syntax(text, at, "',' or ')'", f"Write {function}(a, b, …), closed by ')'.")
+        if text[at] == ",":
+            at = skip_space(text, at + 1)
+            if text[at : at + 1] == ")":
+                raise _syntax(text, at, "an argument", "Remove the comma before ')'.")
+    span = Span(offset, at + 1)
+    if len(arguments) < 2 or (function == "CLAMP" and len(arguments) != 3):
+        form = "CLAMP(number, low, high)" if function == "CLAMP" else f"{function}(a, b, …)"
+        message = f"{function} has {len(arguments)} argument{'s' * (len(arguments) != 1)}."
+        raise KipError("KIP_1001", message, f"Write {form}.", span)
+    return ast.Calculation(function, tuple(arguments), span=span), at + 1
+
+
+def _scan_argument(text: str, offset: int) -> tuple[ast.Argument, int]:
+    if _CALCULATION.match(text, offset):
+        return _scan_calculation(text, offset)
+    if text[offset : offset + 1] != "?":
+        if not VALUE_START.match(text, offset):
+            raise _syntax(text, offset, "an argument", _FUNCTIONS_HINT)
+        return scan_value(text, offset)
+    path, end = scan_path(text, offset)
+    if isinstance(path, ast.Variable):
+        hint = f"Write ?{path.name}.attributes.key or ?{path.name}.metadata.key."
+        raise KipError("KIP_1001", "A variable alone is no number.", hint, path.span)
+    return path, end
+
+
+def _scan_entries(
+    text: str, offset: int, scan: Callable[[str, int], tuple[T, int]]
+) -> tuple[list[tuple[str, T, Span]], int]:
+    """The keys with their values and spans, and the offset behind the brace."""
+    entries: list[tuple[str, T, Span]] = []
     seen: set[str] = set()
     at = skip_space(text, offset + 1)
     while text[at : at + 1] != "}":
@@ -188,10 +272,10 @@ def scan_object(text: str, offset: int) -> tuple[ast.Object, int]:
         at = skip_space(text, at)
         if text[at : at + 1] != ":":
             raise _syntax(text, at, f"':' behind the key '{key}'")
-        value, at = scan_value(text, skip_space(text, at + 1))
-        entries.append(ast.Entry(key, value, span=span))
+        value, at = scan(text, skip_space(text, at + 1))
+        entries.append((key, value, span))
         at = _after_item(text, at, "}", offset)
-    return ast.Object(tuple(entries), span=Span(offset, at + 1)), at + 1
+    return entries, at + 1
 
 
 def _scan_key(text: str, offset: int) -> tuple[str, Span, int]:

@@ -43,6 +43,7 @@ COMMIT = NamedNode(KIP + "commit")
 VERSION = "_version"
 CREATED_AT = "_created_at"
 UPDATED_AT = "_updated_at"
+MERGED_FROM = "_merged_from"
 
 
 def prefixes(base: str) -> dict[str, str]:

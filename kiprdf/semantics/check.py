@@ -15,8 +15,11 @@ from kiprdf.semantics.places import (
     check_key,
     page_size,
     refuse_reserved,
+    search_mode,
     text_of,
+    threshold,
 )
+from kiprdf.semantics.update import check_assignments
 from kiprdf.semantics.upsert import check_upsert
 
 
@@ -27,6 +30,10 @@ def check(command: ast.Command, catalog: Catalog) -> None:
             _check_find(command, catalog)
         case ast.Upsert():
             check_upsert(command, catalog)
+        case ast.Update():
+            _check_update(command, catalog)
+        case ast.MergeConcept():
+            _check_merge(command, catalog)
         case (
             ast.DeleteAttributes()
             | ast.DeleteMetadata()
@@ -41,6 +48,8 @@ def check(command: ast.Command, catalog: Catalog) -> None:
             text_of(command.name, "The name of a type")
         case ast.Search():
             _check_search(command, catalog)
+        case ast.Export():
+            _check_export(command, catalog)
         case ast.DescribePrimer() | ast.DescribeDomains():
             pass
         case _:
@@ -85,22 +94,51 @@ def _check_order_key(key: ast.OrderKey, command: ast.Find, kinds: Kinds) -> None
         raise KipError("KIP_1001", message, hint, key.span)
 
 
+def _check_where(where: ast.Block, catalog: Catalog, *targets: ast.Variable) -> Kinds:
+    """The WHERE of a statement binds its targets to elements; what its variables may be."""
+    check_budget(where)
+    kinds = check_block(where, catalog, Kinds())
+    for target in targets:
+        require_bound(target, kinds)
+        if "predicate" in kinds.seen[target.name]:
+            message = f"?{target.name} holds a predicate's name, not an element."
+            hint = "Bind the target with ?link (…) or ?x {…}."
+            raise KipError("KIP_1001", message, hint, target.span)
+    return kinds
+
+
+def _check_update(command: ast.Update, catalog: Catalog) -> None:
+    """What is written, and what it is computed from (KIP 4.3)."""
+    kinds = _check_where(command.where, catalog, command.target)
+    check_assignments(command, kinds)
+    page_size(command.limit)
+
+
+def _check_merge(command: ast.MergeConcept, catalog: Catalog) -> None:
+    """Both ends are concepts (KIP 4.4)."""
+    kinds = _check_where(command.where, catalog, command.source, command.target)
+    for target in (command.source, command.target):
+        if kinds.seen[target.name] == {"link"}:
+            message = f"?{target.name} is a proposition; MERGE CONCEPT joins concepts."
+            hint = f"Bind it with ?{target.name} {{type: …, name: …}}."
+            raise KipError("KIP_1001", message, hint, target.span)
+
+
+def _check_export(command: ast.Export, catalog: Catalog) -> None:
+    _check_where(command.where, catalog, command.target)
+    page_size(command.limit)
+    check_cursor(command.cursor)
+
+
 def _check_delete(command: ast.Delete, catalog: Catalog) -> None:
     """The target is bound by the WHERE and of a kind that can be deleted so (KIP 4.2)."""
-    check_budget(command.where)
     if isinstance(command, ast.DeleteAttributes | ast.DeleteMetadata):
         for key in command.keys:
             check_key(key.name, key.span)
             if isinstance(command, ast.DeleteMetadata):
                 refuse_reserved(key.name, key.span)
-    kinds = check_block(command.where, catalog, Kinds())
     target = command.target
-    require_bound(target, kinds)
-    possible = kinds.seen[target.name]
-    if "predicate" in possible:
-        message = f"?{target.name} holds a predicate's name, not an element."
-        hint = "Bind the target with ?link (…) or ?x {…}."
-        raise KipError("KIP_1001", message, hint, target.span)
+    possible = _check_where(command.where, catalog, target).seen[target.name]
     if isinstance(command, ast.DeleteConcept) and possible == {"link"}:
         hint = f"Write DELETE PROPOSITIONS ?{target.name}."
         message = f"?{target.name} is a proposition, not a concept."
@@ -113,6 +151,8 @@ def _check_delete(command: ast.Delete, catalog: Catalog) -> None:
 
 def _check_search(command: ast.Search, catalog: Catalog) -> None:
     text_of(command.term, "The term of SEARCH")
+    search_mode(command.mode)
+    threshold(command.threshold)
     page_size(command.limit)
     if command.type is not None:
         name = text_of(command.type, "The type of SEARCH")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias, cast, get_args
+
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
 from kiprdf.language.names import is_key, name_fault
@@ -9,6 +11,7 @@ from kiprdf.source import Span
 
 MOST_ROWS = 2**53
 """No answer has more rows; larger page sizes and offsets would overflow the engine's."""
+Mode: TypeAlias = Literal["keyword", "semantic", "hybrid"]
 RESERVED_METADATA = frozenset(("_version", "_created_at", "_updated_at", "_merged_from", "_score"))
 
 
@@ -27,6 +30,40 @@ def page_size(limit: ast.Value | None) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return min(value, MOST_ROWS)
     raise KipError("KIP_1001", "LIMIT takes an integer from 1.", "Write LIMIT 20.", limit.span)
+
+
+def expected_version(value: ast.Value | None) -> int | None:
+    """The number behind EXPECT VERSION: an integer from 0, which means "must not exist"."""
+    if value is None:
+        return None
+    found = value.value if isinstance(value, ast.Scalar) else None
+    if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
+        return found
+    message = "EXPECT VERSION takes an integer from 0."
+    hint = "Send the metadata._version that you read; 0 means that it must not exist."
+    raise KipError("KIP_1001", message, hint, value.span)
+
+
+def search_mode(value: ast.Value | None) -> Mode:
+    """The word behind MODE, in either case (KIP 5.2)."""
+    if value is None:
+        return "keyword"
+    mode = text_of(value, "MODE").lower()
+    if mode not in get_args(Mode):
+        message = f"There is no mode '{shown(mode)}'."
+        raise KipError("KIP_1001", message, "Modes: keyword, semantic, hybrid.", value.span)
+    return cast(Mode, mode)
+
+
+def threshold(value: ast.Value | None) -> float | None:
+    """The number behind THRESHOLD: from 0 to 1, as scores are."""
+    if value is None:
+        return None
+    found = value.value if isinstance(value, ast.Scalar) else None
+    if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= 1:
+        return float(found)
+    message = "THRESHOLD takes a number from 0 to 1."
+    raise KipError("KIP_1001", message, "Write THRESHOLD 0.5.", value.span)
 
 
 def check_cursor(cursor: ast.Value | None) -> None:

@@ -9,7 +9,7 @@ from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES, is_definition_name
 from kiprdf.semantics.catalog import Catalog
 from kiprdf.semantics.patterns import check_concept_matcher
-from kiprdf.semantics.places import check_map, proposition_id
+from kiprdf.semantics.places import check_map, expected_version, proposition_id
 from kiprdf.source import Span
 
 
@@ -21,6 +21,7 @@ def check_upsert(command: ast.Upsert, catalog: Catalog) -> None:
         handles: set[str] = set()
         for item in block.items:
             known = Catalog(frozenset(types), frozenset(predicates))
+            expected_version(item.expected_version)
             check_map(item.attributes, "SET ATTRIBUTES")
             check_map(item.metadata, "WITH METADATA", reserved=True)
             if isinstance(item, ast.ConceptBlock):

@@ -121,7 +121,7 @@ _finds = st.builds(
     ast.Find,
     _tuples(_expressions, 1),
     _blocks,
-    _tuples(st.builds(ast.OrderKey, _expressions, st.booleans()), most=1),
+    _tuples(st.builds(ast.OrderKey, _expressions, st.booleans())),
     _limits,
     _cursors,
 )
@@ -140,12 +140,41 @@ _items = st.builds(
     _maybe_maps,
     st.none() | _tuples(_set_propositions),
     _maybe_maps,
+    _limits,
 ) | st.builds(
-    ast.PropositionBlock, _maybe_variables, _proposition_matchers, _maybe_maps, _maybe_maps
+    ast.PropositionBlock,
+    _maybe_variables,
+    _proposition_matchers,
+    _maybe_maps,
+    _maybe_maps,
+    _limits,
 )
 _upserts = st.builds(
     ast.Upsert, _tuples(st.builds(ast.UpsertBlock, _tuples(_items, 1), _maybe_maps), 1, 2)
 )
+_own_paths = st.builds(ast.Path, _variables, st.just("metadata"), _words)
+_calculations = st.recursive(
+    _own_paths | _values,
+    lambda inner: st.one_of(
+        st.builds(
+            ast.Calculation, st.sampled_from(("ADD", "MUL", "COALESCE")), _tuples(inner, 2, 3)
+        ),
+        st.builds(ast.Calculation, st.just("CLAMP"), _tuples(inner, 3, 3)),
+    ),
+    max_leaves=4,
+).filter(lambda found: not isinstance(found, ast.Path))
+_assignments = st.builds(
+    ast.Assignments,
+    st.lists(
+        st.builds(ast.Assignment, _words, _calculations), max_size=3, unique_by=lambda e: e.key
+    ).map(tuple),
+)
+_sets = _assignments | _placeholders
+_updates = st.one_of(
+    st.builds(ast.Update, _variables, _blocks, _sets, st.none() | _sets, _limits),
+    st.builds(ast.Update, _variables, _blocks, st.none(), _sets, _limits),
+)
+_merges = st.builds(ast.MergeConcept, _variables, _variables, _blocks)
 _keys = _tuples(st.builds(ast.Key, _strings), 1)
 _deletes = st.one_of(
     st.builds(ast.DeleteAttributes, _keys, _variables, _blocks),
@@ -159,7 +188,10 @@ _metas = st.one_of(
     st.just(ast.DescribeDomains()),
     st.builds(ast.DescribeTypes, _kinds, _limits, _cursors),
     st.builds(ast.DescribeType, _kinds, _names),
-    st.builds(ast.Search, _kinds, _names, st.none() | _names, _limits),
+    st.builds(ast.Search, _kinds, _names, st.none() | _names, st.none() | _names, _limits, _limits),
+    st.builds(ast.Export, _variables, _blocks, _limits, _cursors),
 )
 
-commands: st.SearchStrategy[ast.Command] = _finds | _upserts | _deletes | _metas
+commands: st.SearchStrategy[ast.Command] = st.one_of(
+    _finds, _upserts, _updates, _merges, _deletes, _metas
+)
