@@ -8,8 +8,10 @@ from typing import Any
 import kiprdf
 from kiprdf.cli import output
 from kiprdf.errors import KipError
-from kiprdf.language import ast
+from kiprdf.language import ast, bind
 from kiprdf.nexus import Nexus
+from kiprdf.search.embedders import INSTALL
+from kiprdf.semantics.places import search_mode
 from kiprdf.source import NOWHERE, Span
 
 _FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")
@@ -23,6 +25,7 @@ def show_answer(
         output.show_rows(nexus.find(text, **given))
         return
     answer = nexus.answer(text, given, dry_run=dry_run)
+    note_degraded(nexus, parsed, given)
     output.show_result(answer.result)
     output.note_cursor(answer.next_cursor)
     if dry_run:
@@ -32,8 +35,20 @@ def show_answer(
 def show_response(nexus: Nexus, text: str, given: dict[str, Any], dry_run: bool = False) -> None:
     """Run a command and print the KIP response; an error is raised."""
     answer = nexus.answer(text, given, dry_run=dry_run)
+    note_degraded(nexus, kiprdf.parse(text), given)
     cursor = {} if answer.next_cursor is None else {"next_cursor": answer.next_cursor}
     output.show_json({"result": answer.result, **cursor})
+
+
+def note_degraded(nexus: Nexus, parsed: ast.Command, given: dict[str, Any]) -> None:
+    """Say so when a SEARCH looked for words only, because its mode cannot be served."""
+    if not isinstance(parsed, ast.Search):
+        return
+    bound = bind(parsed, given)
+    assert isinstance(bound, ast.Search)
+    mode = search_mode(bound.mode)
+    if mode not in nexus.search_modes:
+        output.note(f"This looked for words only; MODE {mode} needs: {INSTALL}")
 
 
 def show_plan(nexus: Nexus, text: str, given: dict[str, Any]) -> None:
@@ -51,7 +66,7 @@ def refuse_other_than_find(text: str) -> None:
 
 def refuse_write(text: str) -> None:
     """Point at the first word of a command that writes."""
-    message = "--readonly runs no UPSERT or DELETE."
+    message = "--readonly runs no command that writes."
     raise KipError("KIP_1001", message, "Leave --readonly out.", _first_word(text), text)
 
 

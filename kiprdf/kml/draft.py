@@ -49,6 +49,7 @@ class Draft:
     spans: dict[NamedNode, Span] = field(default_factory=dict)
     """Where in the command an element is written, for errors."""
     _new_links: dict[Triple, NamedNode] = field(default_factory=dict)
+    _moved_to: dict[NamedNode, list[NamedNode]] = field(default_factory=dict)
 
     # Elements ---------------------------------------------------------------------------------
 
@@ -74,10 +75,41 @@ class Draft:
             self.edits[node] = Edit(None, found)
         return found
 
+    def version(self, node: NamedNode) -> int:
+        """The version of an element before the statement; 0 when it did not exist."""
+        edit = self.edits[node]
+        return 0 if edit.before is None else _version(edit.before)
+
     def find_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode | None:
         """The proposition that states a fact, in the draft or in the store."""
         fact = Triple(subject, self.store.iris.predicate(predicate), object_)
-        return self._new_links.get(fact) or link_of(self.store, fact)
+        node = self._new_links.get(fact) or link_of(self.store, fact)
+        return node if node is not None and self._states(node, fact) else None
+
+    def _states(self, node: NamedNode, fact: Triple) -> bool:
+        """Whether a proposition that stated a fact still does."""
+        edit = self.edits.get(node)
+        if node in self.deleted:
+            return False
+        return edit is None or self._fact(cast(Proposition, edit.after)) == fact
+
+    def links_at(self, node: NamedNode) -> list[Proposition]:
+        """The propositions that have a node as subject or object, as the draft has them."""
+        stored = [link for link, _ in links_at(self.store, node)]
+        found: list[Proposition] = []
+        for link in dict.fromkeys((*stored, *self._moved_to.get(node, ()))):
+            if link not in self.deleted:
+                element = cast(Proposition, self.element(link))
+                if node in (element.subject, element.object):
+                    found.append(element)
+        return found
+
+    def repoint(self, link: Proposition, subject: NamedNode, object_: NamedNode) -> None:
+        """Give a proposition other ends; no proposition of the draft states the new fact."""
+        link.subject, link.object = subject, object_
+        self._new_links[self._fact(link)] = link.node
+        for end in (subject, object_):
+            self._moved_to.setdefault(end, []).append(link.node)
 
     def link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> Element:
         """The proposition that states a fact, created where there is none."""
@@ -116,7 +148,11 @@ class Draft:
             element = self.element(node)
             assert element is not None
             self.deleted[node] = element
-            pending.extend(link for link, _ in links_at(self.store, node))
+            pending.extend(link.node for link in self.links_at(node))
+
+    def drop(self, element: Element) -> None:
+        """Delete one element alone; whoever calls sees to the propositions about it."""
+        self.deleted[element.node] = element
 
     # The delta --------------------------------------------------------------------------------
 
@@ -140,11 +176,17 @@ class Draft:
             added.extend(Triple(node, k, v) for k, v in after.items() if before.get(k) != v)
             if edit.before is None:
                 added.extend(self._identity(edit.after))
+            elif isinstance(edit.before, Proposition):
+                after_ends, before_ends = self._identity(edit.after), self._identity(edit.before)
+                if after_ends != before_ends:
+                    removed.extend(before_ends)
+                    added.extend(after_ends)
             touched.extend((node, *self._described_by(edit)))
-        for node, element in self.deleted.items():
+        for node in self.deleted:
             removed.extend(self.store.describe(node))
-            if isinstance(element, Proposition):
-                removed.append(self._fact(element))
+            stored = self.edits[node].before
+            if isinstance(stored, Proposition):
+                removed.append(self._fact(stored))
             touched.append(node)
         return Delta(_once(removed), _once(added), _once(touched))
 
@@ -200,14 +242,17 @@ def _engine_metadata(before: Element | None, moment: Term) -> dict[NamedNode, Te
     if before is None:
         version, created = 1, {NamedNode(vocab.METADATA + vocab.CREATED_AT): moment}
     else:
-        stored = before.metadata.get(vocab.VERSION)
-        version = int(cast(Literal, stored).value) + 1 if stored is not None else 2
-        created = {}
+        version, created = _version(before) + 1, {}
     return {
         NamedNode(vocab.METADATA + vocab.VERSION): to_term(version),
         NamedNode(vocab.METADATA + vocab.UPDATED_AT): moment,
         **created,
     }
+
+
+def _version(element: Element) -> int:
+    stored = element.metadata.get(vocab.VERSION)
+    return 1 if stored is None else int(cast(Literal, stored).value)
 
 
 def _timestamp(moment: datetime) -> str:

@@ -6,6 +6,8 @@ that changes nothing, pass.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
@@ -33,6 +35,13 @@ def is_system(node: NamedNode, iris: Iris) -> bool:
 def is_actor(node: NamedNode, iris: Iris) -> bool:
     """Whether a node is ``$self`` or ``$system``."""
     return iris.name(node.value) in ACTORS
+
+
+def check_merge(nodes: Iterable[NamedNode], iris: Iris, span: Span) -> None:
+    """Raise KIP_3004 when a MERGE touches what is protected, on either side."""
+    for node in nodes:
+        if is_system(node, iris) or is_actor(node, iris):
+            raise _refused(f"{iris.id(node)} cannot be merged.", span)
 
 
 def check_protection(draft: Draft, span: Span = NOWHERE) -> None:

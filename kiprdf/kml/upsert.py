@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from pyoxigraph import NamedNode
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft
 from kiprdf.kql.probe import not_found
 from kiprdf.kql.segments import exact_node
@@ -15,6 +15,7 @@ from kiprdf.language.parameters import to_json
 from kiprdf.language.printer import endpoint_text
 from kiprdf.rdf.elements import Element, Terms
 from kiprdf.rdf.literals import to_term
+from kiprdf.semantics.places import expected_version
 from kiprdf.source import Span
 
 
@@ -64,6 +65,7 @@ class _Statement:
 
     def _concept_block(self, item: ast.ConceptBlock, outer: Terms) -> Element:
         element = self._matched_concept(item.matcher)
+        self._expect_version(item, element)
         element.attributes.update(_terms(item.attributes))
         metadata = {**outer, **_terms(item.metadata)}
         element.metadata.update(metadata)
@@ -97,9 +99,30 @@ class _Statement:
         else:
             subject, predicate, object_ = self._fact(matcher)
             element = self._link(subject, predicate, object_, matcher.span)
+        self._expect_version(item, element)
         element.attributes.update(_terms(item.attributes))
         element.metadata.update({**outer, **_terms(item.metadata)})
         return element
+
+    def _expect_version(
+        self, item: ast.ConceptBlock | ast.PropositionBlock, element: Element
+    ) -> None:
+        """Refuse to write over what another has written since it was read (KIP_3005)."""
+        expected = expected_version(item.expected_version)
+        found = self._draft.version(element.node)
+        if expected is None or expected == found:
+            return
+        assert item.expected_version is not None
+        name = shown(self._draft.store.iris.id(element.node))
+        message = f"{name} has version {found}, not {expected}."
+        hint = None
+        if found == 0:
+            message = f"{name} does not exist; version {expected} was expected."
+            hint = "EXPECT VERSION 0 creates it; perhaps it was deleted or merged meanwhile."
+        elif expected == 0:
+            message = f"{name} exists already, in version {found}."
+            hint = f"Read it; EXPECT VERSION {found} writes to it."
+        raise KipError("KIP_3005", message, hint, item.expected_version.span)
 
     def _fact(
         self, matcher: ast.PropositionMatcher

@@ -7,28 +7,30 @@ import binascii
 import hashlib
 import json
 from dataclasses import replace
+from typing import TypeAlias
 
 from kiprdf.errors import KipError
 from kiprdf.language import ast, to_text
 from kiprdf.language.parameters import to_json
 from kiprdf.semantics.places import MOST_ROWS
 
+Paged: TypeAlias = ast.Find | ast.DescribeTypes | ast.Export
 _FORMAT = 1
 
 
-def digest(command: ast.Find | ast.DescribeTypes) -> str:
+def digest(command: Paged) -> str:
     """Names a bound command, its page size and cursor set aside."""
     text = to_text(replace(command, limit=None, cursor=None))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def encode(command: ast.Find | ast.DescribeTypes, commit: int, offset: int) -> str:
+def encode(command: Paged, commit: int, offset: int) -> str:
     """The token of the page that begins at an offset."""
     content = json.dumps([_FORMAT, digest(command), commit, offset], separators=(",", ":"))
     return base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
 
 
-def decode(command: ast.Find | ast.DescribeTypes) -> int:
+def decode(command: Paged) -> int:
     """The offset that the command's own cursor stands for; 0 without one.
 
     Raises KIP_1001 for a token that is none, or is another command's.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import NamedNode
 
 from kiprdf.kql import cursor, results
 from kiprdf.kql.probe import probe
@@ -98,8 +99,20 @@ def text_of(select: Select, iris: Iris) -> str:
 
 def nodes(target: ast.Variable, where: ast.Block, store: Store) -> list[NamedNode]:
     """The distinct elements bound to one variable of a checked WHERE; nulls are left out."""
+    return [node for (node,) in bindings((target,), where, store)]
+
+
+def bindings(
+    targets: Sequence[ast.Variable], where: ast.Block, store: Store
+) -> list[tuple[NamedNode, ...]]:
+    """What a checked WHERE binds to some variables together; rows with a null are left out."""
     probe(where, store)
-    pattern, scope = translate(where, store.iris, frozenset((target.name,)))
-    carrier: Variable = scope[target.name].carrier
-    rows = store.select(text_of(Select((carrier,), pattern), store.iris))
-    return [cast(NamedNode, node) for (node,) in rows if node is not None]
+    names = list(dict.fromkeys(target.name for target in targets))
+    pattern, scope = translate(where, store.iris, frozenset(names))
+    select = Select(tuple(scope[name].carrier for name in names), pattern)
+    places = [names.index(target.name) for target in targets]
+    return [
+        tuple(cast(NamedNode, row[place]) for place in places)
+        for row in store.select(text_of(select, store.iris))
+        if None not in row
+    ]

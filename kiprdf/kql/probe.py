@@ -11,6 +11,7 @@ from kiprdf.kql.segments import Clause, checked_text, exact_clauses, exact_node
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import to_json
 from kiprdf.semantics import scope
 from kiprdf.sparql import algebra
 from kiprdf.sparql.text import render
@@ -69,6 +70,9 @@ def not_found(clause: Clause, store: Store) -> KipError:
 
 def near_hint(name: ConceptName, store: Store) -> str:
     """The names that look like a missing one, or how to look further."""
+    merged = merged_hint(name.name, store, name.type)
+    if merged:
+        return merged
     close = nearest(name.name, _names_of_type(name.type, store))
     if close:
         return f"Did you mean {' or '.join(repr(candidate) for candidate in close)}?"
@@ -76,6 +80,19 @@ def near_hint(name: ConceptName, store: Store) -> str:
     if elsewhere:
         return f'There is {{type: "{elsewhere[0]}", name: "{name.name}"}}.'
     return f'Look for it with SEARCH CONCEPT "{shown(name.name)}", or create it with UPSERT.'
+
+
+def merged_hint(name: str, store: Store, type_name: str | None = None) -> str | None:
+    """Where a concept went that MERGE CONCEPT has joined to another."""
+    for triple in store.match(None, NamedNode(vocab.METADATA + vocab.MERGED_FROM), None):
+        target = store.iris.name(cast(NamedNode, triple.subject).value)
+        trail = to_json(cast(Literal, triple.object))
+        if not isinstance(target, ConceptName) or not isinstance(trail, list):
+            continue
+        if f"{target.type}:{name}" in trail and type_name in (None, target.type):
+            shown_target = f'{{type: "{target.type}", name: "{shown(target.name)}"}}'
+            return f"'{shown(name)}' was already merged into {shown_target}."
+    return None
 
 
 def _names_of_type(type_name: str, store: Store) -> list[str]:

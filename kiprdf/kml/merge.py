@@ -1,0 +1,206 @@
+"""MERGE CONCEPT: two concepts become one, links and all (KIP 1.0, MERGE).
+
+The links of the source are repointed to the target and keep their ids. Where that would state a
+fact twice, the link that states it already survives, and links about the other are repointed to
+it in their turn, until nothing is left to move.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, cast
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.errors import KipError
+from kiprdf.kml.draft import Draft
+from kiprdf.kml.protection import check_merge
+from kiprdf.kql.find import bindings
+from kiprdf.kql.probe import merged_hint
+from kiprdf.kql.segments import checked_text
+from kiprdf.language import ast
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Concept, Element, Proposition, Terms
+from kiprdf.rdf.literals import Json, canonical_json, to_json, to_term
+from kiprdf.semantics.places import RESERVED_METADATA
+
+ALIASES = "aliases"
+_DEFINITIONS = ("$ConceptType", "$PropositionType")
+
+
+def merge(command: ast.MergeConcept, draft: Draft) -> dict[str, Any]:
+    """Carry a checked MERGE out in a draft; its receipt.
+
+    A concept merged into itself is no error, and nothing happens.
+    Raises KIP_3002 and KIP_3003 when the WHERE binds no pair of concepts or more than one,
+    KIP_2002 for concepts of two types and for definitions, KIP_3004 for protected ones.
+    """
+    source, target = _pair(command, draft)
+    if source is target:
+        return _receipt(False, 0, 0, 0)
+    check_merge((source.node, target.node), draft.store.iris, command.span)
+    _require_one_type(source, target, command)
+    before = dict(target.attributes)
+    _unite(source, target)
+    links = _Links(draft)
+    links.replace(source.node, target.node)
+    draft.delete([source.node])
+    filled = sum(before.get(key) != term for key, term in target.attributes.items())
+    return _receipt(True, links.repointed(), len(draft.deleted) - 1, filled)
+
+
+def _receipt(merged: bool, repointed: int, deduplicated: int, filled: int) -> dict[str, Any]:
+    return {
+        "merged": merged,
+        "links_repointed": repointed,
+        "links_deduplicated": deduplicated,
+        "attributes_filled": filled,
+    }
+
+
+# Which two ------------------------------------------------------------------------------------
+
+
+def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
+    """The one pair of concepts that the WHERE binds."""
+    rows = bindings((command.source, command.target), command.where, draft.store)
+    elements = ((draft.element(source), draft.element(target)) for source, target in rows)
+    pairs = [pair for pair in elements if all(isinstance(end, Concept) for end in pair)]
+    if not pairs:
+        both = f"?{command.source.name} and ?{command.target.name}"
+        message = f"The WHERE binds no pair of concepts to {both}."
+        raise KipError("KIP_3002", message, _absent_hint(command, draft), command.span)
+    if len(pairs) > 1:
+        message = f"The WHERE binds {len(pairs)} pairs of concepts; MERGE joins one."
+        hint = 'Name both exactly: ?a {type: "…", name: "…"} ?b {type: "…", name: "…"}.'
+        raise KipError("KIP_3003", message, hint, command.span)
+    return cast(tuple[Concept, Concept], pairs[0])
+
+
+def _absent_hint(command: ast.MergeConcept, draft: Draft) -> str | None:
+    """Whether what the WHERE says of the source fits a concept that was merged already."""
+    for clause in command.where.clauses:
+        if isinstance(clause, ast.ConceptClause) and clause.variable == command.source:
+            name, type_name = clause.matcher.name, clause.matcher.type
+            if name is not None:
+                wanted = None if type_name is None else checked_text(type_name)
+                return merged_hint(checked_text(name), draft.store, wanted)
+    return None
+
+
+def _require_one_type(source: Concept, target: Concept, command: ast.MergeConcept) -> None:
+    if source.type in _DEFINITIONS or target.type in _DEFINITIONS:
+        message = "Definitions of types and predicates do not merge."
+        hint = "Move what uses the one to the other with UPSERT, then delete the definition."
+        raise KipError("KIP_2002", message, hint, command.span)
+    if source.type != target.type:
+        message = f"'{source.name}' is a {source.type}, '{target.name}' a {target.type}."
+        hint = "Concepts of one type merge; link the two with a proposition instead."
+        raise KipError("KIP_2002", message, hint, command.span)
+
+
+# The concepts ---------------------------------------------------------------------------------
+
+
+def _unite(source: Concept, target: Concept) -> None:
+    """Fill what the target lacks; its aliases and its trail gain those of the source."""
+    aliases = (
+        *_items(target.attributes.get(ALIASES)),
+        *_items(source.attributes.get(ALIASES)),
+        source.name,
+    )
+    trail = (
+        *_items(target.metadata.get(vocab.MERGED_FROM)),
+        f"{source.type}:{source.name}",
+        *_items(source.metadata.get(vocab.MERGED_FROM)),
+    )
+    _fill(target.attributes, source.attributes)
+    target.attributes[ALIASES] = to_term(_each_once(aliases))
+    target.metadata[vocab.MERGED_FROM] = to_term(_each_once(trail))
+
+
+def _items(term: Literal | NamedNode | None) -> list[Json]:
+    """The items of an array; any other value but null counts as one."""
+    value = None if term is None else to_json(term)
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _each_once(items: Iterable[Json]) -> list[Json]:
+    found: dict[str, Json] = {}
+    for item in items:
+        found.setdefault(canonical_json(item), item)
+    return list(found.values())
+
+
+def _fill(terms: Terms, others: Terms) -> None:
+    for key, term in others.items():
+        terms.setdefault(key, term)
+
+
+# The links ------------------------------------------------------------------------------------
+
+
+class _Links:
+    """Moves the links at one node to another, and what follows from it."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._survivors: dict[NamedNode, NamedNode] = {}
+
+    def replace(self, source: NamedNode, target: NamedNode) -> None:
+        """Move links until no link has a dropped element as its end."""
+        pending = deque([(source, target)])
+        while pending:
+            old, new = pending.popleft()
+            new = self._alive(new)
+            iris = self._draft.store.iris
+            links = sorted(self._draft.links_at(old), key=lambda link: iris.id(link.node))
+            if new in self._draft.deleted:
+                # What survived was about a fact that is gone by now; so were these.
+                self._draft.delete(link.node for link in links)
+                continue
+            for link in links:
+                if link.node not in self._draft.deleted:
+                    survivor = self._move(link, old, new)
+                    if survivor is not None:
+                        pending.append((link.node, survivor))
+
+    def _alive(self, node: NamedNode) -> NamedNode:
+        """What stands for a node by now."""
+        while node in self._survivors:
+            node = self._survivors[node]
+        return node
+
+    def _move(self, link: Proposition, old: NamedNode, new: NamedNode) -> NamedNode | None:
+        """Repoint one link; the link that states the fact already, where there is one."""
+        subject = new if link.subject == old else link.subject
+        object_ = new if link.object == old else link.object
+        if subject == object_:
+            self._draft.delete([link.node])
+            return None
+        held = self._draft.find_link(subject, link.predicate, object_)
+        if held is None:
+            self._draft.repoint(link, subject, object_)
+            return None
+        survivor = cast(Element, self._draft.element(held))
+        _fill(survivor.attributes, link.attributes)
+        _fill(survivor.metadata, _own(link.metadata))
+        self._draft.drop(link)
+        self._survivors[link.node] = held
+        return held
+
+    def repointed(self) -> int:
+        """How many links have other ends than before."""
+        edits = (edit for edit in self._draft.changes() if isinstance(edit.before, Proposition))
+        return sum(
+            (edit.before.subject, edit.before.object) != (edit.after.subject, edit.after.object)  # type: ignore[union-attr]
+            for edit in edits
+        )
+
+
+def _own(metadata: Terms) -> Terms:
+    """Metadata without what the engine maintains."""
+    return {key: term for key, term in metadata.items() if key not in RESERVED_METADATA}
