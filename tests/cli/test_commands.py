@@ -165,7 +165,7 @@ def test_a_receipt_is_keys_and_values(loaded: Invoke) -> None:
 
 def test_names_of_describe_are_lines(loaded: Invoke) -> None:
     answer = loaded("run", "DESCRIBE DOMAINS")
-    assert answer.stdout == "Archived\nCoreSchema\nUnsorted\n"
+    assert answer.stdout == "Archived\nCoreSchema\nSystem\nUnsorted\n"
 
 
 def test_found_elements_of_search_are_a_table(loaded: Invoke) -> None:

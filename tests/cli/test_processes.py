@@ -67,13 +67,13 @@ def test_the_script_runs_the_same_program(tmp_path: Path) -> None:
 @pytest.mark.parametrize("argument", [(), ("-",)])
 def test_a_command_comes_from_standard_input(run: Run, argument: tuple[str, ...]) -> None:
     done = run("run", *argument, "--memory", stdin=b"\xef\xbb\xbfDESCRIBE DOMAINS\r\n")
-    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nUnsorted\n")
+    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nSystem\nUnsorted\n")
 
 
 def test_a_command_comes_from_a_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "ask.kip").write_text("// all of them\nDESCRIBE DOMAINS\n", "utf-8")
     done = run("run", "--file", "ask.kip", "--memory", "--format", "json")
-    assert done.stdout == '{"result": ["Archived", "CoreSchema", "Unsorted"]}\n'
+    assert done.stdout == '{"result": ["Archived", "CoreSchema", "System", "Unsorted"]}\n'
 
 
 @pytest.mark.parametrize("stdin", [b"FIND(\xff", b"\xff\xfe\x00"])

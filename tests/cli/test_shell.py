@@ -59,7 +59,7 @@ def test_commands_from_a_pipe_are_answered_one_by_one(run: Run) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        '{"result": ["Unsorted"]}\n{"result": ["Archived", "CoreSchema", "Unsorted"]}\n'
+        '{"result": ["Unsorted"]}\n{"result": ["Archived", "CoreSchema", "System", "Unsorted"]}\n'
     )
 
 
@@ -72,20 +72,20 @@ def test_a_line_of_a_file_continues_the_command_above(run: Run) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        '{"result": ["Unsorted", "CoreSchema", "Archived"]}\n'
-        '{"result": ["Archived", "CoreSchema", "Unsorted"]}\n'
+        '{"result": ["Unsorted", "System", "CoreSchema", "Archived"]}\n'
+        '{"result": ["Archived", "CoreSchema", "System", "Unsorted"]}\n'
     )
 
 
 def test_a_mistake_does_not_end_the_shell(run: Run) -> None:
     done = run("shell", "--memory", stdin=b"FIND(3)\nDESCRIBE DOMAINS\n")
-    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nUnsorted\n")
+    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nSystem\nUnsorted\n")
     assert done.stderr.startswith("KIP_1001 1:6 ")
 
 
 def test_bytes_that_are_no_text_do_not_end_the_shell(run: Run) -> None:
     done = run("shell", "--memory", stdin=b"\xff\nDESCRIBE DOMAINS\n")
-    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nUnsorted\n")
+    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nSystem\nUnsorted\n")
     assert done.stderr.startswith("KIP_1001 1:1 ")
 
 
@@ -191,7 +191,7 @@ def test_a_pasted_command_is_one_command(terminal: Terminal) -> None:
     terminal.type(
         '\x1b[200~FIND(?d.name)\nWHERE { ?d {type: "Domain"} }\nORDER BY ?d.name DESC\x1b[201~\n'
     )
-    terminal.expect("Unsorted +│\r\n│ CoreSchema │\r\n│ Archived")
+    terminal.expect("Unsorted +│\r\n│ System +│\r\n│ CoreSchema │\r\n│ Archived")
 
 
 def test_ctrl_c_drops_the_input_and_ctrl_d_leaves(terminal: Terminal) -> None:

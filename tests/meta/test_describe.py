@@ -96,14 +96,15 @@ def test_without_self_the_identity_is_null() -> None:
 
 def test_every_domain_of_the_map_has_these_keys(nexus: kiprdf.Nexus) -> None:
     primer = nexus.execute("DESCRIBE PRIMER")
-    assert [set(item) for item in primer["domain_map"]] == [DOMAIN_KEYS] * 3
+    assert [set(item) for item in primer["domain_map"]] == [DOMAIN_KEYS] * 4
 
 
 def test_the_map_lists_the_domains_by_name(nexus: kiprdf.Nexus) -> None:
     nexus.execute(ZOO)
     primer = nexus.execute("DESCRIBE PRIMER")
     names = [item["name"] for item in primer["domain_map"]]
-    assert (names, primer["total_domains"]) == (["Archived", "CoreSchema", "Unsorted", "Zoo"], 4)
+    assert names == ["Archived", "CoreSchema", "System", "Unsorted", "Zoo"]
+    assert primer["total_domains"] == 5
 
 
 def test_a_domain_counts_its_members(nexus: kiprdf.Nexus) -> None:
@@ -192,6 +193,7 @@ def test_domains_are_sorted_names(nexus: kiprdf.Nexus) -> None:
         "Archived",
         "Art",
         "CoreSchema",
+        "System",
         "Unsorted",
         "医学",
     ]
@@ -201,11 +203,15 @@ def test_concept_types_are_sorted_names(nexus: kiprdf.Nexus) -> None:
     assert nexus.execute("DESCRIBE CONCEPT TYPES") == [
         "$ConceptType",
         "$PropositionType",
+        "Commitment",
         "Domain",
         "Event",
+        "Experience",
+        "ExperienceStep",
         "Insight",
         "Person",
         "Preference",
+        "Skill",
         "SleepTask",
     ]
 
@@ -213,9 +219,13 @@ def test_concept_types_are_sorted_names(nexus: kiprdf.Nexus) -> None:
 def test_predicates_are_sorted_names(nexus: kiprdf.Nexus) -> None:
     assert nexus.execute("DESCRIBE PROPOSITION TYPES") == [
         "belongs_to_domain",
+        "caused_by",
         "collaborates_with",
+        "compiled_to",
         "consolidated_to",
         "derived_from",
+        "derived_insight",
+        "has_step",
         "interested_in",
         "involves",
         "knows",
@@ -242,7 +252,7 @@ def test_pages_of_types_make_up_the_whole_list(nexus: kiprdf.Nexus, kind: str, s
 
 
 def test_the_last_full_page_has_no_cursor(nexus: kiprdf.Nexus) -> None:
-    assert "next_cursor" not in nexus.execute_kip({"command": "DESCRIBE CONCEPT TYPES LIMIT 8"})
+    assert "next_cursor" not in nexus.execute_kip({"command": "DESCRIBE CONCEPT TYPES LIMIT 12"})
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "e30", "💊", "W10"])

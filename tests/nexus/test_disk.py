@@ -74,7 +74,7 @@ def test_the_folder_is_made_with_its_parents(tmp_path: Path) -> None:
 def test_an_empty_folder_becomes_a_nexus(folder: Path) -> None:
     folder.mkdir()
     with kiprdf.Nexus.open(str(folder)) as nexus:
-        assert nexus.execute("DESCRIBE DOMAINS") == ["Archived", "CoreSchema", "Unsorted"]
+        assert nexus.execute("DESCRIBE DOMAINS") == ["Archived", "CoreSchema", "System", "Unsorted"]
 
 
 # The bundled capsules, again

@@ -63,7 +63,7 @@ def test_the_first_parameters_of_a_method(method: str, parameters: list[str]) ->
 
 def test_memory_takes_genesis_and_strict_schema() -> None:
     nexus = kiprdf.Nexus.memory(genesis=True, strict_schema=False)
-    assert nexus.execute("DESCRIBE DOMAINS") == ["Archived", "CoreSchema", "Unsorted"]
+    assert nexus.execute("DESCRIBE DOMAINS") == ["Archived", "CoreSchema", "System", "Unsorted"]
 
 
 def test_without_genesis_only_the_two_meta_types_are_known() -> None:

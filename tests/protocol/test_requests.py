@@ -556,7 +556,7 @@ def test_a_write_that_is_not_well_formed_does_not_end_the_batch() -> None:
     with kiprdf.Nexus.memory() as nexus:
         found = nexus.execute_kip({"commands": [nameless, "DESCRIBE DOMAINS"]})["result"]
     assert found[0]["error"]["code"] == "KIP_1001"
-    assert found[1]["result"] == ["Archived", "CoreSchema", "Unsorted"]
+    assert found[1]["result"] == ["Archived", "CoreSchema", "System", "Unsorted"]
 
 
 def test_the_function_call_of_the_specification_is_told_what_to_send() -> None:
