@@ -37,6 +37,14 @@ class Edit:
     def changed(self) -> bool:
         return self.before != self.after
 
+    @property
+    def repointed(self) -> bool:
+        """Whether it is a proposition whose ends are others than in the store."""
+        before, after = self.before, self.after
+        if not isinstance(before, Proposition) or not isinstance(after, Proposition):
+            return False
+        return (before.subject, before.object) != (after.subject, after.object)
+
 
 @dataclass
 class Draft:
@@ -176,11 +184,9 @@ class Draft:
             added.extend(Triple(node, k, v) for k, v in after.items() if before.get(k) != v)
             if edit.before is None:
                 added.extend(self._identity(edit.after))
-            elif isinstance(edit.before, Proposition):
-                after_ends, before_ends = self._identity(edit.after), self._identity(edit.before)
-                if after_ends != before_ends:
-                    removed.extend(before_ends)
-                    added.extend(after_ends)
+            elif edit.repointed:
+                removed.extend(self._identity(edit.before))
+                added.extend(self._identity(edit.after))
             touched.extend((node, *self._described_by(edit)))
         for node in self.deleted:
             removed.extend(self.store.describe(node))

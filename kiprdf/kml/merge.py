@@ -194,11 +194,7 @@ class _Links:
 
     def repointed(self) -> int:
         """How many links have other ends than before."""
-        edits = (edit for edit in self._draft.changes() if isinstance(edit.before, Proposition))
-        return sum(
-            (edit.before.subject, edit.before.object) != (edit.after.subject, edit.after.object)  # type: ignore[union-attr]
-            for edit in edits
-        )
+        return sum(edit.repointed for edit in self._draft.changes())
 
 
 def _own(metadata: Terms) -> Terms:
