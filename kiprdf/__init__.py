@@ -3,7 +3,7 @@
 >>> import kiprdf
 >>> with kiprdf.Nexus.memory() as nexus:
 ...     nexus.execute("DESCRIBE DOMAINS")
-['Archived', 'CoreSchema', 'Unsorted']
+['Archived', 'CoreSchema', 'System', 'Unsorted']
 """
 
 from kiprdf.errors import KipError, StoreError
@@ -11,8 +11,10 @@ from kiprdf.language import parse, to_text
 from kiprdf.nexus import Nexus
 from kiprdf.protocol import function_schemas
 from kiprdf.rows import Rows
+from kiprdf.search import Embedder
 
 __all__ = [
+    "Embedder",
     "KipError",
     "Nexus",
     "Rows",

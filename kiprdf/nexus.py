@@ -20,8 +20,10 @@ from kiprdf.interchange import files, turtle
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, definition_name, now
+from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.schema import check_schema
+from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
 from kiprdf.kql import find as kql
 from kiprdf.kql import results
@@ -30,9 +32,12 @@ from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import expression_text
 from kiprdf.meta.describe import describe
+from kiprdf.meta.export import capsule, export
 from kiprdf.meta.indexing import Indexer
+from kiprdf.meta.search import all_elements
 from kiprdf.rdf.literals import Json
 from kiprdf.rows import Rows
+from kiprdf.search.embedders import Embedder, EmbeddingError, require_numpy
 from kiprdf.semantics import Catalog, check
 from kiprdf.source import Span
 from kiprdf.store import Delta, OxigraphStore
@@ -79,14 +84,19 @@ class Nexus:
         genesis: bool = True,
         strict_schema: bool = False,
         clock: Clock | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
+        if embedder is not None:
+            require_numpy()
         self._store = store
         self._strict = strict_schema
         self._clock = clock or now
         self._catalog_cache: tuple[int, Catalog] | None = None
         self._schema_commit = 0
         folder = store.folder
-        self._indexer = Indexer(store, folder / _INDEX_FILE if folder else None)
+        index_path = folder / _INDEX_FILE if folder else None
+        contained = None if embedder is None else _contained(embedder)
+        self._indexer = Indexer(store, index_path, contained)
         if genesis and not store.read_only:
             self._load_bundled()
 
@@ -102,17 +112,27 @@ class Nexus:
         genesis: bool = True,
         strict_schema: bool = False,
         clock: Clock | None = None,
+        embedder: Embedder | None = None,
     ) -> Nexus:
         """Open the nexus in a folder; make it there when the folder is absent or empty.
 
         ``base_iri`` is chosen once, when the nexus is made. ``read_only`` works beside a writer
         and shows the state at its opening. ``genesis=False`` loads no capsules.
         ``strict_schema`` enforces instance schemas on write. ``clock`` returns the time for
-        engine-maintained metadata. Raises ``StoreError`` with one sentence.
+        engine-maintained metadata. ``embedder`` turns texts into vectors, for SEARCH by meaning;
+        numpy must be installed then. Raises ``StoreError`` with one sentence.
         """
+        if embedder is not None:
+            require_numpy()  # before a folder is made
         store = OxigraphStore.open(folder, base_iri, read_only)
         try:
-            return cls(store, genesis=genesis, strict_schema=strict_schema, clock=clock)
+            return cls(
+                store,
+                genesis=genesis,
+                strict_schema=strict_schema,
+                clock=clock,
+                embedder=embedder,
+            )
         except BaseException:
             store.close()
             raise
@@ -125,10 +145,13 @@ class Nexus:
         genesis: bool = True,
         strict_schema: bool = False,
         clock: Clock | None = None,
+        embedder: Embedder | None = None,
     ) -> Nexus:
         """A nexus that lives as long as the process; parameters as in ``open``."""
         store = OxigraphStore.memory(base_iri)
-        return cls(store, genesis=genesis, strict_schema=strict_schema, clock=clock)
+        return cls(
+            store, genesis=genesis, strict_schema=strict_schema, clock=clock, embedder=embedder
+        )
 
     def close(self) -> None:
         """Let the folder go. Closing twice is fine; any other use afterwards is an error."""
@@ -158,6 +181,11 @@ class Nexus:
     def read_only(self) -> bool:
         """Whether the nexus was opened for reading only."""
         return self._store.read_only
+
+    @property
+    def search_modes(self) -> list[str]:
+        """The modes of SEARCH that this nexus serves; another one degrades to ``keyword``."""
+        return self._indexer.modes
 
     def _load_bundled(self) -> None:
         """Apply the bundled capsules that are new or have changed."""
@@ -307,6 +335,28 @@ class Nexus:
         text = files.capsule_text(capsule)
         return self._guarded(text, lambda: self._apply_text(text))
 
+    def export(self, command: str | None = None, /, **parameters: Any) -> str:
+        """A selection as a knowledge capsule, which ``apply_capsule`` or any KIP engine reads.
+
+        ``command`` is an EXPORT; without it everything is exported, the schema first. Ids and
+        the engine's own metadata stay behind: a capsule names what it says. Raises ``KipError``.
+
+        >>> text = Nexus.memory().export('EXPORT ?d WHERE { ?d {type: "Domain"} }')
+        >>> Nexus.memory().apply_capsule(text)["blocks"]
+        1
+        """
+        if command is None:
+            selection = functools.partial(all_elements, self._store)
+            return self._guarded(
+                None, lambda: self._store.read(lambda: capsule(selection(), self._store))
+            )
+        prepared = self._prepare(command, parameters)
+        if not isinstance(prepared, ast.Export):
+            message = "This call takes an EXPORT."
+            hint = "Use execute() for other commands."
+            raise KipError("KIP_1001", message, hint, _keyword(prepared), command)
+        return str(self._execute(prepared, command).result["capsule"])
+
     def sparql(self, query: str) -> Rows | bool | list[Any]:
         """Run a read-only SPARQL 1.2 query on the dataset.
 
@@ -419,7 +469,7 @@ class Nexus:
 
     def _refuse_write(self, command: ast.Manipulation, readonly: bool) -> None:
         if readonly:
-            message = "execute_kip_readonly runs no UPSERT or DELETE."
+            message = "execute_kip_readonly runs no command that writes."
             raise KipError("KIP_1001", message, "Send it to execute_kip.", _keyword(command))
         if self.read_only:
             message = "The nexus is open read-only."
@@ -460,7 +510,9 @@ class Nexus:
         check(command, catalog)
         if isinstance(command, ast.Search):
             return Answer(self._indexer.search(command))
-        return Answer(*describe(command, self._store, catalog, ["keyword"]))
+        if isinstance(command, ast.Export):
+            return Answer(*export(command, self._store))
+        return Answer(*describe(command, self._store, catalog, self.search_modes))
 
     def _catalog(self) -> Catalog:
         """The catalog as of the commit that is being read."""
@@ -485,10 +537,7 @@ class Nexus:
         with self._store.writing():
             check(command, self._catalog())
             draft = Draft(self._store, self._clock)
-            if isinstance(command, ast.Upsert):
-                receipt = upsert(command, draft)
-            else:
-                receipt = delete(command, draft)
+            receipt = self._draft(command, draft)
             if not privileged:
                 check_protection(draft, command.span)
             check_unused(draft, command.span)
@@ -499,6 +548,18 @@ class Nexus:
             delta = draft.delta()
             self._apply(Delta(delta.removed, delta.added, delta.touched, records or {}))
             return receipt
+
+    def _draft(self, command: ast.Manipulation, draft: Draft) -> dict[str, Any]:
+        """Carry a statement out in a draft; its receipt."""
+        match command:
+            case ast.Upsert():
+                return upsert(command, draft)
+            case ast.Update():
+                return dict(update(command, draft))
+            case ast.MergeConcept():
+                return merge(command, draft)
+            case _:
+                return dict(delete(command, draft))
 
     def _apply(self, delta: Delta) -> None:
         if not delta:
@@ -523,6 +584,18 @@ class Nexus:
         return self._manipulate(bound, privileged=privileged, records=records)
 
 
+def _contained(embedder: Embedder) -> Embedder:
+    """An embedder that fails as ``EmbeddingError`` only; it is not our code."""
+
+    def embed(texts: list[str], /) -> Any:
+        try:
+            return embedder(texts)
+        except Exception as fault:
+            raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
+
+    return embed
+
+
 def _keyword(command: ast.Command) -> Span:
     """The place of a command's first keyword; the shortest has four letters."""
     return Span(command.span.start, command.span.start + 4)
@@ -530,7 +603,6 @@ def _keyword(command: ast.Command) -> Span:
 
 def _dry(receipt: dict[str, Any]) -> dict[str, Any]:
     """The receipt of a statement that wrote nothing."""
-    return {
-        key: value if key == "blocks" else [] if isinstance(value, list) else 0
-        for key, value in receipt.items()
-    }
+    # How much was asked for stays; of what was done, nothing was: [], False and 0.
+    asked = ("blocks", "matched")
+    return {key: value if key in asked else type(value)() for key, value in receipt.items()}

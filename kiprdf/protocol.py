@@ -147,14 +147,14 @@ def function_schemas() -> list[dict[str, Any]]:
     return [
         {
             "name": "execute_kip",
-            "description": "Run KIP commands on the long-term memory: FIND to ask, UPSERT and "
-            "DELETE to write, DESCRIBE and SEARCH to look around.",
+            "description": "Run KIP commands on the long-term memory: FIND to ask; UPSERT, "
+            "UPDATE, MERGE and DELETE to write; DESCRIBE, SEARCH and EXPORT to look around.",
             "parameters": _request_schema(),
         },
         {
             "name": "execute_kip_readonly",
-            "description": "Run KIP commands that only read the long-term memory: FIND, DESCRIBE "
-            "and SEARCH. Prefer it whenever nothing is to be written.",
+            "description": "Run KIP commands that only read the long-term memory: FIND, "
+            "DESCRIBE, SEARCH and EXPORT. Prefer it whenever nothing is to be written.",
             "parameters": _request_schema(),
         },
     ]

@@ -26,7 +26,12 @@ def show_answer(
         return
     answer = nexus.answer(text, given, dry_run=dry_run)
     note_degraded(nexus, parsed, given)
-    output.show_result(answer.result)
+    if isinstance(parsed, ast.Export):
+        output.write_exactly(answer.result["capsule"])
+        counts = answer.result
+        output.note(f"{counts['concepts']} concepts, {counts['propositions']} propositions.")
+    else:
+        output.show_result(answer.result)
     output.note_cursor(answer.next_cursor)
     if dry_run:
         output.note("Dry run: everything was checked, nothing was written.")

@@ -16,6 +16,7 @@ import kiprdf
 from kiprdf.cli import answers, inputs, output
 from kiprdf.cli.failures import Commands, Failure, writing
 from kiprdf.errors import KipError
+from kiprdf.interchange.files import write_text
 from kiprdf.language import ast
 from kiprdf.nexus import Nexus
 from kiprdf.protocol import error_object
@@ -185,7 +186,7 @@ def _opened(
 ) -> AbstractContextManager[Nexus]:
     """The nexus that a command runs on; only one that writes may make it."""
     if memory:
-        return Nexus.memory(base_iri)
+        return inputs.open_in_memory(base_iri)
     if writes and not (dry_run and inputs.is_absent(folder)):
         return inputs.open_for_command(folder, base_iri)
     return inputs.open_to_read(folder, base_iri)
@@ -211,7 +212,7 @@ def shell(
     from kiprdf.cli.shell import Shell
 
     if memory:
-        opened = Nexus.memory(base_iri)
+        opened = inputs.open_in_memory(base_iri)
     elif readonly:
         opened = inputs.open_to_read(nexus)
     else:
@@ -288,8 +289,7 @@ def snapshot(
             with writing(file):
                 text = opened.snapshot(file, profile.value, engine_metadata=kept)
     if file == inputs.STDIN:
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-        sys.stdout.write(text)
+        output.write_exactly(text)
     else:
         output.note(f"Wrote {file}, {text.count(chr(10))} lines.")
 
@@ -319,6 +319,45 @@ def restore(
         advance(0, "reading Turtle")
         count = opened.restore(io.StringIO(text), base_iri=None if origin else base_iri)
     output.show_text(f"{file}: {count} concepts and propositions restored into {nexus}")
+
+
+@app.command()
+def export(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Where to write; standard output without it.")
+    ] = inputs.STDIN,
+    select: Annotated[
+        str | None,
+        typer.Option(
+            "--select", "-s", metavar="EXPORT", help="An EXPORT that tells what; else everything."
+        ),
+    ] = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    param: ParamOption = None,
+    params_file: ParamsFileOption = None,
+) -> None:
+    """Write a knowledge capsule: UPSERT text that load, or any KIP engine, reads.
+
+    A capsule names concepts and facts. Ids, versions and times stay behind; a snapshot keeps them.
+
+    \b
+    Examples:
+      kiprdf export brain.kip
+      kiprdf export drugs.kip --select 'EXPORT ?d WHERE { ?d {type: "Drug"} }'
+      kiprdf export | kiprdf load - --nexus copy
+    """
+    given = inputs.parameters(param or (), params_file)
+    with inputs.open_to_read(nexus) as opened, output.progress() as advance:
+        advance(0, "writing the capsule")
+        text = opened.export(select, **given) if select else opened.export()
+    if not text:
+        output.note("Nothing was selected, and nothing written.")
+    elif file == inputs.STDIN:
+        output.write_exactly(text)
+    else:
+        with writing(file):
+            write_text(file, text)
+        output.note(f"Wrote {file}, {text.count(chr(10))} lines.")
 
 
 @app.command()

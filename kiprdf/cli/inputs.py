@@ -13,9 +13,10 @@ from typing import Any, NoReturn
 
 import typer
 
-from kiprdf import resources
+from kiprdf import Embedder, resources
 from kiprdf.cli.failures import Failure
 from kiprdf.nexus import Nexus
+from kiprdf.search import embedders
 
 STDIN = Path("-")
 
@@ -27,12 +28,22 @@ def open_to_read(folder: Path, base_iri: str | None = None) -> Nexus:
             f"There is no nexus in {folder}; kiprdf load, run, restore or shell make one, "
             "and --nexus or KIPRDF_NEXUS name another folder."
         )
-    return Nexus.open(folder, base_iri, read_only=True)
+    return Nexus.open(folder, base_iri, read_only=True, embedder=embedder())
 
 
 def open_to_write(folder: Path, base_iri: str | None = None) -> Nexus:
     """Open a nexus, made when the folder is absent or empty."""
-    return Nexus.open(folder, base_iri)
+    return Nexus.open(folder, base_iri, embedder=embedder())
+
+
+def open_in_memory(base_iri: str | None = None) -> Nexus:
+    """A new nexus that is gone with the process."""
+    return Nexus.memory(base_iri, embedder=embedder())
+
+
+def embedder() -> Embedder | None:
+    """The embedder of the extra ``semantic`` if it is installed; it loads when it is used."""
+    return embedders.wordllama() if embedders.is_installed() else None
 
 
 @contextmanager

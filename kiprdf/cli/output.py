@@ -91,6 +91,12 @@ def show_code(text: str, language: str, *, crop: bool = False) -> None:
         screen.print(code, soft_wrap=True)
 
 
+def write_exactly(text: str) -> None:
+    """Print a text as it is, in UTF-8, so that it can be piped into a file or a command."""
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    sys.stdout.write(text)
+
+
 def note(text: str) -> None:
     """Tell a person something that is no result."""
     sys.stdout.flush()
@@ -282,7 +288,11 @@ def _is_element(value: Any) -> bool:
 def _elements(elements: Sequence[dict[str, Any]]) -> Table:
     """Found concepts and propositions, in short."""
     rows = [
-        (element, element["metadata"].get("_score"), element["attributes"].get("description"))
+        (
+            element,
+            element.get("metadata", {}).get("_score"),
+            element.get("attributes", {}).get("description"),
+        )
         for element in elements
     ]
     columns = ("found", "score", "description")

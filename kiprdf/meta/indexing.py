@@ -1,22 +1,28 @@
-"""Keeps the text index up with the store. The index is derived: it can always be made again."""
+"""Keeps the index up with the store. The index is derived: it can always be made again."""
 
 from __future__ import annotations
 
 import logging
 import sqlite3
 import threading
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pyoxigraph import NamedNode
 
 from kiprdf.language import ast
-from kiprdf.meta.search import all_elements, index_rows, search
+from kiprdf.meta.search import ByMeaning, all_elements, index_rows, search
 from kiprdf.rdf.literals import Json
-from kiprdf.search import TextIndex
+from kiprdf.search import Embedder, Hit, IndexRow, Kind, TextIndex
+from kiprdf.semantics.places import Mode
 from kiprdf.store import Delta, Store
 
+if TYPE_CHECKING:
+    from kiprdf.search.semantic import SemanticIndex
+
+_VECTORS_FILE = "vectors.sqlite3"
 _log = logging.getLogger(__name__)
 
 
@@ -24,17 +30,26 @@ class Indexer:
     """Writes note what they touched; the next SEARCH, or ``close``, brings the index up to date.
 
     An index that is behind by more than was noted, damaged, or of an older kind is rebuilt. A
-    fault of the index never reaches a write.
+    fault of the index never reaches a write. Vectors are made by ``embedder`` when a SEARCH asks
+    for meanings, and kept beside the index.
     """
 
-    def __init__(self, store: Store, path: Path | None) -> None:
+    def __init__(self, store: Store, path: Path | None, embedder: Embedder | None = None) -> None:
         self._store = store
         self._path = path
+        self._embedder = embedder
+        self._vectors_path = path.with_name(_VECTORS_FILE) if path else None
+        self._semantic: SemanticIndex | None = None
         self._index: TextIndex | None = None
         self._pending: dict[NamedNode, None] = {}
         self._noted_from: int | None = None
         self._noted_to: int | None = None
         self._own_lock = threading.RLock()
+
+    @property
+    def modes(self) -> list[str]:
+        """The modes of SEARCH that can be served (KIP 5.2)."""
+        return ["keyword"] if self._embedder is None else list(get_args(Mode))
 
     def note(self, delta: Delta, commit: int) -> None:
         """Remember what a commit touched; called under the writer's lock."""
@@ -59,16 +74,44 @@ class Indexer:
     def search(self, command: ast.Search) -> list[Json]:
         """Answer a SEARCH; an index that turns out to be damaged is made again, once."""
         try:
-            return search(command, self._store, self.fresh())
+            return self._answer(command)
         except sqlite3.Error as fault:
             with self._lock():
                 self._give_up(fault)
                 self._path = None if self._store.read_only else self._path
-            return search(command, self._store, self.fresh())
+            return self._answer(command)
+
+    def _answer(self, command: ast.Search) -> list[Json]:
+        index = self.fresh()
+        by_meaning = self._by_meaning(index) if self._embedder is not None else None
+        return search(command, self._store, index, by_meaning)
+
+    def _by_meaning(self, index: TextIndex) -> ByMeaning:
+        def rows(keys: Iterable[str]) -> Iterable[IndexRow]:
+            return index_rows(self._store, map(NamedNode, keys))
+
+        def ranked(kind: Kind, term: str, type: str | None, limit: int) -> list[Hit]:
+            return self._semantic_index().search(index, rows, kind, term, type, limit)
+
+        return ranked
+
+    def _semantic_index(self) -> SemanticIndex:
+        # Imported when it is asked for: numpy takes longer to load than a nexus to open.
+        from kiprdf.search.semantic import SemanticIndex
+
+        assert self._embedder is not None
+        with self._own_lock:
+            if self._semantic is None:
+                self._semantic = SemanticIndex(
+                    self._embedder, self._vectors_path, self._store.read_only
+                )
+            return self._semantic
 
     def close(self) -> None:
-        """Write out what was noted, and let the file go."""
+        """Write out what was noted, and let the files go."""
         with self._lock():
+            if self._semantic is not None:
+                self._semantic.close()
             try:
                 if self._pending and self._path is not None and not self._store.read_only:
                     self._catch_up()

@@ -1,8 +1,10 @@
-"""SEARCH over the text index, and the rows that the index is made of (KIP 5.2)."""
+"""SEARCH by words, by meaning or both, and the rows that the index is made of (KIP 5.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import cast
 
 from pyoxigraph import NamedNode
@@ -14,37 +16,75 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Terms
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
-from kiprdf.search import IndexRow, Kind, TextIndex
-from kiprdf.semantics.places import page_size, text_of
+from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, fuse, segment_term
+from kiprdf.semantics.places import Mode, page_size, search_mode, text_of, threshold
 from kiprdf.store import Store
 
 MOST_HITS = 100
+FUSED_HITS = 1000
+"""How far down the rankings of a hybrid search are looked at; far beyond what is shown, since an
+element in the middle of both may beat one at the top of one."""
+_MICRO = 1_000_000
+"""A score is shown in millionths, and 1 is out of reach."""
+
+ByMeaning = Callable[[Kind, str, str | None, int], list[Hit]]
+"""The semantic ranking of a kind, for a term, a type and a limit; raises ``EmbeddingError``."""
+Ranking = Callable[[int], list[Hit]]
+_log = logging.getLogger(__name__)
 
 
-def search(command: ast.Search, store: Store, index: TextIndex) -> list[Json]:
+def search(
+    command: ast.Search, store: Store, index: TextIndex, by_meaning: ByMeaning | None = None
+) -> list[Json]:
     """The elements that fit a term best, each with ``metadata._score`` in [0, 1).
 
+    A mode that cannot be served degrades to keyword: without ``by_meaning``, or when it fails.
     Raises KIP_1001 for a term without a word.
     """
+    mode = search_mode(command.mode)
     term = text_of(command.term, "The term of SEARCH")
     wanted = None if command.type is None else text_of(command.type, "The type of SEARCH")
     limit = min(page_size(command.limit) or MOST_HITS, MOST_HITS)
     kind: Kind = "concept" if command.kind == "CONCEPT" else "proposition"
-    try:
-        hits = index.search(kind, term, wanted, limit)
-    except ValueError:
+    if not segment_term(term):
         message = "The term of SEARCH holds no word."
         hint = "Search for a name, an alias or a word of a description."
-        raise KipError("KIP_1001", message, hint, command.term.span) from None
+        raise KipError("KIP_1001", message, hint, command.term.span)
+
+    by_words = partial(index.search, kind, term, wanted)
+    by_sense = by_meaning and partial(by_meaning, kind, term, wanted)
+    hits = _ranked(mode, limit, by_words, by_sense)
+    least = threshold(command.threshold) or 0.0
     reader = Reader(store)
-    nodes = [(NamedNode(hit.key), hit.score) for hit in hits]
+    scored = ((NamedNode(hit.key), _shown(hit.score)) for hit in hits)
     # Beside a writer, the index may know of more than a read-only nexus shows.
-    return [_hit(reader, node, score) for node, score in nodes if reader.element(node)]
+    return [
+        _hit(reader, node, score)
+        for node, score in scored
+        if score >= least and reader.element(node)
+    ]
+
+
+def _ranked(mode: Mode, limit: int, by_words: Ranking, by_meaning: Ranking | None) -> list[Hit]:
+    """The best hits of a mode, or of the words where the mode cannot be served (KIP 5.2)."""
+    if mode == "keyword" or by_meaning is None:
+        return by_words(limit)
+    try:
+        meant = by_meaning(limit if mode == "semantic" else FUSED_HITS)
+    except EmbeddingError as fault:
+        _log.warning("The embedder failed, SEARCH looks for words only: %s", fault)
+        return by_words(limit)
+    return meant if mode == "semantic" else fuse([by_words(FUSED_HITS), meant], limit)
+
+
+def _shown(score: float) -> float:
+    """A score as it is shown, and compared with a THRESHOLD."""
+    return min(round(score * _MICRO), _MICRO - 1) / _MICRO
 
 
 def _hit(reader: Reader, node: NamedNode, score: float) -> Json:
     shown = reader.object(node)
-    shown["metadata"] = {**shown.get("metadata", {}), "_score": int(score * 1_000_000) / 1_000_000}
+    shown["metadata"] = {**shown.get("metadata", {}), "_score": score}
     return shown
 
 

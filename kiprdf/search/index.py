@@ -1,26 +1,21 @@
-"""The rows SEARCH ranks: an FTS5 table for concepts and one for propositions, in one SQLite file.
+"""The rows SEARCH ranks by their words: an FTS5 table a kind of element, in one SQLite file.
 
 FTS5 sees finished tokens only: `segment` cuts the texts, and the `ascii` tokenizer leaves what it
-is given alone. The file is a copy of what the store knows: a damaged or older one is thrown away.
+is given alone.
 """
 
 import math
 import os
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
+from kiprdf.search.files import DerivedFile
+from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, segment, segment_term
 
-Kind = Literal["concept", "proposition"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
 # Moves with every change of the schema below or of what a row offers.
-INDEX_VERSION = f"1, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"2, segmenter {SEGMENTER_VERSION}"
 
 # A column's weight stands for that many occurrences of a word in other text.
 WEIGHTS = {"exact": 80.0, "name": 40.0, "aliases": 12.0, "description": 3.0, "text": 1.0}
@@ -32,33 +27,22 @@ _COLUMNS = ", ".join(WEIGHTS)
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
     "CREATE TABLE about (version TEXT NOT NULL, store_commit INTEGER NOT NULL)",
-    "CREATE TABLE element (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, type BLOB NOT NULL)",
+    "CREATE TABLE element (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
+    " type BLOB NOT NULL, digest BLOB NOT NULL)",
     *(
         f"CREATE VIRTUAL TABLE {kind} USING fts5({_COLUMNS}, tokenize = \"ascii tokenchars '_'\")"
         for kind in KINDS
     ),
 )
-_DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-@dataclass(frozen=True, slots=True)
-class IndexRow:
-    """What can be found of one element."""
+class Entries(NamedTuple):
+    """The rows of one kind, ordered by key; the digest is that of what an embedder reads."""
 
-    key: str  # IRI of the element
-    kind: Kind
-    type: str  # concept type, or predicate
-    name: str  # concept name, or predicate
-    aliases: tuple[str, ...]  # of a concept; of a proposition, the names of its endpoints
-    description: str  # the concept's, or the predicate's
-    text: str  # all other text attributes
-
-
-class Hit(NamedTuple):
-    """A row that was found; a higher score, in (0, 1), is a better answer."""
-
-    key: str
-    score: float
+    commit: int
+    keys: tuple[str, ...]
+    types: tuple[str, ...]
+    digests: tuple[bytes, ...]
 
 
 class TextIndex:
@@ -81,32 +65,24 @@ class TextIndex:
         With `read_only` the file is another's: it is never written, and `sqlite3.Error` is raised
         where it is absent, damaged or of another version.
         """
-        self._path = None if path is None or read_only else Path(path)
-        self._lock = threading.Lock()
-        if read_only and path is not None:
-            self._connection = _connect_to_read(Path(path))
-        else:
-            self._connection = _connect(self._path)
+        self._file = DerivedFile(path, INDEX_VERSION, _create, read_only)
 
     @property
     def commit(self) -> int:
         """The commit of the store that the index reflects; -1 when that is unknown."""
-        with self._guarded() as connection:
-            (commit,) = connection.execute("SELECT store_commit FROM about").fetchone()
-            return int(commit)
+        with self._file.use() as connection:
+            return _commit(connection)
 
     def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
         """Delete the `removed` keys, put each row in the place of its key's, in one transaction."""
-        with self._guarded() as connection, connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with self._file.change() as connection:
             for key in removed:
                 _delete(connection, _blob(key))
             _put_all(connection, rows, commit)
 
     def rebuild(self, rows: Iterable[IndexRow], commit: int) -> None:
         """Replace everything by the rows, in one transaction."""
-        with self._guarded() as connection, connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with self._file.change() as connection:
             # To drop the tables is much faster than to delete row by row.
             for table in ("about", "element", *KINDS):
                 connection.execute(f"DROP TABLE {table}")
@@ -123,107 +99,35 @@ class TextIndex:
         weights = _weigh(term)
         if not weights:
             raise ValueError(f"The term {term[:50]!r} has no word to search for.")
-        with self._guarded() as connection:
+        with self._file.use() as connection:
             rows = _rank(connection, kind, weights, type, limit)
             return [Hit(_text(key), score / (1 + score)) for key, score in rows]
 
+    def entries(self, kind: Kind) -> Entries:
+        """Return every row of a kind, and the commit they reflect."""
+        with self._file.use() as connection:
+            found = connection.execute(
+                "SELECT key, type, digest FROM element WHERE kind = ? ORDER BY key", (kind,)
+            ).fetchall()
+            commit = _commit(connection)
+        keys = tuple(_text(key) for key, _, _ in found)
+        types = tuple(_text(type) for _, type, _ in found)
+        return Entries(commit, keys, types, tuple(digest for _, _, digest in found))
+
     def close(self) -> None:
         """Close the file; every other method then fails with `sqlite3.ProgrammingError`."""
-        with self._lock:
-            self._connection.close()
-
-    @contextmanager
-    def _guarded(self) -> Iterator[sqlite3.Connection]:
-        """Lend the connection to one thread; empty the file if it turns out to be damaged."""
-        with self._lock:
-            try:
-                yield self._connection
-            except (sqlite3.Error, UnicodeDecodeError) as error:
-                if not _is_damage(error):
-                    raise
-                self._connection.close()
-                _discard(self._path)
-                self._connection = _connect(self._path)
-                raise sqlite3.DatabaseError("The text index was damaged; it is empty.") from error
-
-
-def _connect(path: Path | None) -> sqlite3.Connection:
-    """Open the index; one that cannot be used is replaced by an empty one."""
-    connection = _open(path)
-    if not _is_current(connection):
-        connection.close()
-        _discard(path)
-        connection = _open(path)
-        with connection:
-            connection.execute("BEGIN IMMEDIATE")
-            _create(connection)
-    # WAL commits are cheap; a power cut may lose the last ones, which `commit` then tells.
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    return connection
-
-
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    """A copy in memory of another's file: reading in place would leave files beside it."""
-    # Without its log nobody has the file open, and nothing beside it is needed to read it.
-    mode = "mode=ro" if path.with_name(path.name + "-wal").exists() else "immutable=1"
-    source = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)
-    copy = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-    try:
-        source.backup(copy)
-        if not _is_current(copy):
-            raise sqlite3.DatabaseError("the text index is damaged or of another version")
-    except sqlite3.Error:
-        copy.close()
-        raise
-    finally:
-        source.close()
-    return copy
-
-
-def _open(path: Path | None) -> sqlite3.Connection:
-    # Autocommit: every transaction here begins by an explicit BEGIN.
-    connection = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
-    connection.text_factory = bytes  # text of a damaged file need not be UTF-8
-    return connection
-
-
-def _is_current(connection: sqlite3.Connection) -> bool:
-    """Tell whether the file is an undamaged index of this version."""
-    try:
-        state = connection.execute("PRAGMA quick_check(1)").fetchall()
-        state += connection.execute("SELECT version FROM about").fetchall()
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        if _is_damage(error):  # or there is no such table
-            return False
-        connection.close()
-        raise
-    return state == [(b"ok",), (INDEX_VERSION.encode(),)]
-
-
-def _is_damage(error: sqlite3.Error | UnicodeDecodeError) -> bool:
-    """Tell a file that cannot be used from one that is locked, full or read-only."""
-    if isinstance(error, UnicodeDecodeError):  # SQLite's message quotes the damaged file
-        return True
-    # The statements here are constants, so that SQLITE_ERROR too speaks of the file. An error of
-    # the Python module, such as the use of a closed connection, has no code.
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
-
-
-def _discard(path: Path | None) -> None:
-    if path is None:
-        return
-    try:
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{path}{suffix}").unlink(missing_ok=True)
-    except OSError as error:
-        raise sqlite3.OperationalError(f"cannot replace the text index {path}: {error}") from error
+        self._file.close()
 
 
 def _create(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA:
         connection.execute(statement)
     connection.execute("INSERT INTO about VALUES (?, -1)", (INDEX_VERSION,))
+
+
+def _commit(connection: sqlite3.Connection) -> int:
+    (commit,) = connection.execute("SELECT store_commit FROM about").fetchone()
+    return int(commit)
 
 
 def _put_all(connection: sqlite3.Connection, rows: Iterable[IndexRow], commit: int) -> None:
@@ -241,7 +145,8 @@ def _delete(connection: sqlite3.Connection, key: bytes) -> None:
 
 def _insert(connection: sqlite3.Connection, row: IndexRow) -> None:
     identifier = connection.execute(
-        "INSERT INTO element (key, type) VALUES (?, ?)", (_blob(row.key), _blob(row.type))
+        "INSERT INTO element (key, kind, type, digest) VALUES (?, ?, ?, ?)",
+        (_blob(row.key), row.kind, _blob(row.type), digest(embedded_text(row))),
     ).lastrowid
     # Lines keep two aliases apart: no pair of characters spans them.
     texts = (row.name, "\n".join(row.aliases), row.description, row.text)

@@ -15,7 +15,7 @@ from kiprdf.cli import app
 from .conftest import Invoke
 
 NAMES = 'FIND(?d.name, ?d.attributes.risk_level) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name ASC'
-ALL_COMMANDS = ("demo", "run", "shell", "load", "snapshot", "restore", "explain", "info")
+ALL_COMMANDS = ("demo", "run", "shell", "load", "snapshot", "restore", "export", "explain", "info")
 
 
 def test_version_is_told(invoke: Invoke) -> None:
@@ -27,6 +27,49 @@ def test_help_shows_examples(invoke: Invoke, command: str) -> None:
     shown = invoke(command, "--help")
     assert shown.exit_code == 0
     assert re.search(rf"Examples:\s+kiprdf {command}", shown.stdout)
+
+
+# export ---------------------------------------------------------------------------------------
+
+
+def test_everything_exported_loads_into_a_new_nexus(loaded: Invoke, tmp_path: Path) -> None:
+    answer = loaded("export", "all.kip")
+    lines = (tmp_path / "all.kip").read_text("utf-8").count("\n")
+    assert (answer.exit_code, answer.stdout) == (0, "")
+    assert answer.stderr == f"Wrote all.kip, {lines} lines.\n"
+    assert loaded("load", "all.kip", "--nexus", "copy").exit_code == 0
+    for nexus in ("nexus", "copy"):
+        loaded("snapshot", f"{nexus}.ttl", "--nexus", nexus, "--no-engine-metadata")
+    assert (tmp_path / "copy.ttl").read_bytes() == (tmp_path / "nexus.ttl").read_bytes()
+
+
+def test_a_selection_is_exported_with_parameters(loaded: Invoke) -> None:
+    select = 'EXPORT ?d WHERE { ?d {type: "Drug", name: :name} }'
+    answer = loaded("export", "--select", select, "--param", "name=阿司匹林")
+    assert answer.stdout == (
+        'UPSERT {\n  CONCEPT {\n    {type: "Drug", name: "阿司匹林"}\n  }\n}\n'
+    )
+
+
+def test_an_empty_selection_writes_nothing(loaded: Invoke, tmp_path: Path) -> None:
+    nobody = 'EXPORT ?p WHERE { ?p {type: "Person"} FILTER(?p.name == "nobody") }'
+    answer = loaded("export", "none.kip", "--select", nobody)
+    assert answer.stderr == "Nothing was selected, and nothing written.\n"
+    assert not (tmp_path / "none.kip").exists()
+
+
+def test_only_an_export_selects(loaded: Invoke) -> None:
+    answer = loaded("export", "--select", NAMES)
+    assert answer.exit_code == 1
+    assert "KIP_1001 1:1 This call takes an EXPORT." in answer.stderr
+
+
+def test_run_prints_the_capsule_of_an_export_as_it_is(loaded: Invoke) -> None:
+    answer = loaded("run", 'EXPORT ?s WHERE { ?s {type: "Symptom"} }')
+    assert answer.stdout == (
+        'UPSERT {\n  CONCEPT {\n    {type: "Symptom", name: "Headache"}\n  }\n}\n'
+    )
+    assert answer.stderr == "1 concepts, 0 propositions.\n"
 
 
 # run ------------------------------------------------------------------------------------------
@@ -168,6 +211,12 @@ def test_names_of_describe_are_lines(loaded: Invoke) -> None:
     assert answer.stdout == "Archived\nCoreSchema\nSystem\nUnsorted\n"
 
 
+def test_found_elements_without_attributes_are_a_table(loaded: Invoke) -> None:
+    answer = loaded("run", 'SEARCH CONCEPT "阿司匹林"')
+    assert answer.exit_code == 0
+    assert "Drug:阿司匹林" in answer.stdout
+
+
 def test_found_elements_of_search_are_a_table(loaded: Invoke) -> None:
     answer = loaded("run", 'SEARCH CONCEPT "aspirin"')
     assert answer.stdout.splitlines()[1].split() == ["│", "found", "│", "score", "│"]
@@ -221,7 +270,7 @@ def test_readonly_refuses_a_write_at_its_first_word(loaded: Invoke) -> None:
     answer = loaded("run", 'UPSERT { CONCEPT { {type: "Drug", name: "x"} } }', "--readonly")
     assert answer.exit_code == 1
     assert answer.stderr == (
-        "KIP_1001 1:1 --readonly runs no UPSERT or DELETE.\n"
+        "KIP_1001 1:1 --readonly runs no command that writes.\n"
         '  UPSERT { CONCEPT { {type: "Drug", name: "x"} } }\n'
         "  ^^^^^^\n"
         "Hint: Leave --readonly out.\n"

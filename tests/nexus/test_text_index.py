@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 import kiprdf
+from kiprdf.search.vectors import PROBE
 from tests.nexus.support import FACTS, SCHEMA
+from tests.search.toys import Counting, by_meaning
 
 INDEX = "search.sqlite3"
+VECTORS = "vectors.sqlite3"
 NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "Naproxen"} } }'
 
 
@@ -213,3 +216,99 @@ def test_a_capsule_of_thousands_is_searchable() -> None:
         "drug1000",
         "drug2499",
     ]
+
+
+# A read-only nexus
+
+
+def test_a_read_only_nexus_uses_the_index_of_the_writer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise AssertionError("rows were made again")
+
+    monkeypatch.setattr("kiprdf.meta.indexing.index_rows", refused)
+    with kiprdf.Nexus.open(folder, genesis=False, read_only=True) as nexus:
+        assert names(nexus, "aspirin") == ["Aspirin"]
+
+
+@pytest.mark.parametrize("name", [INDEX, VECTORS])
+def test_a_read_only_nexus_makes_no_file(folder: Path, name: str) -> None:
+    for path in folder.glob(name + "*"):
+        path.unlink()
+    before = sorted(folder.iterdir())
+    with kiprdf.Nexus.open(folder, read_only=True, embedder=by_meaning) as nexus:
+        assert meant(nexus, "cephalalgia") == ["Headache"]
+    assert sorted(folder.iterdir()) == before
+
+
+# Vectors
+
+
+def meant(nexus: kiprdf.Nexus, term: str) -> list[str]:
+    hits = nexus.execute('SEARCH CONCEPT :term MODE "semantic"', term=term)
+    return [hit["name"] for hit in hits]
+
+
+def embedded(folder: Path) -> list[str]:
+    """What is embedded, besides the probe and the term, by a nexus that is opened for a search."""
+    embedder = Counting()
+    with kiprdf.Nexus.open(folder, genesis=False, embedder=embedder) as nexus:
+        assert meant(nexus, "cephalalgia") == ["Headache"]
+    return [text for text in embedder.texts if text not in (PROBE, "cephalalgia")]
+
+
+def test_a_nexus_that_is_opened_again_embeds_nothing_again(folder: Path) -> None:
+    assert "Headache" in embedded(folder)
+    assert embedded(folder) == []
+
+
+def test_what_was_written_without_an_embedder_is_embedded_later(folder: Path) -> None:
+    embedded(folder)
+    with kiprdf.Nexus.open(folder, genesis=False) as nexus:
+        nexus.execute(NEW)
+    assert embedded(folder) == ["Naproxen"]
+
+
+def test_vectors_outlive_the_text_index(folder: Path) -> None:
+    embedded(folder)
+    remove_index(folder)
+    assert embedded(folder) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"\x00" * 8192])
+def test_vectors_that_were_overwritten_are_made_anew(folder: Path, content: bytes) -> None:
+    first = embedded(folder)
+    for path in folder.glob(VECTORS + "*"):
+        path.unlink()
+    (folder / VECTORS).write_bytes(content)
+    assert (embedded(folder), embedded(folder)) == (first, [])
+
+
+def test_a_folder_in_the_place_of_the_vectors_fails_no_search(folder: Path) -> None:
+    (folder / VECTORS / "x").mkdir(parents=True)
+    assert "Headache" in embedded(folder)
+
+
+def test_a_damaged_text_index_fails_no_search_by_meaning(folder: Path) -> None:
+    with kiprdf.Nexus.open(folder, genesis=False, embedder=by_meaning) as nexus:
+        assert meant(nexus, "cephalalgia") == ["Headache"]
+        for path in folder.glob(INDEX + "*"):
+            path.write_bytes(b"\xff" * 65536)
+        nexus.execute('UPSERT { CONCEPT { {type: "Symptom", name: "Migraine"} } }')
+        assert meant(nexus, "cephalalgia") == ["Headache", "Migraine"]
+
+
+def test_without_a_semantic_search_no_vectors_are_kept(folder: Path) -> None:
+    with kiprdf.Nexus.open(folder, genesis=False, embedder=by_meaning) as nexus:
+        nexus.execute(NEW)
+        assert names(nexus, "naproxen") == ["Naproxen"]
+    assert not (folder / VECTORS).exists()
+
+
+def test_a_restored_nexus_is_searched_by_meaning(folder: Path, tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "other", embedder=by_meaning) as nexus:
+        assert meant(nexus, "cephalalgia") == []
+        with kiprdf.Nexus.open(folder, genesis=False) as source:
+            nexus.restore(source.snapshot())
+        assert meant(nexus, "cephalalgia") == ["Headache"]

@@ -401,7 +401,7 @@ def test_a_locked_file_is_an_error_and_stays(path: Path) -> None:
     index = TextIndex(path)
     writer = sqlite3.connect(path)
     writer.execute("BEGIN IMMEDIATE")
-    index._connection.execute("PRAGMA busy_timeout = 1")
+    index._file._connection.execute("PRAGMA busy_timeout = 1")
     with pytest.raises(sqlite3.OperationalError, match="locked"):
         index.update([], ["1"], commit=8)
     writer.close()

@@ -1,0 +1,98 @@
+"""Embedders: what turns texts into vectors, so that near meanings have a large cosine."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kiprdf.errors import StoreError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+INSTALL = "pip install 'kiprdf[semantic]'"
+_MODEL = "wordllama"
+# Characters of the texts that are embedded at once. A model pads them all to the longest, and a
+# character of Chinese may be three tokens of a kilobyte each.
+_BATCH_CHARACTERS = 16_000
+
+
+class Embedder(Protocol):
+    """Any callable from a list of texts to as many vectors, all of one length.
+
+    Lists of numbers or a numpy array. Lengths do not matter, directions do. The same text must
+    always get the same vector. A nexus calls it from one thread at a time.
+    """
+
+    def __call__(self, texts: list[str], /) -> Sequence[Sequence[float]] | NDArray[Any]:
+        """Return the vectors of the texts, in their order."""
+        ...
+
+
+class EmbeddingError(Exception):
+    """An embedder that failed, or gave what is not one finite vector a text."""
+
+
+def require_numpy() -> None:
+    """Raise `StoreError` where vectors cannot be compared; numpy itself is not loaded yet."""
+    if find_spec("numpy") is None:
+        raise StoreError(f"An embedder needs numpy, which is not installed: {INSTALL}.")
+
+
+def is_installed() -> bool:
+    """Tell whether `wordllama` can work; nothing is loaded."""
+    return find_spec("numpy") is not None and find_spec(_MODEL) is not None
+
+
+def wordllama() -> Embedder:
+    """Return the embedder of the extra `semantic`: small, of English words, and offline.
+
+    Its weights are part of the installed package, 256 numbers a token; they are loaded at the
+    first call. Raises `StoreError` when the extra is not installed.
+    """
+    if not is_installed():
+        raise StoreError(f"The embedder wordllama is not installed: {INSTALL}.")
+    return _WordLlama()
+
+
+class _WordLlama:
+    """The mean of the vectors of a text's tokens."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._model: Any = None
+
+    def __call__(self, texts: list[str], /) -> NDArray[Any]:
+        with self._lock:
+            if self._model is None:
+                self._model = _load()
+            at_once = max(1, _BATCH_CHARACTERS // max(map(len, texts), default=1))
+            vectors: NDArray[Any] = self._model.embed(texts, batch_size=at_once)
+            return vectors
+
+
+def _load() -> Any:
+    with _logging_left_alone():
+        package = import_module(_MODEL)
+    assert package.__file__ is not None
+    # Its wheel holds weights and tokenizer, but it looks for the tokenizer in a cache folder only.
+    folder = Path(package.__file__).parent
+    return package.WordLlama.load(cache_dir=folder, disable_download=True)
+
+
+@contextmanager
+def _logging_left_alone() -> Iterator[None]:
+    """Undo what an import does to the root logger; it is the application's."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)

@@ -1,0 +1,144 @@
+"""SQLite files of derived data: made when absent, thrown away when damaged or outdated."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+class DerivedFile:
+    """One connection to the file `path`, or to a database in memory.
+
+    `create` makes the tables of an empty database, among them `about` with one row and a column
+    `version`. Threads may share the file: one lock orders their uses.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        version: str,
+        create: Callable[[sqlite3.Connection], None],
+        read_only: bool = False,
+    ) -> None:
+        """Open the file; create it, or empty it if it is damaged or of another version.
+
+        With `read_only` the file is another's: it is never written, and `sqlite3.Error` is raised
+        where it is absent, damaged or of another version.
+        """
+        self._path = None if path is None or read_only else Path(path)
+        self._version = version
+        self._create = create
+        self._lock = threading.Lock()
+        if read_only and path is not None:
+            self._connection = _copy(Path(path), version)
+        else:
+            self._connection = _connect(self._path, version, create)
+
+    @contextmanager
+    def use(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection to one thread; empty the file if it turns out to be damaged.
+
+        Fails with `sqlite3.Error` only, whatever the file holds.
+        """
+        with self._lock:
+            try:
+                yield self._connection
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                if not _is_damage(error):
+                    raise
+                self._connection.close()
+                _discard(self._path)
+                self._connection = _connect(self._path, self._version, self._create)
+                raise sqlite3.DatabaseError("The file was damaged; it is empty.") from error
+
+    @contextmanager
+    def change(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection for one transaction."""
+        with self.use() as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+
+    def close(self) -> None:
+        """Close the file; every use of it then fails with `sqlite3.ProgrammingError`."""
+        with self._lock:
+            self._connection.close()
+
+
+def _connect(
+    path: Path | None, version: str, create: Callable[[sqlite3.Connection], None]
+) -> sqlite3.Connection:
+    """Open the file; one that cannot be used is replaced by an empty one."""
+    connection = _open(path)
+    if not _is_current(connection, version):
+        connection.close()
+        _discard(path)
+        connection = _open(path)
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            create(connection)
+    # WAL commits are cheap; a power cut may lose the last ones, which `about` then tells.
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _copy(path: Path, version: str) -> sqlite3.Connection:
+    """A copy in memory of another's file: reading in place would leave files beside it."""
+    # Without its log nobody has the file open, and nothing beside it is needed to read it.
+    still = "" if path.with_name(path.name + "-wal").exists() else "&immutable=1"
+    source = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{still}", uri=True)
+    copy = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+    try:
+        source.backup(copy)
+        copy.text_factory = bytes
+        if not _is_current(copy, version):
+            raise sqlite3.DatabaseError(f"{path.name} is damaged or of another version")
+    except sqlite3.Error:
+        copy.close()
+        raise
+    finally:
+        source.close()
+    return copy
+
+
+def _open(path: Path | None) -> sqlite3.Connection:
+    # Autocommit: every transaction here begins by an explicit BEGIN.
+    connection = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
+    connection.text_factory = bytes  # text of a damaged file need not be UTF-8
+    return connection
+
+
+def _is_current(connection: sqlite3.Connection, version: str) -> bool:
+    """Tell whether the file is undamaged and of this version."""
+    try:
+        state = connection.execute("PRAGMA quick_check(1)").fetchall()
+        state += connection.execute("SELECT version FROM about").fetchall()
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        if _is_damage(error):  # or there is no such table
+            return False
+        connection.close()
+        raise
+    return state == [(b"ok",), (version.encode(),)]
+
+
+def _is_damage(error: sqlite3.Error | UnicodeDecodeError) -> bool:
+    """Tell a file that cannot be used from one that is locked, full or read-only."""
+    if isinstance(error, UnicodeDecodeError):  # SQLite's message quotes the damaged file
+        return True
+    # The statements here are constants, so that SQLITE_ERROR too speaks of the file. An error of
+    # the Python module, such as the use of a closed connection, has no code.
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+
+
+def _discard(path: Path | None) -> None:
+    if path is None:
+        return
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{path}{suffix}").unlink(missing_ok=True)
+    except OSError as error:
+        raise sqlite3.OperationalError(f"cannot replace {path}: {error}") from error

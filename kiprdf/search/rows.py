@@ -1,0 +1,63 @@
+"""What the index knows of an element, and what it finds."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+Kind = Literal["concept", "proposition"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+# Characters of an element that are embedded: about what models read, and what bounds a batch.
+LONGEST_TEXT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """What can be found of one element."""
+
+    key: str  # IRI of the element
+    kind: Kind
+    type: str  # concept type, or predicate
+    name: str  # concept name, or predicate
+    aliases: tuple[str, ...]  # of a concept; of a proposition, the names of its endpoints
+    description: str  # the concept's, or the predicate's
+    text: str  # all other text attributes
+
+
+class Hit(NamedTuple):
+    """A row that was found; a higher score, in [0, 1), is a better answer."""
+
+    key: str
+    score: float
+
+
+def embedded_text(row: IndexRow) -> str:
+    r"""What an embedder reads of a row: the fields that keyword search finds it by.
+
+    >>> embedded_text(IndexRow("urn:1", "concept", "Drug", "Aspirin", ("ASA",), "Eases pain.", ""))
+    'Aspirin\nASA\nEases pain.'
+
+    A proposition reads as a sentence:
+
+    >>> link = IndexRow("urn:2", "proposition", "treats", "treats", ("Aspirin", "Fever"), "", "")
+    >>> embedded_text(link)
+    'Aspirin treats Fever'
+    """
+    # To a model has_side_effect is an odd word, has side effect are three known ones.
+    name = row.name.replace("_", " ")
+    if row.kind == "proposition":
+        first, *others = row.aliases or ("",)
+        head = " ".join((first, name, *others)).strip()
+    else:
+        head = "\n".join((name, *row.aliases))
+    return clean("\n".join(part for part in (head, row.description, row.text) if part))
+
+
+def clean(text: str) -> str:
+    """The beginning of a text, as UTF-8 can hold it."""
+    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
+
+
+def digest(text: str) -> bytes:
+    """What a text is known by."""
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest()

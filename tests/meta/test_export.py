@@ -1,0 +1,197 @@
+"""EXPORT: a capsule re-creates its selection, page by page, and twice changes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import kiprdf
+from tests.interchange import nexuses
+from tests.nexus.support import StoppedClock, dataset, medical
+
+KNOWLEDGE = """
+EXPORT ?x WHERE {
+  ?x {type: "Drug"}
+  UNION { ?x {type: "Symptom"} }
+  UNION { ?x {type: "User"} }
+  UNION { ?x (?a, "treats" | "stated", ?b) }
+}
+"""
+
+
+def empty(nexus: kiprdf.Nexus, genesis: bool = False) -> kiprdf.Nexus:
+    return kiprdf.Nexus.memory(nexus.base_iri, genesis=genesis, clock=StoppedClock())
+
+
+def pages(nexus: kiprdf.Nexus, command: str, size: int) -> list[str]:
+    """The capsules of all pages."""
+    found = []
+    cursor = None
+    while cursor is not None or not found:
+        following = "" if cursor is None else " CURSOR :c"
+        answer = nexus.answer(f"{command} LIMIT {size}{following}", {"c": cursor})
+        found.append(answer.result["capsule"])
+        cursor = answer.next_cursor
+    return found
+
+
+@pytest.mark.parametrize("made", [nexuses.small, nexuses.hostile, nexuses.colliding])
+def test_everything_applied_to_an_empty_nexus_is_the_same_but_for_engine_metadata(
+    made: Callable[[], kiprdf.Nexus],
+) -> None:
+    nexus = made()
+    copy = empty(nexus)
+    copy.apply_capsule(nexus.export())
+    assert copy.snapshot(engine_metadata=False) == nexus.snapshot(engine_metadata=False)
+
+
+def test_everything_of_a_nexus_with_capsules_applied_to_an_empty_one_is_the_same() -> None:
+    nexus = nexuses.demonstration()
+    nexus.execute(
+        'UPDATE ?x SET ATTRIBUTES {aliases: ["me"]} WHERE { ?x {type: "Person", name: "$self"} }'
+    )
+    copy = empty(nexus, genesis=True)
+    copy.apply_capsule(nexus.export())
+    assert copy.snapshot(engine_metadata=False) == nexus.snapshot(engine_metadata=False)
+
+
+def test_applying_a_capsule_twice_changes_nothing_the_second_time() -> None:
+    nexus = nexuses.hostile()
+    copy = empty(nexus)
+    copy.apply_capsule(nexus.export())
+    before = dataset(copy)
+    copy.apply_capsule(nexus.export())
+    assert dataset(copy) == before
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_pages_recreate_the_selection_one_after_another_and_twice_change_nothing(
+    size: int,
+) -> None:
+    nexus = medical()
+    copy = empty(nexus)
+    copy.apply_capsule(nexus.export('EXPORT ?x WHERE { ?x {type: "$ConceptType"} }'))
+    copy.apply_capsule(nexus.export('EXPORT ?x WHERE { ?x {type: "$PropositionType"} }'))
+    capsules = pages(nexus, KNOWLEDGE, size)
+    for capsule in capsules:
+        copy.apply_capsule(capsule)
+    assert copy.snapshot(engine_metadata=False) == nexus.snapshot(engine_metadata=False)
+    before = dataset(copy)
+    for capsule in capsules:
+        copy.apply_capsule(capsule)
+    assert dataset(copy) == before
+
+
+def test_a_page_alone_is_valid_where_what_it_names_exists() -> None:
+    nexus = medical()
+    before = dataset(nexus)
+    for capsule in reversed(pages(nexus, KNOWLEDGE, 1)):
+        nexus.apply_capsule(capsule)
+    assert dataset(nexus) == before
+
+
+def test_definitions_come_first_and_facts_before_the_facts_about_them() -> None:
+    nexus = medical()
+    text = nexus.export()
+    order = [
+        text.index(part)
+        for part in (
+            '{type: "$ConceptType", name: "User"}',
+            '{type: "$PropositionType", name: "treats"}',
+            '{type: "Symptom", name: "Fever"}',
+            '"treats", ?',
+            '"stated", ?',
+        )
+    ]
+    assert order == sorted(order)
+
+
+def test_an_endpoint_has_a_handle_inside_of_the_page_and_a_name_outside() -> None:
+    nexus = medical()
+    one = 'EXPORT ?x WHERE { ?x ({type: "User", name: "Ann"}, "stated", ?fact) }'
+    assert nexus.export(one) == (
+        "UPSERT {\n"
+        "  PROPOSITION {\n"
+        '    ({type: "User", name: "Ann"}, "stated", ({type: "Drug", name: "Aspirin"}, "treats", '
+        '{type: "Symptom", name: "Headache"}))\n'
+        '    SET ATTRIBUTES {wording: "it helped"}\n'
+        "  }\n"
+        "}\n"
+    )
+    two = """EXPORT ?x WHERE {
+      ?x (?u, "stated", ?fact)
+      UNION { ?x ({name: "Aspirin"}, "treats", {name: "Headache"}) }
+      UNION { ?x {type: "Drug", name: "Aspirin"} }
+    }"""
+    assert nexus.export(two) == (
+        "UPSERT {\n"
+        "  CONCEPT ?c1 {\n"
+        '    {type: "Drug", name: "Aspirin"}\n'
+        '    SET ATTRIBUTES {colour: "white", risk: 2}\n'
+        '  } WITH METADATA {source: "textbook"}\n'
+        "  PROPOSITION ?p2 {\n"
+        '    (?c1, "treats", {type: "Symptom", name: "Headache"})\n'
+        '  } WITH METADATA {source: "textbook"}\n'
+        "  PROPOSITION {\n"
+        '    ({type: "User", name: "Ann"}, "stated", ?p2)\n'
+        '    SET ATTRIBUTES {wording: "it helped"}\n'
+        "  }\n"
+        "}\n"
+    )
+
+
+def test_reserved_metadata_stays_behind() -> None:
+    nexus = medical()
+    nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "ASA"} } }')
+    nexus.execute(
+        'MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: "Drug", name: "ASA"} '
+        '?b {type: "Drug", name: "Aspirin"} }'
+    )
+    assert re.findall(r"\b_\w+", nexus.export()) == []
+
+
+def test_pages_do_not_move_while_nothing_is_written() -> None:
+    nexus = nexuses.hostile()
+    command = 'EXPORT ?x WHERE { ?x {type: "Thing"} }'
+    whole = nexus.export(command)
+    assert "".join(pages(nexus, command, 7)).count("CONCEPT {") == whole.count("CONCEPT {") == 48
+
+
+def test_a_cursor_belongs_to_its_command() -> None:
+    nexus = medical()
+    cursor = nexus.answer('EXPORT ?x WHERE { ?x {type: "Symptom"} } LIMIT 1').next_cursor
+    with pytest.raises(kiprdf.KipError) as caught:
+        nexus.answer('EXPORT ?x WHERE { ?x {type: "Drug"} } LIMIT 1 CURSOR :c', {"c": cursor})
+    assert caught.value.code == "KIP_1001"
+
+
+def test_facts_stacked_high_are_exported() -> None:
+    """Higher than the nesting that a text may have: inside of a page handles keep it flat."""
+    nexus = medical()
+    identifier = "P:48ec6e8e3fe50dea:treats"
+    for _ in range(150):
+        receipt = nexus.execute(
+            'UPSERT { PROPOSITION { ({type: "User", name: "Ann"}, "stated", (id: :id)) } }',
+            id=identifier,
+        )
+        (identifier,) = receipt["upsert_proposition_links"]
+    copy = empty(nexus)
+    copy.apply_capsule(nexus.export())
+    assert copy.snapshot(engine_metadata=False) == nexus.snapshot(engine_metadata=False)
+
+
+def test_a_read_only_nexus_exports(tmp_path: Path) -> None:
+    with (
+        kiprdf.Nexus.open(tmp_path / "brain") as writer,
+        kiprdf.Nexus.open(tmp_path / "brain", read_only=True) as reader,
+    ):
+        assert reader.export() == writer.export() != ""
+
+
+def test_the_call_takes_an_export_only() -> None:
+    with pytest.raises(kiprdf.KipError) as caught:
+        medical().export("DESCRIBE PRIMER")
+    assert (caught.value.code, caught.value.position) == ("KIP_1001", (1, 1))

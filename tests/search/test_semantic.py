@@ -1,0 +1,467 @@
+"""Meanings are found best first; every text is embedded once; no fault loses anything."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex
+from kiprdf.search.semantic import SemanticIndex
+from kiprdf.search.vectors import BATCH, PROBE
+from tests.search.toys import MEANINGS, Counting, by_meaning
+
+
+def concept(key: str, name: str, *, type: str = "Drug", text: str = "") -> IndexRow:
+    return IndexRow(key, "concept", type, name, (), "", text)
+
+
+def proposition(key: str, subject: str, predicate: str, object: str) -> IndexRow:
+    return IndexRow(key, "proposition", predicate, predicate, (subject, object), "", "")
+
+
+class Shelf:
+    """A text index, and the rows that it is made of."""
+
+    def __init__(self, *rows: IndexRow) -> None:
+        self.rows = {row.key: row for row in rows}
+        self.index = TextIndex(None)
+        self.index.rebuild(rows, commit=1)
+
+    def rows_of(self, keys: Iterable[str]) -> Iterable[IndexRow]:
+        return (self.rows[key] for key in keys if key in self.rows)
+
+    def put(self, *rows: IndexRow, removed: tuple[str, ...] = ()) -> None:
+        self.rows.update({row.key: row for row in rows})
+        for key in removed:
+            del self.rows[key]
+        self.index.update(rows, removed, commit=self.index.commit + 1)
+
+    def hits(
+        self,
+        semantic: SemanticIndex,
+        term: str,
+        kind: Kind = "concept",
+        type: str | None = None,
+        limit: int = 100,
+    ) -> list[Hit]:
+        return semantic.search(self.index, self.rows_of, kind, term, type, limit)
+
+    def keys(self, semantic: SemanticIndex, term: str, **more: Any) -> list[str]:
+        return [hit.key for hit in self.hits(semantic, term, **more)]
+
+
+# Ranking
+
+
+def test_a_synonym_is_found() -> None:
+    shelf = Shelf(concept("a", "Headache"), concept("b", "Fever"))
+    assert shelf.keys(SemanticIndex(by_meaning, None), "cephalalgia") == ["a"]
+
+
+def test_the_score_is_the_cosine() -> None:
+    shelf = Shelf(concept("a", "headache"), concept("b", "headache fever"))
+    hits = shelf.hits(SemanticIndex(by_meaning, None), "migraine")
+    assert hits == [Hit("a", 1.0), Hit("b", 0.707107)]
+
+
+def test_what_has_nothing_in_common_is_not_found() -> None:
+    shelf = Shelf(concept("a", "Fever"), concept("b", "unknown"))
+    assert shelf.keys(SemanticIndex(by_meaning, None), "tea") == []
+    assert shelf.keys(SemanticIndex(by_meaning, None), "unknown") == []
+
+
+def test_an_opposite_is_not_found() -> None:
+    def signed(texts: list[str]) -> list[list[float]]:
+        return [[-1.0 if "not" in text else 1.0, 0.1] for text in texts]
+
+    shelf = Shelf(concept("a", "good"), concept("b", "not good"))
+    assert shelf.keys(SemanticIndex(signed, None), "good") == ["a"]
+
+
+def test_equal_scores_are_ordered_by_key() -> None:
+    shelf = Shelf(*(concept(key, f"tea {key}") for key in "dacb"))
+    assert shelf.keys(SemanticIndex(by_meaning, None), "infusion") == ["a", "b", "c", "d"]
+
+
+def test_the_type_filters_before_the_limit() -> None:
+    shelf = Shelf(concept("a", "tea", type="Food"), concept("b", "tea fever", type="Drug"))
+    semantic = SemanticIndex(by_meaning, None)
+    assert shelf.keys(semantic, "tea", type="Drug", limit=1) == ["b"]
+    assert shelf.keys(semantic, "tea", type="drug") == []
+
+
+def test_the_limit_keeps_the_best() -> None:
+    shelf = Shelf(concept("a", "tea fever"), concept("b", "tea"), concept("c", "tea fever aspirin"))
+    semantic = SemanticIndex(by_meaning, None)
+    assert shelf.keys(semantic, "tea", limit=1) == ["b"]
+    assert shelf.keys(semantic, "tea", limit=9) == ["b", "a", "c"]
+
+
+def test_the_kind_filters() -> None:
+    shelf = Shelf(concept("a", "tea"), proposition("p", "tea", "eases", "fever"))
+    semantic = SemanticIndex(by_meaning, None)
+    assert shelf.keys(semantic, "tea") == ["a"]
+    assert shelf.keys(semantic, "pyrexia", kind="proposition") == ["p"]
+
+
+def test_a_proposition_is_embedded_as_a_sentence() -> None:
+    embedder = Counting()
+    shelf = Shelf(proposition("p", "Tea", "is_good_for", "Fever"))
+    shelf.keys(SemanticIndex(embedder, None), "fever", kind="proposition")
+    assert "Tea is good for Fever" in embedder.texts
+
+
+def test_an_empty_index_finds_nothing() -> None:
+    assert Shelf().keys(SemanticIndex(by_meaning, None), "tea") == []
+
+
+@pytest.mark.parametrize("term", ["\ud800tea", "tea\x00", "tea " * 100_000])
+def test_a_strange_term_is_embedded(term: str) -> None:
+    embedder = Counting()
+    assert Shelf(concept("a", "tea")).keys(SemanticIndex(embedder, None), term) == ["a"]
+    assert all(text.encode() and len(text) <= 2000 for text in embedder.texts)
+
+
+def test_lists_and_arrays_are_vectors() -> None:
+    def arrays(texts: list[str]) -> Any:
+        return np.array(by_meaning(texts), dtype=np.float16)
+
+    shelf = Shelf(concept("a", "tea"))
+    assert shelf.keys(SemanticIndex(arrays, None), "infusion") == ["a"]
+
+
+# What is embedded, and when
+
+
+def test_only_texts_that_changed_are_embedded_again() -> None:
+    embedder = Counting()
+    shelf = Shelf(concept("a", "tea"), concept("b", "fever"))
+    semantic = SemanticIndex(embedder, None)
+    shelf.keys(semantic, "tea")
+    embedder.forget()
+    shelf.put(concept("b", "coffee"), concept("c", "aspirin"))
+    assert shelf.keys(semantic, "espresso") == ["b"]
+    assert embedder.texts == ["coffee", "aspirin", "espresso"]
+
+
+def test_without_a_change_only_the_term_is_embedded() -> None:
+    embedder = Counting()
+    shelf = Shelf(concept("a", "tea"))
+    semantic = SemanticIndex(embedder, None)
+    shelf.keys(semantic, "tea")
+    embedder.forget()
+    shelf.keys(semantic, "fever")
+    assert embedder.texts == ["fever"]
+
+
+def test_only_the_kind_that_is_searched_is_embedded() -> None:
+    embedder = Counting()
+    shelf = Shelf(concept("a", "tea"), proposition("p", "tea", "eases", "fever"))
+    shelf.keys(SemanticIndex(embedder, None), "tea")
+    assert embedder.texts == [PROBE, "tea", "tea"]
+
+
+def test_rows_of_one_text_share_a_vector() -> None:
+    embedder = Counting()
+    shelf = Shelf(*(concept(f"{n:03}", "tea", type=f"T{n}") for n in range(2 * BATCH)))
+    assert len(shelf.keys(SemanticIndex(embedder, None), "tea", limit=1000)) == 2 * BATCH
+    assert embedder.texts == [PROBE, "tea", "tea"]
+
+
+def test_texts_are_embedded_in_batches() -> None:
+    embedder = Counting()
+    shelf = Shelf(*(concept(f"{n:03}", f"tea {n}") for n in range(BATCH + 1)))
+    assert len(shelf.keys(SemanticIndex(embedder, None), "tea", limit=1000)) == BATCH + 1
+    assert [len(call) for call in embedder.calls] == [1, BATCH, 1, 1]
+
+
+def test_a_removed_row_is_not_found() -> None:
+    shelf = Shelf(concept("a", "tea"), concept("b", "tea fever"))
+    semantic = SemanticIndex(by_meaning, None)
+    assert shelf.keys(semantic, "tea") == ["a", "b"]
+    shelf.put(removed=("a",))
+    assert shelf.keys(semantic, "tea") == ["b"]
+    shelf.put(removed=("b",))
+    assert shelf.keys(semantic, "tea") == []
+
+
+def test_a_row_that_changes_while_it_is_embedded_is_found_when_the_index_knows_it() -> None:
+    embedder = Counting()
+    shelf = Shelf(concept("a", "tea"), concept("b", "fever"))
+    semantic = SemanticIndex(embedder, None)
+    shelf.rows["a"] = concept("a", "coffee")
+    assert shelf.keys(semantic, "tea coffee fever") == ["b"]
+    shelf.put(concept("a", "coffee"))
+    assert shelf.keys(semantic, "espresso") == ["a"]
+    assert embedder.texts.count("coffee") == 1
+
+
+# The file
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The closed file of the vectors of SHELF."""
+    shelf().keys(semantic := SemanticIndex(by_meaning, tmp_path / "vectors"), "tea")
+    semantic.close()
+    return tmp_path / "vectors"
+
+
+def shelf(*more: IndexRow) -> Shelf:
+    return Shelf(concept("a", "tea"), concept("b", "fever"), *more)
+
+
+def kept(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    (count,) = connection.execute("SELECT count(*) FROM vector").fetchone()
+    connection.close()
+    return int(count)
+
+
+def embedded(path: Path, embedder: Counting | None = None, read_only: bool = False) -> list[str]:
+    """What a new process embeds to find a row by its synonym."""
+    counting = embedder or Counting()
+    semantic = SemanticIndex(counting, path, read_only)
+    try:
+        assert shelf().keys(semantic, "infusion") == ["a"]
+    finally:
+        semantic.close()
+    return [text for text in counting.texts if text not in (PROBE, "infusion")]
+
+
+def test_vectors_outlive_the_process(path: Path) -> None:
+    assert embedded(path) == []
+
+
+def test_an_embedder_of_another_dimension_makes_all_anew(path: Path) -> None:
+    class Longer(Counting):
+        def __call__(self, texts: list[str], /) -> list[list[float]]:
+            return [[*vector, 0.0] for vector in super().__call__(texts)]
+
+    assert embedded(path, Longer()) == ["tea", "fever"]
+    assert embedded(path, Longer()) == []
+    assert embedded(path) == ["tea", "fever"]
+
+
+def test_an_embedder_with_another_vector_of_the_probe_makes_all_anew(path: Path) -> None:
+    class Reversed(Counting):
+        def __call__(self, texts: list[str], /) -> list[list[float]]:
+            vectors = [vector[::-1] for vector in super().__call__(texts)]
+            return [[1.0] * len(MEANINGS)] if texts == [PROBE] else vectors
+
+    assert embedded(path, Reversed()) == ["tea", "fever"]
+    assert embedded(path, Reversed()) == []
+
+
+def test_an_embedder_that_is_not_exact_is_the_same(path: Path) -> None:
+    class Noisy(Counting):
+        def __call__(self, texts: list[str], /) -> list[list[float]]:
+            return [[n * 1.0001 for n in vector] for vector in super().__call__(texts)]
+
+    assert embedded(path, Noisy()) == []
+
+
+def test_vectors_of_texts_that_are_no_more_are_dropped(path: Path) -> None:
+    semantic = SemanticIndex(by_meaning, path)
+    books = shelf(concept("c", "coffee"))
+    books.keys(semantic, "tea")
+    assert kept(path) == 3
+    books.put(removed=("c",))
+    books.keys(semantic, "tea")
+    assert kept(path) == 2
+    semantic.close()
+
+
+def test_vectors_that_became_stale_before_the_opening_are_dropped(path: Path) -> None:
+    semantic = SemanticIndex(by_meaning, path)
+    Shelf(concept("a", "tea")).keys(semantic, "tea")
+    semantic.close()
+    assert kept(path) == 1
+
+
+def test_to_search_one_kind_keeps_the_vectors_of_the_other(path: Path) -> None:
+    semantic = SemanticIndex(by_meaning, path)
+    books = shelf(proposition("p", "tea", "eases", "fever"))
+    books.keys(semantic, "tea", kind="proposition")
+    semantic.close()
+    assert kept(path) == 3
+
+
+def test_an_emptied_text_index_drops_no_vector(path: Path) -> None:
+    semantic = SemanticIndex(by_meaning, path)
+    books = shelf()
+    assert books.keys(semantic, "tea") == ["a"]
+    books.index.rebuild([], commit=-1)
+    assert books.keys(semantic, "tea") == []
+    semantic.close()
+    assert kept(path) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"no database " * 500, b"\x00" * 9000])
+def test_a_file_that_is_none_is_made_anew(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    assert embedded(path) == ["tea", "fever"]
+    assert embedded(path) == []
+
+
+def test_a_file_of_another_version_is_made_anew(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE about SET version = '0'")
+    connection.close()
+    assert embedded(path) == ["tea", "fever"]
+
+
+@pytest.mark.parametrize("blob", [b"", b"123", np.full(len(MEANINGS), np.nan, "f4").tobytes()])
+def test_a_vector_that_cannot_be_one_is_made_anew(path: Path, blob: bytes) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE vector SET vector = ?", (blob,))
+    connection.close()
+    assert embedded(path) == ["tea", "fever"]
+
+
+def test_a_file_damaged_while_it_is_open_fails_no_search(path: Path) -> None:
+    semantic = SemanticIndex(by_meaning, path)
+    books = shelf()
+    assert books.keys(semantic, "tea") == ["a"]
+    for file in path.parent.glob("vectors*"):
+        file.write_bytes(b"\xff" * 50_000)
+    books.put(concept("c", "tea fever"))
+    assert books.keys(semantic, "tea") == ["a", "c"]
+    semantic.close()
+    embedded(path)
+
+
+def test_a_folder_in_the_place_of_the_file_fails_no_search(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "vectors").mkdir()
+    assert embedded(tmp_path / "vectors") == ["tea", "fever"]
+    assert "Vectors are not kept" in caplog.text
+
+
+def test_read_only_uses_the_file_and_leaves_it_alone(path: Path) -> None:
+    before = path.read_bytes()
+    semantic = SemanticIndex(embedder := Counting(), path, read_only=True)
+    assert shelf(concept("c", "coffee")).keys(semantic, "espresso") == ["c"]
+    assert embedder.texts == [PROBE, "coffee", "espresso"]
+    assert (path.read_bytes(), list(path.parent.iterdir())) == (before, [path])
+
+
+def test_read_only_reads_beside_an_open_writer(path: Path) -> None:
+    writer = SemanticIndex(by_meaning, path)
+    shelf(concept("c", "coffee")).keys(writer, "tea")
+    reader = SemanticIndex(embedder := Counting(), path, read_only=True)
+    assert shelf(concept("c", "coffee")).keys(reader, "espresso") == ["c"]
+    assert embedder.texts == [PROBE, "espresso"]
+    writer.close()
+
+
+def test_read_only_makes_no_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert embedded(tmp_path / "vectors", read_only=True) == ["tea", "fever"]
+    assert (list(tmp_path.iterdir()), caplog.text) == ([], "")
+
+
+def test_read_only_ignores_the_vectors_of_another_embedder(path: Path) -> None:
+    class Longer(Counting):
+        def __call__(self, texts: list[str], /) -> list[list[float]]:
+            return [[*vector, 0.0] for vector in super().__call__(texts)]
+
+    assert embedded(path, Longer(), read_only=True) == ["tea", "fever"]
+    assert embedded(path) == []
+
+
+# Embedders that fail
+
+
+@pytest.mark.parametrize("name", [None, "vectors"], ids=["memory", "file"])
+def test_what_was_embedded_before_a_failure_is_not_embedded_again(
+    tmp_path: Path, name: str | None
+) -> None:
+    books = Shelf(*(concept(f"{n:04}", f"tea {n}") for n in range(3 * BATCH)))
+    embedder = Counting(failing_after=2)
+    semantic = SemanticIndex(embedder, tmp_path / name if name else None)
+    with pytest.raises(ConnectionError):
+        books.keys(semantic, "tea")
+    embedder.forget()
+    embedder.failing_after = None
+    assert len(books.keys(semantic, "tea", limit=5000)) == 3 * BATCH
+    assert [len(call) for call in embedder.calls] == [BATCH, BATCH, 1]
+    semantic.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda texts: [], r"an array of \(0,\) for 1 texts"),
+        (lambda texts: [[1.0]] * (len(texts) + 1), r"an array of \(2, 1\) for 1 texts"),
+        (lambda texts: [1.0] * len(texts), r"an array of \(1,\) for 1 texts"),
+        (lambda texts: [[]] * len(texts), r"an array of \(1, 0\) for 1 texts"),
+        (lambda texts: [[1.0, float("nan")]] * len(texts), "not finite"),
+        (lambda texts: [[1e300]] * len(texts), "not finite"),
+        (lambda texts: [["x"]] * len(texts), "no vectors of one length"),
+        (lambda texts: None, "an array of|no vectors"),
+        (lambda texts: ([1.0] for _ in texts), "an array of|no vectors"),
+        (lambda texts: [[1.0, [2.0]]], "no vectors of one length"),
+        (lambda texts: [[1.0] * (1 + len(texts[0]) % 7)], "numbers a text before"),
+    ],
+)
+def test_what_is_not_one_finite_vector_a_text_is_refused(
+    answer: Callable[[list[str]], Any], message: str
+) -> None:
+    semantic = SemanticIndex(answer, None)
+    with pytest.raises(EmbeddingError, match=message):
+        Shelf(concept("a", "tea")).keys(semantic, "tea")
+
+
+# Threads
+
+
+def test_threads_share_an_index_and_never_call_the_embedder_together() -> None:
+    busy = threading.Lock()
+    failures: list[object] = []
+
+    def alone(texts: list[str]) -> list[list[float]]:
+        if not busy.acquire(blocking=False):
+            failures.append("called by two threads")
+            return by_meaning(texts)
+        try:
+            time.sleep(0.001)
+            return by_meaning(texts)
+        finally:
+            busy.release()
+
+    books = shelf()
+    semantic = SemanticIndex(alone, None)
+
+    def read() -> None:
+        for _ in range(50):
+            found = books.keys(semantic, "infusion")
+            if found not in (["a"], ["a", "c"]):
+                failures.append(found)
+
+    def write() -> None:
+        for _ in range(25):
+            books.put(concept("c", "tea fever"))
+            books.put(removed=("c",))
+
+    def guarded(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:
+            logging.exception("a thread failed")
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(work,)) for work in (read, write, read, read)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []

@@ -1,0 +1,47 @@
+"""Embedders small enough to be understood: words with known meanings, and one that counts."""
+
+from __future__ import annotations
+
+import re
+
+# Words of one line mean the same.
+MEANINGS = (
+    ("headache", "cephalalgia", "migraine"),
+    ("drowsiness", "sleepiness", "somnolence"),
+    ("fever", "pyrexia"),
+    ("tea", "infusion"),
+    ("aspirin",),
+    ("coffee", "espresso"),
+)
+
+
+def by_meaning(texts: list[str]) -> list[list[float]]:
+    """One dimension a meaning, and how often it occurs; other words mean nothing."""
+    return [
+        [
+            float(sum(word in words for word in re.findall(r"\w+", text.lower())))
+            for words in MEANINGS
+        ]
+        for text in texts
+    ]
+
+
+class Counting:
+    """Notes what it is asked for; fails when it is told to."""
+
+    def __init__(self, failing_after: int | None = None) -> None:
+        self.calls: list[list[str]] = []
+        self.failing_after = failing_after
+
+    def __call__(self, texts: list[str], /) -> list[list[float]]:
+        self.calls.append(list(texts))
+        if self.failing_after is not None and len(self.calls) > self.failing_after:
+            raise ConnectionError("the service is down")
+        return by_meaning(texts)
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for call in self.calls for text in call]
+
+    def forget(self) -> None:
+        self.calls.clear()
