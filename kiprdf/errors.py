@@ -69,8 +69,8 @@ ERROR_CODES: dict[str, ErrorCode] = {
         ErrorCode(
             "KIP_3003",
             "DuplicateExists",
-            "Two elements claim one identity.",
-            "Update the existing element instead of creating it.",
+            "Two elements claim what one may have.",
+            "Name the one that is meant by its exact identity.",
         ),
         ErrorCode(
             "KIP_3004",
