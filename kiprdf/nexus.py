@@ -48,6 +48,8 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 _BOOTSTRAP = "bootstrap"
 """The record of the commit up to which nothing but opening wrote."""
+_CAPSULE = "capsule/"
+"""What the records of applied capsules begin with; their digests follow."""
 _SELF = "20_self.kip"
 _INDEX_FILE = "search.sqlite3"
 
@@ -192,18 +194,18 @@ class Nexus:
         with self._store.writing():
             applied = self._store.records()
             pristine = self._is_empty()
-            for capsule in resources.bundled_capsules():
-                record = f"capsule/{capsule.name}"
-                if applied.get(record) == capsule.digest:
+            for bundled in resources.bundled_capsules():
+                record = _CAPSULE + bundled.name
+                if applied.get(record) == bundled.digest:
                     continue
-                records = {record: capsule.digest}
+                records = {record: bundled.digest}
                 if pristine:
                     records[_BOOTSTRAP] = str(self._store.commit() + 1)
-                if capsule.name == _SELF and self._has_self():
+                if bundled.name == _SELF and self._has_self():
                     # $self has a life of its own by now; a new capsule must not reset it.
                     self._apply(Delta(records=records))
                 else:
-                    self._apply_text(capsule.text, privileged=True, records=records)
+                    self._apply_text(bundled.text, privileged=True, records=records)
 
     def _has_self(self) -> bool:
         return exists(self._store.iris.concept("Person", "$self"), self._store)
@@ -338,24 +340,28 @@ class Nexus:
     def export(self, command: str | None = None, /, **parameters: Any) -> str:
         """A selection as a knowledge capsule, which ``apply_capsule`` or any KIP engine reads.
 
-        ``command`` is an EXPORT; without it everything is exported, the schema first. Ids and
-        the engine's own metadata stay behind: a capsule names what it says. Raises ``KipError``.
+        ``command`` is an EXPORT; without it everything is exported, the schema first. Ids, the
+        engine's own metadata and what is protected stay behind. Raises ``KipError``.
 
         >>> text = Nexus.memory().export('EXPORT ?d WHERE { ?d {type: "Domain"} }')
         >>> Nexus.memory().apply_capsule(text)["blocks"]
         1
         """
         if command is None:
-            selection = functools.partial(all_elements, self._store)
-            return self._guarded(
-                None, lambda: self._store.read(lambda: capsule(selection(), self._store))
-            )
+            return self._guarded(None, lambda: self._store.read(self._export_all))
         prepared = self._prepare(command, parameters)
         if not isinstance(prepared, ast.Export):
             message = "This call takes an EXPORT."
             hint = "Use execute() for other commands."
             raise KipError("KIP_1001", message, hint, _keyword(prepared), command)
         return str(self._execute(prepared, command).result["capsule"])
+
+    def _export_all(self) -> str:
+        return capsule(all_elements(self._store), self._store, self._is_bundled())
+
+    def _is_bundled(self) -> bool:
+        """Whether the bundled capsules were ever applied."""
+        return any(record.startswith(_CAPSULE) for record in self._store.records())
 
     def sparql(self, query: str) -> Rows | bool | list[Any]:
         """Run a read-only SPARQL 1.2 query on the dataset.
@@ -511,7 +517,7 @@ class Nexus:
         if isinstance(command, ast.Search):
             return Answer(self._indexer.search(command))
         if isinstance(command, ast.Export):
-            return Answer(*export(command, self._store))
+            return Answer(*export(command, self._store, self._is_bundled()))
         return Answer(*describe(command, self._store, catalog, self.search_modes))
 
     def _catalog(self) -> Catalog:
@@ -573,7 +579,8 @@ class Nexus:
     def _apply_text(
         self, text: str, privileged: bool = False, records: dict[str, str] | None = None
     ) -> dict[str, Any]:
-        command = parse(text, limit_size=False)
+        # What an EXPORT of nothing gives; no command is made of nothing.
+        command = parse(text, limit_size=False) if text.strip() else ast.Upsert(())
         if not isinstance(command, ast.Upsert):
             message = "A capsule consists of UPSERT blocks."
             raise KipError(

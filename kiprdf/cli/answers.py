@@ -14,6 +14,7 @@ from kiprdf.search.embedders import INSTALL
 from kiprdf.semantics.places import search_mode
 from kiprdf.source import NOWHERE, Span
 
+_KINDS = ("concept", "proposition")
 _FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")
 
 
@@ -28,8 +29,8 @@ def show_answer(
     note_degraded(nexus, parsed, given)
     if isinstance(parsed, ast.Export):
         output.write_exactly(answer.result["capsule"])
-        counts = answer.result
-        output.note(f"{counts['concepts']} concepts, {counts['propositions']} propositions.")
+        counts = (output.counted(answer.result[f"{kind}s"], kind) for kind in _KINDS)
+        output.note(f"{', '.join(counts)}.")
     else:
         output.show_result(answer.result)
     output.note_cursor(answer.next_cursor)
@@ -43,6 +44,17 @@ def show_response(nexus: Nexus, text: str, given: dict[str, Any], dry_run: bool 
     note_degraded(nexus, kiprdf.parse(text), given)
     cursor = {} if answer.next_cursor is None else {"next_cursor": answer.next_cursor}
     output.show_json({"result": answer.result, **cursor})
+
+
+def exported(nexus: Nexus, select: str | None, given: dict[str, Any]) -> tuple[str, str | None]:
+    """The capsule of everything, or of a selection with the cursor of its next page."""
+    if select is None:
+        return nexus.export(), None
+    if not isinstance(kiprdf.parse(select), ast.Export):
+        message = "Only an EXPORT selects what is written."
+        raise KipError("KIP_1001", message, "Begin with EXPORT.", _first_word(select), select)
+    answer = nexus.answer(select, given)
+    return answer.result["capsule"], answer.next_cursor
 
 
 def note_degraded(nexus: Nexus, parsed: ast.Command, given: dict[str, Any]) -> None:

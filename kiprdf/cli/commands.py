@@ -344,12 +344,17 @@ def export(
     Examples:
       kiprdf export brain.kip
       kiprdf export drugs.kip --select 'EXPORT ?d WHERE { ?d {type: "Drug"} }'
+      kiprdf export drugs.kip --select 'EXPORT ?d WHERE {
+        ?d {type: "$ConceptType", name: "Drug"} UNION { ?d {type: "Drug"} } }'
       kiprdf export | kiprdf load - --nexus copy
+
+    The second selection takes the definition along, for a nexus that has none. Everything holds
+    $self too: loaded elsewhere, it becomes what it is here, core_directives aside.
     """
     given = inputs.parameters(param or (), params_file)
     with inputs.open_to_read(nexus) as opened, output.progress() as advance:
         advance(0, "writing the capsule")
-        text = opened.export(select, **given) if select else opened.export()
+        text, cursor = answers.exported(opened, select, given)
     if not text:
         output.note("Nothing was selected, and nothing written.")
     elif file == inputs.STDIN:
@@ -358,6 +363,7 @@ def export(
         with writing(file):
             write_text(file, text)
         output.note(f"Wrote {file}, {text.count(chr(10))} lines.")
+    output.note_cursor(cursor)
 
 
 @app.command()

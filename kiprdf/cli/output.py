@@ -196,8 +196,16 @@ def _cell_text(value: Any, limit: int) -> Text:
 def show_rows(rows: Rows) -> None:
     """Print the answer of a FIND as a table; the number of rows and the cursor are notes."""
     show(table(rows.columns, rows.tuples, console()))
-    note(f"{len(rows)} row{'' if len(rows) == 1 else 's'}")
+    note(counted(len(rows), "row"))
     note_cursor(rows.next_cursor)
+
+
+def counted(number: int, thing: str) -> str:
+    """
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def note_cursor(cursor: str | None) -> None:

@@ -70,7 +70,9 @@ def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
     if not pairs:
         both = f"?{command.source.name} and ?{command.target.name}"
         message = f"The WHERE binds no pair of concepts to {both}."
-        raise KipError("KIP_3002", message, _absent_hint(command, draft), command.span)
+        merged = _merged_already(command, draft)
+        hint = f"See what it binds: FIND({both.replace(' and ', ', ')}) WHERE {{…}}."
+        raise KipError("KIP_3002", message, merged or hint, command.span)
     if len(pairs) > 1:
         message = f"The WHERE binds {len(pairs)} pairs of concepts; MERGE joins one."
         hint = 'Name both exactly: ?a {type: "…", name: "…"} ?b {type: "…", name: "…"}.'
@@ -78,7 +80,7 @@ def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
     return cast(tuple[Concept, Concept], pairs[0])
 
 
-def _absent_hint(command: ast.MergeConcept, draft: Draft) -> str | None:
+def _merged_already(command: ast.MergeConcept, draft: Draft) -> str | None:
     """Whether what the WHERE says of the source fits a concept that was merged already."""
     for clause in command.where.clauses:
         if isinstance(clause, ast.ConceptClause) and clause.variable == command.source:

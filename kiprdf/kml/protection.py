@@ -14,17 +14,8 @@ from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
 from kiprdf.rdf.elements import Proposition
 from kiprdf.rdf.iris import Iris
+from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 from kiprdf.source import NOWHERE, Span
-
-SYSTEM = (
-    ("$ConceptType", "$ConceptType"),
-    ("$ConceptType", "$PropositionType"),
-    ("$ConceptType", "Domain"),
-    ("$PropositionType", "belongs_to_domain"),
-    ("Domain", "CoreSchema"),
-)
-ACTORS = (("Person", "$self"), ("Person", "$system"))
-CORE_DIRECTIVES = "core_directives"
 
 
 def is_system(node: NamedNode, iris: Iris) -> bool:

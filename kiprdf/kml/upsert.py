@@ -8,12 +8,12 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft
-from kiprdf.kql.probe import not_found
+from kiprdf.kql.probe import merged_hint, not_found
 from kiprdf.kql.segments import exact_node
 from kiprdf.language import ast
 from kiprdf.language.parameters import to_json
 from kiprdf.language.printer import endpoint_text
-from kiprdf.rdf.elements import Element, Terms
+from kiprdf.rdf.elements import Concept, Element, Terms
 from kiprdf.rdf.literals import to_term
 from kiprdf.semantics.places import expected_version
 from kiprdf.source import Span
@@ -118,7 +118,10 @@ class _Statement:
         hint = None
         if found == 0:
             message = f"{name} does not exist; version {expected} was expected."
-            hint = "EXPECT VERSION 0 creates it; perhaps it was deleted or merged meanwhile."
+            hint = "EXPECT VERSION 0 creates it; perhaps it was deleted meanwhile."
+            if isinstance(element, Concept):
+                merged = merged_hint(element.name, self._draft.store, element.type)
+                hint = f"{merged} Write to that." if merged else hint
         elif expected == 0:
             message = f"{name} exists already, in version {found}."
             hint = f"Read it; EXPECT VERSION {found} writes to it."

@@ -29,7 +29,21 @@ KEYWORDS = frozenset(
 )
 
 _CONCEPT_BLOCK = 'CONCEPT ?x { {type: "…", name: "…"} … }'
-_MERGE = "Write MERGE CONCEPT ?from INTO ?to WHERE { ?from {…} ?to {…} }."
+FORMS = {
+    "FIND": "FIND(?x, ?x.name) WHERE { … } ORDER BY ?x.name DESC LIMIT n",
+    "UPSERT": 'UPSERT { CONCEPT ?x { {…} SET ATTRIBUTES {…} } PROPOSITION { (?x, "…", ?y) } } '
+    "WITH METADATA {…}",
+    "UPDATE": "UPDATE ?x SET ATTRIBUTES { key: 1 } SET METADATA { key: 1 } WHERE { … } LIMIT n",
+    "MERGE": "MERGE CONCEPT ?from INTO ?to WHERE { ?from {…} ?to {…} }",
+    "DELETE": 'DELETE ATTRIBUTES {"key"} FROM ?x WHERE { … }, DELETE PROPOSITIONS ?link WHERE '
+    "{ … } or DELETE CONCEPT ?x DETACH WHERE { … }",
+    "DESCRIBE": 'DESCRIBE PRIMER, DESCRIBE CONCEPT TYPES or DESCRIBE CONCEPT TYPE "…"',
+    "SEARCH": 'SEARCH CONCEPT "…" WITH TYPE "…" MODE … THRESHOLD … LIMIT n',
+    "EXPORT": 'EXPORT ?x WHERE { … } LIMIT n CURSOR "…"',
+}
+"""How a command looks, for the faults that nothing better is known about."""
+
+_MERGE = f"Write {FORMS['MERGE']}."
 _DELETE_CONCEPT = "DELETE CONCEPT ?x DETACH WHERE { ?x {…} }"
 
 COMMANDS = {
@@ -39,6 +53,7 @@ COMMANDS = {
         f"A write is UPSERT {{ {_CONCEPT_BLOCK} }}.",
     ),
     **dict.fromkeys(("DETACH", "DROP", "REMOVE"), f"Write {_DELETE_CONCEPT}."),
+    "EXPECT": "EXPECT VERSION n stands inside a block of UPSERT, behind its matcher.",
 }
 """What to write instead of a first word that begins no command."""
 
@@ -70,7 +85,8 @@ _ANYWHERE = {
     "EXISTS": "Write the pattern as a clause, or NOT { … } for its absence.",
     "MINUS": "Write NOT { … }.",
     **dict.fromkeys(("ASC", "DESC"), "The direction stands behind: ORDER BY ?x.name DESC."),
-    "EXPECT": "EXPECT VERSION n stands inside the braces of a block, behind its matcher.",
+    "EXPECT": "EXPECT VERSION n stands inside a block of UPSERT, behind its matcher; elsewhere "
+    "write FILTER(?x.metadata._version == n).",
     "WITH": "WITH METADATA stands behind the closing brace of its block.",
     "METADATA": "Metadata is written WITH METADATA {…}, behind the closing brace of its block.",
     "ATTRIBUTES": "Write SET ATTRIBUTES {…}.",
@@ -82,27 +98,55 @@ _ANYWHERE = {
 """Words that belong to another place or another language."""
 
 
-def syntax_hint(text: str, offset: int, expected: str) -> str | None:
-    """The line that repairs a command at an offset, or None when nothing special is seen.
+def syntax_hint(text: str, offset: int, expected: str, command: str) -> str:
+    """The line that repairs a command at an offset; its form when nothing special is seen.
 
-    >>> syntax_hint("FIND(?a) WHERE { (?a, treats, ?b) }", 22, 'a predicate in double quotes')
+    >>> expected = 'a predicate in double quotes'
+    >>> syntax_hint("FIND(?a) WHERE { (?a, treats, ?b) }", 22, expected, "FIND")
     'Write it in double quotes: "treats".'
     """
     word = cast(re.Match[str], _WORD.match(text, offset)).group()
     if word:
-        return _of_word(word, expected)
-    return _of_mark(text[offset : offset + 2], expected)
+        found = _of_statement(word, expected, command) or _of_word(word, expected)
+    else:
+        found = _of_mark(text[offset : offset + 2], expected)
+    return found or f"The form is {FORMS[command]}."
 
 
 def ending_hint(text: str, offset: int, command: str) -> str | None:
     """The hint for what stands behind a complete command."""
     word = cast(re.Match[str], _WORD.match(text, offset)).group()
     mark = text[offset : offset + 1]
-    if word in ("OFFSET", "SKIP", "GROUP", "HAVING"):
+    if command == "SEARCH" and word in ("OFFSET", "SKIP", "CURSOR"):
+        return "SEARCH has no pages; LIMIT goes up to 100."
+    if word in ("OFFSET", "SKIP", "GROUP", "HAVING", "EXPECT"):
         return _ANYWHERE[word]
+    if word.upper() in ("ASC", "DESC") and word not in KEYWORDS:
+        return f"Keywords are upper case: {word.upper()}."
+    if mark == "?" and command == "FIND":
+        return "Several sort keys are separated by commas."
     if mark == ";":
         return "A command needs no semicolon."
     return _ENDINGS.get(command)
+
+
+def _of_statement(word: str, expected: str, command: str) -> str | None:
+    """Hints for a word that means something else in another statement."""
+    if command == "MERGE" and word in ("WITH", "DETACH", "FROM", "TO"):
+        return f"{_MERGE} It takes nothing else."
+    if command == "UPDATE" and expected == "WHERE" and word == "WITH":
+        return "An UPDATE writes metadata with SET METADATA {…}."
+    if command == "UPDATE" and word in ("PROPOSITIONS", "PROPOSITION") and "META" in expected:
+        return "An UPDATE writes values; links are made by UPSERT."
+    if command == "UPDATE" and ("SET ATTRIBUTES" in expected or expected.startswith("ATTRIBUTES")):
+        return f"The form is {FORMS['UPDATE']}."
+    if expected == "a variable" and word in ("CONCEPT", "PROPOSITION", "PROPOSITIONS"):
+        return "Name the variable alone; WHERE tells what it is."
+    if expected.startswith("keyword, semantic"):
+        return "Modes are keyword, semantic and hybrid."
+    if word == "EXPECT" and command == "UPSERT" and expected.startswith("{type:"):
+        return "The matcher comes first, EXPECT VERSION n behind it."
+    return None
 
 
 def _of_word(word: str, expected: str) -> str | None:
@@ -111,18 +155,6 @@ def _of_word(word: str, expected: str) -> str | None:
         return f'Write it in double quotes: "{word}".'
     if expected.startswith("{type:"):
         return f"The matcher has braces of its own: {_CONCEPT_BLOCK}."
-    if expected.startswith("SET ATTRIBUTES or SET METADATA"):
-        return "Write UPDATE ?x SET ATTRIBUTES {…} SET METADATA {…} WHERE {…}."
-    if expected == "a variable" and word in ("CONCEPT", "PROPOSITION", "PROPOSITIONS"):
-        return "Name the variable alone; WHERE tells what it is."
-    if expected == "CONCEPT":
-        return _MERGE
-    if expected == "WHERE" and word == "WITH":
-        return "An UPDATE writes metadata with SET METADATA {…}."
-    if expected == "ATTRIBUTES or METADATA" and word == "PROPOSITIONS":
-        return "An UPDATE writes values; links are made by UPSERT."
-    if expected.startswith("keyword, semantic"):
-        return "Modes are keyword, semantic and hybrid."
     if expected.startswith("SET ATTRIBUTES or") and word == "PROPOSITIONS":
         return "A PROPOSITION block takes SET ATTRIBUTES only; write another block for a link."
     if word in ("ORDER", "LIMIT", "CURSOR") and "a clause" in expected:
@@ -166,15 +198,12 @@ def _of_mark(mark: str, expected: str) -> str | None:
 def _of_place(first: str, expected: str) -> str | None:
     """Hints for what is missing at a place."""
     if expected == "WHERE":
-        return "Write WHERE { … }." if first == "" else "Write WHERE before the block."
+        hints = {"": "Write WHERE { … }.", "{": "Write WHERE before the block."}
+        return hints.get(first)
     if expected == "DETACH":
         return f"Write {_DELETE_CONCEPT}."
     if expected == "'('":
         return "Parentheses are needed here."
-    if expected in ("CONCEPT", "INTO"):
-        return _MERGE
-    if expected == "VERSION":
-        return "Write EXPECT VERSION n."
     if expected.startswith("keyword, semantic"):
         return "Write MODE semantic."
     if first == "(" and expected == "a variable":
@@ -207,8 +236,10 @@ def _of_habit(mark: str, expected: str) -> str | None:
     first = mark[:1]
     if expected.startswith("a list"):
         return 'IN takes written values, IN(?x.name, ["a", "b"]); nothing looks inside an array.'
-    if first == "=" and mark != "==":
+    if first == "=" and mark != "==" and not expected.startswith("a number"):
         return "Equality is written ==."
+    if first in ("=", "<", ">") and expected.startswith("a number"):
+        return "Write the number alone."
     if first == ">" and "a value" in expected:
         return "Inequality is written !=."
     if mark in ("->", "=>", "-["):
@@ -217,7 +248,7 @@ def _of_habit(mark: str, expected: str) -> str | None:
         return "Join conditions with && and ||."
     if first in ("*", "+") and expected == "','":
         return f'Any number of hops is "p"{"{0,}" if first == "*" else "{1,}"}.'
-    if first == "*":
+    if first == "*" and expected != "a variable":
         return "Name variables: FIND(?x), COUNT(?x)."
     if first in ("+", "-", "/") and ("operator" in expected or "'&&'" in expected):
         return "KIP has no arithmetic; compare with a value."

@@ -50,7 +50,7 @@ def _parse(text: str, limit_size: bool) -> ast.Command:
         (command,) = grammar.COMMANDS[word].parse_string(bare)
         end = values.skip_space(bare, command.span.end)
     except pp.ParseBaseException as fault:
-        raise _in_our_words(bare, fault) from None
+        raise _in_our_words(bare, fault, word) from None
     if end < len(bare):
         raise _trailing(bare, end, word)
     return cast(ast.Command, command)
@@ -110,9 +110,9 @@ def _trailing(bare: str, offset: int, word: str) -> KipError:
     return KipError("KIP_1001", message, ending_hint(bare, offset, word), span)
 
 
-def _in_our_words(bare: str, fault: pp.ParseBaseException) -> KipError:
+def _in_our_words(bare: str, fault: pp.ParseBaseException, word: str) -> KipError:
     offset = values.skip_space(bare, fault.loc)
     expected = fault.msg.removeprefix("Expected ").strip().rstrip(",")
     message = f"Expected {expected}, found {values.describe_token(bare, offset)}."
-    hint = syntax_hint(bare, offset, expected)
+    hint = syntax_hint(bare, offset, expected, word)
     return KipError("KIP_1001", message, hint, values.token_span(bare, offset))

@@ -22,11 +22,7 @@ T = TypeVar("T")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CALCULATION = re.compile(rf"({'|'.join(get_args(ast.NumberFunction))})[ \t\r\n]*\(")
-_CALL = re.compile(r"[A-Za-z_]+\(")
-_FUNCTIONS_HINT = (
-    "The functions are ADD, MUL, CLAMP and COALESCE, over numbers and paths of the target; "
-    "subtract with ADD(a, -1), divide with MUL(a, 0.5)."
-)
+_CALL = re.compile(r"([A-Za-z_]+)\(")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -212,8 +208,9 @@ def _scan_assigned(text: str, offset: int) -> tuple[ast.Calculation | ast.Value,
         written = text[path.span.start : path.span.end]
         hint = f"Compute with functions: ADD({written}, 1), COALESCE({written}, 0)."
         raise KipError("KIP_1001", message, hint, path.span)
-    if _CALL.match(text, offset):
-        raise _syntax(text, offset, "a value", _FUNCTIONS_HINT)
+    call = _CALL.match(text, offset)
+    if call is not None:
+        raise _syntax(text, offset, "a value", _function_hint(call.group(1)))
     return scan_value(text, offset)
 
 
@@ -247,13 +244,24 @@ def _scan_argument(text: str, offset: int) -> tuple[ast.Argument, int]:
         return _scan_calculation(text, offset)
     if text[offset : offset + 1] != "?":
         if not VALUE_START.match(text, offset):
-            raise _syntax(text, offset, "an argument", _FUNCTIONS_HINT)
+            word = _WORD.match(text, offset)
+            hint = _function_hint(word.group() if word else "")
+            raise _syntax(text, offset, "an argument", hint)
         return scan_value(text, offset)
     path, end = scan_path(text, offset)
     if isinstance(path, ast.Variable):
         hint = f"Write ?{path.name}.attributes.key or ?{path.name}.metadata.key."
         raise KipError("KIP_1001", "A variable alone is no number.", hint, path.span)
     return path, end
+
+
+def _function_hint(word: str) -> str:
+    if word.upper() in get_args(ast.NumberFunction):
+        return f"Functions are upper case: {word.upper()}."
+    return (
+        "The functions are ADD, MUL, CLAMP and COALESCE, over numbers and paths of the target; "
+        "subtract with ADD(a, -1), divide with MUL(a, 0.5)."
+    )
 
 
 def _scan_entries(

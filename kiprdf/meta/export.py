@@ -15,13 +15,19 @@ from kiprdf.language.parameters import from_json
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms
 from kiprdf.rdf.literals import to_json
 from kiprdf.semantics.places import RESERVED_METADATA, page_size
+from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 from kiprdf.store import Store
 
 _DEFINITIONS = ("$ConceptType", "$PropositionType")
 
 
-def export(command: ast.Export, store: Store) -> tuple[dict[str, Any], str | None]:
+def export(
+    command: ast.Export, store: Store, is_bundled: bool
+) -> tuple[dict[str, Any], str | None]:
     """One page of a checked EXPORT, and the cursor of the next if there is one.
+
+    ``is_bundled`` tells that the bundled capsules have made what is protected; it then stands by
+    its name only, since any other nexus has its own.
 
     The pages follow the order of the whole selection, so that each may be applied behind those
     before it: definitions, other concepts, propositions, propositions about them.
@@ -33,7 +39,7 @@ def export(command: ast.Export, store: Store) -> tuple[dict[str, Any], str | Non
     page = selected[start:end]
     concepts = sum(isinstance(element, Concept) for element in page)
     result = {
-        "capsule": _text(page, reader),
+        "capsule": _text(page, reader, is_bundled),
         "concepts": concepts,
         "propositions": len(page) - concepts,
     }
@@ -41,20 +47,27 @@ def export(command: ast.Export, store: Store) -> tuple[dict[str, Any], str | Non
     return result, following
 
 
-def capsule(selection: Iterable[NamedNode], store: Store) -> str:
+def capsule(selection: Iterable[NamedNode], store: Store, is_bundled: bool) -> str:
     """The capsule of some elements; empty when there are none."""
     reader = Reader(store)
-    return _text(_ordered(selection, reader), reader)
+    return _text(_ordered(selection, reader), reader, is_bundled)
 
 
 # The order ------------------------------------------------------------------------------------
 
 
 def _ordered(selection: Iterable[NamedNode], reader: Reader) -> list[Element]:
-    """Elements behind those that they need, otherwise by IRI."""
+    """Elements behind those that they need; otherwise concepts by IRI, propositions by what they
+    say, since their own IRI is another one in another nexus."""
     heights: dict[NamedNode, int] = {}
     elements = [_element(node, reader) for node in selection]
-    return sorted(elements, key=lambda found: (*_rank(found, heights, reader), found.node.value))
+    return sorted(elements, key=lambda found: (_rank(found, heights, reader), *_said(found)))
+
+
+def _said(element: Element) -> tuple[str, ...]:
+    if isinstance(element, Concept):
+        return (element.node.value,)
+    return (element.subject.value, element.predicate, element.object.value)
 
 
 def _element(node: NamedNode, reader: Reader) -> Element:
@@ -95,18 +108,21 @@ def _height(link: Proposition, heights: dict[NamedNode, int], reader: Reader) ->
 # The text -------------------------------------------------------------------------------------
 
 
-def _text(page: Sequence[Element], reader: Reader) -> str:
+def _text(page: Sequence[Element], reader: Reader, is_bundled: bool) -> str:
     """One UPSERT; what others in it refer to has a handle."""
     if not page:
         return ""
-    writer = _Writer(page, reader)
+    writer = _Writer(page, reader, is_bundled)
     block = ast.UpsertBlock(tuple(writer.block(element) for element in page))
     return to_text(ast.Upsert((block,))) + "\n"
 
 
 class _Writer:
-    def __init__(self, page: Sequence[Element], reader: Reader) -> None:
+    """One page. With ``is_bundled`` the bundled capsules brought what is protected."""
+
+    def __init__(self, page: Sequence[Element], reader: Reader, is_bundled: bool) -> None:
         self._reader = reader
+        self._is_bundled = is_bundled
         links = [element for element in page if isinstance(element, Proposition)]
         ends = {end for link in links for end in (link.subject, link.object)}
         referred = [element for element in page if element.node in ends]
@@ -117,16 +133,19 @@ class _Writer:
 
     def block(self, element: Element) -> ast.ConceptBlock | ast.PropositionBlock:
         handle = self._handles.get(element.node)
-        attributes = _map(element.attributes)
-        metadata = _map(
-            {key: term for key, term in element.metadata.items() if key not in RESERVED_METADATA}
-        )
+        metadata = {k: v for k, v in element.metadata.items() if k not in RESERVED_METADATA}
         match element:
             case Concept():
-                matcher = _concept(element)
-                return ast.ConceptBlock(handle, matcher, attributes, None, metadata)
+                attributes = element.attributes
+                if self._is_bundled:
+                    attributes, metadata = _unprotected(element, metadata)
+                return ast.ConceptBlock(
+                    handle, _concept(element), _map(attributes), None, _map(metadata)
+                )
             case Proposition():
-                return ast.PropositionBlock(handle, self._fact(element), attributes, metadata)
+                return ast.PropositionBlock(
+                    handle, self._fact(element), _map(element.attributes), _map(metadata)
+                )
             case _:
                 assert_never(element)
 
@@ -144,6 +163,17 @@ class _Writer:
         if isinstance(element, Concept):
             return ast.ConceptClause(None, _concept(element))
         return ast.PropositionClause(None, self._fact(element))
+
+
+def _unprotected(element: Concept, metadata: Terms) -> tuple[Terms, Terms]:
+    """What a statement may write. The rest stands in every nexus, perhaps in other words."""
+    identity = (element.type, element.name)
+    if identity in SYSTEM:
+        return {}, {}
+    attributes = dict(element.attributes)
+    if identity in ACTORS:
+        attributes.pop(CORE_DIRECTIVES, None)
+    return attributes, metadata
 
 
 def _concept(element: Concept) -> ast.ConceptMatcher:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
 from kiprdf.language import ast
+from kiprdf.language.printer import value_text
 from kiprdf.semantics.patterns import Kinds, check_operand
 from kiprdf.semantics.places import check_key, check_map, refuse_reserved
 
@@ -40,9 +41,20 @@ def _check_calculation(found: ast.Calculation, target: ast.Variable, kinds: Kind
             case ast.Scalar(value=int() | float() as value) if not isinstance(value, bool):
                 pass
             case _:
-                message = f"{found.function} computes with numbers."
-                hint = f"Write a number or a path such as ?{target.name}.attributes.key."
-                raise KipError("KIP_1001", message, hint, argument.span)
+                raise _no_number(argument, found, target)
+
+
+def _no_number(found: ast.Value, calculation: ast.Calculation, target: ast.Variable) -> KipError:
+    shown_value = shown(value_text(found))
+    message = f"{calculation.function} computes with numbers, and {shown_value} is none."
+    hint = f"Write or send a number, or a path such as ?{target.name}.attributes.key."
+    is_text = isinstance(found, ast.Scalar) and isinstance(found.value, str)
+    if is_text and calculation.function == "COALESCE":
+        hint = (
+            f"Texts are set where they are missing: SET ATTRIBUTES {{key: {shown_value}}} WHERE "
+            f"{{ … FILTER(IS_NULL(?{target.name}.attributes.key)) }}."
+        )
+    return KipError("KIP_1001", message, hint, found.span)
 
 
 def _check_own(path: ast.Path, target: ast.Variable, kinds: Kinds) -> None:

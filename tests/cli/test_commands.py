@@ -61,7 +61,7 @@ def test_an_empty_selection_writes_nothing(loaded: Invoke, tmp_path: Path) -> No
 def test_only_an_export_selects(loaded: Invoke) -> None:
     answer = loaded("export", "--select", NAMES)
     assert answer.exit_code == 1
-    assert "KIP_1001 1:1 This call takes an EXPORT." in answer.stderr
+    assert "KIP_1001 1:1 Only an EXPORT selects what is written." in answer.stderr
 
 
 def test_run_prints_the_capsule_of_an_export_as_it_is(loaded: Invoke) -> None:
@@ -69,7 +69,13 @@ def test_run_prints_the_capsule_of_an_export_as_it_is(loaded: Invoke) -> None:
     assert answer.stdout == (
         'UPSERT {\n  CONCEPT {\n    {type: "Symptom", name: "Headache"}\n  }\n}\n'
     )
-    assert answer.stderr == "1 concepts, 0 propositions.\n"
+    assert answer.stderr == "1 concept, 0 propositions.\n"
+
+
+def test_a_page_of_an_export_tells_how_to_go_on(loaded: Invoke) -> None:
+    select = 'EXPORT ?d WHERE { ?d {type: "Drug"} } LIMIT 1'
+    for given in (("run", select), ("export", "--select", select)):
+        assert 'repeat the command with CURSOR "' in loaded(*given).stderr
 
 
 # run ------------------------------------------------------------------------------------------

@@ -58,6 +58,52 @@ def test_everything_of_a_nexus_with_capsules_applied_to_an_empty_one_is_the_same
     assert copy.snapshot(engine_metadata=False) == nexus.snapshot(engine_metadata=False)
 
 
+def test_what_is_protected_stays_behind_so_that_a_nexus_of_other_words_takes_the_rest() -> None:
+    text = nexuses.demonstration().export()
+    assert '{type: "Domain", name: "CoreSchema"}\n  }\n' in text
+    assert "core_directives: [" not in text
+
+
+def test_without_bundled_capsules_what_is_protected_is_exported_like_anything_else() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "Domain"} SET ATTRIBUTES { a: 1 } } }'
+    )
+    copy = empty(nexus)
+    copy.apply_capsule(nexus.export())
+    assert copy.snapshot(engine_metadata=False) == nexus.snapshot(engine_metadata=False)
+
+
+def test_the_text_is_the_same_for_the_same_knowledge_under_other_link_ids() -> None:
+    nexus = medical()
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "Drug", name: "ASA"} SET PROPOSITIONS { '
+        '("treats", {type: "Symptom", name: "Fever"}) } } '
+        'CONCEPT { {type: "Drug", name: "B"} SET PROPOSITIONS { '
+        '("treats", {type: "Symptom", name: "Fever"}) ("treats", {type: "Symptom", '
+        'name: "Headache"}) } } }'
+    )
+    nexus.execute(
+        'MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: "Drug", name: "ASA"} '
+        '?b {type: "Drug", name: "B"} }'
+    )
+    copy = empty(nexus)
+    copy.apply_capsule(nexus.export())
+    assert copy.export() == nexus.export()
+
+
+def test_the_capsule_of_nothing_can_be_applied() -> None:
+    with kiprdf.Nexus.memory() as nexus:
+        before = dataset(nexus)
+        text = nexus.export('EXPORT ?p WHERE { ?p {type: "SleepTask"} }')
+        assert nexus.apply_capsule(text) == {
+            "blocks": 0,
+            "upsert_concept_nodes": [],
+            "upsert_proposition_links": [],
+        }
+        assert dataset(nexus) == before
+
+
 def test_applying_a_capsule_twice_changes_nothing_the_second_time() -> None:
     nexus = nexuses.hostile()
     copy = empty(nexus)

@@ -1,0 +1,15 @@
+"""What every nexus stands on, and no statement changes (KIP Appendix 4), by type and name."""
+
+from __future__ import annotations
+
+SYSTEM = (
+    ("$ConceptType", "$ConceptType"),
+    ("$ConceptType", "$PropositionType"),
+    ("$ConceptType", "Domain"),
+    ("$PropositionType", "belongs_to_domain"),
+    ("Domain", "CoreSchema"),
+)
+"""Definitions and domains that keep their attributes, metadata and links."""
+ACTORS = (("Person", "$self"), ("Person", "$system"))
+"""Who stays, and keeps its ``CORE_DIRECTIVES``."""
+CORE_DIRECTIVES = "core_directives"
