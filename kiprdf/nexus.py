@@ -44,6 +44,7 @@ from kiprdf.store import Delta, OxigraphStore
 from kiprdf.store.guard import check_query
 
 T = TypeVar("T")
+C = TypeVar("C", ast.Find, ast.Export)
 
 _log = logging.getLogger(__name__)
 _BOOTSTRAP = "bootstrap"
@@ -303,7 +304,7 @@ class Nexus:
 
     def find(self, command: str, /, **parameters: Any) -> Rows:
         """Run a FIND and return its rows, one column an expression; raises ``KipError``."""
-        found = self._prepare_find(command, parameters)
+        found = self._prepare_one(ast.Find, "FIND", command, parameters)
         return self._guarded(command, lambda: self._rows(found))
 
     def _rows(self, found: ast.Find) -> Rows:
@@ -313,7 +314,7 @@ class Nexus:
 
     def explain(self, command: str, /, **parameters: Any) -> str:
         """The SPARQL that this store would run for a FIND."""
-        found = self._prepare_find(command, parameters)
+        found = self._prepare_one(ast.Find, "FIND", command, parameters)
 
         def compiled() -> str:
             check(found, self._catalog())
@@ -321,11 +322,15 @@ class Nexus:
 
         return self._guarded(command, lambda: self._store.read(compiled))
 
-    def _prepare_find(self, command: str, parameters: Mapping[str, Any]) -> ast.Find:
+    def _prepare_one(
+        self, kind: type[C], word: str, command: str, parameters: Mapping[str, Any]
+    ) -> C:
+        """Parse and bind a command of one kind."""
         found = self._prepare(command, parameters)
-        if not isinstance(found, ast.Find):
+        if not isinstance(found, kind):
+            message = f"This call takes {word} only."
             hint = "Use execute() for other commands."
-            raise KipError("KIP_1001", "This call takes a FIND.", hint, _keyword(found), command)
+            raise KipError("KIP_1001", message, hint, _keyword(found), command)
         return found
 
     def apply_capsule(self, capsule: str | os.PathLike[str]) -> dict[str, Any]:
@@ -340,8 +345,9 @@ class Nexus:
     def export(self, command: str | None = None, /, **parameters: Any) -> str:
         """A selection as a knowledge capsule, which ``apply_capsule`` or any KIP engine reads.
 
-        ``command`` is an EXPORT; without it everything is exported, the schema first. Ids, the
-        engine's own metadata and what is protected stay behind. Raises ``KipError``.
+        ``command`` is an EXPORT of the whole selection; ``answer`` gives pages. Without it
+        everything is exported, the schema first. Ids, the engine's own metadata and what is
+        protected stay behind. Raises ``KipError``.
 
         >>> text = Nexus.memory().export('EXPORT ?d WHERE { ?d {type: "Domain"} }')
         >>> Nexus.memory().apply_capsule(text)["blocks"]
@@ -349,10 +355,10 @@ class Nexus:
         """
         if command is None:
             return self._guarded(None, lambda: self._store.read(self._export_all))
-        prepared = self._prepare(command, parameters)
-        if not isinstance(prepared, ast.Export):
-            message = "This call takes an EXPORT."
-            hint = "Use execute() for other commands."
+        prepared = self._prepare_one(ast.Export, "EXPORT", command, parameters)
+        if prepared.limit is not None or prepared.cursor is not None:
+            message = "This call exports the whole selection."
+            hint = "Leave LIMIT and CURSOR out; answer() gives pages."
             raise KipError("KIP_1001", message, hint, _keyword(prepared), command)
         return str(self._execute(prepared, command).result["capsule"])
 
@@ -595,8 +601,11 @@ def _contained(embedder: Embedder) -> Embedder:
     """An embedder that fails as ``EmbeddingError`` only; it is not our code."""
 
     def embed(texts: list[str], /) -> Any:
+        # Here, not where a nexus opens: it takes longer to load than that.
+        import numpy as np
+
         try:
-            return embedder(texts)
+            return np.asarray(embedder(texts))
         except Exception as fault:
             raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
 

@@ -356,8 +356,8 @@ def export(
         advance(0, "writing the capsule")
         text, cursor = answers.exported(opened, select, given)
     if not text:
-        output.note("Nothing was selected, and nothing written.")
-    elif file == inputs.STDIN:
+        raise Failure("Nothing was selected, and nothing written.")
+    if file == inputs.STDIN:
         output.write_exactly(text)
     else:
         with writing(file):

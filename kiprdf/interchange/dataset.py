@@ -141,6 +141,11 @@ def _check_link(
         raise _broken(fact, "a proposition links two different elements")
 
 
+def _is_version(value: Literal | NamedNode) -> bool:
+    is_integer = isinstance(value, Literal) and value.datatype == vocab.INTEGER
+    return is_integer and 1 <= int(value.value) < 2**62
+
+
 def _check_triples(own: list[Triple], links: set[Triple], iris: Iris) -> None:
     """Every triple is a part of an element: an attribute, metadata, or a fact with its link."""
     for triple in own:
@@ -161,9 +166,8 @@ def _check_triples(own: list[Triple], links: set[Triple], iris: Iris) -> None:
             raise _broken(triple, why)
         if triple.predicate == _SCORE:
             raise _broken(triple, "a score belongs to one search")
-        is_integer = isinstance(value, Literal) and value.datatype == vocab.INTEGER
-        if triple.predicate == _VERSION and not is_integer:
-            raise _broken(triple, "a version is an integer")
+        if triple.predicate == _VERSION and not _is_version(value):
+            raise _broken(triple, "a version is an integer from 1, with room to grow")
     counts = Counter(t.predicate for t in own if not t.predicate.value.startswith(iris.predicates))
     for key, count in counts.items():
         if count > 1:

@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.kql.reader import link_of, links_at
+from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import reification, vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
 from kiprdf.rdf.iris import ConceptName, proposition_digits
@@ -54,6 +55,8 @@ class Draft:
     clock: Clock = now
     edits: dict[NamedNode, Edit] = field(default_factory=dict)
     deleted: dict[NamedNode, Element] = field(default_factory=dict)
+    superseded: set[NamedNode] = field(default_factory=set)
+    """Of the deleted, those whose fact another proposition states by now."""
     spans: dict[NamedNode, Span] = field(default_factory=dict)
     """Where in the command an element is written, for errors."""
     _new_links: dict[Triple, NamedNode] = field(default_factory=dict)
@@ -90,7 +93,7 @@ class Draft:
 
     def find_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode | None:
         """The proposition that states a fact, in the draft or in the store."""
-        fact = Triple(subject, self.store.iris.predicate(predicate), object_)
+        fact = self._triple(subject, predicate, object_)
         node = self._new_links.get(fact) or link_of(self.store, fact)
         return node if node is not None and self._states(node, fact) else None
 
@@ -129,8 +132,7 @@ class Draft:
         node = self._free_link(subject, predicate, object_)
         created = Proposition(node, subject, predicate, object_)
         self.edits[node] = Edit(None, created)
-        fact = Triple(subject, self.store.iris.predicate(predicate), object_)
-        self._new_links[fact] = node
+        self._new_links[self._fact(created)] = node
         return created
 
     def _free_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode:
@@ -158,9 +160,10 @@ class Draft:
             self.deleted[node] = element
             pending.extend(link.node for link in self.links_at(node))
 
-    def drop(self, element: Element) -> None:
-        """Delete one element alone; whoever calls sees to the propositions about it."""
-        self.deleted[element.node] = element
+    def supersede(self, link: Proposition) -> None:
+        """Delete a proposition alone; another one states its fact, and takes those about it."""
+        self.deleted[link.node] = link
+        self.superseded.add(link.node)
 
     # The delta --------------------------------------------------------------------------------
 
@@ -206,8 +209,10 @@ class Draft:
         )
 
     def _fact(self, element: Proposition) -> Triple:
-        predicate = self.store.iris.predicate(element.predicate)
-        return Triple(element.subject, predicate, element.object)
+        return self._triple(element.subject, element.predicate, element.object)
+
+    def _triple(self, subject: NamedNode, predicate: str, object_: NamedNode) -> Triple:
+        return Triple(subject, self.store.iris.predicate(predicate), object_)
 
     def _described_by(self, edit: Edit) -> Iterable[NamedNode]:
         """The propositions found by a predicate's description, when that changes."""
@@ -225,7 +230,7 @@ class Draft:
 def definition_name(node: NamedNode, store: Store) -> ConceptName | None:
     """The name of the type or predicate that a node defines."""
     name = store.iris.name(node.value)
-    if isinstance(name, ConceptName) and name.type in ("$ConceptType", "$PropositionType"):
+    if isinstance(name, ConceptName) and name.type in META_TYPES:
         return name
     return None
 

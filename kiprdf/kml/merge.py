@@ -20,13 +20,13 @@ from kiprdf.kql.find import bindings
 from kiprdf.kql.probe import merged_hint
 from kiprdf.kql.segments import checked_text
 from kiprdf.language import ast
+from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms
 from kiprdf.rdf.literals import Json, canonical_json, to_json, to_term
 from kiprdf.semantics.places import RESERVED_METADATA
 
 ALIASES = "aliases"
-_DEFINITIONS = ("$ConceptType", "$PropositionType")
 
 
 def merge(command: ast.MergeConcept, draft: Draft) -> dict[str, Any]:
@@ -85,14 +85,19 @@ def _merged_already(command: ast.MergeConcept, draft: Draft) -> str | None:
     for clause in command.where.clauses:
         if isinstance(clause, ast.ConceptClause) and clause.variable == command.source:
             name, type_name = clause.matcher.name, clause.matcher.type
-            if name is not None:
-                wanted = None if type_name is None else checked_text(type_name)
-                return merged_hint(checked_text(name), draft.store, wanted)
+            # One of exact identity does exist, or it would have been an error before.
+            if name is not None and type_name is None and not _is_known(name, draft):
+                return merged_hint(checked_text(name), draft.store)
     return None
 
 
+def _is_known(name: ast.Value, draft: Draft) -> bool:
+    label = Literal(checked_text(name))
+    return next(draft.store.match(None, vocab.LABEL, label), None) is not None
+
+
 def _require_one_type(source: Concept, target: Concept, command: ast.MergeConcept) -> None:
-    if source.type in _DEFINITIONS or target.type in _DEFINITIONS:
+    if source.type in META_TYPES or target.type in META_TYPES:
         message = "Definitions of types and predicates do not merge."
         hint = "Move what uses the one to the other with UPSERT, then delete the definition."
         raise KipError("KIP_2002", message, hint, command.span)
@@ -190,7 +195,7 @@ class _Links:
         survivor = cast(Element, self._draft.element(held))
         _fill(survivor.attributes, link.attributes)
         _fill(survivor.metadata, _own(link.metadata))
-        self._draft.drop(link)
+        self._draft.supersede(link)
         self._survivors[link.node] = held
         return held
 

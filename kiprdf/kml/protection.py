@@ -51,6 +51,8 @@ def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
     for node, element in draft.deleted.items():
         if is_system(node, iris) or is_actor(node, iris):
             raise _refused(f"{iris.id(node)} cannot be deleted.", span)
+        if node in draft.superseded:
+            continue
         if isinstance(element, Proposition) and is_system(element.subject, iris):
             message = f"The proposition {iris.id(node)} of the core schema cannot be deleted."
             raise _refused(message, span)

@@ -6,19 +6,22 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
+
+from pyoxigraph import NamedNode
 
 from kiprdf.kml.draft import Draft
 from kiprdf.kql.find import nodes
+from kiprdf.kql.reader import Reader
 from kiprdf.language import ast, limits
 from kiprdf.language.parameters import to_json
-from kiprdf.rdf import literals
-from kiprdf.rdf.elements import Concept, Element, Proposition, Term, Terms
-from kiprdf.rdf.iris import Iris
+from kiprdf.language.values import is_number
+from kiprdf.rdf.elements import Term
 from kiprdf.rdf.literals import Json, to_term
 from kiprdf.semantics.places import page_size
 
 Number: TypeAlias = int | float
+Prepared: TypeAlias = Term | ast.Calculation
 
 
 def update(command: ast.Update, draft: Draft) -> dict[str, int]:
@@ -27,51 +30,46 @@ def update(command: ast.Update, draft: Draft) -> dict[str, int]:
     ``matched`` counts the targets, ``updated`` those of them that changed.
     """
     targets = nodes(command.target, command.where, draft.store)[: page_size(command.limit)]
-    attributes, metadata = _assignments(command.attributes), _assignments(command.metadata)
+    attributes, metadata = _prepared(command.attributes), _prepared(command.metadata)
+    # It reads the store, and so the state before the statement, whatever is drafted by now.
+    reader = Reader(draft.store)
     for node in targets:
         element = draft.element(node)
         assert element is not None, node
-        # Both maps are computed before either is written: they see one state.
-        new_attributes = dict(_computed(attributes, element, draft.store.iris))
-        new_metadata = dict(_computed(metadata, element, draft.store.iris))
-        element.attributes.update(new_attributes)
-        element.metadata.update(new_metadata)
+        element.attributes.update(_computed(attributes, node, reader))
+        element.metadata.update(_computed(metadata, node, reader))
     return {"updated": sum(1 for _ in draft.changes()), "matched": len(targets)}
 
 
-def _assignments(
-    found: ast.Assignments | ast.Value | None,
-) -> Mapping[str, Term | ast.Calculation]:
+def _prepared(found: ast.Assignments | ast.Placeholder | None) -> Mapping[str, Prepared]:
     """What to write by key; values that are the same for all targets as terms."""
-    if found is None:
-        return {}
-    assert isinstance(found, ast.Assignments | ast.Object)
+    assert not isinstance(found, ast.Placeholder), found
     return {
         entry.key: entry.value
         if isinstance(entry.value, ast.Calculation)
         else to_term(to_json(entry.value))
-        for entry in found.entries
+        for entry in (() if found is None else found.entries)
     }
 
 
 def _computed(
-    assignments: Mapping[str, Term | ast.Calculation], element: Element, iris: Iris
+    assignments: Mapping[str, Prepared], node: NamedNode, reader: Reader
 ) -> Iterator[tuple[str, Term]]:
     """The terms to write to one element; a key without a number as its result is skipped."""
     for key, value in assignments.items():
         if isinstance(value, ast.Calculation):
-            result = _calculated(value, element, iris)
-            if _is_number(result) and _is_storable(result):
+            result = _calculated(value, node, reader)
+            if _is_operand(result) and _is_storable(result):
                 yield key, to_term(result)
         else:
             yield key, value
 
 
-def _calculated(calculation: ast.Calculation, element: Element, iris: Iris) -> Json:
-    values = [_value(argument, element, iris) for argument in calculation.arguments]
+def _calculated(calculation: ast.Calculation, node: NamedNode, reader: Reader) -> Json:
+    values = [_value(argument, node, reader) for argument in calculation.arguments]
     if calculation.function == "COALESCE":
         return next((value for value in values if value is not None), None)
-    if not all(map(_is_number, values)):
+    if not all(map(_is_operand, values)):
         return None
     try:
         return _FUNCTIONS[calculation.function](values)
@@ -80,43 +78,21 @@ def _calculated(calculation: ast.Calculation, element: Element, iris: Iris) -> J
         return None
 
 
-def _value(argument: ast.Argument, element: Element, iris: Iris) -> Json:
+def _value(argument: ast.Argument, node: NamedNode, reader: Reader) -> Json:
     match argument:
         case ast.Calculation():
-            return _calculated(argument, element, iris)
+            return _calculated(argument, node, reader)
         case ast.Path():
-            return _at(argument, element, iris)
+            return reader.value(node, argument.field, argument.key)
         case ast.Scalar():
             return argument.value
         case _:
             raise AssertionError(argument)
 
 
-def _at(path: ast.Path, element: Element, iris: Iris) -> Json:
-    """What ``?v.field.key`` is for an element; null where it has no such thing."""
-    if path.field == "attributes" or path.field == "metadata":
-        terms: Terms = element.attributes if path.field == "attributes" else element.metadata
-        term = terms.get(path.key or "")
-        return None if term is None else literals.to_json(term)
-    if path.field == "id":
-        return iris.id(element.node)
-    match element:
-        case Concept():
-            return {"type": element.type, "name": element.name}.get(path.field)
-        case Proposition():
-            ends = {"subject": element.subject, "object": element.object}
-            if path.field in ends:
-                return iris.id(ends[path.field])
-            return element.predicate if path.field == "predicate" else None
-        case _:
-            assert_never(element)
-
-
-def _is_number(value: Json) -> bool:
-    """Whether a value can be computed with; a boolean cannot, nor infinity."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)
+def _is_operand(value: Json) -> bool:
+    # Integers are exact on the way to a result, and may be beyond any double there.
+    return is_number(value) and (isinstance(value, int) or math.isfinite(value))
 
 
 def _is_storable(number: Number) -> bool:

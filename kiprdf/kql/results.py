@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
+from kiprdf.language.values import is_number
 from kiprdf.rdf.literals import Json, canonical_json
 
 Solution: TypeAlias = dict[str, NamedNode | None]
@@ -160,7 +161,7 @@ class _Answers:
                 return min(values, key=_rank, default=None)
             case "MAX":
                 return max(values, key=_rank, default=None)
-        numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+        numbers = [value for value in values if is_number(value)]
         if aggregate.function == "AVG":
             return math.fsum(n / len(numbers) for n in numbers) if numbers else None
         total = sum(numbers)

@@ -365,8 +365,8 @@ class Update(Node):
 
     target: Variable
     where: Block
-    attributes: Assignments | Object | Placeholder | None = None
-    metadata: Assignments | Object | Placeholder | None = None
+    attributes: Assignments | Placeholder | None = None
+    metadata: Assignments | Placeholder | None = None
     limit: Value | None = None
 
 

@@ -415,8 +415,9 @@ def _sections(parts: tuple[Any, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, part, *span in parts:
         if name in found:
-            keyword = "EXPECT VERSION" if name == "expected_version" else f"SET {name.upper()}"
-            raise _syntax(f"{keyword} stands twice.", "Put all of it into one.", *span)
+            if name == "expected_version":
+                raise _syntax("EXPECT VERSION stands twice.", "Keep one of the two.", *span)
+            raise _syntax(f"SET {name.upper()} stands twice.", "Put all of it into one.", *span)
         found[name] = part
     return found
 
@@ -534,6 +535,9 @@ def _scan_mode(text: str, offset: int) -> tuple[ast.Value, int]:
     match = _MODE_WORD.match(text, offset)
     if match is None:
         return values.scan_value(text, offset)
+    if match.group() in hints.KEYWORDS:
+        hint = "Modes are keyword, semantic and hybrid."
+        raise _syntax("The mode is missing.", hint, Span(*match.span()))
     return ast.Scalar(match.group(), span=Span(*match.span())), match.end()
 
 

@@ -5,8 +5,12 @@ Past them the engine does not raise: it plans for minutes, or takes the process 
 
 COMMAND_BYTES = 256 * 1024
 NESTING = 64
+CAPSULE_NESTING = NESTING + 8
+"""Of a capsule: a value that a parameter brought nests as deep, and stands inside of blocks."""
 CLAUSES = 64
 FILTER_OPERANDS = 200
+CALCULATION_ARGUMENTS = 200
+"""Of all calculations of an UPDATE, which are made for each of its targets."""
 HOPS = 64
 HOP_LEVELS = 4_096
 """Hops of all ranges of a WHERE together; one with alternatives counts for each."""

@@ -36,8 +36,24 @@ def bind(command: C, parameters: Mapping[str, Any]) -> C:
     if parameters:
         _refuse_embedded(command, parameters)
     bound = _bind(command, parameters)
+    if isinstance(bound, ast.Update):
+        bound = dataclasses.replace(
+            bound,
+            attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
+            metadata=_assignments(bound.metadata, "SET METADATA"),
+        )
     _check_characters(bound)
     return bound
+
+
+def _assignments(found: Any, what: str) -> ast.Assignments | None:
+    """What UPDATE sets, which a parameter gives as an object."""
+    if found is None or isinstance(found, ast.Assignments):
+        return found
+    if not isinstance(found, ast.Object):
+        raise KipError("KIP_1001", f"{what} takes an object.", "Send {key: value}.", found.span)
+    entries = (ast.Assignment(e.key, e.value, span=e.span) for e in found.entries)
+    return ast.Assignments(tuple(entries), span=found.span)
 
 
 def _check_characters(node: Any) -> None:

@@ -40,7 +40,7 @@ def parse(text: str, *, limit_size: bool = True) -> ast.Command:
 def _parse(text: str, limit_size: bool) -> ast.Command:
     if limit_size and len(text) > limits.COMMAND_BYTES // 4:
         _check_size(text)
-    bare, depth = _prepare(text)
+    bare, depth = _prepare(text, limits.NESTING if limit_size else limits.CAPSULE_NESTING)
     _make_room(depth)
     start = values.skip_space(bare, 0)
     word = cast(re.Match[str], _FIRST_WORD.match(bare, start)).group()
@@ -63,7 +63,7 @@ def _check_size(text: str) -> None:
         raise KipError("KIP_4002", message, hint)
 
 
-def _prepare(text: str) -> tuple[str, int]:
+def _prepare(text: str, most: int) -> tuple[str, int]:
     """Blank the comments, so that offsets stay; measure the nesting."""
     pieces: list[str] = []
     copied = depth = deepest = negations = 0
@@ -80,8 +80,8 @@ def _prepare(text: str) -> tuple[str, int]:
         elif first in ")]}":
             depth -= 1
         deepest = max(deepest, depth + negations)
-        if depth > limits.NESTING or negations > limits.NESTING:
-            message = f"The command nests deeper than {limits.NESTING} levels."
+        if depth > most or negations > most:
+            message = f"The command nests deeper than {most} levels."
             span = Span(match.start(), match.end())
             raise KipError("KIP_4002", message, "Split the command.", span)
     pieces.append(text[copied:])

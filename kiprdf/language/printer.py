@@ -294,8 +294,8 @@ def _update(command: ast.Update) -> str:
     return "\n".join([*lines, _where(command.where), *_page(command)])
 
 
-def _assignments(found: ast.Assignments | ast.Object | ast.Placeholder) -> str:
-    if not isinstance(found, ast.Assignments):
+def _assignments(found: ast.Assignments | ast.Placeholder) -> str:
+    if isinstance(found, ast.Placeholder):
         return value_text(found)
     entries = (f"{_key(entry.key)}: {_argument(entry.value)}" for entry in found.entries)
     return f"{{{', '.join(entries)}}}"

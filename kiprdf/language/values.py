@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import TypeVar, cast, get_args
+from typing import TypeGuard, TypeVar, cast, get_args
 
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
@@ -131,6 +131,15 @@ def check_length(value: str, span: Span) -> None:
     ):
         message = "A string is longer than 1 MiB."
         raise KipError("KIP_4002", message, "Store long texts elsewhere and refer to them.", span)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a JSON value is a number, which a boolean is not.
+
+    >>> is_number(1.5), is_number(True)
+    (True, False)
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def check_number(value: int | float, span: Span) -> None:

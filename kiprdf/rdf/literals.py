@@ -15,6 +15,8 @@ from kiprdf.rdf import vocab
 Json = Any
 """A JSON value as Python holds it."""
 
+_DEEPEST = 64
+"""How deep arrays and objects nest at most, as in a command."""
 _LANGUAGE = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8})*")
 _DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -98,6 +100,18 @@ def normal(term: Literal | NamedNode) -> Literal | NamedNode:
     return term
 
 
+def _is_storable(value: Json, depth: int = 0) -> bool:
+    """Whether KIP could have written a value: integers of 64 bits, finite numbers, not too deep."""
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if not isinstance(value, list | dict):
+        return True
+    items = value.values() if isinstance(value, dict) else value
+    return depth < _DEEPEST and all(_is_storable(item, depth + 1) for item in items)
+
+
 def is_ours(term: Literal | NamedNode) -> bool:
     """Whether a term is one that ``to_term`` writes for the value it stands for.
 
@@ -108,11 +122,7 @@ def is_ours(term: Literal | NamedNode) -> bool:
     """
     try:
         value = to_json(term)
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            return False
-        return to_term(value) == term and not (
-            isinstance(value, float) and not math.isfinite(value)
-        )
+        return _is_storable(value) and to_term(value) == term
     except (LookupError, ValueError, RecursionError):
         return False
 

@@ -17,6 +17,8 @@ from kiprdf.search.vectors import Vector, Vectors
 
 RowsOf = Callable[[Iterable[str]], Iterable[IndexRow]]
 """Makes the rows of some keys again; the index keeps no texts."""
+TERMS = 64
+"""How many terms are remembered with their vectors."""
 DIGITS = 6
 """Of a cosine; the digits behind them depend on the machine, and would decide ties."""
 
@@ -54,6 +56,7 @@ class SemanticIndex:
         self._lock = threading.Lock()
         self._known: dict[Kind, dict[bytes, Vector]] = {}
         self._tables: dict[Kind, _Table] = {}
+        self._terms: dict[str, Vector] = {}
         self._compared = False  # the file with the index
 
     def search(
@@ -74,8 +77,17 @@ class SemanticIndex:
             table = self._table(index, rows_of, kind)
             if not table.keys:
                 return []
-            vector = self._vectors.of(clean(term))
+            vector = self._term(clean(term))
         return table.rank(vector, type, limit)
+
+    def _term(self, text: str) -> Vector:
+        """The vector of a term; those of the last terms are known, since a search beside a writer
+        is made again."""
+        if text not in self._terms:
+            if len(self._terms) == TERMS:
+                del self._terms[next(iter(self._terms))]
+            self._terms[text] = self._vectors.of(text)
+        return self._terms[text]
 
     def close(self) -> None:
         """Close the file of vectors."""

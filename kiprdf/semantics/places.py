@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, cast, get_args
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
 from kiprdf.language.names import is_key, name_fault
+from kiprdf.language.values import is_number
 from kiprdf.source import Span
 
 MOST_ROWS = 2**53
@@ -27,7 +28,7 @@ def page_size(limit: ast.Value | None) -> int | None:
     if limit is None:
         return None
     value = limit.value if isinstance(limit, ast.Scalar) else None
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+    if is_number(value) and isinstance(value, int) and value >= 1:
         return min(value, MOST_ROWS)
     raise KipError("KIP_1001", "LIMIT takes an integer from 1.", "Write LIMIT 20.", limit.span)
 
@@ -37,7 +38,7 @@ def expected_version(value: ast.Value | None) -> int | None:
     if value is None:
         return None
     found = value.value if isinstance(value, ast.Scalar) else None
-    if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
+    if is_number(found) and isinstance(found, int) and found >= 0:
         return found
     message = "EXPECT VERSION takes an integer from 0."
     hint = "Send the metadata._version that you read; 0 means that it must not exist."
@@ -60,7 +61,7 @@ def threshold(value: ast.Value | None) -> float | None:
     if value is None:
         return None
     found = value.value if isinstance(value, ast.Scalar) else None
-    if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= 1:
+    if is_number(found) and 0 <= found <= 1:
         return float(found)
     message = "THRESHOLD takes a number from 0 to 1."
     raise KipError("KIP_1001", message, "Write THRESHOLD 0.5.", value.span)

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kiprdf.errors import KipError, shown
-from kiprdf.language import ast
+from kiprdf.language import ast, limits
 from kiprdf.language.printer import value_text
+from kiprdf.language.values import is_number
 from kiprdf.semantics.patterns import Kinds, check_operand
-from kiprdf.semantics.places import check_key, check_map, refuse_reserved
+from kiprdf.semantics.places import check_key, refuse_reserved
+from kiprdf.source import Span
 
 
 def check_assignments(command: ast.Update, kinds: Kinds) -> None:
-    """Both maps of an UPDATE; ``kinds`` is what its WHERE binds."""
-    _check_map(command.attributes, "SET ATTRIBUTES", command.target, kinds)
-    _check_map(command.metadata, "SET METADATA", command.target, kinds)
-
-
-def _check_map(
-    found: ast.Assignments | ast.Value | None, what: str, target: ast.Variable, kinds: Kinds
-) -> None:
-    reserved = what == "SET METADATA"
-    if not isinstance(found, ast.Assignments):
-        check_map(found, what, reserved)
-        return
-    for entry in found.entries:
+    """Both maps of a bound UPDATE; ``kinds`` is what its WHERE binds."""
+    attributes, metadata = _entries(command.attributes), _entries(command.metadata)
+    _check_budget((*attributes, *metadata), command.target.span)
+    for entry in (*attributes, *metadata):
         check_key(entry.key, entry.span)
-        if reserved:
-            refuse_reserved(entry.key, entry.span)
         if isinstance(entry.value, ast.Calculation):
-            _check_calculation(entry.value, target, kinds)
+            _check_calculation(entry.value, command.target, kinds)
+    for entry in metadata:
+        refuse_reserved(entry.key, entry.span)
+
+
+def _entries(found: ast.Assignments | ast.Placeholder | None) -> tuple[ast.Assignment, ...]:
+    assert not isinstance(found, ast.Placeholder), found
+    return () if found is None else found.entries
+
+
+def _check_budget(entries: Iterable[ast.Assignment], span: Span) -> None:
+    count = sum(_arguments(entry.value) for entry in entries)
+    if count > limits.CALCULATION_ARGUMENTS:
+        most = limits.CALCULATION_ARGUMENTS
+        message = f"The calculations have {count} arguments; {most} are allowed."
+        raise KipError("KIP_4002", message, "Split the statement.", span)
+
+
+def _arguments(value: ast.Argument) -> int:
+    if not isinstance(value, ast.Calculation):
+        return 0
+    return len(value.arguments) + sum(map(_arguments, value.arguments))
 
 
 def _check_calculation(found: ast.Calculation, target: ast.Variable, kinds: Kinds) -> None:
@@ -38,7 +52,7 @@ def _check_calculation(found: ast.Calculation, target: ast.Variable, kinds: Kind
                 _check_calculation(argument, target, kinds)
             case ast.Path():
                 _check_own(argument, target, kinds)
-            case ast.Scalar(value=int() | float() as value) if not isinstance(value, bool):
+            case ast.Scalar() if is_number(argument.value):
                 pass
             case _:
                 raise _no_number(argument, found, target)

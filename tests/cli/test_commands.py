@@ -54,7 +54,8 @@ def test_a_selection_is_exported_with_parameters(loaded: Invoke) -> None:
 def test_an_empty_selection_writes_nothing(loaded: Invoke, tmp_path: Path) -> None:
     nobody = 'EXPORT ?p WHERE { ?p {type: "Person"} FILTER(?p.name == "nobody") }'
     answer = loaded("export", "none.kip", "--select", nobody)
-    assert answer.stderr == "Nothing was selected, and nothing written.\n"
+    assert answer.exit_code == 1
+    assert answer.stderr == "kiprdf: Nothing was selected, and nothing written.\n"
     assert not (tmp_path / "none.kip").exists()
 
 

@@ -138,3 +138,34 @@ def test_a_strict_nexus_refuses_a_merge_whose_result_breaks_the_schema() -> None
             )
         assert caught.value.code == "KIP_2003"
         assert dataset(nexus) == before
+
+
+def test_a_link_of_a_protected_subject_is_repointed_and_deduplicated_like_any_other() -> None:
+    with kiprdf.Nexus.memory() as nexus:
+        core = '({type: "Domain", name: "CoreSchema"}, "mentions", {type: "Person", name: "%s"})'
+        for name in ("a", "b", "c"):
+            nexus.execute(
+                'UPSERT { CONCEPT { {type: "Person", name: :n} } '
+                f"PROPOSITION {{ {core % name} }} }}",
+                n=name,
+            )
+        merge = (
+            'MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: "Person", name: :a} '
+            '?b {type: "Person", name: :b} }'
+        )
+        assert nexus.execute(merge, a="a", b="b")["links_deduplicated"] == 1
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "d"} } }')
+        assert nexus.execute(merge, a="c", b="d")["links_repointed"] == 1
+        shown = 'FIND(?p.name) WHERE { ({name: "CoreSchema"}, "mentions", ?p) } ORDER BY ?p.name'
+        assert nexus.execute(shown) == ["b", "d"]
+
+
+def test_a_source_that_exists_is_not_said_to_be_merged(nexus: kiprdf.Nexus) -> None:
+    nexus.execute(MERGE)
+    nexus.execute(TWINS)
+    with pytest.raises(kiprdf.KipError) as caught:
+        nexus.execute(
+            'MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: "Drug", name: "ASA"} '
+            '?b {type: "Drug"} FILTER(?b.name == "nobody") }'
+        )
+    assert "already merged" not in caught.value.hint

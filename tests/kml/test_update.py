@@ -130,3 +130,13 @@ def test_a_strict_nexus_refuses_what_the_schema_does_not_allow() -> None:
             )
         assert caught.value.code == "KIP_2003"
         assert dataset(nexus) == before
+
+
+def test_calculations_have_a_budget() -> None:
+    with medical() as nexus:
+        command = 'UPDATE ?d SET ATTRIBUTES {{ n: ADD({}) }} WHERE {{ ?d {{type: "Drug"}} }}'
+        nexus.execute(command.format(", ".join(["1"] * 200)))
+        assert nexus.execute('FIND(?d.attributes.n) WHERE { ?d {type: "Drug"} }') == [200]
+        with pytest.raises(kiprdf.KipError) as caught:
+            nexus.execute(command.format(", ".join(["1"] * 201)))
+        assert caught.value.code == "KIP_4002"

@@ -241,3 +241,70 @@ def test_the_call_takes_an_export_only() -> None:
     with pytest.raises(kiprdf.KipError) as caught:
         medical().export("DESCRIBE PRIMER")
     assert (caught.value.code, caught.value.position) == ("KIP_1001", (1, 1))
+
+
+def tower(height: int, shared: bool) -> kiprdf.Nexus:
+    """Facts about facts; with ``shared``, each level states two facts about both below."""
+    nexus = medical()
+    low = high = "P:48ec6e8e3fe50dea:treats"
+    ann = "C:User/Ann"
+    for _ in range(height):
+        ends = (low, high) if shared and low != high else (ann, high)
+        made = []
+        for predicate in ("treats", "stated"):
+            subject = "{id: :s}" if ends[0].startswith("C:") else "(id: :s)"
+            receipt = nexus.execute(
+                f'UPSERT {{ PROPOSITION {{ ({subject}, "{predicate}", (id: :o)) }} }}',
+                s=ends[0],
+                o=ends[1],
+            )
+            made += receipt["upsert_proposition_links"]
+        low, high = made
+    nexus.execute("UPDATE ?l SET METADATA { top: true } WHERE { ?l (id: :id) }", id=high)
+    return nexus
+
+
+TOP = "EXPORT ?l WHERE { ?l (?s, ?p, ?o) FILTER(?l.metadata.top) }"
+
+
+@pytest.mark.parametrize(("height", "shared"), [(3, True), (40, True), (400, False)])
+def test_one_fact_on_top_of_many_is_exported_with_what_it_stands_on(
+    height: int, shared: bool
+) -> None:
+    nexus = tower(height, shared)
+    text = nexus.export(TOP)
+    assert len(text) < 400 * height + 2_000
+    before = dataset(nexus)
+    nexus.apply_capsule(text)
+    assert dataset(nexus) == before
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_pages_over_a_tower_are_valid_one_after_the_other(size: int) -> None:
+    nexus = tower(150, shared=False)
+    copy = empty(nexus)
+    copy.apply_capsule(nexus.export('EXPORT ?x WHERE { ?x {type: "$ConceptType"} }'))
+    copy.apply_capsule(nexus.export('EXPORT ?x WHERE { ?x {type: "$PropositionType"} }'))
+    for capsule in pages(nexus, KNOWLEDGE, size):
+        copy.apply_capsule(capsule)
+    assert copy.snapshot(engine_metadata=False) == nexus.snapshot(engine_metadata=False)
+    assert copy.export() == nexus.export()
+
+
+def test_the_deepest_value_that_a_parameter_brings_comes_back() -> None:
+    nexus = medical()
+    deep: list[object] = []
+    for _ in range(63):
+        deep = [deep]
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "Drug", name: "X"} SET ATTRIBUTES { v: :v } } }', v=deep
+    )
+    copy = empty(nexus)
+    copy.apply_capsule(nexus.export())
+    assert copy.snapshot(engine_metadata=False) == nexus.snapshot(engine_metadata=False)
+
+
+def test_the_library_call_exports_the_whole_selection() -> None:
+    with pytest.raises(kiprdf.KipError) as caught:
+        medical().export('EXPORT ?x WHERE { ?x {type: "Drug"} } LIMIT 1')
+    assert "answer() gives pages" in caught.value.hint

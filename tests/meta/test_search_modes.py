@@ -229,7 +229,8 @@ def test_metadata_that_changes_embeds_nothing_again() -> None:
         'UPSERT { CONCEPT { {type: "Symptom", name: "Fever"} } WITH METADATA { source: "x" } }'
     )
     assert names(nexus, "pyrexia", "semantic") == ["Fever"]
-    assert embedder.texts == ["pyrexia"]
+    # The term is remembered too.
+    assert embedder.texts == []
 
 
 def test_a_deleted_concept_is_no_longer_found(nexus: kiprdf.Nexus) -> None:
