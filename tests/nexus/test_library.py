@@ -291,10 +291,11 @@ def test_a_missing_capsule_is_an_os_error_with_its_name(tmp_path: Path) -> None:
         medical().apply_capsule(tmp_path / "no.kip")
 
 
-def test_an_empty_capsule_is_a_kip_error() -> None:
-    with pytest.raises(kiprdf.KipError) as raised:
-        medical().apply_capsule("")
-    assert raised.value.code == "KIP_1001"
+def test_an_empty_capsule_changes_nothing() -> None:
+    nexus = medical()
+    before = dataset(nexus)
+    assert nexus.apply_capsule(" \n")["blocks"] == 0
+    assert dataset(nexus) == before
 
 
 def test_a_capsule_that_is_no_utf_8_is_a_clear_error(tmp_path: Path) -> None:
