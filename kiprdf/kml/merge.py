@@ -155,17 +155,15 @@ class _Links:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._survivors: dict[NamedNode, NamedNode] = {}
 
     def replace(self, source: NamedNode, target: NamedNode) -> None:
         """Move links until no link has a dropped element as its end."""
         pending = deque([(source, target)])
         while pending:
             old, new = pending.popleft()
-            new = self._alive(new)
             iris = self._draft.store.iris
             links = sorted(self._draft.links_at(old), key=lambda link: iris.id(link.node))
-            if new in self._draft.deleted:
+            if self._is_lost(new):
                 # What survived was about a fact that is gone by now; so were these.
                 self._draft.delete(link.node for link in links)
                 continue
@@ -175,11 +173,9 @@ class _Links:
                     if survivor is not None:
                         pending.append((link.node, survivor))
 
-    def _alive(self, node: NamedNode) -> NamedNode:
-        """What stands for a node by now."""
-        while node in self._survivors:
-            node = self._survivors[node]
-        return node
+    def _is_lost(self, node: NamedNode) -> bool:
+        """Whether nothing stands for a node; one that is superseded waits for its own turn."""
+        return node in self._draft.deleted and node not in self._draft.superseded
 
     def _move(self, link: Proposition, old: NamedNode, new: NamedNode) -> NamedNode | None:
         """Repoint one link; the link that states the fact already, where there is one."""
@@ -196,7 +192,6 @@ class _Links:
         _fill(survivor.attributes, link.attributes)
         _fill(survivor.metadata, _own(link.metadata))
         self._draft.supersede(link)
-        self._survivors[link.node] = held
         return held
 
     def repointed(self) -> int:

@@ -72,10 +72,11 @@ def _calculated(calculation: ast.Calculation, node: NamedNode, reader: Reader) -
     if not all(map(_is_operand, values)):
         return None
     try:
-        return _FUNCTIONS[calculation.function](values)
+        result = _FUNCTIONS[calculation.function](values)
     except OverflowError:
         # An integer on the way to the result is beyond any double.
         return None
+    return result if _is_operand(result) else None
 
 
 def _value(argument: ast.Argument, node: NamedNode, reader: Reader) -> Json:

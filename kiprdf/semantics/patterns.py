@@ -48,6 +48,11 @@ class Kinds:
         self._set_apart(variable, kinds)
         self.seen[variable.name] = self.seen.get(variable.name, kinds) & kinds
 
+    def extend(self, inner: Kinds) -> None:
+        """An OPTIONAL block may hold: what it alone binds is of its kinds, or null. What was bound
+        before it stays what it is where the block misses."""
+        self.seen = {**inner.seen, **self.seen}
+
     def unite(self, other: Kinds, block: ast.Block) -> None:
         """A UNION block holds instead: what it binds may be of its kinds too."""
         for name in scope.exported(block):
@@ -78,7 +83,7 @@ def check_block(block: ast.Block, catalog: Catalog, outer: Kinds) -> Kinds:
             case ast.Not():
                 check_block(clause.block, catalog, kinds)
             case ast.Optional():
-                kinds = check_block(clause.block, catalog, kinds)
+                kinds.extend(check_block(clause.block, catalog, kinds))
             case ast.Union():
                 fresh = check_block(clause.block, catalog, Kinds())
                 kinds.unite(fresh, clause.block)

@@ -104,7 +104,7 @@ class _Writer:
 
     def calculate(self) -> Statement:
         self._mistaken = True  # None more: one would spoil the others.
-        keys = [f"r{number}" for number in range(8)]
+        keys = [f"r{number}" for number in range(5)]
         entries = [f"{key}: {self.calculation('t', 3)}" for key in keys]
         where = '?t {type: "T"} UNION { ?t (?s, ?p, ?o) }'
         text = f"UPDATE ?t SET ATTRIBUTES {{{', '.join(entries)}}} WHERE {{ {where} }}"
@@ -174,7 +174,10 @@ class _Writer:
         if function == "CLAMP":
             bounds = [self.argument(target, 0) for _ in range(2)]
             if self.one_in(2):
-                bounds = [_json(bound) for bound in sorted(self._draw(st.tuples(numbers, numbers)))]
+                close = self._draw(st.tuples(*[st.sampled_from((1, 1.0, 2, 3, 3.0))] * 3))
+                bounds = [_json(bound) for bound in sorted(close[:2])]
+                if self.one_in(2):
+                    return f"CLAMP({close[2]}, {', '.join(bounds)})"
             arguments = [self.argument(target, depth - 1), *bounds]
         else:
             count = self._draw(st.integers(2, 3))
