@@ -72,7 +72,7 @@ class _Heights:
         pending = [link]
         while pending:
             top = pending[-1]
-            below = propositions_below(top, self._reader)
+            below = _propositions_below(top, self._reader)
             unknown = [found for found in below if found.node not in self._known]
             if unknown:
                 pending.extend(unknown)
@@ -83,7 +83,7 @@ class _Heights:
         return self._known[link.node]
 
 
-def propositions_below(link: Proposition, reader: Reader) -> list[Proposition]:
+def _propositions_below(link: Proposition, reader: Reader) -> list[Proposition]:
     """The propositions among the ends of one."""
     ends = (_element(end, reader) for end in (link.subject, link.object))
     return [end for end in ends if isinstance(end, Proposition)]
@@ -157,7 +157,7 @@ def _tall_ends(
     found: dict[NamedNode, Proposition] = {}
     pending = list(links)
     while pending:
-        for end in propositions_below(pending.pop(), reader):
+        for end in _propositions_below(pending.pop(), reader):
             is_outside = end.node not in page and end.node not in found
             if is_outside and heights.of(end) >= TALLEST_NESTED:
                 found[end.node] = end
