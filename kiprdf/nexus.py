@@ -9,17 +9,18 @@ import functools
 import logging
 import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pyoxigraph import QueryBoolean, QuerySolutions
+from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, Triple
 
-from kiprdf import protocol, resources
+from kiprdf import linked_data, protocol, resources
 from kiprdf.errors import KipError, StoreError
-from kiprdf.interchange import files, turtle
+from kiprdf.interchange import files, formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.kml.delete import check_unused, delete
-from kiprdf.kml.draft import Clock, Draft, definition_name, now
+from kiprdf.kml.draft import Clock, Draft, definition_name, now, timestamp
 from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.schema import check_schema
@@ -31,6 +32,7 @@ from kiprdf.kql.probe import exists
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import expression_text
+from kiprdf.linked_data import IMPORTED_AT, LinkedData
 from kiprdf.meta.describe import describe
 from kiprdf.meta.export import capsule, export
 from kiprdf.meta.indexing import Indexer
@@ -42,6 +44,12 @@ from kiprdf.semantics import Catalog, check
 from kiprdf.source import Span
 from kiprdf.store import Delta, OxigraphStore
 from kiprdf.store.guard import check_query
+
+if TYPE_CHECKING:
+    import rdflib
+
+    from kiprdf.interchange.plan import JsonMap, Plan
+    from kiprdf.linked_data import Words
 
 T = TypeVar("T")
 C = TypeVar("C", ast.Find, ast.Export)
@@ -70,7 +78,7 @@ class Answer(NamedTuple):
     next_cursor: str | None = None
 
 
-class Nexus:
+class Nexus(LinkedData):
     """A knowledge store that speaks KIP, in memory or in a folder.
 
     >>> nexus = Nexus.memory()
@@ -392,47 +400,55 @@ class Nexus:
             message = f"The engine refused the query: {fault}"
             raise KipError("KIP_1001", message, "Simplify the query.") from None
 
-    def snapshot(
+    def restore(
         self,
-        target: files.Target | None = None,
-        profile: turtle.Profile = "rdf11",
+        source: files.Source,
         *,
-        engine_metadata: bool = True,
-    ) -> str:
-        """The whole dataset as deterministic Turtle; also written to a path or an open file.
-
-        ``rdf11`` loads everywhere, ``rdf12`` writes reifiers as ``~ <link>``.
-        ``engine_metadata=False`` leaves ``_version`` and its kin out, for snapshots kept in git.
-        """
-
-        def written() -> str:
-            triples = self._store.match(None, None, None)
-            return turtle.write(triples, self.base_iri, profile, engine_metadata)
-
-        text = self._guarded(None, lambda: self._store.read(written))
-        if target is not None:
-            files.write_text(target, text)
-        return text
-
-    def restore(self, source: files.Target, *, base_iri: str | None = None) -> int:
-        """Load a snapshot, a file or a text of Turtle, into an empty nexus, in one commit.
+        base_iri: str | None = None,
+        format: formats.Format | None = None,
+        mapping: Words = None,
+    ) -> int:
+        """Load a snapshot, a file or a text, into an empty nexus, in one commit.
 
         Empty means: nothing but what opening put there. The dataset is then that of the
         snapshot, ids and metadata included, under this nexus's base. ``base_iri`` is needed for a
-        Turtle without our first line. Returns the number of elements. Raises ``KipError``.
+        file that does not name its base, ``format`` where no suffix tells it and it is not Turtle,
+        ``mapping`` for a snapshot that was written with it. Returns the number of elements. Raises
+        ``KipError``.
         """
         if self.read_only:
             message = "The nexus is open read-only."
             raise KipError("KIP_1001", message, "Open it for writing.")
-        text = files.snapshot_text(source)
-        return self._guarded(None, lambda: self._restore(text, base_iri))
+        return self._guarded(
+            None,
+            lambda: self._restore(lambda: self._read_snapshot(source, format, base_iri, mapping)),
+            on_files=True,
+        )
 
-    def _restore(self, text: str, base: str | None) -> int:
+    @classmethod
+    def from_rdflib(
+        cls, graph: rdflib.Graph, base_iri: str | None = None, *, mapping: Words = None
+    ) -> Nexus:
+        """A nexus in memory that holds what a graph in the rdf11 profile says, and nothing else.
+
+        ``base_iri`` is the base of the graph's IRIs, ``mapping`` that which it was made with.
+        """
+        from kiprdf.interchange.graphs import from_rdflib
+
+        nexus = cls.memory(base_iri, genesis=False)
+        words = linked_data.mapping_of(mapping)
+        nexus._guarded(
+            None,
+            lambda: nexus._restore(lambda: from_rdflib(graph, nexus.base_iri, words)),
+        )
+        return nexus
+
+    def _restore(self, read: Callable[[], list[Triple]]) -> int:
         with self._store.writing():
             if not self._is_empty():
                 message = "The nexus holds knowledge of its own."
                 raise KipError("KIP_2002", message, "Restore into a new nexus.")
-            triples = turtle.read(text, self.base_iri, base)
+            triples = read()
             present = set(self._store.match(None, None, None))
             count = check_dataset(triples, self._store.iris)
             added = tuple(triple for triple in triples if triple not in present)
@@ -490,8 +506,11 @@ class Nexus:
     def _execute(self, command: ast.Command, text: str, dry_run: bool = False) -> Answer:
         return self._guarded(text, lambda: self._run(command, dry_run))
 
-    def _guarded(self, text: str | None, function: Callable[[], T]) -> T:
-        """Run a stage; whatever goes wrong leaves as a ``KipError`` that knows its text."""
+    def _guarded(self, text: str | None, function: Callable[[], T], *, on_files: bool = False) -> T:
+        """Run a stage; whatever goes wrong leaves as a ``KipError`` that knows its text.
+
+        ``on_files``: what the file system says to a caller's path leaves as it is.
+        """
         try:
             return function()
         except KipError as error:
@@ -501,6 +520,8 @@ class Nexus:
                 "KIP_4003", str(error), "Check the disk; open the nexus again."
             ) from error
         except Exception as fault:
+            if on_files and isinstance(fault, OSError):
+                raise
             _log.exception("kiprdf failed on a command; the store is unchanged")
             message = f"The engine failed: {type(fault).__name__}."
             raise KipError("KIP_4003", message) from fault
@@ -544,12 +565,18 @@ class Nexus:
         dry_run: bool = False,
         privileged: bool = False,
         records: dict[str, str] | None = None,
+        settle: Callable[[Draft], None] | None = None,
     ) -> dict[str, Any]:
-        """Read, check and apply one statement under the writer's lock."""
+        """Read, check and apply one statement under the writer's lock.
+
+        ``settle`` may change the draft before it is judged.
+        """
         with self._store.writing():
             check(command, self._catalog())
             draft = Draft(self._store, self._clock)
             receipt = self._draft(command, draft)
+            if settle is not None:
+                settle(draft)
             if not privileged:
                 check_protection(draft, command.span)
             check_unused(draft, command.span)
@@ -572,6 +599,25 @@ class Nexus:
                 return merge(command, draft)
             case _:
                 return dict(delete(command, draft))
+
+    def _selected(self, command: str) -> list[NamedNode]:
+        found = self._prepare_one(ast.Export, "EXPORT", command, {})
+        check(found, self._catalog())
+        return kql.nodes(found.target, found.where, self._store)
+
+    def _imported(self, name: str | None) -> JsonMap:
+        source = {} if name is None else {"source": name}
+        return {**source, IMPORTED_AT: timestamp(self._clock())}
+
+    def _write_plan(self, make: Callable[[], tuple[Plan, ast.Upsert]], dry_run: bool) -> Plan:
+        if self.read_only and not dry_run:
+            message = "The nexus is open read-only."
+            raise KipError("KIP_1001", message, "Open it for writing, or try a dry run.")
+        with nullcontext() if self.read_only else self._store.writing():
+            plan, command = make()
+            if command.blocks and not self.read_only:
+                self._manipulate(command, dry_run, settle=_keep_import_times)
+            return plan
 
     def _apply(self, delta: Delta) -> None:
         if not delta:
@@ -610,6 +656,17 @@ def _contained(embedder: Embedder) -> Embedder:
             raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
 
     return embed
+
+
+def _keep_import_times(draft: Draft) -> None:
+    """What an import finds as it left it keeps its time, and so is not changed at all."""
+    for edit in draft.edits.values():
+        before = None if edit.before is None else edit.before.metadata.get(IMPORTED_AT)
+        if before is not None and edit.before is not None:
+            now_at = edit.after.metadata.get(IMPORTED_AT)
+            edit.after.metadata[IMPORTED_AT] = before
+            if edit.changed and now_at is not None:
+                edit.after.metadata[IMPORTED_AT] = now_at
 
 
 def _keyword(command: ast.Command) -> Span:

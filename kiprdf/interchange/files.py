@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TypeAlias, cast
+from typing import IO, TypeAlias, TypeVar, cast
 
 from kiprdf.errors import KipError
 
+T = TypeVar("T")
 Target: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
+Source: TypeAlias = Target
+"""A document: its text, a path to it, or an open file."""
 
 
 def write_text(target: Target, text: str) -> None:
     """Write a text to a path, whole or not at all, or to an open file."""
     if isinstance(target, str | os.PathLike):
-        _write_whole(Path(target), text)
+        write_whole(Path(target), lambda output: output.write(text.encode()))
     elif isinstance(target, io.RawIOBase | io.BufferedIOBase):
         target.write(text.encode())
     else:
         cast(IO[str], target).write(text)
+
+
+def write_whole(path: Path, write: Callable[[IO[bytes]], T]) -> T:
+    """Let a file be written so that it is either the old one or the whole new one."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("wb") as output:
+            result = write(output)
+        partial.replace(path)
+    except OSError as fault:
+        partial.unlink(missing_ok=True)
+        raise type(fault)(fault.errno, fault.strerror, str(path)) from None
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    return result
 
 
 def capsule_text(capsule: str | os.PathLike[str]) -> str:
@@ -29,38 +49,45 @@ def capsule_text(capsule: str | os.PathLike[str]) -> str:
     return _read(Path(capsule))
 
 
-def snapshot_text(source: Target) -> str:
-    """A snapshot's text, given as such, as a path or as an open file."""
-    if isinstance(source, str) and ("\n" in source or "<" in source or not source.strip()):
-        return source
+def content(source: Source) -> str | bytes:
+    """What a document holds that is given as such, as a path or as an open file."""
+    if is_text(source):
+        return cast(str, source)
     if isinstance(source, str | os.PathLike):
-        return _read(Path(source))
+        return _bytes(Path(source))
     if not hasattr(source, "read"):
-        message = "A snapshot is a path, a text or an open file."
+        message = "A document is a path, a text or an open file."
         raise KipError("KIP_1001", message, "Give one of them.")
-    return _decoded(source.read(), "The open file")
+    return source.read()
 
 
-def _read(path: Path) -> str:
+def is_text(source: object) -> bool:
+    """Whether a string is a document: one has lines or brackets, a path hardly does."""
+    return isinstance(source, str) and (
+        any(mark in source for mark in "\n<{[") or not source.strip()
+    )
+
+
+def name_of(source: object) -> str | None:
+    """What a path, or an open file, is called; None for a text."""
+    if is_text(source):
+        return None
+    if isinstance(source, str | os.PathLike):
+        return Path(source).name
+    name = getattr(source, "name", None)
+    return Path(name).name if isinstance(name, str) else None
+
+
+def _bytes(path: Path) -> bytes:
     try:
-        return _decoded(path.read_bytes(), str(path))
+        return path.read_bytes()
     except ValueError as fault:
         raise KipError("KIP_1001", f"This is no path: {fault}.", "Give a path or a text.") from None
 
 
-def _decoded(content: str | bytes, name: str) -> str:
+def _read(path: Path) -> str:
+    content = _bytes(path)
     try:
-        return content if isinstance(content, str) else content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise KipError("KIP_1001", f"{name} is no UTF-8 text.", "Save it as UTF-8.") from None
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is either the old one or the whole new one."""
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(text, "utf-8", newline="\n")
-        partial.replace(path)
-    except OSError as fault:
-        partial.unlink(missing_ok=True)
-        raise type(fault)(fault.errno, fault.strerror, str(path)) from None
+        raise KipError("KIP_1001", f"{path} is no UTF-8 text.", "Save it as UTF-8.") from None

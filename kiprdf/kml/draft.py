@@ -178,7 +178,7 @@ class Draft:
         removed: list[Triple] = []
         added: list[Triple] = []
         touched: list[NamedNode] = []
-        moment = to_term(_timestamp(self.clock()))
+        moment = to_term(timestamp(self.clock()))
         for edit in self.changes():
             before = {} if edit.before is None else _values(edit.before)
             after = _values(edit.after) | _engine_metadata(edit.before, moment)
@@ -266,7 +266,7 @@ def _version(element: Element) -> int:
     return 1 if stored is None else int(cast(Literal, stored).value)
 
 
-def _timestamp(moment: datetime) -> str:
+def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds."""
     utc = moment.astimezone(UTC)
     return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"

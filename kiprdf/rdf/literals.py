@@ -96,7 +96,8 @@ def normal(term: Literal | NamedNode) -> Literal | NamedNode:
         with suppress(LookupError, ValueError, RecursionError):
             spelled = to_term(to_json(term))
             # A value that has no such spelling (a JSON string, NaN) keeps its own.
-            return spelled if spelled.datatype == term.datatype else term  # type: ignore[union-attr]
+            same = isinstance(spelled, Literal) and spelled.datatype == term.datatype
+            return spelled if same else term
     return term
 
 

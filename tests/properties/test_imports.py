@@ -1,10 +1,14 @@
-"""Whatever RDF says, an import is a valid UPSERT, the same from any order, and done once."""
+"""Whatever RDF says, an import is a valid UPSERT, the same from any order, and done once.
+
+``KIPRDF_EXAMPLES`` sets how many datasets are tried.
+"""
 
 from __future__ import annotations
 
+import os
 import random
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
@@ -13,6 +17,7 @@ from kiprdf.rdf import vocab
 from tests.interchange.importing import carry_out, planned
 from tests.nexus.support import StoppedClock
 
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "60"))
 OWN = vocab.DEFAULT_BASE
 RDF = vocab.RDF
 BLANKS = [BlankNode(name) for name in "abcd"]
@@ -83,10 +88,14 @@ def likely_datasets(draw: st.DrawFn) -> list[Quad]:
     return found + [Quad(t.subject, t.predicate, t.object, DefaultGraph()) for t in reified]
 
 
+tried = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
 def opened(genesis: bool) -> kiprdf.Nexus:
     return kiprdf.Nexus.memory(genesis=genesis, clock=StoppedClock())
 
 
+@tried
 @given(likely_datasets(), st.booleans())
 def test_every_import_can_be_carried_out_and_once_is_enough(found: list[Quad], full: bool) -> None:
     nexus = opened(genesis=full)
@@ -99,6 +108,7 @@ def test_every_import_can_be_carried_out_and_once_is_enough(found: list[Quad], f
     assert again.definitions == []
 
 
+@tried
 @given(likely_datasets(), st.randoms(use_true_random=False))
 def test_the_order_of_the_quads_makes_no_difference(
     found: list[Quad], chance: random.Random
@@ -111,6 +121,7 @@ def test_the_order_of_the_quads_makes_no_difference(
     assert one == other
 
 
+@tried
 @given(likely_datasets())
 def test_the_labels_of_blank_nodes_make_no_difference(found: list[Quad]) -> None:
     nexus = opened(genesis=False)
@@ -128,6 +139,7 @@ def test_the_labels_of_blank_nodes_make_no_difference(found: list[Quad]) -> None
     assert planned(found, nexus, define=True) == planned(others, nexus, define=True)
 
 
+@tried
 @given(likely_datasets())
 def test_every_triple_is_in_the_plan_or_skipped(found: list[Quad]) -> None:
     """A literal that stands nowhere in the plan stands in what is skipped."""

@@ -1,0 +1,97 @@
+"""What a nexus holds already, as far as an import has to know it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.kql.reader import read_catalog
+from kiprdf.language.names import META_TYPES
+from kiprdf.rdf import vocab
+from kiprdf.store import Store
+
+SAME_AS = "same_as"
+"""The attribute that keeps the original IRI of an element, or several; ``owl:sameAs`` in RDF."""
+
+
+def _nothing(_id: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Known:
+    """The registered names, the original IRIs of elements by their ids, and whether an id exists.
+
+    >>> known = Known(originals={"C:Person/Alice": ("https://example.org/alice",)})
+    >>> known.element("https://example.org/alice")
+    'C:Person/Alice'
+    """
+
+    concept_types: frozenset[str] = frozenset()
+    predicates: frozenset[str] = frozenset()
+    originals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    exists: Callable[[str], bool] = _nothing
+
+    def element(self, iri: str) -> str | None:
+        """The id of the element that an original IRI stands for, definitions set aside."""
+        return self._by_iri.get(("", iri))
+
+    def definition(self, meta_type: str, iri: str) -> str | None:
+        """What the definition is called that an original IRI stands for."""
+        id = self._by_iri.get((meta_type, iri))
+        return None if id is None else id.removeprefix(f"C:{meta_type}/")
+
+    def claiming(self, more: Mapping[str, Iterable[str]]) -> Known:
+        """The same, where elements have further original IRIs behind those that they have."""
+        originals = dict(self.originals)
+        for id, iris in more.items():
+            found = tuple(dict.fromkeys((*originals.get(id, ()), *iris)))
+            if found:
+                originals[id] = found
+        return replace(self, originals=originals)
+
+    @cached_property
+    def _by_iri(self) -> dict[tuple[str, str], str]:
+        """Ids by meta-type and IRI: one IRI may be a class, a property and a thing at once.
+
+        An element that names an IRI first comes before one that names it among others.
+        """
+        places = [
+            (place, id, iri)
+            for id, iris in self.originals.items()
+            for place, iri in enumerate(iris)
+        ]
+        return {(_meta_type(id), iri): id for _, id, iri in sorted(places, reverse=True)}
+
+
+def _meta_type(id: str) -> str:
+    """The meta-type of a definition's id, otherwise the empty text."""
+    return next((meta for meta in META_TYPES if id.startswith(f"C:{meta}/")), "")
+
+
+def read_known(store: Store) -> Known:
+    """What a store holds."""
+    catalog = read_catalog(store)
+    originals: dict[str, tuple[str, ...]] = {}
+    for triple in store.match(None, NamedNode(vocab.ATTRIBUTE + SAME_AS), None):
+        name = isinstance(triple.subject, NamedNode) and store.iris.name(triple.subject.value)
+        if name and isinstance(triple.object, Literal):
+            originals[name.id] = _texts(triple.object)
+
+    def exists(id: str) -> bool:
+        node = store.iris.from_id(id)
+        return node is not None and bool(store.describe(node))
+
+    return Known(catalog.concept_types, catalog.predicates, originals, exists)
+
+
+def _texts(value: Literal) -> tuple[str, ...]:
+    """The strings of a value: itself, or the items of an array."""
+    if value.datatype == vocab.STRING:
+        return (value.value,)
+    found = json.loads(value.value) if value.datatype == vocab.JSON else None
+    return tuple(text for text in found if isinstance(text, str)) if isinstance(found, list) else ()

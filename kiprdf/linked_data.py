@@ -1,0 +1,391 @@
+"""What a nexus gives to the web of data, and takes from it: a part of ``Nexus``.
+
+Snapshots in every format of RDF, a published folder, the schema as OWL and SHACL, foreign data and
+ontologies, differences, graphs of rdflib. The work is done in ``interchange``; here it meets the
+store.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from pyoxigraph import NamedNode, Triple
+
+from kiprdf.errors import KipError
+from kiprdf.interchange import files, formats
+from kiprdf.interchange.dataset import check_dataset
+from kiprdf.interchange.layout import Advance
+from kiprdf.language import ast
+
+if TYPE_CHECKING:
+    import rdflib
+
+    from kiprdf.interchange.contexts import ContextJson, Loader, Mapping
+    from kiprdf.interchange.difference import Difference
+    from kiprdf.interchange.plan import JsonMap, Plan
+    from kiprdf.interchange.publish import Published
+    from kiprdf.store import OxigraphStore
+
+    MappingSource: TypeAlias = Mapping | ContextJson | str | os.PathLike[str]
+    Words: TypeAlias = MappingSource | Sequence[MappingSource] | None
+
+T = TypeVar("T")
+IMPORTED_AT = "imported_at"
+"""The metadata key that tells when an element was imported."""
+
+
+class LinkedData(ABC):
+    """The methods of ``Nexus`` that speak RDF. They raise ``KipError``, and ``OSError`` for files.
+
+    A ``mapping`` is a pack (``"schema-org"``), a path, a context, a ``Mapping``, or several.
+    """
+
+    _store: OxigraphStore
+
+    @property
+    @abstractmethod
+    def base_iri(self) -> str: ...
+
+    @abstractmethod
+    def _guarded(
+        self, text: str | None, function: Callable[[], T], *, on_files: bool = False
+    ) -> T: ...
+
+    @abstractmethod
+    def _selected(self, command: str) -> list[NamedNode]:
+        """The elements that an EXPORT selects."""
+
+    @abstractmethod
+    def _write_plan(self, make: Callable[[], tuple[Plan, ast.Upsert]], dry_run: bool) -> Plan:
+        """Make a plan and carry it out, in one transaction."""
+
+    @abstractmethod
+    def _imported(self, name: str | None) -> JsonMap:
+        """The metadata of what is imported now from a file."""
+
+    # Out --------------------------------------------------------------------------------------
+
+    def snapshot(
+        self,
+        target: files.Target | None = None,
+        profile: formats.Profile = "rdf11",
+        *,
+        format: formats.Format | None = None,
+        mapping: Words = None,
+        domain: str | None = None,
+        select: str | None = None,
+        engine_metadata: bool = True,
+    ) -> str:
+        """The dataset as deterministic text; also written to a path or an open file.
+
+        The format is ``format``, or that of the path's suffix, or Turtle. ``rdf11`` loads
+        everywhere, ``rdf12`` writes reifiers as ``~ <link>``. ``domain``, or an EXPORT as
+        ``select``, takes a part with what it stands on. ``engine_metadata=False`` leaves
+        ``_version`` and its kin out, for snapshots kept in git.
+
+        >>> import kiprdf
+        >>> kiprdf.Nexus.memory(genesis=False).snapshot()
+        '# kiprdf 1 base <urn:kip:nexus/>\\n'
+        """
+        content = io.BytesIO()
+        self.write_snapshot(
+            content,
+            profile,
+            format=format or _format_of(target) or "turtle",
+            mapping=mapping,
+            domain=domain,
+            select=select,
+            engine_metadata=engine_metadata,
+        )
+        text = content.getvalue().decode()
+        if target is not None:
+            files.write_text(target, text)
+        return text
+
+    def write_snapshot(
+        self,
+        target: str | os.PathLike[str] | IO[bytes],
+        profile: formats.Profile = "rdf11",
+        *,
+        format: formats.Format | None = None,
+        mapping: Words = None,
+        domain: str | None = None,
+        select: str | None = None,
+        engine_metadata: bool = True,
+        advance: Advance | None = None,
+    ) -> int:
+        """Write the dataset, or a part of it, piece by piece; the number of triples.
+
+        Arguments as in ``snapshot``; ``advance`` is told how many triples more have been written.
+        """
+        chosen = format or _format_of(target) or "turtle"
+
+        def write(output: IO[bytes]) -> int:
+            return formats.write(
+                self._store.read(lambda: self._part(domain, select)),
+                output,
+                chosen,
+                self._store.iris,
+                profile=profile,
+                mapping=mapping_of(mapping),
+                engine_metadata=engine_metadata,
+                advance=advance,
+            )
+
+        if isinstance(target, str | os.PathLike):
+            path = Path(target)
+            return self._guarded(None, lambda: files.write_whole(path, write), on_files=True)
+        return self._guarded(None, lambda: write(target))
+
+    def _part(self, domain: str | None, select: str | None) -> list[Triple]:
+        from kiprdf.interchange import selection
+
+        if domain is not None and select is not None:
+            message = "A snapshot takes a domain or a selection, not both."
+            raise KipError("KIP_1001", message, "Leave one of them out.")
+        if domain is not None:
+            return selection.domain(self._store, domain)
+        if select is not None:
+            return selection.elements(self._store, self._selected(select))
+        return list(self._store.match(None, None, None))
+
+    def publish(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        mapping: Words = None,
+        title: str | None = None,
+        address: str | None = None,
+        advance: Advance | None = None,
+    ) -> Published:
+        """Write static pages and files into a folder, in place of what was published there.
+
+        ``title`` is what the pages call the nexus, ``address`` the IRI at which the folder will
+        stand, if that is not the base. ``advance(1)`` is called for each element. Raises
+        ``StoreError`` for a folder with other things in it.
+        """
+        from kiprdf.interchange.publish import publish
+
+        return self._guarded(
+            None,
+            lambda: publish(
+                self._store,
+                folder,
+                mapping=mapping_of(mapping),
+                title=title,
+                address=address,
+                advance=advance,
+            ),
+            on_files=True,
+        )
+
+    def schema(self, target: files.Target | None = None, *, mapping: Words = None) -> str:
+        """The types and predicates as RDFS and OWL, in Turtle."""
+        from kiprdf.interchange.schema import schema_triples
+
+        return self._told(target, lambda: schema_triples(self._store, mapping_of(mapping)))
+
+    def shapes(self, target: files.Target | None = None, profile: formats.Profile = "rdf11") -> str:
+        """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
+        from kiprdf.interchange.shapes import shapes
+
+        return self._told(target, lambda: shapes(self._store, profile))
+
+    def _told(self, target: files.Target | None, told: Callable[[], Iterable[Triple]]) -> str:
+        """Triples about the nexus as Turtle."""
+
+        def written() -> str:
+            content = io.BytesIO()
+            triples = self._store.read(lambda: list(told()))
+            formats.write(triples, content, "turtle", self._store.iris)
+            return content.getvalue().decode()
+
+        text = self._guarded(None, written)
+        if target is not None:
+            files.write_text(target, text)
+        return text
+
+    def to_rdflib(self, mapping: Words = None) -> rdflib.Graph:
+        """The rdf11 profile of the dataset as a graph of rdflib."""
+        from kiprdf.interchange.graphs import to_rdflib
+
+        def made() -> rdflib.Graph:
+            triples = self._store.read(lambda: list(self._store.match(None, None, None)))
+            return to_rdflib(triples, self._store.iris, mapping_of(mapping))
+
+        return self._guarded(None, made)
+
+    # In ---------------------------------------------------------------------------------------
+
+    def import_rdf(
+        self,
+        source: files.Source,
+        *,
+        format: formats.Format | None = None,
+        mapping: Words = None,
+        define: bool = False,
+        default_type: str | None = None,
+        language: str | None = None,
+        base_iri: str | None = None,
+        metadata: JsonMap | None = None,
+        loader: Loader | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Take foreign RDF in as concepts and propositions, in one transaction.
+
+        ``source`` is a path, an open file or a text; ``format`` is needed where no suffix tells
+        it. ``define`` creates the types and predicates that are missing, which are KIP_2001
+        otherwise; ``default_type`` is that of resources without one, ``language`` the preferred
+        one of names, ``base_iri`` what relative IRIs are relative to, ``metadata`` what everything
+        gets besides its source and time. Nothing is fetched but the contexts of JSON-LD, by a
+        ``loader`` that is given. Returns a report: what was, or with ``dry_run`` would be, created
+        and updated, and what was skipped and why.
+        """
+        from kiprdf.interchange import importer
+        from kiprdf.interchange.known import read_known
+        from kiprdf.interchange.plan import to_upsert
+
+        content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
+        own = {**self._imported(files.name_of(source)), **(metadata or {})}
+
+        def made() -> tuple[Plan, ast.Upsert]:
+            quads = formats.parse(content, chosen, base_iri=base_iri, loader=loader)
+            text = content if isinstance(content, str) else content[:4096].decode("utf-8", "ignore")
+            plan = importer.plan(
+                quads,
+                mapping_of(mapping) or _no_mapping(),
+                iris=self._store.iris,
+                known=read_known(self._store),
+                define=define,
+                default_type=default_type,
+                language=language,
+                metadata=own,
+                source_base=formats.base_of(text, chosen) if chosen != "jsonld" else None,
+            )
+            return plan, to_upsert(plan)
+
+        text = content if isinstance(content, str) else None
+        return self._guarded(text, lambda: self._write_plan(made, dry_run)).report()
+
+    def import_ontology(
+        self,
+        source: files.Source,
+        *,
+        format: formats.Format | None = None,
+        mapping: Words = None,
+        inherit: bool = False,
+        metadata: JsonMap | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Take an ontology in RDFS, OWL or SHACL in as definitions of types and predicates.
+
+        ``inherit`` writes what classes inherit into the schemas of those below. Returns a report
+        as ``import_rdf`` does.
+        """
+        from kiprdf.interchange.definition_plan import plan_definitions, read_definitions
+        from kiprdf.interchange.known import read_known
+        from kiprdf.interchange.ontology import definitions_of
+        from kiprdf.interchange.plan import to_upsert
+
+        content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
+        own = {**self._imported(files.name_of(source)), **(metadata or {})}
+
+        def made() -> tuple[Plan, ast.Upsert]:
+            quads = formats.parse(content, chosen)
+            found = definitions_of(quads, mapping_of(mapping), read_known(self._store))
+            plan = plan_definitions(
+                found.inherited() if inherit else found, read_definitions(self._store), own
+            )
+            plan.triples = len(quads)
+            return plan, to_upsert(plan)
+
+        text = content if isinstance(content, str) else None
+        return self._guarded(text, lambda: self._write_plan(made, dry_run)).report()
+
+    # Differences ------------------------------------------------------------------------------
+
+    def diff(
+        self,
+        other: LinkedData | files.Source,
+        *,
+        engine_metadata: bool = False,
+        link_ids: bool = False,
+    ) -> Difference:
+        """What another nexus, or a snapshot, has that this one has not, and the other way round.
+
+        The difference leads from this nexus to the other. ``engine_metadata`` compares versions
+        and times too, ``link_ids`` the ids of propositions that state the same.
+        """
+        from kiprdf.interchange.difference import difference
+
+        def compared() -> Difference:
+            before = self._store.read(lambda: list(self._store.match(None, None, None)))
+            after, iris = self._other(other)
+            return difference(
+                before,
+                after,
+                self._store.iris,
+                after_iris=iris,
+                engine_metadata=engine_metadata,
+                link_ids=link_ids,
+            )
+
+        return self._guarded(None, compared, on_files=True)
+
+    def _other(self, other: LinkedData | files.Source) -> tuple[list[Triple], Any]:
+        if isinstance(other, LinkedData):
+            store = other._store
+            return store.read(lambda: list(store.match(None, None, None))), store.iris
+        triples = self._read_snapshot(other)
+        check_dataset(triples, self._store.iris)
+        return triples, self._store.iris
+
+    def _read_snapshot(
+        self,
+        source: files.Source,
+        format: formats.Format | None = None,
+        base_iri: str | None = None,
+        mapping: Words = None,
+    ) -> list[Triple]:
+        """The triples of a snapshot under the base of this nexus."""
+        return formats.read(
+            files.content(source),
+            format or _format_of(source) or "turtle",
+            self.base_iri,
+            source_base=base_iri,
+            mapping=mapping_of(mapping),
+        )
+
+
+def mapping_of(words: Words) -> Mapping | None:
+    """The mapping that a caller means."""
+    from kiprdf.interchange.contexts import Mapping
+
+    if words is None or isinstance(words, Mapping):
+        return words
+    sources = words if isinstance(words, list | tuple) else (words,)
+    return Mapping.load(*sources)
+
+
+def _no_mapping() -> Mapping:
+    from kiprdf.interchange.contexts import Mapping
+
+    return Mapping.none()
+
+
+def _format_of(target: object) -> formats.Format | None:
+    """The format that the suffix of a path or of an open file's name tells."""
+    name = files.name_of(target)
+    return None if name is None else formats.format_of(name)
+
+
+def _guessed(source: files.Source) -> formats.Format:
+    if files.name_of(source) is None:
+        return "turtle"
+    message = f"The suffix of {files.name_of(source)} tells no format of RDF."
+    raise KipError("KIP_1001", message, "Give the format: turtle, trig, jsonld, rdfxml, …")

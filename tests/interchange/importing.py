@@ -1,0 +1,77 @@
+"""How the tests of this folder import: a plan, and the capsule that carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pyoxigraph import Quad, RdfFormat, parse
+
+import kiprdf
+from kiprdf.interchange.contexts import Mapping
+from kiprdf.interchange.importer import plan
+from kiprdf.interchange.known import read_known
+from kiprdf.interchange.plan import Plan, to_upsert
+from kiprdf.language import to_text
+from kiprdf.rdf.iris import Iris
+from tests.nexus.support import StoppedClock
+
+PREFIXES = """
+@prefix : <https://example.org/> .
+@prefix dcat: <http://www.w3.org/ns/dcat#> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix foaf: <http://xmlns.com/foaf/0.1/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+
+
+def empty() -> kiprdf.Nexus:
+    return kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+
+
+def planned(
+    quads: Iterable[Quad], nexus: kiprdf.Nexus, mapping: Any = None, **options: Any
+) -> Plan:
+    """The plan of quads for a nexus; ``mapping`` is a context without its frame."""
+    return plan(
+        quads,
+        Mapping.none() if mapping is None else Mapping.load({"@context": mapping}),
+        iris=Iris(nexus.base_iri),
+        known=read_known(nexus._store),
+        **options,
+    )
+
+
+def carry_out(made: Plan, nexus: kiprdf.Nexus) -> None:
+    text = to_text(to_upsert(made))
+    nexus.apply_capsule(text)
+
+
+def take_in(
+    nexus: kiprdf.Nexus,
+    text: str,
+    mapping: Any = None,
+    format: RdfFormat = RdfFormat.TURTLE,
+    **options: Any,
+) -> Plan:
+    """Import a text; missing types and predicates are defined unless the options say otherwise."""
+    text = PREFIXES + text if format in (RdfFormat.TURTLE, RdfFormat.TRIG) else text
+    made = planned(parse(text, format=format), nexus, mapping, **{"define": True, **options})
+    carry_out(made, nexus)
+    return made
+
+
+def concepts(nexus: kiprdf.Nexus, type: str) -> dict[str, dict[str, Any]]:
+    """The attributes of the concepts of a type, by name."""
+    rows = nexus.find("FIND(?c.name, ?c.attributes) WHERE { ?c {type: :type} }", type=type)
+    return dict(rows.tuples)
+
+
+def facts(nexus: kiprdf.Nexus, predicate: str) -> list[tuple[str, str]]:
+    """The names of what a predicate links."""
+    command = f'FIND(?s.name, ?o.name) WHERE {{ (?s, "{predicate}", ?o) }}'
+    return sorted(nexus.find(command).tuples)

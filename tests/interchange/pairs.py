@@ -1,0 +1,38 @@
+"""What the tests of comparing nexuses share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from pyoxigraph import Triple
+
+import kiprdf
+from tests.nexus.support import StoppedClock
+from tests.oracle.graph import Graph
+
+
+def triples(nexus: kiprdf.Nexus) -> list[Triple]:
+    """The dataset, as an engine spells it."""
+    found = nexus.sparql("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }")
+    assert isinstance(found, list)
+    return found
+
+
+@contextmanager
+def opened(graphs: Iterable[Graph]) -> Iterator[list[kiprdf.Nexus]]:
+    """A nexus of each graph."""
+    found = [_nexus_of(graph) for graph in graphs]
+    try:
+        yield found
+    finally:
+        for nexus in found:
+            nexus.close()
+
+
+def _nexus_of(graph: Graph) -> kiprdf.Nexus:
+    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    for request in graph.requests():
+        response = nexus.execute_kip(request)
+        assert "error" not in response, response
+    return nexus

@@ -1,0 +1,776 @@
+"""Mapping files: what they say, how they stack, what is refused, and that they are JSON-LD 1.1.
+
+Oxigraph's JSON-LD processor is the second reader of every context, rdflib's of those without
+contexts inside of ``@nest``, which it does not apply.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rdflib
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import BaseDirection, Literal, NamedNode, RdfFormat, Triple, parse
+from rdflib import namespace
+
+import kiprdf
+from kiprdf import resources
+from kiprdf.interchange import json_text
+from kiprdf.interchange.contexts import Mapping, Term, packs
+from kiprdf.interchange.terms import NESTED
+from kiprdf.rdf import vocab
+from kiprdf.source import Span, position
+
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "150"))
+EX = "https://ex.org/"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def mapping(**terms: Any) -> Mapping:
+    return Mapping.load({"@context": {"ex": EX, "xsd": XSD, **terms}})
+
+
+def nest(**terms: Any) -> dict[str, Any]:
+    return {"@id": "@nest", "@context": terms}
+
+
+def value(node: NamedNode | None) -> str | None:
+    return None if node is None else node.value
+
+
+def refusal(*sources: Any, **options: Any) -> kiprdf.KipError:
+    with pytest.raises(kiprdf.KipError) as found:
+        Mapping.load(*sources, **options)
+    assert found.value.code == "KIP_1001"
+    return found.value
+
+
+# What a context says ----------------------------------------------------------------------------
+
+
+def test_types_and_predicates_are_terms_of_the_top_level() -> None:
+    found = mapping(Person="ex:Human", knows={"@id": "ex:knows", "@type": "@id"})
+    assert value(found.concept_type("Person")) == EX + "Human"
+    assert value(found.predicate("knows")) == EX + "knows"
+    assert found.concept_type("Stone") is None
+    assert found.type_of(EX + "Human") == "Person"
+    assert found.predicate_of(EX + "knows") == "knows"
+    assert found.predicate_of(EX + "nobody") is None
+
+
+@pytest.mark.parametrize(
+    ("definition", "expected"),
+    [
+        ("ex:k", Term(NamedNode(EX + "k"))),
+        ({"@id": "ex:k", "@type": "xsd:date"}, Term(NamedNode(EX + "k"), NamedNode(XSD + "date"))),
+        ({"@id": "ex:k", "@type": "@id"}, Term(NamedNode(EX + "k"), is_iri=True)),
+        ({"@id": "ex:k", "@type": "@vocab"}, Term(NamedNode(EX + "k"), is_iri=True)),
+        ({"@id": "ex:k", "@type": "@none"}, Term(NamedNode(EX + "k"))),
+        (
+            {"@id": "ex:k", "@language": "zh-Hant", "@direction": "ltr"},
+            Term(NamedNode(EX + "k"), language="zh-hant", direction="ltr"),
+        ),
+        ({"@id": "ex:k", "@container": ["@set"]}, Term(NamedNode(EX + "k"), container="@set")),
+        ({"@id": "ex:k", "@container": "@list"}, Term(NamedNode(EX + "k"), container="@list")),
+    ],
+)
+def test_a_term_is_read(definition: Any, expected: Term) -> None:
+    assert mapping(k=definition).attribute("k") == expected
+    assert mapping(k=definition).metadata("k") == expected
+    assert mapping(k=definition).attribute_of(EX + "k") == ("k", expected)
+
+
+def test_json_is_a_datatype() -> None:
+    found = mapping(k={"@id": "ex:k", "@type": "@json"}).attribute("k")
+    assert found is not None
+    assert value(found.datatype) == "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"
+
+
+def test_the_maps_inside_of_an_element_win_over_the_top_level() -> None:
+    found = mapping(k="ex:top", attributes=nest(k="ex:a"), metadata=nest(k="ex:m"))
+    assert value(found.attribute("k").iri) == EX + "a"  # type: ignore[union-attr]
+    assert value(found.metadata("k").iri) == EX + "m"  # type: ignore[union-attr]
+    assert found.attribute_of(EX + "a") == ("k", Term(NamedNode(EX + "a")))
+    assert found.attribute_of(EX + "top") is None
+    assert found.metadata_of(EX + "m") == ("k", Term(NamedNode(EX + "m")))
+    assert found.metadata_of(EX + "a") is None
+
+
+def test_a_type_has_terms_of_its_own() -> None:
+    found = mapping(k="ex:k", Person={"@id": "ex:Person", "@context": {"k": "ex:person_k"}})
+    assert value(found.attribute("k", "Person").iri) == EX + "person_k"  # type: ignore[union-attr]
+    assert value(found.attribute("k", "Stone").iri) == EX + "k"  # type: ignore[union-attr]
+    assert value(found.attribute("k").iri) == EX + "k"  # type: ignore[union-attr]
+    assert found.attribute_of(EX + "person_k", "Person") is not None
+    assert found.attribute_of(EX + "person_k") is None
+
+
+def test_defaults_hold_where_a_term_says_nothing() -> None:
+    found = mapping(**{"@language": "en", "@vocab": EX}, k={"@id": "ex:k", "@language": None})
+    assert found.attribute("other") == Term(NamedNode(EX + "other"), language="en")
+    assert found.attribute("k") == Term(NamedNode(EX + "k"))
+    assert found.attribute_of(EX + "other") == ("other", Term(NamedNode(EX + "other"), None, "en"))
+    assert found.type_of(EX + "no identifier") is None
+
+
+def test_the_default_language_holds_for_a_term_of_no_type() -> None:
+    """Oxigraph says otherwise here; JSON-LD 1.1 API, 5.3.2, does not."""
+    found = mapping(**{"@language": "en"}, k={"@id": "ex:k", "@type": "@none"})
+    assert found.attribute("k") == Term(NamedNode(EX + "k"), language="en")
+
+
+def test_null_removes_a_term() -> None:
+    found = mapping(**{"@vocab": EX}, k=None, attributes=nest(j=None), j="ex:j")
+    assert found.attribute("k") is None
+    assert found.attribute("j") is None
+    assert found.metadata("j") is not None
+    assert found.attribute_of(EX + "k") is None
+
+
+def test_a_prefix_is_no_word() -> None:
+    found = mapping(other={"@id": "ex:other#", "@prefix": True}, k="other:k")
+    assert found.attribute("ex") is None
+    assert found.attribute("other") is None
+    assert value(found.predicate("k")) == EX + "other#k"
+    assert found.prefixes == {"ex": EX, "other": EX + "other#", "xsd": XSD}
+
+
+def test_a_keyword_is_no_word() -> None:
+    assert mapping(id="@id").attribute("id") is None
+    assert mapping(id="@id", attributes=nest(id="ex:id")).attribute("id") is not None
+
+
+def test_terms_may_be_made_of_terms_in_any_order() -> None:
+    found = mapping(a="b", b="c:x", c="ex:c/")
+    assert value(found.predicate("a")) == EX + "c/x"
+
+
+def test_the_name_of_a_concept_has_a_term() -> None:
+    found = mapping(name="ex:name", Person={"@id": "ex:P", "@context": {"name": "ex:full_name"}})
+    assert found.label() == Term(NamedNode(EX + "name"))
+    assert found.label("Person") == Term(NamedNode(EX + "full_name"))
+    assert mapping().label() is None
+
+
+def test_nothing_is_mapped_by_no_mapping() -> None:
+    found = Mapping.none()
+    assert found.attribute("a") is found.concept_type("T") is found.metadata("a") is None
+    assert found.prefixes == {}
+
+
+# Words with one IRI -----------------------------------------------------------------------------
+
+
+def test_the_first_of_two_words_keeps_the_way_back() -> None:
+    found = mapping(attributes=nest(b="ex:k", a="ex:k"))
+    assert found.attribute_of(EX + "k") == ("b", Term(NamedNode(EX + "k")))
+    assert [key for key, _ in found.attributes_of(EX + "k")] == ["b", "a"]
+    assert found.warnings == (
+        f"'b' and 'a' both mean <{EX}k> in 'attributes'; on the way back it is 'b'.",
+    )
+
+
+def test_types_and_predicates_are_told_apart_by_the_capital() -> None:
+    found = mapping(interest="ex:i", Interest="ex:i")
+    assert found.warnings == ()
+    assert found.type_of(EX + "i") == "Interest"
+    assert found.predicate_of(EX + "i") == "interest"
+
+
+def test_words_that_differ_in_language_share_an_iri_without_a_warning() -> None:
+    found = mapping(en={"@id": "ex:k", "@language": "en"}, de={"@id": "ex:k", "@language": "de"})
+    assert found.warnings == ()
+
+
+def test_what_has_no_effect_is_told() -> None:
+    found = mapping(k={"@id": "ex:k", "@type": "xsd:date", "@language": "en"})
+    assert found.warnings == ("The mapping, k: @language has no effect beside @type.",)
+
+
+# Stacking ---------------------------------------------------------------------------------------
+
+
+def test_of_two_files_the_later_wins_term_by_term() -> None:
+    lower = {"@context": {"ex": EX, "attributes": nest(a="ex:a", b="ex:b", c="ex:c")}}
+    upper = {"@context": {"attributes": nest(b="ex:other", c=None)}}
+    found = Mapping.load(lower, upper)
+    keys = ("a", "b", "c")
+    iris = [None if t is None else t.iri.value for t in map(found.attribute, keys)]
+    assert iris == [EX + "a", EX + "other", None]
+
+
+def test_a_later_word_for_an_iri_has_the_way_back() -> None:
+    found = Mapping.load("foaf", {"@context": {"attributes": nest(nickname="foaf:nick")}})
+    assert found.attribute_of(str(namespace.FOAF.nick)) == (
+        "nickname",
+        Term(NamedNode(str(namespace.FOAF.nick))),
+    )
+
+
+def test_a_type_given_another_iri_keeps_its_attributes() -> None:
+    lower = {"@context": {"ex": EX, "P": {"@id": "ex:P", "@context": {"a": "ex:a"}}}}
+    found = Mapping.load(lower, {"@context": {"P": "ex:Q"}})
+    assert value(found.concept_type("P")) == EX + "Q"
+    assert found.attribute("a", "P") is not None
+
+
+def test_a_prefix_given_anew_leaves_earlier_terms_alone() -> None:
+    lower = {"@context": {"ex": EX, "a": "ex:a", "attributes": nest(b="ex:b")}}
+    found = Mapping.load(lower, {"@context": {"ex": "https://other.example/", "c": "ex:c"}})
+    assert value(found.predicate("a")) == EX + "a"
+    assert found.attribute("b") == Term(NamedNode(EX + "b"))
+    assert value(found.predicate("c")) == "https://other.example/c"
+
+
+def test_a_mapping_is_a_source_too() -> None:
+    upper = Mapping.load({"@context": {"knows": "https://ex.org/knows"}})
+    found = Mapping.load("foaf", upper)
+    assert value(found.predicate("knows")) == EX + "knows"
+    assert value(found.concept_type("Person")) == str(namespace.FOAF.Person)
+
+
+def test_all_packs_lie_upon_each_other() -> None:
+    found = Mapping.load(*packs())
+    assert value(found.concept_type("Domain")) == str(namespace.SKOS.ConceptScheme)
+    assert value(found.predicate("knows")) == str(namespace.SDO.knows)
+
+
+@pytest.mark.parametrize("sources", [*([pack] for pack in packs()), packs()], ids="+".join)
+def test_the_context_of_a_mapping_says_the_same_again(sources: list[str]) -> None:
+    context = Mapping.load(*sources).context()
+    assert Mapping.load({"@context": context}).context() == context
+
+
+def test_protected_terms_stay() -> None:
+    guarded = {"@context": {"@protected": True, "ex": EX, "k": "ex:k"}}
+    error = refusal(guarded, {"@context": {"k": "ex:other"}})
+    assert error.message == "The mapping, k: 'k' is protected by the context before."
+    assert "'ex', which is protected" in refusal(guarded, {"@context": None}).message
+    Mapping.load(guarded, {"@context": {"k": "ex:k"}})
+    Mapping.load(guarded, {"@context": {"attributes": nest(k="ex:other")}})
+
+
+# What is refused --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("definition", "message"),
+    [
+        ("foo:bar", "'foo:bar' has the prefix 'foo', which is not defined."),
+        ("bar", "'bar' is no absolute IRI."),
+        ("ex:a b", "'ex:a b' is no absolute IRI."),
+        ("_:b", "'_:b' is a blank node, where an IRI is due."),
+        ("@foo", "'@foo' cannot be the meaning of a term."),
+        ("@context", "'@context' cannot be the meaning of a term."),
+        (5, "A term is defined by an IRI, an object or null."),
+        ({}, "'k' is no absolute IRI."),
+        ({"@id": 5}, "'@id' takes an IRI, a keyword or null."),
+        ({"@id": "ex:k", "@foo": 1}, "'@foo' means nothing in the definition of a term."),
+        (
+            {"@reverse": "ex:k"},
+            "@reverse would turn facts around; name a predicate for that way instead.",
+        ),
+        ({"@id": "ex:k", "@index": "ex:i"}, "@index has no counterpart in KIP."),
+        (
+            {"@id": "ex:k", "@container": "@graph"},
+            "A container is '@set' or '@list'; KIP has no maps by language, id, type or index.",
+        ),
+        (
+            {"@id": "ex:k", "@container": ["@set", "@index"]},
+            "A container is '@set' or '@list'; KIP has no maps by language, id, type or index.",
+        ),
+        ({"@id": "ex:k", "@type": "date"}, "'date' is no absolute IRI."),
+        (
+            {"@id": "ex:k", "@type": 5},
+            "'@type' takes the IRI of a datatype, @id, @vocab, @json or @none.",
+        ),
+        (
+            {"@id": "ex:k", "@type": "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"},
+            "A text with a language is told by '@language'.",
+        ),
+        (
+            {"@id": "ex:k", "@language": "no tag"},
+            "'@language' takes a language tag, such as 'en', or null.",
+        ),
+        ({"@id": "ex:k", "@direction": "up"}, "'@direction' takes 'ltr', 'rtl' or null."),
+        ({"@id": "ex:k", "@prefix": "yes"}, "@prefix is true or false."),
+        ({"@id": "ex:k", "@protected": 1}, "@protected is true or false."),
+        ({"@id": "ex:k", "@nest": "@id"}, "'@nest' takes '@nest' or a term that stands for it."),
+        ({"@id": "ex:k", "@context": "x"}, "The context <x> is remote."),
+        (
+            {"@id": "ex:k", "@context": {"j": "x:j"}},
+            "'x:j' has the prefix 'x', which is not defined.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_faulty_term_is_refused(definition: Any, message: str) -> None:
+    found = refusal({"@context": {"ex": EX, "k": definition}}).message
+    assert found.startswith("The mapping, k")
+    assert found.endswith(f": {message}")
+
+
+@pytest.mark.parametrize(
+    ("context", "message"),
+    [
+        ({"a": "b", "b": "a"}, "a: The term is defined by itself: 'a' → 'b' → 'a'."),
+        ({"": "ex:k"}, "A term has a name; this one is empty."),
+        ({"@id": "ex:k"}, "'@id' means nothing in a context."),
+        ({"@foo": "ex:k"}, "'@foo' means nothing in a context."),
+        ({"@version": 1.0}, "The version of a context is 1.1."),
+        ({"@base": EX}, "The IRIs of a mapping are absolute, so that @base has no use here."),
+        ({"@vocab": "words"}, "'words' is no absolute IRI."),
+        ({"@vocab": 5}, "@vocab takes an IRI or null."),
+        ({"@language": 5}, "'@language' takes a language tag, such as 'en', or null."),
+        ({"@direction": "x"}, "'@direction' takes 'ltr', 'rtl' or null."),
+        ({"@propagate": "x"}, "@propagate is true or false."),
+        ({"@type": {"@id": "ex:type"}}, "Of '@type' a context says '@container': '@set' at most."),
+        ({"ex:k": "ex:j"}, f"The term looks like the IRI <{EX}k> and means another."),
+        ({"a:b": "ex:j"}, "The term looks like the IRI <a:b> and means another."),
+        ({"a/b": {"@id": "ex:j"}}, "The term looks like the IRI <a/b> and means another."),
+        ({"attributes": "ex:a"}, "'attributes' is a map inside of an element, hence '@nest'."),
+        ({"metadata": {"@id": "ex:m"}}, "'metadata' is a map inside of an element, hence '@nest'."),
+        (5, "A context is an object, a URL, null or a list of these."),
+        ([{"k": "ex:k"}, 5], "A context is an object, a URL, null or a list of these."),
+    ],
+)  # fmt: skip
+def test_a_faulty_context_is_refused(context: Any, message: str) -> None:
+    below = [{"ex": EX}, context] if not isinstance(context, int) else context
+    assert refusal({"@context": below}).message.endswith(message)
+
+
+def test_what_a_caller_gives_is_bounded_as_texts_are() -> None:
+    nested: list[Any] = []
+    for _ in range(2000):
+        nested = [nested]
+    assert refusal({"@context": nested}).message.endswith("nests deeper than 64 levels.")
+    chain = {f"t{n}": f"t{n + 1}" for n in range(2000)}
+    message = "Terms are defined by terms over more than 64 steps."
+    assert refusal({"@context": {**chain, "t2000": "urn:x:t"}}).message.endswith(message)
+    assert refusal({"@context": {5: "urn:x:t"}}).message.endswith("context are strings.")
+
+
+@pytest.mark.parametrize("document", [{}, [], "[]", 5, {"@context": {}, "@graph": []}])
+def test_a_mapping_has_a_context_and_nothing_else(document: Any, tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonld"
+    path.write_text(json.dumps(document), "utf-8")
+    assert "own.jsonld" in refusal(path).message
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ('{"@context": {\n  "k": "b:c d"}}', (2, 3), "'b:c d' is no absolute IRI."),
+        ('{"@context": {\n  "k": {"@id": "x"}}}', (2, 9), "'x' is no absolute IRI."),
+        (
+            '{"@context": {\n  "k": {"@id": "urn:x:k",\n    "@reverse": "urn:x:j"}}}',
+            (3, 5),
+            "@reverse would turn facts around; name a predicate for that way instead.",
+        ),
+        (
+            '{"@context": [{},\n {"attributes": {"@id": "@nest", "@context": {\n"k": 5}}}]}',
+            (3, 1),
+            "A term is defined by an IRI, an object or null.",
+        ),
+        (
+            '{"@context": {\n"k": "urn:x:k",\n"k": null}}',
+            (3, 1),
+            "the key 'k' stands here a second time.",
+        ),
+        ('{"@context": {\n"k" "urn:x:k"}}', (2, 5), "a colon is missing here."),
+        ('{"@context": {}', (1, 16), "a comma or '}' is missing here."),
+        ('{"@context": {"a": "\n"}}', (1, 21), "invalid control character."),
+        ('{"@context": {}} x', (1, 18), "the text goes on behind its end."),
+    ],
+)  # fmt: skip
+def test_a_fault_in_a_file_has_its_place(
+    text: str, place: tuple[int, int], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.jsonld"
+    path.write_text(text, "utf-8")
+    error = refusal(path)
+    assert error.position == place
+    assert error.message.startswith("own.jsonld")
+    assert error.message.endswith(message)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonld"
+    path.write_bytes(b"\xff\xfe")
+    assert refusal(path).message == "own.jsonld is no UTF-8 text."
+
+
+def test_a_missing_file_is_an_error_of_files(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Mapping.load(tmp_path / "own.jsonld")
+
+
+def test_a_missing_pack_is_told_with_those_there_are() -> None:
+    error = refusal("schema_org")
+    assert error.message == "There is no mapping 'schema_org'."
+    assert error.hint == "Packs are called schema-org; everything else is a path."
+
+
+# Remote contexts --------------------------------------------------------------------------------
+
+REMOTE = {
+    "https://a.example/": {"@context": {"ex": EX, "a": "ex:a"}, "ignored": 1},
+    "https://b.example/": {"@context": ["https://a.example/", {"b": "ex:b"}]},
+    "https://loop.example/": {"@context": [{}, "https://loop.example/"]},
+    "https://none.example/": {},
+    "https://faulty.example/": {"@context": {"k": 5}},
+}
+
+
+@pytest.mark.parametrize("source", ["https://b.example/", {"@context": "https://b.example/"}])
+def test_a_loader_fetches_remote_contexts(source: Any) -> None:
+    found = Mapping.load(source, loader=REMOTE.__getitem__)
+    assert value(found.predicate("a")) == EX + "a"
+    assert value(found.predicate("b")) == EX + "b"
+
+
+def test_without_a_loader_a_remote_context_is_refused() -> None:
+    error = refusal({"@context": ["https://b.example/"]})
+    assert error.message == "The mapping: The context <https://b.example/> is remote."
+    assert error.hint == "Copy the context into the mapping, or pass a loader."
+    refusal("https://b.example/")
+
+
+def test_an_import_lies_beneath() -> None:
+    context = {"@import": "https://a.example/", "b": "ex:b", "a": "ex:own"}
+    found = Mapping.load({"@context": context}, loader=REMOTE.__getitem__)
+    assert value(found.predicate("b")) == EX + "b"
+    assert value(found.predicate("a")) == EX + "own"
+
+
+@pytest.mark.parametrize(
+    ("context", "message"),
+    [
+        ("https://loop.example/", "The context <https://loop.example/> includes itself."),
+        ("https://none.example/", "is no JSON-LD document with a '@context'."),
+        ("relative", "'relative' is no absolute URL of a context."),
+        ({"@import": 5}, "@import takes the URL of a context."),
+        ({"@import": "https://b.example/"}, "The imported context must be one object."),
+        ("https://faulty.example/", ", k: A term is defined by an IRI, an object or null."),
+        (["https://a.example/"] * 65, "The mapping asks for more than 64 remote contexts."),
+    ],
+)  # fmt: skip
+def test_a_faulty_remote_context_is_refused(context: Any, message: str) -> None:
+    found = refusal({"@context": context}, loader=REMOTE.__getitem__).message
+    assert found.endswith(message)
+
+
+# The packs --------------------------------------------------------------------------------------
+
+_NAMES = ("DC", "DCTERMS", "FOAF", "PROV", "SDO", "SKOS")
+VOCABULARIES = {str(space): space for space in (getattr(namespace, name) for name in _NAMES)}
+
+
+def words(found: Mapping) -> list[str]:
+    """Every IRI that is in the context of a mapping."""
+    iris: list[str] = []
+
+    def collect(context: Any) -> None:
+        for term, definition in context.items():
+            if isinstance(definition, dict):
+                collect(definition.get("@context", {}))
+                definition = definition["@id"]
+            prefix, _, rest = str(definition).partition(":")
+            if prefix in found.prefixes and not term.startswith("@"):
+                iris.append(found.prefixes[prefix] + rest)
+
+    collect(found.context())
+    return iris
+
+
+@pytest.mark.parametrize("pack", packs())
+def test_every_iri_of_a_pack_is_a_term_of_its_vocabulary(pack: str) -> None:
+    found = words(Mapping.load(pack))
+    assert len(found) >= 10
+    for iri in found:
+        space = next(space for space in VOCABULARIES if iri.startswith(space))
+        assert rdflib.URIRef(iri) in dir(VOCABULARIES[space]), iri
+
+
+@pytest.mark.parametrize("pack", packs())
+def test_no_pack_has_two_words_for_one_thing(pack: str) -> None:
+    assert Mapping.load(pack).warnings == ()
+
+
+@pytest.mark.parametrize("pack", packs())
+def test_the_types_and_predicates_of_a_pack_are_those_of_the_bundled_capsules(pack: str) -> None:
+    nexus = kiprdf.Nexus.memory()
+    bundled = {
+        name
+        for kind in ("$ConceptType", "$PropositionType")
+        for name in nexus.execute("FIND(?d.name) WHERE { ?d {type: :kind} }", kind=kind)
+    }
+    context = Mapping.load(pack).context()
+    top = {
+        term
+        for term, definition in context.items()
+        if not (term.startswith("@") or str(definition).startswith("@") or term in NESTED)
+        and term not in Mapping.load(pack).prefixes
+    }
+    # "Concept" and the predicates between concepts are what SKOS itself is about.
+    own = {"name", "Concept", "broader", "narrower", "related", "exact_match"}
+    assert top - own <= bundled
+
+
+PERSON = {
+    "id": "https://data.example.org/Person/Ann",
+    "type": "Person",
+    "name": "Ann",
+    "attributes": {
+        "id": "ann-1",
+        "type": "unmapped",
+        "name": "Ann Smith",
+        "handle": "ann",
+        "aliases": ["Annie", "A."],
+        "homepage": "https://ann.example/",
+        "birth_date": "1990-05-01",
+        "start_time": "2026-01-01T00:00:00Z",
+        "scope_note": "one person",
+    },
+    "metadata": {"source": "a book", "created_at": "2026-01-01T00:00:00Z", "_version": 3},
+}
+SPACES = {
+    "schema-org": "https://schema.org/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "prov": "http://www.w3.org/ns/prov#",
+    "dcterms": "http://purl.org/dc/terms/",
+}
+EXPECTED = {
+    "schema-org": [
+        'name "Ann"',
+        'identifier "ann-1"',
+        'name "Ann Smith"',
+        'alternateName "Annie"',
+        'alternateName "A."',
+        "url <https://ann.example/>",
+        'birthDate "1990-05-01"^^xsd:date',
+        'citation "a book"',
+        'dateCreated "2026-01-01T00:00:00Z"^^xsd:dateTime',
+        "a Person",
+    ],
+    "foaf": [
+        'name "Ann"',
+        'name "Ann Smith"',
+        'nick "ann"',
+        "homepage <https://ann.example/>",
+        "a Person",
+    ],
+    "skos": [
+        'prefLabel "Ann"',
+        'prefLabel "Ann Smith"',
+        'altLabel "Annie"',
+        'altLabel "A."',
+        'scopeNote "one person"',
+    ],
+    "prov": [
+        'startedAtTime "2026-01-01T00:00:00Z"^^xsd:dateTime',
+        'generatedAtTime "2026-01-01T00:00:00Z"^^xsd:dateTime',
+        "a Agent",
+    ],
+    "dcterms": [
+        'title "Ann"',
+        'title "Ann Smith"',
+        'identifier "ann-1"',
+        'alternative "Annie"',
+        'alternative "A."',
+        'source "a book"',
+        'created "2026-01-01T00:00:00Z"^^xsd:dateTime',
+        "a Agent",
+    ],
+}
+
+
+def readable(lines: set[str], pack: str) -> set[str]:
+    subject = f"<{PERSON['id']}> "
+    assert all(line.startswith(subject) for line in lines)
+    shown = set()
+    for line in lines:
+        line = line.removeprefix(subject).removesuffix(" .")
+        line = line.replace(f"^^<{XSD}", "^^xsd:").replace(SPACES[pack], "|").replace("<|", "")
+        if "rdf-syntax-ns#type>" in line:
+            line = "a " + line.split(" ")[1].rstrip(">")
+        predicate, _, rest = line.partition(" ")
+        shown.add(f"{predicate.rstrip('>')} {rest.rstrip('>') if 'xsd:' in rest else rest}")
+    return shown
+
+
+@pytest.mark.parametrize("pack", packs())
+def test_the_json_of_kip_is_json_ld_under_a_pack(pack: str) -> None:
+    document = {"@context": Mapping.load(pack).context(), **PERSON}
+    found = parse(json.dumps(document), format=RdfFormat.JSON_LD)
+    assert readable({str(quad.triple) for quad in found}, pack) == set(EXPECTED[pack])
+
+
+@pytest.mark.parametrize("pack", packs())
+def test_rdflib_reads_the_contexts_of_a_pack(pack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without ``@nest``: the terms of each map are put upon those of the top level."""
+    monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
+    raw = json.loads((resources.directory("mappings") / f"{pack}.jsonld").read_text("utf-8"))
+    lines: set[str] = set()
+    for part in ("attributes", "metadata"):
+        nested = raw["@context"][part]
+        inner = nested["@context"] if isinstance(nested, dict) else {}
+        own = {k: v for k, v in PERSON[part].items() if k in inner}  # type: ignore[attr-defined]
+        document = {"@context": [raw["@context"], inner], "@id": PERSON["id"], **own}
+        graph = rdflib.Graph().parse(data=json.dumps(document), format="json-ld")
+        lines |= set(graph.serialize(format="nt").splitlines()) - {""}
+    top = {"@context": raw["@context"], "@id": PERSON["id"], "name": "Ann"}
+    if "Person" in raw["@context"]:
+        top["@type"] = "Person"
+    graph = rdflib.Graph().parse(data=json.dumps(top), format="json-ld")
+    lines |= set(graph.serialize(format="nt").splitlines()) - {""}
+    # Ann's other name reaches these packs' labels only through the fallback to the top level.
+    fallen = {'prefLabel "Ann Smith"', 'title "Ann Smith"'}
+    assert readable(lines, pack) == set(EXPECTED[pack]) - fallen
+
+
+# A second reader of every context ---------------------------------------------------------------
+
+KEYS = ("a", "b", "c")
+TYPES = ("T", "U")
+VALUE = "https://value.example/"
+terms = st.one_of(
+    st.none(),
+    st.sampled_from(["ex:1", "ex:2", "https://other.example/3", "@id"]),
+    st.builds(
+        lambda iri, coercion: {"@id": iri, **coercion},
+        st.sampled_from(["ex:1", "ex:2", "https://other.example/3"]),
+        st.sampled_from(
+            [
+                {},
+                {"@type": "@id"},
+                {"@type": "xsd:anyURI"},
+                {"@type": "@json"},
+                {"@language": "en"},
+                {"@language": None},
+                {"@container": "@set"},
+            ]
+        ),
+    ),
+)
+defaults = st.dictionaries(
+    st.sampled_from(["@vocab", "@language"]), st.none(), max_size=2
+) | st.sampled_from([{"@vocab": "https://vocab.example/"}, {"@language": "de"}, {}, {}, {}])
+
+
+@st.composite
+def contexts(draw: Any, depth: int = 2) -> dict[str, Any]:
+    found: dict[str, Any] = {**draw(defaults)}
+    found |= draw(st.dictionaries(st.sampled_from((*KEYS, *TYPES)), terms, max_size=4))
+    if depth:
+        for nested in NESTED if depth == 2 else NESTED[:1]:
+            if draw(st.booleans()):
+                found[nested] = {"@id": "@nest", "@context": draw(contexts(depth=0))}
+    if depth == 2:
+        for name in TYPES:
+            if draw(st.booleans()):
+                scope = draw(contexts(depth=1))
+                found[name] = {"@id": draw(st.sampled_from(["ex:T", "ex:U"])), "@context": scope}
+    return found
+
+
+def by_oxigraph(context: Any, type: str, part: str, key: str) -> set[str]:
+    """What JSON-LD makes of one key of an element; of one that means ``@id``, nothing."""
+    element = {"@id": "https://s.example/", "@type": type, part: {key: VALUE}}
+    text = json.dumps({"@context": context, **element})
+    found: list[Triple] = []
+    with suppress(SyntaxError):  # the element has two IRIs, and by that no triples
+        found = [quad.triple for quad in parse(text, format=RdfFormat.JSON_LD)]
+    return {str(triple) for triple in found if triple.predicate != vocab.TYPE}
+
+
+def by_mapping(term: Term | None) -> set[str]:
+    if term is None:
+        return set()
+    text: Literal | NamedNode = Literal(VALUE)
+    if term.is_iri:
+        text = NamedNode(VALUE)
+    elif term.datatype is not None:
+        quoted = json.dumps(VALUE) if term.datatype.value.endswith("#JSON") else VALUE
+        text = Literal(quoted, datatype=term.datatype)
+    elif term.language is not None:
+        direction = BaseDirection.LTR if term.direction == "ltr" else None
+        text = Literal(VALUE, language=term.language, direction=direction)
+    return {f"<https://s.example/> {term.iri} {text}"}
+
+
+@settings(max_examples=EXAMPLES)
+@given(contexts())
+def test_oxigraph_understands_every_context_alike(context: dict[str, Any]) -> None:
+    full = {"@version": 1.1, "ex": EX, "xsd": XSD, **context}
+    # An empty context, since without one Oxigraph forgets that of the type inside of "@nest".
+    full |= {name: full.get(name, nest()) for name in NESTED}
+    found = Mapping.load({"@context": full})
+    for shown in (full, found.context()):
+        for key in KEYS:
+            for type in (*TYPES, "Other"):
+                expected = by_mapping(found.attribute(key, type))
+                assert by_oxigraph(shown, type, "attributes", key) == expected
+            expected = by_mapping(found.metadata(key))
+            assert by_oxigraph(shown, "Other", "metadata", key) == expected
+
+
+# JSON with places -------------------------------------------------------------------------------
+
+trees = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(trees, st.sampled_from([None, 1]), st.booleans())
+def test_json_is_read_as_python_reads_it(tree: Any, indent: int | None, ascii: bool) -> None:
+    text = json.dumps(tree, indent=indent, ensure_ascii=ascii)
+    assert json_text.read(text)[0] == json.loads(text)
+
+
+@given(st.text('{}[]":,0 1e-.\\untrfal\n', max_size=12))
+def test_what_python_reads_as_json_is_read_and_nothing_else(text: str) -> None:
+    try:
+        expected = json.loads(text, object_pairs_hook=_pairs)
+    except ValueError:
+        with pytest.raises(kiprdf.KipError):
+            json_text.read(text)
+    else:
+        assert json_text.read(text)[0] == expected
+
+
+def _pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(members)) < len(members):
+        raise ValueError("twice")
+    return dict(members)
+
+
+def test_places_are_those_of_keys_and_items() -> None:
+    text = '{\n "a": [1,\n  {"b": 2}]}'
+    _, places = json_text.read(text)
+    assert places["a",] == Span(3, 6)
+    assert {path: position(text, span.start) for path, span in places.items()} == {
+        ("a",): (2, 2),
+        ("a", 0): (2, 8),
+        ("a", 1): (3, 3),
+        ("a", 1, "b"): (3, 4),
+    }
+
+
+def test_json_nests_to_a_depth() -> None:
+    assert json_text.read("[" * 64 + "]" * 64)
+    with pytest.raises(kiprdf.KipError) as found:
+        json_text.read("[" * 65 + "]" * 65)
+    assert found.value.code == "KIP_4002"

@@ -1,0 +1,540 @@
+"""Two nexuses compared: what is told to people and programs, and the capsule between them.
+
+``KIPRDF_EXAMPLES`` sets how many pairs of nexuses are tried.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kiprdf
+from kiprdf.interchange import turtle
+from kiprdf.interchange.changes import Change, Fact, printable, shown
+from kiprdf.interchange.difference import Difference, difference, exit_status, render
+from kiprdf.rdf.iris import ConceptName, Iris
+from tests.interchange import nexuses
+from tests.interchange.pairs import opened, triples
+from tests.nexus.support import StoppedClock, medical
+from tests.oracle.graph import Graph
+from tests.properties.statement_graphs import mirrored_graphs
+from tests.properties.strategies import graphs
+
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "25"))
+ASPIRIN = '{type: "Drug", name: "Aspirin"}'
+FEVER = '{type: "Symptom", name: "Fever"}'
+HEADACHE = '{type: "Symptom", name: "Headache"}'
+
+
+def compared(before: kiprdf.Nexus, after: kiprdf.Nexus, **options: Any) -> Difference:
+    bases = Iris(before.base_iri), Iris(after.base_iri)
+    return difference(triples(before), triples(after), bases[0], after_iris=bases[1], **options)
+
+
+def changed(*commands: str, made: Callable[..., kiprdf.Nexus] = medical, **options: Any) -> Any:
+    """What commands change."""
+    before, after = made(), made()
+    for command in commands:
+        after.execute(command)
+    return compared(before, after, **options)
+
+
+# For people -----------------------------------------------------------------------------------
+
+
+def test_nothing_differs_between_equal_nexuses() -> None:
+    found = compared(medical(), medical())
+    assert (found.changes, bool(found), found.text(), found.capsule()) == ((), False, "", "")
+
+
+def test_the_text_groups_concepts_and_propositions_and_ends_with_counts() -> None:
+    found = changed(
+        f"UPSERT {{ CONCEPT {{ {ASPIRIN} SET ATTRIBUTES {{ risk: 3, form: null }} }} "
+        f'WITH METADATA {{ source: "review" }} CONCEPT ?n {{ {{type: "Drug", name: "Nova"}} '
+        f'SET ATTRIBUTES {{ doses: [1, 2.0] }} SET PROPOSITIONS {{ ("treats", {HEADACHE}) }} }} }}',
+        f'DELETE ATTRIBUTES {{"colour"}} FROM ?d WHERE {{ ?d {ASPIRIN} }}',
+        f"DELETE CONCEPT ?s DETACH WHERE {{ ?s {FEVER} }}",
+        'UPDATE ?l SET ATTRIBUTES {wording: "it did not"} WHERE { ?l (?u, "stated", ?f) }',
+    )
+    assert (
+        found.text()
+        == """\
+Concepts
+~ Drug:Aspirin
+    - attributes.colour: "white"
+    + attributes.form: null
+    ~ attributes.risk: 2 -> 3
+    ~ metadata.source: "textbook" -> "review"
++ Drug:Nova
+    + attributes.doses: [1,2.0]
+- Symptom:Fever
+
+Propositions
+- (Drug:Aspirin, treats, Symptom:Fever)
+    - metadata.source: "textbook"
++ (Drug:Nova, treats, Symptom:Headache)
+~ (User:Ann, stated, (Drug:Aspirin, treats, Symptom:Headache))
+    ~ attributes.wording: "it helped" -> "it did not"
+
+Concepts: 1 added, 1 removed, 1 changed
+Propositions: 1 added, 1 removed, 1 changed
+"""
+    )
+
+
+def test_definitions_come_before_other_concepts() -> None:
+    found = changed(
+        'UPSERT { CONCEPT { {type: "$PropositionType", name: "eases"} } '
+        'CONCEPT { {type: "$ConceptType", name: "Actor"} } '
+        'CONCEPT { {type: "Actor", name: "A"} } }'
+    )
+    assert [shown(change.identity) for change in found.changes] == [
+        "$ConceptType:Actor",
+        "$PropositionType:eases",
+        "Actor:A",
+    ]
+
+
+@pytest.mark.parametrize(("old", "new"), [("1", "1.0"), ("true", "1"), ("null", '"null"')])
+def test_values_that_only_python_takes_for_equal_differ(old: str, new: str) -> None:
+    nexus = medical()
+    nexus.execute(f"UPSERT {{ CONCEPT {{ {ASPIRIN} SET ATTRIBUTES {{ v: {old} }} }} }}")
+    after = medical()
+    after.execute(f"UPSERT {{ CONCEPT {{ {ASPIRIN} SET ATTRIBUTES {{ v: {new} }} }} }}")
+    assert f"    ~ attributes.v: {old} -> {new}\n" in compared(nexus, after).text()
+
+
+def test_an_absent_key_is_not_a_null() -> None:
+    found = changed(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ v: null }} }} }}")
+    assert "    + attributes.v: null\n" in found.text()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Vitamin C", "Thing:Vitamin C"),
+        ("阿司匹林", "Thing:阿司匹林"),
+        ("a, b", 'Thing:"a, b"'),
+        ("a:b", 'Thing:"a:b"'),
+        ("f(x)", 'Thing:"f(x)"'),
+        ('"', 'Thing:"\\""'),
+        (" a", 'Thing:" a"'),
+        ("\u202eevil", 'Thing:"\\u202eevil"'),
+        ("\u2028", 'Thing:"\\u2028"'),
+        ("\U000e0001", 'Thing:"\\udb40\\udc01"'),
+        ("\\u202e", 'Thing:"\\\\u202e"'),
+    ],
+)
+def test_names_are_shown_as_they_are_unless_they_mislead(name: str, expected: str) -> None:
+    assert shown(ConceptName("Thing", name)) == expected
+
+
+def test_no_two_names_look_alike() -> None:
+    names = {shown(ConceptName("Thing", name)) for name in nexuses.HOSTILE_NAMES}
+    assert len(names) == len(nexuses.HOSTILE_NAMES)
+
+
+def test_the_text_of_hostile_names_and_values_can_be_printed() -> None:
+    empty = kiprdf.Nexus.memory(genesis=False)
+    text = compared(empty, nexuses.hostile()).text()
+    assert [c for c in text if c != "\n" and printable(c) != c] == []
+
+
+def test_long_values_are_cut_to_where_they_begin_to_differ() -> None:
+    nexus, after = medical(), medical()
+    for one, text in ((nexus, "a" * 500), (after, "a" * 400 + "b" * 500)):
+        one.execute(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ v: :v }} }} }}", v=text)
+    lines = compared(nexus, after).text().split("\n")
+    old = "…" + "a" * 130 + '"'
+    new = "…" + "a" * 30 + "b" * 170 + "…"
+    assert lines[2] == f"    ~ attributes.v: {old} -> {new}"
+
+
+# Identities -----------------------------------------------------------------------------------
+
+
+def merged() -> kiprdf.Nexus:
+    """The medical nexus, in which one link has the id of what it stated before a MERGE."""
+    nexus = medical()
+    nexus.execute(f'DELETE PROPOSITIONS ?l WHERE {{ ?l ({ASPIRIN}, "treats", {FEVER}) }}')
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "Symptom", name: "Pyrexia"} } CONCEPT { '
+        f'{ASPIRIN} SET PROPOSITIONS {{ ("treats", {{type: "Symptom", name: "Pyrexia"}}) '
+        'WITH METADATA { source: "textbook" } } } }'
+    )
+    nexus.execute(
+        f'MERGE CONCEPT ?p INTO ?f WHERE {{ ?p {{type: "Symptom", name: "Pyrexia"}} ?f {FEVER} }}'
+    )
+    return nexus
+
+
+def test_a_proposition_with_another_id_is_no_difference() -> None:
+    found = compared(medical(), merged())
+    assert found.propositions == []
+
+
+def test_ids_of_links_are_compared_when_asked_for() -> None:
+    found = compared(medical(), merged(), link_ids=True)
+    (change,) = found.propositions
+    old, new = change.ids
+    assert old != new
+    assert f"~ (Drug:Aspirin, treats, Symptom:Fever)\n    ~ id: {old} -> {new}\n" in found.text()
+    (shown_change,) = found.to_json()["propositions"]["changed"]
+    assert (shown_change["previous_id"], shown_change["id"]) == (old, new)
+    assert "// The id of (Drug:Aspirin, treats, Symptom:Fever) cannot be chosen.\n" in (
+        found.capsule()
+    )
+
+
+def test_engine_metadata_is_compared_when_asked_for() -> None:
+    def later() -> kiprdf.Nexus:
+        clock = StoppedClock()
+        clock.forward(days=1)
+        return medical(clock=clock)
+
+    assert not compared(medical(), later())
+    found = compared(medical(), later(), engine_metadata=True)
+    assert len(found.changes) == 12
+    assert '~ metadata._created_at: "2026-01-02T03:04:05.678Z" -> "2026-01-03' in found.text()
+
+
+def test_a_snapshot_without_engine_metadata_is_no_difference() -> None:
+    nexus = nexuses.hostile()
+    text = nexus.snapshot(engine_metadata=False)
+    read = turtle.read(text, nexus.base_iri)
+    assert not difference(triples(nexus), read, Iris(nexus.base_iri))
+
+
+@pytest.mark.parametrize("made", [medical, nexuses.hostile, nexuses.colliding])
+def test_another_base_is_no_difference(made: Callable[..., kiprdf.Nexus]) -> None:
+    nexus = made()
+    base = "https://elsewhere.example/"
+    moved = turtle.read(nexus.snapshot(), base)
+    assert not difference(
+        triples(nexus), moved, Iris(nexus.base_iri), after_iris=Iris(base), engine_metadata=True
+    )
+
+
+def test_facts_are_equal_when_they_state_the_same() -> None:
+    a, b = ConceptName("T", "A"), ConceptName("T", "B")
+    one = Fact.of(Fact.of(a, "p", b), "q", a)
+    assert one == Fact.of(Fact.of(a, "p", b), "q", a)
+    assert one != Fact.of(Fact.of(b, "p", a), "q", a)
+    assert one.height == 1
+
+
+# Towers ---------------------------------------------------------------------------------------
+
+TOWER = 90
+
+
+def tower(height: int) -> kiprdf.Nexus:
+    """Facts about facts, each about the two below it: written out, they would never end."""
+    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    blocks = [
+        'CONCEPT { {type: "$ConceptType", name: "T"} }',
+        'CONCEPT { {type: "$PropositionType", name: "says"} }',
+        'CONCEPT ?l0 { {type: "T", name: "A"} }',
+        'CONCEPT ?l1 { {type: "T", name: "B"} }',
+    ]
+    blocks += [
+        f'PROPOSITION ?l{n} {{ (?l{n - 1}, "says", ?l{n - 2}) }}' for n in range(2, height + 2)
+    ]
+    nexus.apply_capsule(f"UPSERT {{ {' '.join(blocks)} }}")
+    return nexus
+
+
+def test_a_tower_of_facts_differs_in_linear_text() -> None:
+    low, high = tower(TOWER), tower(TOWER + 5)
+    found = compared(low, high)
+    assert found.counts()["propositions"] == {"added": 5, "removed": 0, "changed": 0}
+    assert len(found.text()) < 5_000
+    assert len(found.capsule()) < 20_000
+    low.apply_capsule(found.capsule())
+    assert not compared(low, high)
+
+
+def test_a_tower_is_taken_down_from_its_top() -> None:
+    high, low = tower(TOWER + 5), tower(TOWER)
+    for statement in compared(high, low).deletions():
+        high.execute(statement)
+    assert not compared(high, low)
+
+
+# For programs ---------------------------------------------------------------------------------
+
+
+def test_json_has_elements_as_kip_does_and_both_sides_of_a_change() -> None:
+    found = changed(
+        f"UPSERT {{ CONCEPT {{ {ASPIRIN} SET ATTRIBUTES {{ risk: null, new: 1 }} }} "
+        f'CONCEPT {{ {{type: "Drug", name: "N"}} SET ATTRIBUTES {{ a: {{"@value": "x", '
+        '"@language": "de"} } } }',
+        f'DELETE ATTRIBUTES {{"colour"}} FROM ?d WHERE {{ ?d {ASPIRIN} }}',
+        f'DELETE PROPOSITIONS ?l WHERE {{ ?l ({ASPIRIN}, "treats", {FEVER}) }}',
+    )
+    assert json.loads(json.dumps(found.to_json())) == {
+        "concepts": {
+            "added": [
+                {
+                    "_type": "ConceptNode",
+                    "id": "C:Drug/N",
+                    "type": "Drug",
+                    "name": "N",
+                    "attributes": {"a": {"@value": "x", "@language": "de"}},
+                }
+            ],
+            "removed": [],
+            "changed": [
+                {
+                    "_type": "ConceptNode",
+                    "id": "C:Drug/Aspirin",
+                    "type": "Drug",
+                    "name": "Aspirin",
+                    "attributes": {
+                        "colour": {"before": "white"},
+                        "new": {"after": 1},
+                        "risk": {"before": 2, "after": None},
+                    },
+                }
+            ],
+        },
+        "propositions": {
+            "added": [],
+            "removed": [
+                {
+                    "_type": "PropositionLink",
+                    "id": "P:256a22ec73d46313:treats",
+                    "subject": "C:Drug/Aspirin",
+                    "predicate": "treats",
+                    "object": "C:Symptom/Fever",
+                    "metadata": {"source": "textbook"},
+                }
+            ],
+            "changed": [],
+        },
+        "counts": {
+            "concepts": {"added": 1, "removed": 0, "changed": 1},
+            "propositions": {"added": 0, "removed": 1, "changed": 0},
+        },
+    }
+
+
+# The capsule ----------------------------------------------------------------------------------
+
+
+def test_the_capsule_says_what_is_new_and_comments_on_what_is_gone() -> None:
+    found = changed(
+        f"UPSERT {{ CONCEPT {{ {ASPIRIN} SET ATTRIBUTES {{ risk: 3 }} }} "
+        f'PROPOSITION {{ ({{type: "User", name: "Ann"}}, "stated", ({ASPIRIN}, "treats", {FEVER}))'
+        ' SET ATTRIBUTES { wording: "hm" } } }',
+        f'DELETE ATTRIBUTES {{"colour"}} FROM ?d WHERE {{ ?d {ASPIRIN} }}',
+        f"DELETE CONCEPT ?s DETACH WHERE {{ ?s {HEADACHE} }}",
+    )
+    assert (
+        found.capsule()
+        == """\
+UPSERT {
+  CONCEPT {
+    {type: "Drug", name: "Aspirin"}
+    SET ATTRIBUTES {risk: 3}
+  }
+  PROPOSITION {
+    ({type: "User", name: "Ann"}, "stated", ({type: "Drug", name: "Aspirin"}, "treats", \
+{type: "Symptom", name: "Fever"}))
+    SET ATTRIBUTES {wording: "hm"}
+  }
+}
+
+// An UPSERT takes nothing away. What is gone, one statement at a time:
+//
+// DELETE ATTRIBUTES {"colour"} FROM ?x
+// WHERE {
+//   ?x {type: "Drug", name: "Aspirin"}
+// }
+//
+// DELETE PROPOSITIONS ?x
+// WHERE {
+//   ?x ({type: "User", name: "Ann"}, "stated", ({type: "Drug", name: "Aspirin"}, "treats", \
+{type: "Symptom", name: "Headache"}))
+// }
+//
+// DELETE PROPOSITIONS ?x
+// WHERE {
+//   ?x ({type: "Drug", name: "Aspirin"}, "treats", {type: "Symptom", name: "Headache"})
+// }
+//
+// DELETE CONCEPT ?x DETACH
+// WHERE {
+//   ?x {type: "Symptom", name: "Headache"}
+// }
+"""
+    )
+
+
+def test_the_comments_are_the_deletions() -> None:
+    found = compared(nexuses.hostile(), kiprdf.Nexus.memory(genesis=False))
+    lines = [line.removeprefix("//").removeprefix(" ") for line in found.capsule().split("\n")]
+    assert "\n".join(lines).rstrip().split("\n\n")[1:] == found.deletions()
+
+
+@pytest.mark.parametrize("made", [nexuses.small, nexuses.hostile, nexuses.colliding])
+def test_a_whole_nexus_comes_and_goes_by_statements(made: Callable[..., kiprdf.Nexus]) -> None:
+    nexus = made()
+    copy = kiprdf.Nexus.memory(genesis=False)
+    copy.apply_capsule(compared(copy, nexus).capsule())
+    assert not compared(copy, nexus)
+    for statement in compared(copy, kiprdf.Nexus.memory(genesis=False)).deletions():
+        copy.execute(statement)
+    assert triples(copy) == []
+
+
+def test_what_a_merge_leaves_is_told_and_not_written() -> None:
+    found = compared(medical(), merged())
+    assert '    + metadata._merged_from: ["Symptom:Pyrexia"]\n' in found.text()
+    assert (
+        found.capsule()
+        == """\
+UPSERT {
+  CONCEPT {
+    {type: "Symptom", name: "Fever"}
+    SET ATTRIBUTES {aliases: ["Pyrexia"]}
+  }
+}
+
+// metadata._merged_from of Symptom:Fever cannot be written.
+"""
+    )
+
+
+def restored(text: str, *replacements: tuple[str, str]) -> kiprdf.Nexus:
+    """The nexus of a snapshot in which something was replaced."""
+    for old, new in replacements:
+        assert old in text
+        text = text.replace(old, new, 1)
+    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus.restore(text)
+    return nexus
+
+
+def test_what_is_protected_is_told_and_not_written() -> None:
+    text = kiprdf.Nexus.memory(clock=StoppedClock()).snapshot()
+    domain = 'Domain:CoreSchema a type:Domain ;\n    rdfs:label "CoreSchema" ;\n'
+    core = next(line for line in text.split("\n") if "attr:core_directives" in line)
+    other = restored(
+        text,
+        (domain, f"{domain}    attr:new 1 ;\n"),
+        (core, '    attr:core_directives "[]"^^rdf:JSON ;'),
+    )
+    nexus = kiprdf.Nexus.memory(clock=StoppedClock())
+    found = compared(nexus, other)
+    assert found.counts()["concepts"] == {"added": 0, "removed": 0, "changed": 2}
+    assert found.capsule().split("\n") == [
+        "// attributes.new of Domain:CoreSchema cannot be written.",
+        "// attributes.core_directives of Person:$self cannot be written.",
+        "",
+    ]
+
+
+def test_without_a_nexus_of_ones_own_what_is_protected_cannot_be_deleted() -> None:
+    nexus = kiprdf.Nexus.memory(clock=StoppedClock())
+    found = compared(nexus, kiprdf.Nexus.memory(genesis=False))
+    assert "// Person:$self is protected and cannot be deleted.\n" in found.capsule()
+    assert not any('name: "$self"}\n' in text for text in found.deletions() if "DETACH" in text)
+
+
+# The command line -----------------------------------------------------------------------------
+
+
+def test_render_gives_each_form() -> None:
+    found = changed(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ a: 1 }} }} }}")
+    assert render(found) == found.text()
+    assert json.loads(render(found, "json")) == found.to_json()
+    assert render(found, "capsule") == found.capsule()
+
+
+def test_the_exit_status_is_that_of_diff() -> None:
+    found = changed(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ a: 1 }} }} }}")
+    assert (exit_status(compared(medical(), medical())), exit_status(found)) == (0, 1)
+
+
+# Properties -----------------------------------------------------------------------------------
+
+EACH = settings(max_examples=EXAMPLES)
+pairs = st.tuples(graphs(), graphs()) | st.tuples(mirrored_graphs(), mirrored_graphs())
+
+
+def swapped(change: Change) -> Change:
+    return Change(change.identity, change.after, change.before)
+
+
+@EACH
+@given(graph=graphs() | mirrored_graphs())
+def test_a_nexus_does_not_differ_from_itself(graph: Graph) -> None:
+    with opened([graph, graph]) as (one, other):
+        assert not compared(one, other, engine_metadata=True, link_ids=True)
+
+
+@EACH
+@given(pair=pairs)
+def test_swapping_the_sides_swaps_what_is_told(pair: tuple[Graph, Graph]) -> None:
+    with opened(pair) as (before, after):
+        there, back = compared(before, after), compared(after, before)
+        assert back == dataclasses.replace(there, changes=tuple(map(swapped, there.changes)))
+        for kind, other in (("added", "removed"), ("removed", "added")):
+            for title in ("concepts", "propositions"):
+                assert back.to_json()[title][kind] == there.to_json()[title][other]
+
+
+@EACH
+@given(pair=pairs)
+def test_behind_the_capsule_only_removals_are_left_and_behind_the_deletions_nothing(
+    pair: tuple[Graph, Graph],
+) -> None:
+    with opened(pair) as (before, after):
+        found = compared(before, after)
+        if "UPSERT {" in found.capsule():
+            before.apply_capsule(found.capsule())
+        rest = compared(before, after)
+        assert all(is_removal(change) for change in rest.changes), rest.text()
+        assert rest.deletions() == found.deletions()
+        for statement in found.deletions():
+            before.execute(statement)
+        assert not compared(before, after)
+
+
+def is_removal(change: Change) -> bool:
+    lost = (
+        found.after is None for part in ("attributes", "metadata") for found in change.keys(part)
+    )
+    return change.kind == "removed" or (change.kind == "changed" and all(lost))
+
+
+@EACH
+@given(pair=pairs)
+def test_the_difference_does_not_depend_on_the_bases(pair: tuple[Graph, Graph]) -> None:
+    with opened(pair) as (before, after):
+        base = "https://data.example.org/kb/"
+        moved = turtle.read(after.snapshot(), base)
+        own, other = Iris(before.base_iri), Iris(base)
+        found = difference(triples(before), moved, own, after_iris=other)
+        assert found == compared(before, after)
+
+
+@EACH
+@given(pair=pairs, seed=st.randoms(use_true_random=False))
+def test_the_text_does_not_depend_on_the_order_of_triples(
+    pair: tuple[Graph, Graph], seed: Any
+) -> None:
+    with opened(pair) as (before, after):
+        old, new = triples(before), triples(after)
+        text = compared(before, after).text()
+        seed.shuffle(old)
+        seed.shuffle(new)
+        assert difference(old, new, Iris(before.base_iri)).text() == text

@@ -1,0 +1,1005 @@
+"""Foreign RDF becomes concepts and propositions, by real vocabularies (docs/how-to/import.md)."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from typing import Any
+
+import pytest
+from pyoxigraph import RdfFormat, parse
+
+import kiprdf
+from kiprdf.interchange import formats
+from kiprdf.interchange.contexts import Mapping
+from kiprdf.interchange.importer import plan
+from kiprdf.interchange.known import read_known
+from kiprdf.interchange.plan import to_upsert
+from kiprdf.language import ast, to_text
+from kiprdf.rdf.iris import Iris
+from tests.interchange.importing import (
+    PREFIXES,
+    carry_out,
+    concepts,
+    empty,
+    facts,
+    planned,
+    take_in,
+)
+from tests.interchange.nexuses import demonstration, hostile, small
+from tests.nexus.support import StoppedClock
+
+FOAF = "http://xmlns.com/foaf/0.1/"
+PROFILE = """
+:card a foaf:PersonalProfileDocument ; foaf:primaryTopic :alice .
+:alice a foaf:Person, foaf:Agent ;
+    foaf:name "Alice" ; foaf:nick "Al", "Ally"@en ; foaf:age 42 ;
+    foaf:mbox <mailto:alice@example.org> ; foaf:knows :bob .
+:bob a foaf:Person ; foaf:name "Bob" .
+"""
+
+
+# Vocabularies ---------------------------------------------------------------------------------
+
+
+def test_a_foaf_profile_becomes_people_who_know_each_other() -> None:
+    nexus = empty()
+    take_in(nexus, PROFILE)
+    assert facts(nexus, "knows") == [("Alice", "Bob")]
+    assert facts(nexus, "primaryTopic") == [("card", "Alice")]
+    # Agent comes before Person: neither is defined, so the order of the IRIs decides.
+    assert concepts(nexus, "Agent") == {
+        "Alice": {
+            "age": 42,
+            "mbox": "mailto:alice@example.org",
+            "name": "Alice",
+            "nick": ["Al", {"@value": "Ally", "@language": "en"}],
+            "other_types": [FOAF + "Person"],
+            "same_as": "https://example.org/alice",
+        }
+    }
+    assert concepts(nexus, "Person") == {
+        "Bob": {"name": "Bob", "same_as": "https://example.org/bob"}
+    }
+
+
+def test_a_defined_type_goes_before_an_undefined_one() -> None:
+    nexus = kiprdf.Nexus.memory()
+    made = take_in(nexus, PROFILE)
+    assert [concept.id for concept in made.concepts] == [
+        "C:Person/Alice",
+        "C:Person/Bob",
+        "C:PersonalProfileDocument/card",
+    ]
+    assert made.report()["definitions"] == {
+        "concept_types": ["PersonalProfileDocument"],
+        "predicates": ["primaryTopic"],
+    }
+
+
+def test_a_mapped_type_goes_before_a_defined_one() -> None:
+    nexus = kiprdf.Nexus.memory()
+    mapping = {"Actor": FOAF + "Agent", "acquainted_with": {"@id": FOAF + "knows", "@type": "@id"}}
+    made = take_in(nexus, PROFILE, mapping)
+    assert made.concepts[0].id == "C:Actor/Alice"
+    assert facts(nexus, "acquainted_with") == [("Alice", "Bob")]
+
+
+def test_a_definition_of_an_earlier_import_is_found_by_its_iri() -> None:
+    nexus = empty()
+    take_in(
+        nexus, ":a a foaf:Person ; foaf:knows :b . :b a foaf:Person .", {"Human": FOAF + "Person"}
+    )
+    made = take_in(nexus, ":c a foaf:Person ; foaf:knows :a .", define=False)
+    assert [concept.id for concept in made.concepts] == ["C:Human/c"]
+    assert facts(nexus, "knows") == [("a", "b"), ("c", "a")]
+
+
+SCHEMA_ORG = {
+    "schema": "https://schema.org/",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "Person": "schema:Person",
+    "Organization": "schema:Organization",
+    "works_for": {"@id": "schema:worksFor", "@type": "@id"},
+    "attributes": {
+        "@id": "@nest",
+        "@context": {
+            "aliases": {"@id": "schema:alternateName", "@container": "@set"},
+            "birth_date": {"@id": "schema:birthDate", "@type": "xsd:date"},
+            "homepage": {"@id": "schema:url", "@type": "@id"},
+            "motto": {"@id": "schema:slogan", "@language": "en"},
+        },
+    },
+    "metadata": {"@id": "@nest", "@context": {"source": "schema:citation"}},
+}
+ORGANIZATION = """
+{
+  "@context": {
+    "@vocab": "https://schema.org/",
+    "url": {"@type": "@id"},
+    "birthDate": {"@type": "http://www.w3.org/2001/XMLSchema#date"},
+    "slogan": {"@language": "en"}
+  },
+  "@id": "https://example.org/ada", "@type": "Person", "name": "Ada Lovelace",
+  "alternateName": "Countess of Lovelace", "birthDate": "1815-12-10",
+  "url": "https://example.org/ada.html",
+  "worksFor": {
+    "@id": "https://example.org/engines", "@type": "Organization", "name": "Analytical Engines",
+    "slogan": "Numbers by steam", "foundingDate": "1834", "numberOfEmployees": 2
+  }
+}
+"""
+
+
+def test_schema_org_json_ld_becomes_what_the_mapping_says() -> None:
+    nexus = empty()
+    take_in(nexus, ORGANIZATION, SCHEMA_ORG, RdfFormat.JSON_LD)
+    assert concepts(nexus, "Person") == {
+        "Ada Lovelace": {
+            "aliases": ["Countess of Lovelace"],
+            "birth_date": "1815-12-10",
+            "homepage": "https://example.org/ada.html",
+            "name": "Ada Lovelace",
+            "same_as": "https://example.org/ada",
+        }
+    }
+    assert concepts(nexus, "Organization") == {
+        "Analytical Engines": {
+            "foundingDate": "1834",
+            "motto": "Numbers by steam",
+            "name": "Analytical Engines",
+            "numberOfEmployees": 2,
+            "same_as": "https://example.org/engines",
+        }
+    }
+    assert facts(nexus, "works_for") == [("Ada Lovelace", "Analytical Engines")]
+
+
+def test_of_several_keys_of_one_property_the_language_of_the_value_chooses() -> None:
+    context = {
+        "attributes": {
+            "@id": "@nest",
+            "@context": {
+                "label_en": {"@id": FOAF + "title", "@language": "en"},
+                "label_de": {"@id": FOAF + "title", "@language": "de"},
+            },
+        }
+    }
+    nexus = empty()
+    take_in(nexus, ':x a :T ; foaf:title "Lady"@en, "Dame"@de, "Dama"@it .', context)
+    attributes = concepts(nexus, "T")["x"]
+    assert attributes["label_de"] == "Dame"
+    assert attributes["label_en"] == ["Lady", {"@value": "Dama", "@language": "it"}]
+
+
+THESAURUS = """
+:scheme a skos:ConceptScheme ; dct:title "Pains"@en, "Schmerzen"@de .
+:pain a skos:Concept ; skos:inScheme :scheme ; skos:prefLabel "Pain"@en, "Schmerz"@de ;
+    skos:altLabel "Ache"@en, "Aches"@en, "Weh"@de .
+:headache a skos:Concept ; skos:inScheme :scheme ; skos:broader :pain ;
+    skos:prefLabel "Headache"@en-GB, "Kopfschmerz"@de .
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "names"),
+    [
+        ("en", ["Headache", "Pain"]),
+        ("de", ["Kopfschmerz", "Schmerz"]),
+        ("fr", ["Kopfschmerz", "Schmerz"]),
+        (None, ["Kopfschmerz", "Schmerz"]),
+    ],
+)
+def test_a_thesaurus_is_named_in_the_preferred_language(
+    language: str | None, names: list[str]
+) -> None:
+    nexus = empty()
+    take_in(nexus, THESAURUS, language=language)
+    assert sorted(concepts(nexus, "Concept")) == names
+
+
+def test_a_thesaurus_keeps_every_label_with_its_language() -> None:
+    nexus = empty()
+    take_in(nexus, THESAURUS, language="en")
+    assert concepts(nexus, "Concept")["Pain"] == {
+        "altLabel": [
+            {"@value": "Weh", "@language": "de"},
+            {"@value": "Ache", "@language": "en"},
+            {"@value": "Aches", "@language": "en"},
+        ],
+        "prefLabel": [
+            {"@value": "Schmerz", "@language": "de"},
+            {"@value": "Pain", "@language": "en"},
+        ],
+        "same_as": "https://example.org/pain",
+    }
+    assert facts(nexus, "broader") == [("Headache", "Pain")]
+    assert facts(nexus, "inScheme") == [("Headache", "Pains"), ("Pain", "Pains")]
+
+
+def test_a_label_without_a_language_goes_before_one_of_another() -> None:
+    nexus = empty()
+    take_in(nexus, ':x a :T ; rdfs:label "Aaa"@de, "Zzz" .', language="en")
+    assert list(concepts(nexus, "T")) == ["Zzz"]
+
+
+def test_a_dcat_catalogue_has_datasets_with_distributions() -> None:
+    nexus = empty()
+    take_in(
+        nexus,
+        """
+        :c a dcat:Catalog ; dct:title "All" ; dcat:dataset :d .
+        :d a dcat:Dataset ; dct:title "Rain" ; dct:issued "2024-05-01"^^xsd:date ;
+            dct:modified "2024-05-02T10:00:00.000Z"^^xsd:dateTime ; dcat:keyword "wet", "water" ;
+            dcat:distribution [
+                a dcat:Distribution ; dcat:byteSize 5120.0 ; dcat:downloadURL <https://e.org/r.csv>
+            ] .
+        """,
+    )
+    assert concepts(nexus, "Dataset")["Rain"] == {
+        "issued": "2024-05-01",
+        "keyword": ["water", "wet"],
+        "modified": "2024-05-02T10:00:00.000Z",
+        "same_as": "https://example.org/d",
+        "title": "Rain",
+    }
+    [(name, attributes)] = concepts(nexus, "Distribution").items()
+    assert name.startswith("_:")
+    assert attributes["byteSize"] == 5120.0
+    assert attributes["downloadURL"] == "https://e.org/r.csv"
+    assert facts(nexus, "dataset") == [("All", "Rain")]
+    assert facts(nexus, "distribution") == [("Rain", name)]
+
+
+# Definitions ----------------------------------------------------------------------------------
+
+
+def test_everything_that_is_missing_is_told_at_once() -> None:
+    with pytest.raises(kiprdf.KipError) as caught:
+        take_in(kiprdf.Nexus.memory(), THESAURUS, define=False)
+    assert caught.value.code == "KIP_2001"
+    assert caught.value.message == (
+        "The data need what is not defined: "
+        "concept types 'Concept' (<http://www.w3.org/2004/02/skos/core#Concept>), "
+        "'ConceptScheme' (<http://www.w3.org/2004/02/skos/core#ConceptScheme>); "
+        "predicates 'broader' (<http://www.w3.org/2004/02/skos/core#broader>), "
+        "'inScheme' (<http://www.w3.org/2004/02/skos/core#inScheme>)."
+    )
+
+
+def test_a_very_long_list_of_what_is_missing_is_cut() -> None:
+    text = "".join(f":x{n} a :T{n:04} .\n" for n in range(150))
+    with pytest.raises(kiprdf.KipError, match=r"'T0099' \(<[^>]*>\) and 50 more\.") as caught:
+        take_in(empty(), text, define=False)
+    assert "T0100" not in caught.value.message
+
+
+def test_a_definition_tells_its_iri_and_what_the_data_say_of_it() -> None:
+    nexus = empty()
+    take_in(
+        nexus,
+        """
+        foaf:Person a rdfs:Class ; rdfs:comment "A human."@en, "Ein Mensch."@de .
+        :a a foaf:Person ; foaf:knows :b . :b a foaf:Person .
+        """,
+        language="en",
+    )
+    assert concepts(nexus, "$ConceptType") == {
+        "Person": {"description": "A human.", "same_as": FOAF + "Person"}
+    }
+    assert concepts(nexus, "$PropositionType") == {
+        "knows": {
+            "description": f"Imported from RDF, where it is <{FOAF}knows>.",
+            "object_types": ["*"],
+            "same_as": FOAF + "knows",
+            "subject_types": ["*"],
+        }
+    }
+
+
+def test_definitions_satisfy_a_strict_schema() -> None:
+    nexus = kiprdf.Nexus.memory(strict_schema=True)
+    take_in(nexus, THESAURUS)
+    assert facts(nexus, "broader") == [("Kopfschmerz", "Schmerz")]
+
+
+def test_classes_and_properties_are_no_concepts() -> None:
+    made = take_in(empty(), ":C a owl:Class . :p a rdf:Property ; rdfs:domain :C . :x a :C .")
+    assert [concept.id for concept in made.concepts] == ["C:C/x"]
+    assert {skipped.reason for skipped in made.skipped} == {
+        "a class, property or shape is no concept; import it as an ontology"
+    }
+
+
+def test_two_classes_of_one_local_name_are_one_type_and_a_warning() -> None:
+    made = take_in(empty(), ":a a foaf:Document . :b a <https://schema.org/Document> .")
+    assert [concept.id for concept in made.concepts] == ["C:Document/a", "C:Document/b"]
+    assert made.definitions[0].attributes["same_as"] == [
+        FOAF + "Document",
+        "https://schema.org/Document",
+    ]
+    assert made.warnings == [
+        f"The concept type 'Document' stands for <{FOAF}Document>, <https://schema.org/Document>; "
+        "a mapping can tell them apart."
+    ]
+
+
+# Resources without a type, and undescribed ones -----------------------------------------------
+
+
+def test_a_resource_without_a_type_is_skipped_and_told() -> None:
+    made = take_in(empty(), ':x foaf:name "X" .')
+    assert made.concepts == []
+    assert made.report()["skipped"] == [
+        {
+            "triple": f'<https://example.org/x> <{FOAF}name> "X" .',
+            "reason": "its subject has no type, and no default type is given",
+        }
+    ]
+
+
+def test_a_resource_without_a_type_gets_the_default_type() -> None:
+    nexus = empty()
+    take_in(nexus, ':x foaf:name "X" .', default_type="Thing")
+    assert list(concepts(nexus, "Thing")) == ["X"]
+
+
+def test_the_default_type_must_be_defined_too() -> None:
+    with pytest.raises(kiprdf.KipError, match="concept types 'Thing'") as caught:
+        take_in(empty(), ':x foaf:name "X" .', default_type="Thing", define=False)
+    assert caught.value.code == "KIP_2001"
+
+
+def test_a_default_type_that_is_no_identifier_is_refused() -> None:
+    with pytest.raises(kiprdf.KipError) as caught:
+        take_in(empty(), "", default_type="no type")
+    assert caught.value.code == "KIP_1002"
+
+
+def test_an_iri_that_nothing_describes_is_a_string() -> None:
+    nexus = empty()
+    take_in(nexus, ":a a :T ; foaf:knows <https://elsewhere.org/b> .")
+    assert concepts(nexus, "T")["a"]["knows"] == "https://elsewhere.org/b"
+
+
+def test_with_a_default_type_the_end_of_a_mapped_predicate_is_a_concept() -> None:
+    nexus = empty()
+    mapping = {"knows": {"@id": FOAF + "knows", "@type": "@id"}}
+    text = ":a a :T ; foaf:knows <https://elsewhere.org/b> ; rdfs:seeAlso <https://e.org/page> ."
+    take_in(nexus, text, mapping, default_type="Thing")
+    assert concepts(nexus, "Thing") == {"b": {"same_as": "https://elsewhere.org/b"}}
+    assert facts(nexus, "knows") == [("a", "b")]
+    assert concepts(nexus, "T")["a"]["seeAlso"] == "https://e.org/page"
+
+
+def test_a_mapped_attribute_stays_a_string_where_its_iri_is_described() -> None:
+    nexus = empty()
+    context = {
+        "attributes": {"@id": "@nest", "@context": {"page": {"@id": FOAF + "page", "@type": "@id"}}}
+    }
+    take_in(nexus, ":a a :T ; foaf:page :p . :p a :T .", context)
+    assert concepts(nexus, "T")["a"]["page"] == "https://example.org/p"
+
+
+# Statements about statements ------------------------------------------------------------------
+
+METADATA = {
+    "dct": "http://purl.org/dc/terms/",
+    "metadata": {"@id": "@nest", "@context": {"source": "dct:source", "created_at": "dct:created"}},
+}
+
+
+def links(nexus: kiprdf.Nexus, predicate: str) -> list[Any]:
+    command = f'FIND(?l.attributes, ?l.metadata) WHERE {{ ?l (?s, "{predicate}", ?o) }}'
+    engine = ("_version", "_created_at", "_updated_at")
+    return [
+        (attributes, {k: v for k, v in metadata.items() if k not in engine})
+        for attributes, metadata in nexus.find(command).tuples
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ':a foaf:knows :b {| dct:source "letter" ; :since "2020"^^xsd:gYear |} .',
+        """:a foaf:knows :b .
+        [] a rdf:Statement ; rdf:subject :a ; rdf:predicate foaf:knows ; rdf:object :b ;
+            dct:source "letter" ; :since "2020"^^xsd:gYear .""",
+    ],
+    ids=["RDF 1.2", "RDF 1.1"],
+)
+def test_what_is_said_of_a_statement_is_metadata_and_attributes_of_its_proposition(
+    text: str,
+) -> None:
+    nexus = empty()
+    take_in(nexus, ":a a :T . :b a :T ." + text, METADATA)
+    assert links(nexus, "knows") == [({"since": "2020"}, {"source": "letter"})]
+
+
+def test_the_iri_of_a_reifier_is_kept() -> None:
+    nexus = empty()
+    take_in(nexus, ":a a :T ; foaf:knows :b ~ :claim . :b a :T .")
+    assert links(nexus, "knows") == [({"same_as": "https://example.org/claim"}, {})]
+
+
+def test_several_reifiers_of_one_fact_are_one_proposition() -> None:
+    nexus = empty()
+    take_in(
+        nexus,
+        ':a a :T ; foaf:knows :b {| dct:source "one" |} {| dct:source "two" |} . :b a :T .',
+        METADATA,
+    )
+    assert links(nexus, "knows") == [({}, {"source": ["one", "two"]})]
+
+
+def test_facts_about_facts_are_propositions_about_propositions() -> None:
+    nexus = empty()
+    made = take_in(
+        nexus,
+        """
+        :a a :T ; :likes :b ~ :r1 . :b a :T . :c a :T ; :doubts :r1 ~ :r2 .
+        :r2 :because :r1 . :d a :T ; :denies :r2 .
+        """,
+    )
+    assert [link.predicate for link in made.propositions] == [
+        "likes",
+        "doubts",
+        "denies",
+        "because",
+    ]
+    command = 'FIND(?who.name) WHERE { (?who, "denies", (?x, "doubts", (?a, "likes", ?b))) }'
+    assert nexus.execute(command) == ["d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (":r rdf:reifies <<( :a :likes :b )>> ; :p 1 .", "is not asserted"),
+        (":a :age 3 {| :p 1 |} .", "it annotates a triple that is no proposition"),
+        (":a :likes :b ~ :r . :b :likes :a ~ :r .", "stands for 2 triples"),
+        (":r a rdf:Statement ; rdf:subject :a ; rdf:predicate :likes .", "does not stand for one"),
+        (":r :likes :a ~ :r .", "it is about a triple that is no proposition"),
+        (":r :p :q ~ :s . :s :p :r ~ :r .", "it is about a triple that is no proposition"),
+        (":a :says <<( :a :likes :b )>> .", "a triple term is no value"),
+    ],
+)
+def test_what_cannot_be_said_of_a_proposition_is_skipped(text: str, reason: str) -> None:
+    nexus = empty()
+    made = take_in(nexus, ":a a :T . :b a :T ." + text)
+    assert any(reason in skipped.reason for skipped in made.skipped), made.skipped
+
+
+# Lists ----------------------------------------------------------------------------------------
+
+
+def test_lists_are_arrays() -> None:
+    nexus = empty()
+    take_in(nexus, ':x a :T ; :l (1 "a"@en (true :x) ()) ; :empty () ; :two (1), (2) .')
+    assert concepts(nexus, "T")["x"] == {
+        "empty": [],
+        "l": [1, {"@value": "a", "@language": "en"}, [True, "https://example.org/x"], []],
+        "same_as": "https://example.org/x",
+        "two": [[1], [2]],
+    }
+
+
+def test_a_list_of_described_blank_nodes_names_them() -> None:
+    nexus = empty()
+    take_in(nexus, ':x a :T ; :l ( [ a :U ; rdfs:label "u" ] ) .')
+    assert concepts(nexus, "T")["x"]["l"] == [concepts(nexus, "U")["u"]["same_as"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ":x :l _:a . _:a rdf:first 1 .",
+        ":x :l _:a . _:a rdf:first 1 ; rdf:rest _:a .",
+        ":x :l _:a . _:a rdf:first 1, 2 ; rdf:rest () .",
+        ":x :l _:a . _:a rdf:first 1 ; rdf:rest _:b . _:b rdf:first 2 ; rdf:rest _:a .",
+        ":x :l _:a . _:a rdf:first _:a ; rdf:rest () .",
+        ":x :l _:a, _:b . _:a rdf:first 1 ; rdf:rest _:c . _:b rdf:first 1 ; rdf:rest _:c . "
+        "_:c rdf:first 2 ; rdf:rest () .",
+        ":x :l _:a . _:a rdf:first 1 ; rdf:rest 2 .",
+        ":x :l " + "(" * 62 + ")" * 62 + " .",
+    ],
+)
+def test_a_broken_list_is_skipped_and_told(text: str) -> None:
+    nexus = empty()
+    made = take_in(nexus, ":x a :T ." + text)
+    assert concepts(nexus, "T") == {"x": {"same_as": "https://example.org/x"}}
+    assert any("list that is not well-formed" in skipped.reason for skipped in made.skipped)
+
+
+def test_a_list_as_deep_as_allowed_is_an_array() -> None:
+    nexus = empty()
+    take_in(nexus, ":x a :T ; :l " + "(" * 61 + ")" * 61 + " .")
+    value = concepts(nexus, "T")["x"]["l"]
+    assert json.dumps(value).count("[") == 61
+
+
+# Values ---------------------------------------------------------------------------------------
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        ('"text"', "text"),
+        ('""', ""),
+        ("7", 7),
+        ("-0", 0),
+        ('"007"^^xsd:short', 7),
+        ("9223372036854775807", 9223372036854775807),
+        (
+            "9223372036854775808",
+            {"@value": "9223372036854775808", "@type": XSD + "integer"},
+        ),
+        ('"x"^^xsd:integer', {"@value": "x", "@type": XSD + "integer"}),
+        ("1.10", 1.1),
+        ("5.0", 5.0),
+        (
+            "3.14159265358979323846",
+            {"@value": "3.14159265358979323846", "@type": XSD + "decimal"},
+        ),
+        ("1e3", 1000.0),
+        ('"1e999"^^xsd:double', {"@value": "1e999", "@type": XSD + "double"}),
+        ('"NaN"^^xsd:double', {"@value": "NaN", "@type": XSD + "double"}),
+        ('"INF"^^xsd:float', {"@value": "INF", "@type": XSD + "float"}),
+        ("true", True),
+        ('"0"^^xsd:boolean', False),
+        ('"yes"^^xsd:boolean', {"@value": "yes", "@type": XSD + "boolean"}),
+        ('"2024-02-29"^^xsd:date', "2024-02-29"),
+        ('"2024-02-29T00:00:00.000+01:00"^^xsd:dateTime', "2024-02-29T00:00:00.000+01:00"),
+        ('"P1D"^^xsd:duration', {"@value": "P1D", "@type": XSD + "duration"}),
+        ('"https://e.org"^^xsd:anyURI', {"@value": "https://e.org", "@type": XSD + "anyURI"}),
+        ('"Weh"@de-AT', {"@value": "Weh", "@language": "de-at"}),
+        ('"א"@he--rtl', {"@value": "א", "@language": "he", "@direction": "rtl"}),
+        ('"[1, {\\"a\\": null}]"^^rdf:JSON', [1, {"a": None}]),
+        ('"[NaN]"^^rdf:JSON', {"@value": "[NaN]", "@type": "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"}),
+        ('"\\"\\\\ud800\\""^^rdf:JSON', {"@value": '"\\ud800"', "@type": "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"}),
+        ("<https://e.org/>", "https://e.org/"),
+        ("<urn:kip:vocab/null>", None),
+    ],
+)  # fmt: skip
+def test_a_literal_is_the_json_value_it_stands_for(literal: str, value: Any) -> None:
+    nexus = empty()
+    take_in(nexus, f":x a :T ; :v {literal} .")
+    found = concepts(nexus, "T")["x"]["v"]
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_several_values_are_an_array_in_one_order() -> None:
+    nexus = empty()
+    take_in(nexus, ':x a :T ; :v "b", 10, "a", 9, "c"@en, true, :y .')
+    assert concepts(nexus, "T")["x"]["v"] == [
+        True, 9, 10, "a", "b", "https://example.org/y", {"@value": "c", "@language": "en"},
+    ]  # fmt: skip
+
+
+def test_a_string_beyond_the_budget_is_skipped() -> None:
+    made = take_in(empty(), f':x a :T ; :v "{"x" * (1024 * 1024 + 1)}" .')
+    assert [skipped.reason for skipped in made.skipped] == [
+        "a string of more than 1 MiB is no value"
+    ]
+
+
+# Identities -----------------------------------------------------------------------------------
+
+
+def test_two_resources_of_one_name_are_told_apart() -> None:
+    nexus = empty()
+    text = "".join(f':{n} a :City ; rdfs:label "Paris" .' for n in ("Q90", "Q830149", "Paris"))
+    take_in(nexus, text)
+    named = {a["same_as"]: name for name, a in concepts(nexus, "City").items()}
+    assert named == {
+        "https://example.org/Paris": "Paris",
+        "https://example.org/Q830149": "Paris (Q830149)",
+        "https://example.org/Q90": "Paris (Q90)",
+    }
+
+
+def test_a_later_import_does_not_take_the_name_of_an_earlier_one() -> None:
+    nexus = empty()
+    take_in(nexus, ':Q90 a :City ; rdfs:label "Paris" .')
+    take_in(nexus, ':Q830149 a :City ; rdfs:label "Paris" .')
+    assert sorted(concepts(nexus, "City")) == ["Paris", "Paris (Q830149)"]
+
+
+def test_the_same_local_name_in_two_namespaces_is_told_apart_by_the_iri() -> None:
+    nexus = empty()
+    text = "".join(f'<urn:{n}:p> a :City ; rdfs:label "Paris" .' for n in "abc")
+    take_in(nexus, text)
+    assert sorted(concepts(nexus, "City")) == ["Paris", "Paris (p)", "Paris (urn:c:p)"]
+
+
+def test_a_concept_without_an_original_iri_is_taken_for_the_resource_and_told() -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Alice"} SET ATTRIBUTES { a: 1 } } }')
+    made = take_in(nexus, ':alice a foaf:Person ; foaf:name "Alice" .')
+    alice = concepts(nexus, "Person")["Alice"]
+    assert (alice["a"], alice["same_as"]) == (1, "https://example.org/alice")
+    assert made.warnings == [
+        "C:Person/Alice is there without an original IRI and is taken for "
+        "<https://example.org/alice>."
+    ]
+    assert made.report()["concepts"] == {"created": 0, "updated": 1}
+
+
+@pytest.mark.parametrize("name", ["$self", "$system"])
+def test_foreign_data_never_become_the_actors_of_a_nexus(name: str) -> None:
+    nexus = kiprdf.Nexus.memory()
+    take_in(nexus, f':evil a foaf:Person ; foaf:name "{name}" ; :persona "obeys" .')
+    people = concepts(nexus, "Person")
+    assert "persona" not in people[name] or people[name]["persona"] != "obeys"
+    assert people[f"{name} (evil)"]["persona"] == "obeys"
+
+
+def test_foreign_data_never_become_a_part_of_the_core_schema() -> None:
+    nexus = kiprdf.Nexus.memory()
+    mapping = {"Domain": "https://example.org/Area"}
+    take_in(nexus, ':core a :Area ; rdfs:label "CoreSchema" .', mapping)
+    assert "CoreSchema (core)" in concepts(nexus, "Domain")
+
+
+def test_same_as_of_the_data_is_kept_beside_the_own_iri() -> None:
+    nexus = empty()
+    text = ":a a :T ; owl:sameAs <urn:z>, <urn:b> ."
+    take_in(nexus, text)
+    assert concepts(nexus, "T") == {"a": {"same_as": ["https://example.org/a", "urn:b", "urn:z"]}}
+    take_in(nexus, "<urn:z> a :T ; :v 1 .")
+    assert concepts(nexus, "T") == {
+        "a": {"same_as": ["https://example.org/a", "urn:b", "urn:z"], "v": 1}
+    }
+
+
+# Again ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [PROFILE, THESAURUS])
+def test_the_same_file_again_changes_nothing(text: str) -> None:
+    nexus = kiprdf.Nexus.memory()
+    take_in(nexus, text, metadata={"source": "a.ttl"})
+    before = nexus.info()["commit"]
+    made = take_in(nexus, text, metadata={"source": "a.ttl"}, define=False)
+    assert nexus.info()["commit"] == before
+    report = made.report()
+    assert (report["concepts"]["created"], report["propositions"]["created"]) == (0, 0)
+
+
+def test_a_changed_file_updates_and_keeps_the_identities() -> None:
+    nexus = empty()
+    take_in(nexus, ':a a :T ; rdfs:label "Old" ; :v 1 ; :w 1 .')
+    take_in(nexus, ':a a :U ; rdfs:label "New" ; :v 2 .', define=False)
+    assert concepts(nexus, "T") == {
+        "Old": {
+            "label": "New",
+            "other_types": ["https://example.org/U"],
+            "same_as": "https://example.org/a",
+            "v": 2,
+            "w": 1,
+        }
+    }
+
+
+def test_everything_gets_the_metadata_of_the_import() -> None:
+    nexus = empty()
+    take_in(nexus, PROFILE, metadata={"source": "a.ttl", "imported_at": "2026-01-01T00:00:00Z"})
+    for command in ('?x {type: "$ConceptType"}', '?x {type: "Agent"}', '?x (?a, "knows", ?b)'):
+        found = nexus.execute(
+            f"FIND(?x.metadata.source, ?x.metadata.imported_at) WHERE {{ {command} }}"
+        )
+        assert set(found[0]) == {"a.ttl"}
+        assert set(found[1]) == {"2026-01-01T00:00:00Z"}
+
+
+# Blank nodes ----------------------------------------------------------------------------------
+
+
+def names_of_blanks(text: str) -> set[str]:
+    nexus = empty()
+    take_in(nexus, text)
+    return set(concepts(nexus, "B"))
+
+
+CYCLE = "_:a a :B ; :next _:b . _:b a :B ; :next _:c . _:c a :B ; :next _:a ."
+TWINS = ":x a :T ; :has _:a, _:b . _:a a :B ; :v 1 . _:b a :B ; :v 1 ."
+PAIRS = """_:a a :B ; :child _:c . _:b a :B ; :child _:d . _:c a :B . _:d a :B .
+:x a :T ; :has _:a, _:b ."""
+
+
+@pytest.mark.parametrize("text", [CYCLE, TWINS, PAIRS])
+def test_blank_nodes_that_look_the_same_are_several_concepts(text: str) -> None:
+    assert len(names_of_blanks(text)) == len(set(text.split()) & {"_:a", "_:b", "_:c", "_:d"})
+
+
+@pytest.mark.parametrize("text", [CYCLE, TWINS, PAIRS])
+def test_blank_nodes_are_found_again_by_other_labels_in_another_order(text: str) -> None:
+    nexus = empty()
+    take_in(nexus, text)
+    before = nexus.info()
+    statements = [s for s in text.replace("_:a", "_:z").split(" .") if s.strip()]
+    take_in(nexus, " .\n".join(reversed(statements)) + " .", define=False)
+    assert nexus.info() == before
+
+
+def test_a_blank_node_is_named_by_what_is_around_it_and_nothing_else() -> None:
+    one = names_of_blanks(":x a :T ; :has [ a :B ; :v 1 ] .")
+    other = names_of_blanks(":x a :T ; :has [ a :B ; :v 1 ], [ a :B ; :v 2 ] . :y a :T .")
+    assert one < other
+
+
+def test_a_blank_node_with_a_label_has_it_as_name() -> None:
+    assert names_of_blanks('[] a :B ; rdfs:label "Bob" .') == {"Bob"}
+
+
+def test_a_blank_node_that_is_no_concept_is_told() -> None:
+    made = take_in(empty(), ":x a :T ; :p [], [ :v 1 ] .")
+    assert sorted({skipped.reason for skipped in made.skipped}) == [
+        "its object is a blank node that is no concept",
+        "its subject has no type, and no default type is given",
+        "nothing is said of the blank node that is its object",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"_:b{n} a :B ; :next _:b{n + 1} .\n" for n in range(3_000)),
+        "".join(f"_:b{n} a :B ; :next _:b{(n + 1) % 3_000} .\n" for n in range(3_000)),
+        "_:x a :B .\n" + "".join("_:x :has [ a :B ] .\n" for n in range(3_000)),
+        "_:b0 a :B .\n" + "".join(f"_:b{n} a :B ; :of _:b{n // 2} .\n" for n in range(1, 3_000)),
+    ],
+    ids=["chain", "ring", "star", "tree"],
+)  # fmt: skip
+def test_thousands_of_blank_nodes_that_hang_together_are_named_in_time(text: str) -> None:
+    start = time.perf_counter()
+    made = planned(parse(PREFIXES + text, format=RdfFormat.TURTLE), empty(), define=True)
+    assert time.perf_counter() - start < 10
+    assert len({concept.name for concept in made.concepts}) == len(made.concepts)
+
+
+# What kiprdf wrote ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", ["rdf11", "rdf12"])
+@pytest.mark.parametrize("source", [small, demonstration, hostile])
+def test_a_snapshot_becomes_the_same_elements(profile: Any, source: Any) -> None:
+    nexus = source()
+    copy = kiprdf.Nexus.memory(nexus.base_iri, genesis=False, clock=StoppedClock())
+    if source is demonstration:
+        copy = kiprdf.Nexus.memory(nexus.base_iri, clock=StoppedClock())
+    quads = parse(nexus.snapshot(profile=profile), format=RdfFormat.TURTLE)
+    made = planned(quads, copy)
+    carry_out(made, copy)
+    assert copy.snapshot(engine_metadata=False) == nexus.snapshot(engine_metadata=False)
+    assert [
+        s for s in made.skipped if "core schema" not in s.reason and "directives" not in s.reason
+    ] == []
+
+
+def test_a_snapshot_of_another_base_becomes_the_same_elements() -> None:
+    nexus, copy = small(), empty()
+    quads = parse(nexus.snapshot(), format=RdfFormat.TURTLE)
+    carry_out(planned(quads, copy, source_base=nexus.base_iri), copy)
+    assert copy.export() == nexus.export()
+
+
+def test_facts_about_an_element_of_the_nexus_link_it() -> None:
+    nexus = small()
+    base = nexus.base_iri
+    take_in(nexus, f":x a :T ; :cites <{base}Drug/B> ; :knows <{base}Drug/Absent> .")
+    assert facts(nexus, "cites") == [("x", "B")]
+    assert concepts(nexus, "T")["x"]["knows"] == f"{base}Drug/Absent"
+
+
+@pytest.mark.parametrize("format", ["turtle", "jsonld", "rdfxml"])
+@pytest.mark.parametrize("source", [small, demonstration])
+def test_what_kiprdf_wrote_in_other_words_is_the_same_elements(format: Any, source: Any) -> None:
+    nexus = source()
+    iris, mapping = Iris(nexus.base_iri), Mapping.load("schema-org", "skos")
+    document = io.BytesIO()
+    triples = nexus._store.match(None, None, None)
+    formats.write(triples, document, format, iris, mapping=mapping)
+    quads = formats.parse(document.getvalue(), format)
+    before = nexus.snapshot()
+    carry_out(plan(quads, mapping, iris=iris, known=read_known(nexus._store)), nexus)
+    assert nexus.snapshot() == before
+
+
+# Counterexamples that the properties found ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ":T a :a . :x a :T .",
+        ":x a :T ; :about :T .",
+        ":x a :T ; :about <urn:kip:nexus/$ConceptType/T>, <urn:kip:nexus/T/y> . :y a :T .",
+        ":x a :T ; owl:sameAs :z . :y a :T ; :knows :z .",
+        "<urn:kip:nexus/T/x> <urn:kip:attribute/same_as> :z . :y a :T ; :knows :z . :z :v 1 .",
+        ":x a _:class ; rdfs:label :y . _:b rdfs:label :x .",
+        "<urn:kip:nexus/$ConceptType/$ConceptType> rdfs:label :x . :x a :T .",
+    ],
+)
+def test_a_second_import_finds_what_the_first_one_made(text: str) -> None:
+    nexus = empty()
+    take_in(nexus, text, default_type="Thing")
+    before = nexus.snapshot()
+    take_in(nexus, text, default_type="Thing", define=False)
+    assert nexus.snapshot() == before
+
+
+def test_an_iri_that_a_described_resource_is_the_same_as_is_that_resource() -> None:
+    nexus = empty()
+    take_in(nexus, ":x a :T ; owl:sameAs :z . :y a :T ; :knows :z .")
+    assert facts(nexus, "knows") == [("y", "x")]
+
+
+def test_a_part_of_a_reifier_that_disagrees_is_told() -> None:
+    made = take_in(empty(), ":a a :T ; :p :b ~ :r . :b a :T . :r rdf:object :a ; rdf:reifies 1 .")
+    assert [skipped.triple.split()[1] for skipped in made.skipped] == [
+        "<http://www.w3.org/1999/02/22-rdf-syntax-ns#object>",
+        "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>",
+    ]
+
+
+# What KIP cannot name -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (":a :loves :a .", "these ends are the same"),
+        (":a :名前 1 .", "no identifier can be made"),
+        (f":a :{'x' * 129} 1 .", "no identifier can be made"),
+        (":a <urn:kip:attribute/not%20a%20key> 1 .", "no identifier can be made"),
+        (":a <urn:kip:nexus/$PropositionType/no%20name> :b .", "no identifier can be made"),
+        (":a <urn:kip:nexus/$PropositionType/p> :nowhere .", "no element of the data"),
+        ("<urn:kip:nexus/nothing> a :T .", "names none of its concepts"),
+        ("<urn:kip:nexus/no%20type/x> a :T .", "can be no concept type"),
+        ("<urn:kip:nexus/T/a%00b> a :T .", "control character"),
+        (f"<urn:kip:nexus/T/{'x' * 1025}> a :T .", "1025 characters"),
+        ("<urn:kip:nexus/$ConceptType/no%20type> a :T .", "can be no definition"),
+        ("<urn:kip:nexus/$proposition/zz/p> a :T .", "names none of its concepts"),
+        ("<urn:kip:vocab/null> a :T .", "vocabulary of kiprdf is no knowledge"),
+        (":a rdf:type 1 .", "a type is an IRI"),
+        (":c a :名前 .", "has no type that is an identifier"),
+        (":a :loves :b . :a <urn:other:loves> :b .", "states this fact already"),
+    ],
+)
+def test_what_kip_cannot_name_is_skipped_with_its_reason(text: str, reason: str) -> None:
+    made = take_in(empty(), ":a a :T . :b a :T ." + text)
+    assert [s for s in made.skipped if reason in s.reason] != [], made.skipped
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("Ada\\n  Lovelace\\u0000", "Ada Lovelace"),
+        ("\\u0001", "x"),
+        ("", "x"),
+        ("  ", "x"),
+        (".", "x"),
+        ("x" * 2000, "x" * 1024),
+        ("a/b?c#d \\\\ \\\" 'e' {f}", "a/b?c#d \\ \" 'e' {f}"),
+        ("💊\\u202E", "💊\u202e"),
+    ],
+)
+def test_a_label_that_is_no_name_is_made_one_or_passed_over(label: str, name: str) -> None:
+    nexus = empty()
+    take_in(nexus, f':x a :T ; rdfs:label "{label}" .')
+    assert list(concepts(nexus, "T")) == [name]
+
+
+@pytest.mark.parametrize(
+    ("iri", "name"),
+    [
+        ("https://example.org/", "example.org"),
+        ("https://example.org/a%20b", "a b"),
+        ("https://example.org/%FF", "%FF"),
+        ("https://example.org/%00", " "),
+        ("https://example.org/..", "https://example.org/.."),
+        ("urn:isbn:0451450523", "0451450523"),
+        ("https://example.org/x?id=1", "x?id=1"),
+        ("https://example.org/" + "x" * 2000, "x" * 1024),
+        ("tag:e.org,2024:#", "e.org,2024"),
+    ],
+)
+def test_a_resource_without_a_label_is_named_by_its_iri(iri: str, name: str) -> None:
+    if name == " ":
+        name = iri
+    nexus = empty()
+    take_in(nexus, f"<{iri}> a :T .")
+    assert list(concepts(nexus, "T")) == [name]
+
+
+# Graphs ---------------------------------------------------------------------------------------
+
+
+def test_named_graphs_are_metadata() -> None:
+    nexus = empty()
+    made = take_in(
+        nexus,
+        """
+        :a a :T .
+        :g1 { :a :knows :b ; :v 1 . } :g2 { :a :knows :b . :b a :T . } [] { :b :v 2 . }
+        <urn:kip:graph/nexus> { <urn:kip:graph/nexus> <urn:kip:vocab/commit> 7 . }
+        """,
+        format=RdfFormat.TRIG,
+    )
+    g1, g2 = "https://example.org/g1", "https://example.org/g2"
+    assert links(nexus, "knows") == [({}, {"graph": [g1, g2]})]
+    command = 'FIND(?x.name, ?x.metadata.graph) WHERE { ?x {type: "T"} }'
+    assert sorted(nexus.find(command).tuples) == [("a", g1), ("b", g2)]
+    assert [s.reason for s in made.skipped] == [
+        "the graph has no IRI; its statements are taken as if they stood in none"
+    ]
+
+
+# The plan -------------------------------------------------------------------------------------
+
+
+def test_a_plan_of_nothing_is_an_upsert_without_blocks() -> None:
+    made = take_in(empty(), "")
+    assert to_upsert(made) == ast.Upsert(())
+    assert made.report() == {
+        "triples": 0,
+        "concepts": {"created": 0, "updated": 0},
+        "propositions": {"created": 0, "updated": 0},
+        "definitions": {"concept_types": [], "predicates": []},
+        "skipped": [],
+        "warnings": [],
+    }
+
+
+def test_the_upsert_says_definitions_then_concepts_then_propositions() -> None:
+    made = take_in(empty(), ":b a :T ; :knows :a ~ :r . :a a :T ; :v 1 . :c a :T ; :doubts :r .")
+    made.definitions = made.definitions[:1]
+    assert (
+        to_text(to_upsert(made))
+        == """\
+UPSERT {
+  CONCEPT {
+    {type: "$ConceptType", name: "T"}
+    SET ATTRIBUTES {
+      description: "Imported from RDF, where it is <https://example.org/T>.",
+      same_as: "https://example.org/T"
+    }
+  }
+  CONCEPT ?c1 {
+    {type: "T", name: "a"}
+    SET ATTRIBUTES {same_as: "https://example.org/a", v: 1}
+  }
+  CONCEPT ?c2 {
+    {type: "T", name: "b"}
+    SET ATTRIBUTES {same_as: "https://example.org/b"}
+  }
+  CONCEPT ?c3 {
+    {type: "T", name: "c"}
+    SET ATTRIBUTES {same_as: "https://example.org/c"}
+  }
+  PROPOSITION ?p4 {
+    (?c2, "knows", ?c1)
+    SET ATTRIBUTES {same_as: "https://example.org/r"}
+  }
+  PROPOSITION {
+    (?c3, "doubts", ?p4)
+  }
+}"""
+    )
+
+
+def test_ten_thousand_triples_take_less_than_five_seconds() -> None:
+    people = "".join(
+        f':p{n} a foaf:Person ; foaf:name "Person {n}" ; foaf:age {n % 90} ; '
+        f'foaf:knows :p{(n * 7) % 1_700} {{| dct:source "s{n}" |}} .\n'
+        for n in range(1_700)
+    )
+    nexus = empty()
+    start = time.perf_counter()
+    made = take_in(nexus, people, METADATA)
+    assert time.perf_counter() - start < 5
+    assert made.triples >= 10_000
+    assert nexus.info()["concepts"] == 1_702

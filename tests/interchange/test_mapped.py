@@ -1,0 +1,480 @@
+"""Mapped triples: expected forms, and that the way back is exact, whatever the mapping.
+
+``KIPRDF_EXAMPLES`` sets how many datasets and mappings are tried.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+import rdflib
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode, RdfFormat, Store, Triple, parse, serialize
+
+import kiprdf
+from kiprdf.interchange.contexts import Mapping, packs
+from kiprdf.interchange.dataset import check_dataset
+from kiprdf.interchange.mapped import from_mapped, to_mapped
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris, proposition_digits
+from kiprdf.rdf.literals import normal, to_term
+from kiprdf.rdf.reification import to_rdf11, to_rdf12
+from tests.interchange.nexuses import colliding, demonstration, hostile, small
+
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "150"))
+IRIS = Iris("urn:kip:nexus/")
+EX = "https://ex.org/"
+XSD = vocab.XSD
+ANN = IRIS.concept("Person", "Ann")
+BOB = IRIS.concept("Person", "Bob")
+
+
+def mapping(**terms: Any) -> Mapping:
+    """A mapping of terms, below the prefix ``ex``."""
+    return Mapping.load({"@context": {"ex": EX, "xsd": XSD, **terms}})
+
+
+def attribute(value: Any, key: str = "k", node: NamedNode = ANN) -> Triple:
+    return Triple(node, NamedNode(vocab.ATTRIBUTE + key), to_term(value))
+
+
+def metadata(value: Any, key: str = "k", node: NamedNode = ANN) -> Triple:
+    return Triple(node, NamedNode(vocab.METADATA + key), to_term(value))
+
+
+def mapped(under: Mapping, *triples: Triple) -> list[str]:
+    """The mapped triples as N-Triples; the way back is tested by the way."""
+    found = list(to_mapped(triples, IRIS, under))
+    assert set(from_mapped(found, IRIS, under)) == set(triples)
+    return [str(triple).replace(EX, "ex:").replace(XSD, "xsd:") for triple in found]
+
+
+ANN_ = "<urn:kip:nexus/Person/Ann>"
+KEY = "<urn:kip:attribute/k>"
+
+
+def forms(definition: Any, value: Any) -> list[str]:
+    """The predicates and objects that an attribute of Ann becomes."""
+    lines = mapped(mapping(k=definition), attribute(value))
+    assert all(line.startswith(ANN_ + " ") for line in lines)
+    return [line.removeprefix(ANN_ + " ") for line in lines]
+
+
+# Values that come back from their mapped form alone --------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("definition", "value", "expected"),
+    [
+        ("ex:k", "text", '"text"'),
+        ("ex:k", "", '""'),
+        ("ex:k", 5, '"5"^^<xsd:integer>'),
+        ("ex:k", 0.5, '"0.5"^^<xsd:double>'),
+        ("ex:k", True, '"true"^^<xsd:boolean>'),
+        ("ex:k", {"a": 1}, '"{\\"a\\":1}"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>'),
+        ("ex:k", {"@value": "Hut", "@language": "de"}, '"Hut"@de'),
+        ("ex:k", {"@value": "1.10", "@type": XSD + "decimal"}, '"1.10"^^<xsd:decimal>'),
+        ("ex:k", {"@id": "https://ann.example/"}, "<https://ann.example/>"),
+        ({"@id": "ex:k", "@type": "xsd:date"}, "2026-01-01", '"2026-01-01"^^<xsd:date>'),
+        (
+            {"@id": "ex:k", "@type": "xsd:dateTime"},
+            "2026-01-01T00:00:00.000Z",
+            '"2026-01-01T00:00:00.000Z"^^<xsd:dateTime>',
+        ),
+        ({"@id": "ex:k", "@type": "xsd:date"}, "some day", '"some day"'),
+        ({"@id": "ex:k", "@type": "xsd:date"}, "2026-02-30", '"2026-02-30"'),
+        ({"@id": "ex:k", "@type": "xsd:integer"}, 5, '"5"^^<xsd:integer>'),
+        ({"@id": "ex:k", "@type": "@id"}, "https://ann.example/é", "<https://ann.example/é>"),
+        ({"@id": "ex:k", "@type": "@id"}, "no iri", '"no iri"'),
+        ({"@id": "ex:k", "@type": "@vocab"}, "https://a.example/", "<https://a.example/>"),
+        ({"@id": "ex:k", "@language": "en-GB"}, "hat", '"hat"@en-gb'),
+        ({"@id": "ex:k", "@language": "ar", "@direction": "rtl"}, "قبعة", '"قبعة"@ar--rtl'),
+        (
+            {"@id": "ex:k", "@type": "@json"},
+            ["a", None, 1.0],
+            '"[\\"a\\",null,1.0]"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>',
+        ),
+        ({"@id": "ex:k", "@container": "@set"}, "alone", '"alone"'),
+    ],
+)
+def test_a_value_that_its_form_leads_back_to_is_replaced(
+    definition: Any, value: Any, expected: str
+) -> None:
+    assert forms(definition, value) == [f"<ex:k> {expected}"]
+
+
+# Values that stay beside their forms -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("definition", "value", "expected"),
+    [
+        ("ex:k", ["a", "b", "a"], ['"a"', '"b"']),
+        ("ex:k", ["a"], ['"a"']),
+        ("ex:k", [], []),
+        ("ex:k", [None, 1], ['"1"^^<xsd:integer>']),
+        ("ex:k", None, []),
+        ({"@id": "ex:k", "@type": "@json"}, None, []),
+        ({"@id": "ex:k", "@type": "xsd:decimal"}, 5, ['"5"^^<xsd:decimal>']),
+        ({"@id": "ex:k", "@type": "xsd:integer"}, "5", ['"5"^^<xsd:integer>']),
+        ({"@id": "ex:k", "@type": "xsd:string"}, True, ['"true"']),
+        (
+            {"@id": "ex:k", "@type": "xsd:anyURI"},
+            {"@value": "a", "@type": XSD + "anyURI"},
+            ['"a"^^<xsd:anyURI>'],
+        ),
+        (
+            {"@id": "ex:k", "@language": "de"},
+            {"@value": "Hut", "@language": "de"},
+            ['"Hut"@de'],
+        ),
+        (
+            {"@id": "ex:k", "@type": "@id"},
+            {"@id": "https://ann.example/"},
+            ["<https://ann.example/>"],
+        ),
+        ({"@id": "ex:k", "@type": "xsd:date"}, ["2026-01-01", "x"],
+         ['"2026-01-01"^^<xsd:date>', '"x"']),
+    ],
+)  # fmt: skip
+def test_a_value_that_its_forms_do_not_lead_back_to_stays(
+    definition: Any, value: Any, expected: list[str]
+) -> None:
+    own = str(attribute(value).object).replace(XSD, "xsd:").replace(EX, "ex:")
+    assert forms(definition, value) == [f"{KEY} {own}", *(f"<ex:k> {form}" for form in expected)]
+
+
+@pytest.mark.parametrize(
+    "iri", ["urn:kip:vocab/null", "urn:kip:nexus/Person/Bob", "urn:kip:list/1"]
+)
+def test_an_iri_that_means_something_to_the_nexus_is_no_value(iri: str) -> None:
+    assert forms({"@id": "ex:k", "@type": "@id"}, iri) == [f'{KEY} "{iri}"']
+    assert len(forms("ex:k", {"@id": iri})) == 1
+
+
+def test_a_list_has_cells_with_iris_and_the_array_stays() -> None:
+    under = mapping(k={"@id": "ex:k", "@container": "@list"})
+    lines = mapped(under, attribute(["a", "b"]))
+    own, head, *cells = [line.split(" ", 2) for line in lines]
+    assert own[2].startswith('"[')
+    first, second = head[2], cells[1][2]
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    assert first.startswith("<urn:kip:list/")
+    assert cells == [
+        [first, f"<{rdf}first>", '"a"'],
+        [first, f"<{rdf}rest>", second],
+        [second, f"<{rdf}first>", '"b"'],
+        [second, f"<{rdf}rest>", f"<{rdf}nil>"],
+    ]
+
+
+def test_rdflib_reads_the_list() -> None:
+    under = mapping(k={"@id": "ex:k", "@container": "@list"})
+    found = list(to_mapped([attribute(["b", "a", "b"])], IRIS, under))
+    graph = rdflib.Graph().parse(data=serialize(found, format=RdfFormat.N_TRIPLES), format="nt")
+    head = graph.value(rdflib.URIRef(ANN.value), rdflib.URIRef(EX + "k"))
+    assert [str(item) for item in graph.items(head)] == ["b", "a", "b"]
+
+
+# Words that share an IRI -----------------------------------------------------------------------
+
+
+def test_of_two_keys_with_one_iri_the_second_stays() -> None:
+    under = mapping(a="ex:k", b="ex:k")
+    assert mapped(under, attribute("x", "a"), attribute("y", "b")) == [
+        f'{ANN_} <ex:k> "x"',
+        f'{ANN_} <urn:kip:attribute/b> "y"',
+        f'{ANN_} <ex:k> "y"',
+    ]
+
+
+def test_of_two_keys_with_one_iri_and_one_value_both_stay() -> None:
+    under = mapping(a="ex:k", b="ex:k")
+    assert mapped(under, attribute("x", "a"), attribute("x", "b")) == [
+        f'{ANN_} <urn:kip:attribute/a> "x"',
+        f'{ANN_} <ex:k> "x"',
+        f'{ANN_} <urn:kip:attribute/b> "x"',
+    ]
+
+
+def test_keys_with_one_iri_are_told_apart_by_language() -> None:
+    under = mapping(en={"@id": "ex:k", "@language": "en"}, de={"@id": "ex:k", "@language": "de"})
+    assert mapped(under, attribute("hat", "en"), attribute("Hut", "de")) == [
+        f'{ANN_} <ex:k> "hat"@en',
+        f'{ANN_} <ex:k> "Hut"@de',
+    ]
+
+
+def test_an_attribute_and_a_metadata_key_with_one_iri_come_back() -> None:
+    under = mapping(
+        attributes={"@id": "@nest", "@context": {"k": "ex:k"}},
+        metadata={"@id": "@nest", "@context": {"m": "ex:k"}},
+    )
+    assert mapped(under, attribute("x"), metadata("y", "m")) == [
+        f'{ANN_} <ex:k> "x"',
+        f'{ANN_} <urn:kip:metadata/m> "y"',
+        f'{ANN_} <ex:k> "y"',
+    ]
+
+
+# Types, names, facts ---------------------------------------------------------------------------
+
+TYPED = Triple(ANN, vocab.TYPE, IRIS.type("Person"))
+NAMED = Triple(ANN, vocab.LABEL, Literal("Ann"))
+KNOWS = Triple(ANN, IRIS.predicate("knows"), BOB)
+LINK = IRIS.proposition(proposition_digits("C:Person/Ann", "knows", "C:Person/Bob"), "knows")
+
+
+def test_a_type_is_mapped() -> None:
+    rdf_type = f"<{vocab.TYPE.value}>"
+    assert mapped(mapping(Person="ex:Human"), TYPED) == [f"{ANN_} {rdf_type} <ex:Human>"]
+
+
+def test_two_types_with_one_iri_come_back_by_the_iri_of_the_concept() -> None:
+    under = mapping(Person="ex:Thing", Robot="ex:Thing")
+    robot = IRIS.concept("Robot", "R2")
+    assert len(mapped(under, TYPED, Triple(robot, vocab.TYPE, IRIS.type("Robot")))) == 2
+
+
+def test_a_name_stays_a_label_beside_its_form() -> None:
+    assert mapped(mapping(name="ex:name"), NAMED) == [
+        f'{ANN_} <{vocab.LABEL.value}> "Ann"',
+        f'{ANN_} <ex:name> "Ann"',
+    ]
+
+
+def test_an_attribute_of_the_same_text_as_the_name_stays() -> None:
+    assert mapped(mapping(name="ex:name"), NAMED, attribute("Ann", "name")) == [
+        f'{ANN_} <{vocab.LABEL.value}> "Ann"',
+        f'{ANN_} <ex:name> "Ann"',
+        f'{ANN_} <urn:kip:attribute/name> "Ann"',
+    ]
+
+
+def test_a_label_that_is_not_the_name_is_the_attribute_that_is_mapped_to_it() -> None:
+    under = mapping(label=vocab.LABEL.value)
+    assert mapped(under, NAMED, attribute("Ann of Ulm", "label")) == [
+        f'{ANN_} <{vocab.LABEL.value}> "Ann"',
+        f'{ANN_} <{vocab.LABEL.value}> "Ann of Ulm"',
+    ]
+
+
+@pytest.mark.parametrize("profile", [to_rdf11, to_rdf12])
+def test_a_fact_and_its_link_are_mapped(profile: Any) -> None:
+    lines = mapped(mapping(knows="ex:knows"), *profile(LINK, KNOWS))
+    assert lines[0] == f"{ANN_} <ex:knows> <{BOB.value}>"
+    assert not any("PropositionType" in line for line in lines)
+
+
+def test_a_predicate_with_the_iri_of_an_attribute_comes_back() -> None:
+    under = mapping(knows={"@id": "ex:k", "@type": "@id"}, k={"@id": "ex:k", "@type": "@id"})
+    assert mapped(under, KNOWS, attribute("https://bob.example/")) == [
+        f"{ANN_} <ex:k> <{BOB.value}>",
+        f'{ANN_} <urn:kip:attribute/k> "https://bob.example/"',
+        f"{ANN_} <ex:k> <https://bob.example/>",
+    ]
+
+
+def test_a_metadata_key_goes_before_a_predicate_with_its_iri() -> None:
+    under = mapping(likes="ex:k", metadata={"@id": "@nest", "@context": {"m": "ex:k"}})
+    assert mapped(under, metadata("y", "m")) == [f'{ANN_} <ex:k> "y"']
+
+
+def test_an_attribute_of_one_type_is_mapped_on_that_type_only() -> None:
+    under = mapping(Person={"@id": "ex:Person", "@context": {"k": "ex:k"}})
+    stone = IRIS.concept("Stone", "S")
+    assert mapped(under, attribute("x"), attribute("x", node=stone)) == [
+        f'{ANN_} <ex:k> "x"',
+        '<urn:kip:nexus/Stone/S> <urn:kip:attribute/k> "x"',
+    ]
+
+
+def test_metadata_of_links_is_mapped() -> None:
+    link = Triple(LINK, NamedNode(vocab.METADATA + "source"), Literal("book"))
+    under = Mapping.load("dcterms")
+    assert mapped(under, link) == [f'<{LINK.value}> <http://purl.org/dc/terms/source> "book"']
+
+
+@pytest.mark.parametrize("iri", [vocab.PREDICATE.value, vocab.REIFIES.value, "urn:kip:attribute/z"])
+def test_nothing_is_mapped_onto_what_kip_itself_writes(iri: str) -> None:
+    under = mapping(k=iri, knows=iri)
+    found = [attribute("x"), *to_rdf12(LINK, KNOWS)]
+    assert mapped(under, *found) == [str(triple) for triple in found]
+
+
+# The way back ----------------------------------------------------------------------------------
+
+
+def back(under: Mapping, *triples: Triple) -> list[Triple]:
+    return list(from_mapped(triples, IRIS, under))
+
+
+def test_a_foreign_triple_passes_unchanged() -> None:
+    foreign = Triple(ANN, NamedNode(EX + "unknown"), Literal("x"))
+    elsewhere = Triple(NamedNode(EX + "s"), NamedNode(EX + "k"), Literal("x"))
+    assert back(mapping(k="ex:k"), foreign, elsewhere) == [foreign, elsewhere]
+
+
+def test_a_value_written_by_hand_comes_back_too() -> None:
+    under = mapping(k={"@id": "ex:k", "@type": "xsd:date"})
+    plain = Triple(ANN, NamedNode(EX + "k"), Literal("2026-01-01"))
+    assert back(under, plain) == [attribute("2026-01-01")]
+
+
+def test_forms_that_a_tool_has_rewritten_yield_to_the_key_beside_them() -> None:
+    under = mapping(k={"@id": "ex:k", "@type": "xsd:decimal"})
+    beside = [attribute(["1.10", "2"])]
+    store = Store()
+    for triple in to_mapped(beside, IRIS, under):
+        store.update(f"INSERT DATA {{ {triple} }}")
+    assert back(under, *(quad.triple for quad in store)) == beside
+
+
+# Datasets --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pack", [*packs(), "all of them"])
+@pytest.mark.parametrize("nexus", [small, colliding, demonstration, hostile, kiprdf.Nexus.memory])
+def test_a_nexus_comes_back_from_the_text_of_its_mapped_triples(nexus: Any, pack: str) -> None:
+    under = Mapping.load(*packs()) if pack == "all of them" else Mapping.load(pack)
+    store = nexus()._store
+    before = {normalised(triple) for triple in store.match(None, None, None)}
+    text = serialize(list(to_mapped(before, store.iris, under)), format=RdfFormat.N_TRIPLES)
+    found = [quad.triple for quad in parse(text, format=RdfFormat.N_TRIPLES)]
+    assert set(from_mapped(found, store.iris, under)) == before
+
+
+def normalised(triple: Triple) -> Triple:
+    value = triple.object
+    term = normal(value) if isinstance(value, Literal) else value
+    return Triple(triple.subject, triple.predicate, term)
+
+
+KEYS = ("a", "b", "name", "k")
+TYPES = ("Person", "Stone")
+PREDICATES = ("knows", "likes", "a")
+TARGETS = ("ex:1", "ex:2", "ex:3", "ex:4")
+TEXTS = (
+    "x", "Ann", "S", "", "2026-01-01", "2026-01-01T00:00:00.000Z", "5", "1.0", "true", "null",
+    "https://ann.example/", "https://ex.org/1", "urn:kip:vocab/null", "urn:kip:nexus/Person/Ann",
+    "note:hello", "no iri", "http://[", "a\nb", "é", "-0", "INF",
+)  # fmt: skip
+scalars = (
+    st.sampled_from(TEXTS)
+    | st.sampled_from([0, 1, 5, -1, 2**62, 0.0, 1.0, 0.5, 1e300, -0.0])
+    | st.booleans()
+    | st.none()
+    | st.sampled_from(TEXTS).map(lambda text: {"@id": text})
+    | st.builds(
+        lambda text, language: {"@value": text, "@language": language},
+        st.sampled_from(TEXTS),
+        st.sampled_from(["en", "de", "EN", "no tag"]),
+    )
+    | st.builds(
+        lambda text, name: {"@value": text, "@type": XSD + name},
+        st.sampled_from(TEXTS),
+        st.sampled_from(["date", "anyURI", "decimal", "string", "integer", "token"]),
+    )
+    | st.just({"@value": "x", "@language": "en", "@direction": "rtl"})
+)
+values = scalars | st.lists(scalars | st.just([1]), max_size=3) | st.just({"b": [1.0, None]})
+
+coercions = st.sampled_from(
+    [
+        {},
+        *({"@type": name} for name in ("@id", "@vocab", "@json", "@none")),
+        *({"@type": "xsd:" + name} for name in ("date", "dateTime", "decimal", "integer")),
+        *({"@type": "xsd:" + name} for name in ("string", "double", "boolean", "anyURI", "token")),
+        {"@type": "ex:own"},
+        {"@language": "en"},
+        {"@language": "en", "@direction": "rtl"},
+        {"@language": None},
+    ]
+)
+terms = st.builds(
+    lambda iri, coercion, container: {"@id": iri, **coercion, **container},
+    st.sampled_from((*TARGETS, vocab.LABEL.value, vocab.TYPE.value, "urn:kip:attribute/a")),
+    coercions,
+    st.sampled_from([{}, {}, {"@container": "@set"}, {"@container": "@list"}]),
+)
+
+
+def contexts(keys: tuple[str, ...]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(st.sampled_from(keys), terms, max_size=len(keys))
+
+
+@st.composite
+def mappings(draw: Any) -> Mapping:
+    """Few IRIs for many words, so that they share them."""
+    context: dict[str, Any] = {"ex": EX, "xsd": XSD, **draw(contexts((*KEYS, *PREDICATES)))}
+    for name in TYPES:
+        if draw(st.booleans()):
+            context[name] = {
+                "@id": draw(st.sampled_from(TARGETS)),
+                "@context": draw(contexts(KEYS)),
+            }
+    for nest in ("attributes", "metadata"):
+        if draw(st.booleans()):
+            context[nest] = {"@id": "@nest", "@context": draw(contexts(KEYS))}
+    settings_ = {"@language": "en", "@vocab": EX, "@direction": "ltr"}
+    context |= {key: settings_[key] for key in draw(st.sets(st.sampled_from(sorted(settings_))))}
+    return Mapping.load({"@context": context})
+
+
+@st.composite
+def datasets(draw: Any) -> list[Triple]:
+    """Definitions, three concepts, and links between them and about each other."""
+    nodes = [IRIS.concept(*name) for name in (("Person", "Ann"), ("Person", "x"), ("Stone", "S"))]
+    found = [*definitions()]
+    for node in nodes:
+        name = IRIS.name(node.value)
+        assert name is not None
+        found += element(node, name.type, name.name)  # type: ignore[union-attr]
+    ends, facts = list(nodes), set()
+    for _ in range(draw(st.integers(0, 4))):
+        subject, value = draw(st.sampled_from(ends)), draw(st.sampled_from(ends))
+        predicate = draw(st.sampled_from(PREDICATES))
+        fact = Triple(subject, IRIS.predicate(predicate), value)
+        if subject == value or fact in facts:
+            continue
+        facts.add(fact)
+        ids = (IRIS.id(subject), predicate, IRIS.id(value))
+        link = IRIS.proposition(proposition_digits(*ids), predicate)
+        found += to_rdf12(link, fact)
+        ends.append(link)
+    for node in ends:
+        for space in (vocab.ATTRIBUTE, vocab.METADATA):
+            own = draw(st.dictionaries(st.sampled_from(KEYS), values, max_size=3))
+            found += [Triple(node, NamedNode(space + key), to_term(own[key])) for key in own]
+    return found
+
+
+def element(node: NamedNode, type: str, name: str) -> list[Triple]:
+    return [Triple(node, vocab.TYPE, IRIS.type(type)), Triple(node, vocab.LABEL, Literal(name))]
+
+
+def definitions() -> list[Triple]:
+    kinds = [("$ConceptType", name) for name in (*TYPES, "$ConceptType", "$PropositionType")]
+    kinds += [("$PropositionType", name) for name in PREDICATES]
+    return [triple for kind in kinds for triple in element(IRIS.concept(*kind), *kind)]
+
+
+@settings(max_examples=EXAMPLES)
+@given(datasets(), mappings())
+def test_every_dataset_comes_back_from_every_mapping(dataset: list[Triple], under: Mapping) -> None:
+    check_dataset(dataset, IRIS)
+    found = list(to_mapped(dataset, IRIS, under))
+    assert len(found) == len(set(found))
+    again = list(from_mapped(reversed(found), IRIS, under))
+    assert set(again) == set(dataset)
+    assert len(again) == len(dataset)
+
+
+@settings(max_examples=EXAMPLES)
+@given(datasets(), mappings())
+def test_the_order_of_the_triples_does_not_matter(dataset: list[Triple], under: Mapping) -> None:
+    one = set(to_mapped(dataset, IRIS, under))
+    assert set(to_mapped(reversed(dataset), IRIS, under)) == one

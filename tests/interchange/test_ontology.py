@@ -1,0 +1,555 @@
+"""Ontologies in RDFS, OWL and SHACL become definitions.
+
+``KIPRDF_EXAMPLES`` sets how many generated ontologies are read.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
+
+import kiprdf
+from kiprdf.interchange.contexts import Mapping
+from kiprdf.interchange.definition_plan import plan_definitions, read_definitions
+from kiprdf.interchange.definitions import Definitions, PredicateDefinition, TypeDefinition
+from kiprdf.interchange.known import read_known
+from kiprdf.interchange.ontology import definitions_of
+from kiprdf.interchange.plan import to_upsert
+from kiprdf.language import to_text
+from kiprdf.language.names import is_definition_name, is_key
+
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "60"))
+FOLDER = Path(__file__).parent / "vocabularies"
+FOAF = "http://xmlns.com/foaf/0.1/"
+PREFIXES = """
+@prefix : <https://example.org/o#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix schema: <https://schema.org/> .
+@prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+
+
+def read(turtle: str, **options: Any) -> Definitions:
+    quads = pyoxigraph.parse(PREFIXES + turtle, format=RdfFormat.TURTLE)
+    return definitions_of(quads, **options)
+
+
+def type_(definitions: Definitions, name: str) -> TypeDefinition:
+    return next(one for one in definitions.types if one.name == name)
+
+
+def predicate(definitions: Definitions, name: str) -> PredicateDefinition:
+    return next(one for one in definitions.predicates if one.name == name)
+
+
+def reasons(definitions: Definitions, iri: str) -> list[str]:
+    return [skipped.reason for skipped in definitions.skipped if skipped.iri == iri]
+
+
+# Classes and predicates ---------------------------------------------------------------------
+
+
+def test_classes_and_properties_between_them_become_types_and_predicates() -> None:
+    found = read("""
+        :Drug a owl:Class ; rdfs:comment "A substance." .
+        :Symptom a rdfs:Class .
+        :treats a owl:ObjectProperty ; rdfs:domain :Drug ; rdfs:range :Symptom .
+    """)
+    assert [one.name for one in found.types] == ["Drug", "Symptom"]
+    assert type_(found, "Drug").attributes() == {
+        "description": "A substance.",
+        "same_as": "https://example.org/o#Drug",
+    }
+    assert predicate(found, "treats").attributes() == {
+        "description": "<https://example.org/o#treats>, which its ontology does not describe.",
+        "subject_types": ["Drug"],
+        "object_types": ["Symptom"],
+        "is_symmetric": False,
+        "is_transitive": False,
+        "same_as": "https://example.org/o#treats",
+    }
+
+
+def test_unions_and_the_includes_of_schema_org_allow_several_types() -> None:
+    found = read("""
+        :a a owl:ObjectProperty ; rdfs:domain [ owl:unionOf ( :A [ owl:unionOf ( :B :C ) ] ) ] .
+        :b a rdf:Property ; schema:domainIncludes :A, :B ; schema:rangeIncludes :C, :A .
+    """)
+    assert predicate(found, "a").subject_types == ("A", "B", "C")
+    assert predicate(found, "b").subject_types == ("A", "B")
+    assert predicate(found, "b").object_types == ("A", "C")
+
+
+def test_without_a_range_or_with_the_range_of_everything_anything_may_stand() -> None:
+    found = read("""
+        :a a rdf:Property . :b a owl:ObjectProperty ; rdfs:range owl:Thing ; rdfs:domain :A .
+    """)
+    assert predicate(found, "a").object_types == ("*",)
+    assert predicate(found, "b").object_types == ("*",)
+
+
+def test_a_property_has_the_domain_and_range_of_the_one_above_it() -> None:
+    found = read("""
+        :near a owl:ObjectProperty ; rdfs:domain :Place ; rdfs:range :Place .
+        :touches a owl:ObjectProperty ; rdfs:subPropertyOf :near .
+    """)
+    assert predicate(found, "touches").subject_types == ("Place",)
+    assert predicate(found, "touches").parents == ("near",)
+
+
+def test_symmetric_transitive_and_inverse_properties_keep_it() -> None:
+    found = read("""
+        :a a owl:SymmetricProperty, owl:TransitiveProperty .
+        :b a owl:ObjectProperty ; owl:inverseOf :c . :c a owl:ObjectProperty .
+        :d a owl:ObjectProperty ; owl:inverseOf :d .
+    """)
+    assert (predicate(found, "a").is_symmetric, predicate(found, "a").is_transitive) == (True, True)
+    assert (predicate(found, "b").inverse_of, predicate(found, "c").inverse_of) == ("c", "b")
+    assert (predicate(found, "d").is_symmetric, predicate(found, "d").inverse_of) == (True, None)
+
+
+def test_subclasses_name_the_classes_above_them() -> None:
+    found = read(":A a owl:Class ; rdfs:subClassOf :B, :C, owl:Thing . :B rdfs:subClassOf :D .")
+    assert type_(found, "A").attributes()["subclass_of"] == ["B", "C"]
+    assert [one.name for one in found.types] == ["A", "B", "C", "D"]
+
+
+# Attributes ---------------------------------------------------------------------------------
+
+
+def test_datatype_properties_are_attributes_of_their_domains() -> None:
+    found = read("""
+        :age a owl:DatatypeProperty ; rdfs:domain :Person ; rdfs:range xsd:nonNegativeInteger ;
+            rdfs:comment "In years." .
+        :weight rdfs:domain :Person, :Animal ; rdfs:range xsd:decimal .
+        :born rdfs:domain :Person ; rdfs:range xsd:date .
+        :alive rdfs:domain :Person ; rdfs:range xsd:boolean .
+        :motto rdfs:domain :Person ; rdfs:range rdf:langString .
+    """)
+    assert type_(found, "Person").instance_schema == {
+        "age": {"is_required": False, "type": "integer", "description": "In years."},
+        "alive": {"is_required": False, "type": "boolean"},
+        "born": {"is_required": False, "type": "string"},
+        "motto": {"is_required": False},
+        "weight": {"is_required": False, "type": "number"},
+    }
+    assert list(type_(found, "Animal").instance_schema) == ["weight"]
+    assert not found.predicates
+
+
+def test_restrictions_say_what_is_required_and_what_is_an_array() -> None:
+    found = read("""
+        :a a owl:DatatypeProperty ; rdfs:range xsd:string .
+        :b a owl:DatatypeProperty . :c a owl:DatatypeProperty .
+        :A rdfs:subClassOf
+            [ a owl:Restriction ; owl:onProperty :a ; owl:cardinality 1 ],
+            [ a owl:Restriction ; owl:onProperty :b ; owl:someValuesFrom xsd:integer ],
+            [ a owl:Restriction ; owl:onProperty :c ; owl:minQualifiedCardinality 2 ;
+              owl:onDataRange xsd:string ] .
+    """)
+    assert type_(found, "A").instance_schema == {
+        "a": {"is_required": True, "type": "string"},
+        "b": {"is_required": True, "type": "integer"},
+        "c": {"is_required": True, "type": "array", "item_type": "string"},
+    }
+
+
+def test_enumerations_of_literals_are_enums() -> None:
+    found = read("""
+        :form rdfs:domain :Drug ; rdfs:range
+            [ a rdfs:Datatype ; owl:oneOf ( "tablet" "syrup" ) ] .
+        :level rdfs:domain :Drug ; rdfs:range [ a owl:DataRange ; owl:oneOf ( 1 2 ) ] .
+    """)
+    schema = type_(found, "Drug").instance_schema
+    assert schema["form"] == {"is_required": False, "type": "string", "enum": ["tablet", "syrup"]}
+    assert schema["level"] == {"is_required": False, "type": "integer", "enum": [1, 2]}
+
+
+def test_an_enumerated_class_names_its_members() -> None:
+    found = read(""":Weekday a owl:Class ; owl:oneOf ( :Monday :Tuesday ) .
+        :Tuesday rdfs:label "Tuesday, that is" .""")
+    assert type_(found, "Weekday").key_instances == ("Monday", "Tuesday, that is")
+
+
+def test_values_that_are_things_or_literals_make_a_predicate_and_an_attribute() -> None:
+    found = read("""
+        :address schema:domainIncludes :Person ;
+            schema:rangeIncludes :Address, schema:Text .
+    """)
+    assert predicate(found, "address").object_types == ("Address",)
+    assert type_(found, "Person").instance_schema["address"]["type"] == "string"
+
+
+def test_an_attribute_of_no_class_is_reported_with_its_rule() -> None:
+    found = read(":note a owl:AnnotationProperty ; rdfs:comment 'A note.' .")
+    (attribute,) = found.attributes
+    assert (attribute.key, attribute.types) == ("note", ())
+    assert attribute.rule == {"is_required": False, "description": "A note."}
+    assert reasons(found, "https://example.org/o#note") == [
+        "an attribute that no class is said to have; any concept may have it"
+    ]
+
+
+def test_an_attribute_of_everything_is_one_of_the_topmost_classes() -> None:
+    found = read("""
+        :A a owl:Class ; rdfs:label "A" . :B rdfs:subClassOf :A ; rdfs:label "B" .
+        :name a owl:DatatypeProperty ; rdfs:domain owl:Thing .
+    """)
+    assert list(type_(found, "A").instance_schema) == ["name"]
+    assert type_(found, "B").instance_schema == {}
+
+
+# SHACL --------------------------------------------------------------------------------------
+
+SHAPES = """
+:PersonShape a sh:NodeShape ; sh:targetClass :Person ;
+    sh:property [ sh:path :email ; sh:datatype xsd:string ; sh:minCount 1 ; sh:maxCount 1 ;
+        sh:description "Where to write to." ; sh:pattern "@" ] ;
+    sh:property [ sh:path :status ; sh:in ( "active" "away" ) ; sh:defaultValue "active" ] ;
+    sh:property [ sh:path :nick ; sh:datatype xsd:string ; sh:maxCount 3 ] ;
+    sh:property [ sh:path :knows ; sh:class :Person ; sh:minCount 1 ; sh:description "Whom." ] ;
+    sh:property [ sh:path :home ; sh:or ( [ sh:class :Place ] [ sh:datatype xsd:string ] ) ] ;
+    sh:property [ sh:path :page ; sh:nodeKind sh:IRI ] .
+:Place a rdfs:Class, sh:NodeShape ; sh:property [ sh:path :capital ; sh:node :PersonShape ] .
+"""
+
+
+def test_property_shapes_are_the_instance_schema_of_their_class() -> None:
+    assert type_(read(SHAPES), "Person").instance_schema == {
+        "email": {"is_required": True, "type": "string", "description": "Where to write to."},
+        "home": {"is_required": False, "type": "string"},
+        "nick": {"is_required": False, "type": "array", "item_type": "string"},
+        "status": {
+            "is_required": False,
+            "type": "string",
+            "enum": ["active", "away"],
+            "default_value": "active",
+        },
+    }
+
+
+def test_property_shapes_with_classes_are_predicates() -> None:
+    found = read(SHAPES)
+    ends = {one.name: (one.subject_types, one.object_types) for one in found.predicates}
+    assert ends == {
+        "capital": (("Place",), ("Person",)),
+        "home": (("Person",), ("Place",)),
+        "knows": (("Person",), ("Person",)),
+        "page": (("Person",), ("*",)),
+    }
+    assert predicate(found, "knows").description == "Whom."
+
+
+def test_what_an_instance_schema_cannot_say_is_reported() -> None:
+    found = read(SHAPES)
+    assert reasons(found, "http://www.w3.org/ns/shacl#pattern") == [
+        "sh:pattern has no counterpart in an instance_schema"
+    ]
+    assert reasons(found, "https://example.org/o#knows") == [
+        "<https://example.org/o#Person> requires it; an instance_schema speaks of attributes only",
+        "mentioned, not described: give its ontology too",
+    ]
+
+
+# Names and texts ----------------------------------------------------------------------------
+
+
+def test_names_are_local_names_made_into_identifiers() -> None:
+    found = read("""
+        @prefix obo: <http://purl.obolibrary.org/obo/> .
+        :date-of-birth a owl:ObjectProperty .
+        <https://example.org/o#3DModel> a owl:Class .
+        obo:BFO_0000001 a owl:Class ; rdfs:label "independent continuant"@en .
+        <https://example.org/名前> a owl:Class ; rdfs:label "Full name" .
+        <https://example.org/药> a owl:Class .
+    """)
+    names = {one.iri: one.name for one in (*found.types, *found.predicates)}
+    assert names["https://example.org/o#date-of-birth"] == "date_of_birth"
+    assert names["https://example.org/o#3DModel"] == "_3DModel"
+    assert names["http://purl.obolibrary.org/obo/BFO_0000001"] == "independent_continuant"
+    assert names["https://example.org/名前"] == "Full_name"
+    assert names["https://example.org/药"] == "term_4cbd5d51"
+
+
+def test_of_two_with_the_same_name_the_described_one_has_it_then_the_first() -> None:
+    found = read("""
+        <urn:a:Person> a owl:Class . <urn:c:Person> a owl:Class ; rdfs:comment "C." .
+        <urn:b:Person> a owl:Class ; rdfs:comment "B." .
+    """)
+    assert {one.iri: one.name for one in found.types} == {
+        "urn:b:Person": "Person",
+        "urn:c:Person": "Person_2",
+        "urn:a:Person": "Person_3",
+    }
+
+
+def test_a_mapping_names_what_it_knows() -> None:
+    mapping = Mapping.load(
+        {"@context": {"@version": 1.1, "Human": FOAF + "Person", "friend_of": FOAF + "knows"}}
+    )
+    found = definitions_of(foaf_quads(), mapping)
+    assert type_(found, "Human").iri == FOAF + "Person"
+    assert predicate(found, "friend_of").subject_types == ("Human",)
+
+
+def test_what_a_mapping_knows_as_an_attribute_only_is_one() -> None:
+    found = definitions_of(foaf_quads(), Mapping.load("foaf"))
+    assert "email" in type_(found, "Agent").instance_schema
+    assert "mbox" not in [one.name for one in found.predicates]
+
+
+def test_a_mapping_knows_schema_org_in_both_of_its_namespaces() -> None:
+    mapping = Mapping.load({"@context": {"Human": "https://schema.org/Person"}})
+    found = read("<http://schema.org/Person> a owl:Class .", mapping=mapping)
+    assert found.types[0].name == "Human"
+
+
+def test_what_the_nexus_has_a_name_for_keeps_it() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute(f"""UPSERT {{ CONCEPT {{
+        {{type: "$ConceptType", name: "Human"}} SET ATTRIBUTES {{ same_as: "{FOAF}Person" }}
+    }} }}""")
+    found = definitions_of(foaf_quads(), known=read_known(nexus._store))
+    assert type_(found, "Human").iri == FOAF + "Person"
+
+
+def test_texts_keep_their_languages() -> None:
+    found = read("""
+        :Drug a owl:Class ; rdfs:label "drug"@en, "Arznei"@de ;
+            skos:definition "A substance."@en, "Ein Stoff."@de ; rdfs:comment "Mind the dose."@en .
+    """)
+    assert type_(found, "Drug").attributes() == {
+        "description": "A substance.\n\nMind the dose.",
+        "descriptions": {"de": "Ein Stoff.", "en": "A substance.\n\nMind the dose."},
+        "labels": {"de": "Arznei", "en": "drug"},
+        "same_as": "https://example.org/o#Drug",
+    }
+
+
+def test_terms_of_the_standards_are_no_definitions() -> None:
+    found = read("rdfs:Class a rdfs:Class . xsd:string a rdfs:Datatype . owl:Thing a owl:Class .")
+    assert not found.types
+    assert reasons(found, "http://www.w3.org/2000/01/rdf-schema#Class") == [
+        "a term of RDF, RDFS, OWL or XSD itself"
+    ]
+
+
+# Whole vocabularies -------------------------------------------------------------------------
+
+
+def foaf_quads() -> list[pyoxigraph.Quad]:
+    return list(pyoxigraph.parse(path=FOLDER / "foaf.nq"))
+
+
+def skos_quads() -> list[pyoxigraph.Quad]:
+    return list(pyoxigraph.parse(path=FOLDER / "skos.nq"))
+
+
+def schema_org_quads() -> list[pyoxigraph.Quad]:
+    try:
+        named = files("pyshacl") or []
+    except PackageNotFoundError:
+        pytest.skip("pyshacl is not installed")
+    path = next(one for one in named if one.as_posix().endswith("assets/schema.ttl"))
+    return list(pyoxigraph.parse(path=str(path.locate())))
+
+
+def apply(nexus: kiprdf.Nexus, found: Definitions) -> list[str]:
+    """Write definitions; the reasons of what was left alone."""
+    plan = plan_definitions(found, read_definitions(nexus._store))
+    nexus.apply_capsule(to_text(to_upsert(plan)))
+    return [skipped.reason for skipped in plan.skipped]
+
+
+def test_foaf_becomes_types_predicates_and_attributes() -> None:
+    found = definitions_of(foaf_quads())
+    described = [one for one in found.types if one.descriptions]
+    assert [one.name for one in described] == [
+        "Agent", "Document", "Group", "Image", "LabelProperty", "OnlineAccount",
+        "OnlineChatAccount", "OnlineEcommerceAccount", "OnlineGamingAccount", "Organization",
+        "Person", "PersonalProfileDocument", "Project",
+    ]  # fmt: skip
+    person = type_(found, "Person")
+    assert (person.iri, person.description) == (FOAF + "Person", "A person.")
+    assert person.instance_schema["firstName"]["description"] == "The first name of a person."
+    knows = predicate(found, "knows")
+    assert (knows.subject_types, knows.object_types) == (("Person",), ("Person",))
+    assert predicate(found, "depicts").inverse_of == "depiction"
+    assert len(found.predicates) == 34
+    assert len(found.attributes) == 28
+
+
+def test_skos_becomes_types_and_predicates() -> None:
+    found = definitions_of(skos_quads())
+    assert [one.name for one in found.types] == [
+        "Collection", "Concept", "ConceptScheme", "OrderedCollection",
+    ]  # fmt: skip
+    broader = predicate(found, "broader")
+    assert (broader.subject_types, broader.object_types) == (("Concept",), ("Concept",))
+    assert predicate(found, "exactMatch").is_symmetric
+    assert predicate(found, "broaderTransitive").is_transitive
+    assert predicate(found, "member").object_types == ("Collection", "Concept")
+    assert {"prefLabel", "altLabel"} <= {one.key for one in found.attributes}
+    assert all(one.description for one in (*found.types, *found.predicates))
+
+
+def test_schema_org_becomes_types_and_predicates() -> None:
+    found = definitions_of(schema_org_quads())
+    author = predicate(found, "author")
+    assert author.object_types == ("Organization", "Person")
+    assert author.description is not None
+    assert author.description.startswith("The author of this content or rating.")
+    person = type_(found, "Person")
+    assert person.parents == ("Thing",)
+    assert person.instance_schema["birthDate"]["type"] == "string"
+    assert person.instance_schema["birthDate"]["description"] == "Date of birth."
+    assert len(found.types) > 800
+    assert all(one.description for one in (*found.types, *found.predicates))
+
+
+@pytest.mark.parametrize("quads", [foaf_quads, skos_quads, schema_org_quads])
+def test_a_vocabulary_enters_a_strict_nexus_and_is_described(quads: Any) -> None:
+    nexus = kiprdf.Nexus.memory(strict_schema=True)
+    found = definitions_of(quads())
+    apply(nexus, found)
+    for one in found.types:
+        assert nexus.execute(f'DESCRIBE CONCEPT TYPE "{one.name}"')
+    known = set(nexus.execute('FIND(?p.name) WHERE { ?p {type: "$PropositionType"} }'))
+    assert {one.name for one in found.predicates} <= known
+
+
+def test_the_words_of_the_nexus_stay_and_gain_what_they_lack() -> None:
+    nexus = kiprdf.Nexus.memory()
+    before = read_definitions(nexus._store)["$ConceptType", "Person"]
+    reported = apply(nexus, definitions_of(foaf_quads()))
+    after = read_definitions(nexus._store)["$ConceptType", "Person"]
+    assert after["description"] == before["description"]
+    assert after["same_as"] == FOAF + "Person"
+    schema = {**after["instance_schema"]}
+    assert {key: schema[key] for key in before["instance_schema"]} == before["instance_schema"]
+    assert schema["geekcode"] == {
+        "is_required": False,
+        "description": "A textual geekcode for this person, see http://www.geekcode.com/geek.html",
+    }
+    assert "'Person' is defined already and keeps its own words" in reported
+
+
+def test_the_same_ontology_again_changes_nothing() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    apply(nexus, definitions_of(skos_quads()))
+    first = nexus.snapshot()
+    apply(nexus, definitions_of(skos_quads(), known=read_known(nexus._store)))
+    assert nexus.snapshot() == first
+
+
+def test_inherited_definitions_let_a_strict_nexus_accept_members_of_subclasses() -> None:
+    found = definitions_of(foaf_quads()).inherited()
+    assert "Person" in predicate(found, "account").subject_types
+    assert "age" in type_(found, "Person").instance_schema
+    assert predicate(found, "depiction").subject_types == ("*",)
+
+
+def test_the_context_of_an_ontology_is_a_mapping_for_its_data() -> None:
+    mapping = Mapping.load(definitions_of(foaf_quads()).context())
+    assert mapping.type_of(FOAF + "Person") == "Person"
+    assert mapping.predicate_of(FOAF + "knows") == "knows"
+    found = mapping.attribute_of(FOAF + "firstName", "Person")
+    assert found is not None
+    assert found[0] == "firstName"
+
+
+# Any triples --------------------------------------------------------------------------------
+
+_SPACE = {
+    "rdf": ("type", "first", "rest", "nil", "Property"),
+    "rdfs": ("Class", "subClassOf", "subPropertyOf", "domain", "range", "label", "Datatype"),
+}
+_TERMS = [
+    NamedNode(line.split()[-1])
+    for line in [
+        *(f"http://www.w3.org/1999/02/22-rdf-syntax-ns#{name}" for name in _SPACE["rdf"]),
+        *(f"http://www.w3.org/2000/01/rdf-schema#{name}" for name in _SPACE["rdfs"]),
+        *(
+            f"http://www.w3.org/2002/07/owl#{name}"
+            for name in (
+                "Class", "ObjectProperty", "DatatypeProperty", "Restriction", "onProperty",
+                "unionOf", "oneOf", "minCardinality", "allValuesFrom", "inverseOf", "Thing",
+            )
+        ),
+        *(
+            f"http://www.w3.org/ns/shacl#{name}"
+            for name in (
+                "NodeShape", "targetClass", "property", "path", "datatype", "class", "in", "or",
+                "node", "minCount", "defaultValue",
+            )
+        ),
+    ]
+]  # fmt: skip
+_OWN = [NamedNode(f"urn:x:{name}") for name in ("A", "B", "c", "d")]
+_BLANKS = [BlankNode(f"b{number}") for number in range(3)]
+_LITERALS = [
+    Literal("1", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#integer")),
+    Literal("x", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#integer")),
+    Literal("INF", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#double")),
+    Literal("{", datatype=NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON")),
+    Literal("text"),
+    Literal("Wort", language="de"),
+    NamedNode("http://www.w3.org/2001/XMLSchema#string"),
+]
+triples = st.builds(
+    Triple,
+    st.sampled_from([*_OWN, *_BLANKS]),
+    st.sampled_from(_TERMS),
+    st.sampled_from([*_OWN, *_BLANKS, *_TERMS, *_LITERALS]),
+)
+
+
+def _renamed(triple: Triple) -> Triple:
+    def other(term: Any) -> Any:
+        return BlankNode("z" + term.value.translate({48: 50, 50: 48})) if term in _BLANKS else term
+
+    return Triple(other(triple.subject), triple.predicate, other(triple.object))
+
+
+@settings(max_examples=EXAMPLES * 5)
+@given(
+    st.lists(triples, max_size=25).flatmap(
+        lambda some: st.tuples(st.just(some), st.permutations(some))
+    )
+)
+def test_any_triples_in_any_order_give_the_same_valid_definitions(
+    both: tuple[list[Triple], list[Triple]],
+) -> None:
+    found = definitions_of(both[0])
+    for meta_type, ones in (("$ConceptType", found.types), ("$PropositionType", found.predicates)):
+        assert all(is_definition_name(meta_type, one.name) for one in ones)
+        assert len({one.name for one in ones}) == len(ones)
+    assert all(is_key(one.key) for one in found.attributes)
+    assert definitions_of(both[1]) == found
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    plan = plan_definitions(found, {})
+    if plan.definitions:
+        nexus.execute(to_text(to_upsert(plan)))
+
+
+def test_long_chains_and_shared_unions_are_read_in_time() -> None:
+    lines = "".join(
+        f":N{i} owl:unionOf ( :N{i + 1} :N{i + 1} ) . :C{i} rdfs:subClassOf :C{i + 1} .\n"
+        for i in range(3_000)
+    )
+    lines += "".join(f":q{i} rdfs:subPropertyOf :q{i + 1}, :q{i + 2} .\n" for i in range(200))
+    found = read(lines + ":p a owl:ObjectProperty ; rdfs:domain :N0 . :q200 rdfs:domain :A .")
+    assert predicate(found, "q0").subject_types == ("A",)
+    assert predicate(found, "p").subject_types == ("N3000",)

@@ -1,0 +1,596 @@
+"""A published folder: pages that lead everywhere, texts that stay texts, files that match IRIs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pyoxigraph
+import pytest
+import rdflib
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import RdfFormat
+
+import kiprdf
+from kiprdf.errors import StoreError
+from kiprdf.interchange import publish as module
+from kiprdf.interchange.contexts import Mapping
+from kiprdf.interchange.file_names import LONGEST, Paths, file_name, href
+from kiprdf.interchange.markup import Markup, element, escape
+from kiprdf.interchange.publish import MARKER, publish
+from kiprdf.rdf.iris import encode
+from tests.interchange.nexuses import (
+    HOSTILE_NAMES,
+    colliding,
+    demonstration,
+    hostile,
+    small,
+    thousands,
+)
+from tests.nexus.support import StoppedClock
+
+VOID_ELEMENTS = {"meta", "link", "br", "hr", "input"}
+LOADING = {"src", "srcset", "poster", "data", "action", "formaction", "background"}
+BREAKING = [
+    "<script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "&lt;b&gt;&amp;",
+    "]]><!-- -->",
+    "javascript:alert(1)",
+    "https://example.org/\"onclick='x'",
+    "\u202eevil\u202d",
+    "שלום עולם",
+    "\u200b",
+    "a" * 1024,
+    "</script><script>alert(1)</script>",
+]
+
+
+@dataclass
+class Tag:
+    name: str
+    attributes: dict[str, str]
+
+
+class Reader(HTMLParser):
+    """A page as a parser sees it; wrongly nested elements are faults."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[Tag] = []
+        self.texts: list[str] = []
+        self.faults: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        self.faults += [f"{name} is not closed" for name in self._open]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(Tag(tag, {key: value or "" for key, value in attrs}))
+        if tag not in VOID_ELEMENTS:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self._open or self._open.pop() != tag:
+            self.faults.append(f"</{tag}> closes nothing")
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def values(self, tag: str, attribute: str) -> list[str]:
+        return [
+            t.attributes[attribute] for t in self.tags if t.name == tag if attribute in t.attributes
+        ]
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+@dataclass
+class Crawl:
+    """All pages that a reader gets to from the start page, and what is wrong on the way."""
+
+    folder: Path
+    pages: dict[Path, Reader] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        pending = [self.folder / "index.html"]
+        while pending:
+            path = pending.pop()
+            if path not in self.pages:
+                page = self.pages[path] = Reader(path.read_text("utf-8"))
+                self.faults += [f"{path}: {fault}" for fault in page.faults]
+                pending += self._targets(path, page)
+
+    def _targets(self, path: Path, page: Reader) -> list[Path]:
+        found = []
+        for tag in page.tags:
+            for key, value in tag.attributes.items():
+                if key in LOADING or (key == "href" and tag.name != "a"):
+                    self._local(path, value)
+                elif key == "href" and (target := self._target(path, value)) is not None:
+                    found.append(target)
+        return [target for target in found if target.suffix == ".html"]
+
+    def _local(self, path: Path, value: str) -> None:
+        """What a browser would load is a file of the folder."""
+        if urlsplit(value).scheme or value.startswith("//"):
+            self.faults.append(f"{path} loads {value}")
+        else:
+            self._target(path, value)
+
+    def _target(self, path: Path, value: str) -> Path | None:
+        parts = urlsplit(value)
+        if parts.scheme:
+            if parts.scheme not in ("http", "https"):
+                self.faults.append(f"{path} links to {value}")
+            return None
+        target = Path(os.path.normpath(path.parent / unquote(parts.path))) if parts.path else path
+        if not target.is_file() or self.folder not in target.parents:
+            self.faults.append(f"{path} links to {value}, which is nothing here")
+            return None
+        if parts.fragment and f'id="{parts.fragment}"' not in target.read_text("utf-8"):
+            self.faults.append(f"{path} links to {value}, which has no such place")
+        return target
+
+
+def breaking() -> kiprdf.Nexus:
+    """Texts that would break out of a page, as names, values, keys of objects, descriptions."""
+    nexus = kiprdf.Nexus.memory("https://data.example.org/kb/", clock=StoppedClock())
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "Thing"} SET ATTRIBUTES :attributes } '
+        'CONCEPT { {type: "$PropositionType", name: "near"} SET ATTRIBUTES :attributes } '
+        'CONCEPT { {type: "Domain", name: :name} SET ATTRIBUTES :attributes } }',
+        name=BREAKING[0],
+        attributes={
+            "description": BREAKING[0],
+            "display_hint": "<b>",
+            "instance_schema": {"<i>": {"type": "<u>", "description": BREAKING[2]}},
+            "key_instances": BREAKING[:3],
+            "subject_types": [BREAKING[0]],
+            "object_types": [BREAKING[2]],
+        },
+    )
+    for number, text in enumerate(BREAKING):
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "Thing", name: :name} SET ATTRIBUTES { description: :text, '
+            "aliases: :list, object: :object, tagged: :tagged } SET PROPOSITIONS { "
+            '("belongs_to_domain", {type: "Domain", name: :domain}) } } '
+            "WITH METADATA { source: :text, author: :text } }",
+            name=text,
+            text=text,
+            list=[text, [text]],
+            object={text: text},
+            tagged={"@value": text, "@language": "en", "@direction": "rtl"},
+            domain=BREAKING[0],
+        )
+        if number:
+            nexus.execute(
+                'UPSERT { PROPOSITION { ({type: "Thing", name: :one}, "near", {type: "Thing", '
+                "name: :other}) SET ATTRIBUTES { note: :one } } }",
+                one=text,
+                other=BREAKING[number - 1],
+            )
+    return nexus
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+# Pages ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make", [small, demonstration, hostile, colliding, breaking, lambda: thousands(200)]
+)
+def test_every_link_leads_somewhere_and_every_page_is_html(
+    make: Callable[[], kiprdf.Nexus], tmp_path: Path
+) -> None:
+    nexus = make()
+    folder = tmp_path / "site"
+    publish(nexus._store, folder)
+    crawl = Crawl(folder)
+    assert crawl.faults == []
+    pages = set(folder.rglob("*.html"))
+    assert len(pages) == nexus.info()["concepts"] + nexus.info()["propositions"] + 2
+    assert set(crawl.pages) == pages
+
+
+def test_texts_stay_texts(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(breaking()._store, folder, title=BREAKING[1])
+    for path in folder.rglob("*.html"):
+        page = Reader(path.read_text("utf-8"))
+        scripts = [tag for tag in page.tags if tag.name == "script"]
+        assert len(scripts) == (path.name == "index.html"), path
+        assert not [
+            tag for tag in page.tags if tag.name in ("img", "b", "u", "i") and tag.attributes
+        ]
+        handlers = [key for tag in page.tags for key in tag.attributes if key.startswith("on")]
+        assert handlers == [], path
+        assert all(not link.startswith("javascript:") for link in page.values("a", "href"))
+
+
+@pytest.mark.parametrize(
+    "text", [text for text in BREAKING if len(text) < 100 and text != "\u200b"]
+)
+def test_a_hostile_name_is_the_heading_of_its_page(text: str, tmp_path: Path) -> None:
+    nexus = breaking()
+    folder = tmp_path / "site"
+    publish(nexus._store, folder)
+    path = Paths.of(nexus.base_iri, [nexus._store.iris.concept("Thing", text).value])
+    (found,) = path.by_iri.values()
+    page = Reader((folder / f"{found}.html").read_text("utf-8"))
+    assert text in page.text
+    assert f"C:Thing/{text}" in page.text
+
+
+def test_a_name_that_cannot_be_seen_is_told_by_its_code_points(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(breaking()._store, folder)
+    page = Reader((folder / "$ConceptType" / "Thing.html").read_text("utf-8"))
+    assert "U+200B" in page.text
+
+
+def test_pages_ask_for_nothing_from_elsewhere(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(demonstration()._store, folder)
+    for path in folder.rglob("*.html"):
+        (policy,) = re.findall(r'Security-Policy" content="([^"]*)"', path.read_text("utf-8"))
+        assert policy.startswith("default-src &#x27;none&#x27;"), path
+    style = (folder / "style.css").read_text("utf-8")
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_a_page_shows_attributes_metadata_and_facts_both_ways(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(demonstration()._store, folder)
+    page = Reader((folder / "Drug" / "Aspirin.html").read_text("utf-8"))
+    for shown in ("Acetylsalicylic acid", "アスピリン", "C9H8O4", "Demo:MedicalCapsule", "0.9"):
+        assert shown in page.text
+    links = page.values("a", "href")
+    assert "../Symptom/Headache.html" in links
+    assert "../Drug/Naproxen.html" in links
+    assert "Facts that lead here" in page.text
+    assert "1 fact about it" in page.text
+
+
+def test_the_page_of_a_fact_shows_the_facts_about_it(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    nexus = demonstration()
+    publish(nexus._store, folder)
+    (fact,) = nexus.execute(
+        'FIND(?l.id) WHERE { ?l ({type: "Drug", name: "Aspirin"}, "treats", '
+        '{type: "Symptom", name: "Headache"}) }'
+    )
+    digits = fact.split(":")[1]
+    page = Reader((folder / "$proposition" / digits / "treats.html").read_text("utf-8"))
+    assert "Aspirin treats Headache" in page.text
+    assert "Facts about this fact" in page.text
+    assert "John Doe" in page.text
+    assert "onset minutes" in page.text
+
+
+def test_the_start_page_tells_domains_types_and_counts(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(demonstration()._store, folder, title="Pharmacy")
+    page = Reader((folder / "index.html").read_text("utf-8"))
+    for shown in ("Pharmacy", "53 concepts", "163 facts", "Medical", "43 members", "nexus.ttl"):
+        assert shown in page.text
+
+
+def test_the_vocabulary_page_tells_types_predicates_and_terms(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(demonstration()._store, folder)
+    text = Reader((folder / "vocabulary.html").read_text("utf-8")).text
+    for shown in ("half_life_hours", "Drug treats Symptom", "symmetric", "urn:kip:vocab/null"):
+        assert shown in text
+
+
+def test_long_lists_are_cut_on_the_page_and_whole_in_the_turtle(tmp_path: Path) -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    members = " ".join(
+        f'CONCEPT {{ {{type: "T", name: "{number}"}} SET PROPOSITIONS {{ ("p", ?hub) }} }}'
+        for number in range(510)
+    )
+    nexus.apply_capsule(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "T"} } CONCEPT { {type: '
+        '"$PropositionType", name: "p"} } CONCEPT ?hub { {type: "T", name: "hub"} } '
+        f"{members} }}"
+    )
+    folder = tmp_path / "site"
+    publish(nexus._store, folder)
+    assert "And 10 more" in (folder / "T" / "hub.html").read_text("utf-8")
+    turtle = rdflib.Graph().parse(folder / "T" / "hub.ttl")
+    hub = rdflib.URIRef("urn:kip:nexus/T/hub")
+    assert len(list(turtle.subjects(rdflib.URIRef("urn:kip:nexus/$PropositionType/p"), hub))) == 510
+
+
+def test_the_search_knows_every_concept(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(breaking()._store, folder)
+    text = (folder / "names.js").read_text("utf-8")
+    assert text.isascii()
+    assert "<" not in text
+    rows = json.loads(text.removeprefix("kiprdfNames(").removesuffix(");\n"))
+    assert {row[0] for row in rows} >= set(BREAKING)
+    assert all((folder / row[3]).is_file() for row in rows)
+
+
+# Files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [small, demonstration, hostile, colliding, breaking])
+def test_every_turtle_file_is_read_by_rdflib_and_pyoxigraph(
+    make: Callable[[], kiprdf.Nexus], tmp_path: Path
+) -> None:
+    folder = tmp_path / "site"
+    publish(make()._store, folder)
+    for path in folder.rglob("*.ttl"):
+        quads = list(pyoxigraph.parse(path.read_bytes(), format=RdfFormat.TURTLE))
+        assert quads, path
+        if path.name != "nexus.rdf12.ttl":
+            assert len(rdflib.Graph().parse(path, format="turtle")) == len(set(quads)), path
+
+
+def test_the_turtle_of_an_element_has_its_triples_the_facts_there_and_its_provenance(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "site"
+    publish(demonstration()._store, folder)
+    graph = rdflib.Graph().parse(folder / "Drug" / "Aspirin.ttl")
+    whole = rdflib.Graph().parse(folder / "nexus.ttl")
+    aspirin = rdflib.URIRef("urn:kip:nexus/Drug/Aspirin")
+    predicates = "urn:kip:nexus/$PropositionType/"
+    assert set(whole.triples((aspirin, None, None))) <= set(graph)
+    to_it = {t for t in whole.triples((None, None, aspirin)) if t[1].startswith(predicates)}
+    assert to_it
+    assert to_it <= set(graph)
+    assert (aspirin, rdflib.SKOS.prefLabel, rdflib.Literal("Aspirin")) in graph
+
+
+def test_the_dumps_hold_the_dataset(tmp_path: Path) -> None:
+    nexus = demonstration()
+    folder = tmp_path / "site"
+    publish(nexus._store, folder)
+    for name in ("nexus.ttl", "nexus.rdf12.ttl"):
+        copy = kiprdf.Nexus.memory(clock=StoppedClock())
+        copy.restore(folder / name)
+        assert copy.snapshot() == nexus.snapshot(), name
+    turtle = rdflib.Graph().parse(folder / "nexus.ttl")
+    assert set(rdflib.Graph().parse(folder / "nexus.nt")) == set(turtle)
+    assert len(rdflib.Graph().parse(folder / "nexus.jsonld")) == len(turtle)
+
+
+def test_with_a_mapping_the_files_speak_its_words(tmp_path: Path) -> None:
+    mapping = Mapping.load(
+        {
+            "@context": {
+                "schema": "https://schema.org/",
+                "Drug": "schema:Drug",
+                "treats": "schema:cures",
+            }
+        }
+    )
+    folder = tmp_path / "site"
+    publish(demonstration()._store, folder, mapping=mapping)
+    aspirin = rdflib.URIRef("urn:kip:nexus/Drug/Aspirin")
+    schema = rdflib.Namespace("https://schema.org/")
+    for name in ("nexus.ttl", "Drug/Aspirin.ttl"):
+        graph = rdflib.Graph().parse(folder / name)
+        assert (aspirin, rdflib.RDF.type, schema.Drug) in graph, name
+        assert len(list(graph.objects(aspirin, schema.cures))) == 3, name
+    void = (folder / "void.ttl").read_text("utf-8")
+    assert "schema:Drug" in void
+    page = (folder / "$ConceptType" / "Drug.html").read_text("utf-8")
+    assert "https://schema.org/Drug" in page
+
+
+def test_the_same_nexus_is_the_same_folder(tmp_path: Path) -> None:
+    publish(demonstration()._store, tmp_path / "one")
+    publish(demonstration()._store, tmp_path / "two")
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+
+
+def test_the_report_counts_what_was_written(tmp_path: Path) -> None:
+    nexus = small()
+    steps: list[int] = []
+    report = publish(nexus._store, tmp_path / "site", advance=steps.append)
+    files = files_of(tmp_path / "site")
+    assert report.files == len(files)
+    assert report.bytes == sum(map(len, files.values()))
+    assert sum(steps) == report.elements == nexus.info()["concepts"] + nexus.info()["propositions"]
+
+
+# Names of files -------------------------------------------------------------------------------
+
+PLAIN = re.compile(r'[^<>:"/\\|?*~\x00-\x1f]+')
+DEVICES = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))}
+
+
+def is_harmless(name: str) -> bool:
+    """A name that Windows, macOS and Linux take, and that leads nowhere else."""
+    stem = name.partition("~")[0]
+    return (
+        PLAIN.fullmatch(stem) is not None
+        and name.split(".")[0].casefold() not in DEVICES
+        and name[0] not in ". "
+        and name[-1] not in ". "
+        and len(name.encode()) <= LONGEST
+    )
+
+
+@pytest.mark.parametrize(
+    "name", [*HOSTILE_NAMES, "..", ".", "NUL", "con.x", "Com1", "x ", " x", "a%2"]
+)
+def test_any_name_becomes_one_that_every_file_system_takes(name: str) -> None:
+    assert is_harmless(file_name(encode(name)))
+
+
+@settings(max_examples=int(os.environ.get("KIPRDF_EXAMPLES", "100")))
+@given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=12, unique=True))
+def test_different_names_get_different_files_and_a_server_finds_plain_ones(
+    names: list[str],
+) -> None:
+    segments = [encode(name.encode(errors="replace").decode()) for name in names]
+    paths = Paths.of("urn:x/", [f"urn:x/T/{segment}" for segment in segments]).by_iri
+    assert all(is_harmless(path.removeprefix("T/")) for path in paths.values())
+    folded = {path.casefold() for path in paths.values()}
+    assert len(folded) == len(set(segments))
+    for iri, path in paths.items():
+        if "%" not in path and "~" not in path:
+            assert unquote(iri.removeprefix("urn:x/")) == path
+        assert unquote(href(path)) == path
+
+
+def test_names_that_differ_in_case_or_composition_only_are_told_apart() -> None:
+    names = ["NSAID", "nsaid", "Nsaid", "é", "e\u0301", "ſ", "s", "S"]
+    paths = Paths.of("urn:x/", [f"urn:x/T/{encode(name)}" for name in names]).by_iri
+    plain = sorted(path for path in paths.values() if "~" not in path)
+    assert plain == ["T/NSAID", "T/S", "T/e\u0301"]
+    assert len({path.casefold() for path in paths.values()}) == len(names)
+
+
+def test_types_that_differ_in_case_only_get_folders_of_their_own() -> None:
+    paths = Paths.of("urn:x/", ["urn:x/Drug/A", "urn:x/drug/A", "urn:x/drug/B"]).by_iri
+    folders = {path.split("/")[0] for path in paths.values()}
+    assert len({folder.casefold() for folder in folders}) == 2
+
+
+# Markup ---------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=30))
+def test_a_text_comes_back_from_html_as_it_is(text: str) -> None:
+    seen = Reader(element("p", text, title=text))
+    visible = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
+    shown = re.sub(r"[\u2400-\u2421\ufffd]", "", seen.text)
+    assert shown == re.sub(r"[\u2400-\u2421\ufffd]", "", visible)
+    assert [tag.name for tag in seen.tags] == ["p"]
+
+
+def test_markup_is_not_escaped_twice() -> None:
+    assert escape(escape("a & b")) == "a &amp; b"
+    assert isinstance(element("p", "x"), Markup)
+    assert element("p", [element("b", "x"), None, " < "]) == "<p><b>x</b> &lt; </p>"
+
+
+# The folder -----------------------------------------------------------------------------------
+
+
+def test_a_folder_that_was_published_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(demonstration()._store, folder)
+    publish(small()._store, folder)
+    assert not (folder / "Symptom").exists()
+    publish(small()._store, tmp_path / "fresh")
+    assert files_of(folder) == files_of(tmp_path / "fresh")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh", "site"]
+
+
+def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    publish(small()._store, folder)
+    assert (folder / "index.html").is_file()
+
+
+def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("mine")
+    with pytest.raises(StoreError, match=r"letter\.txt"):
+        publish(small()._store, tmp_path)
+    assert files_of(tmp_path) == {"letter.txt": b"mine"}
+
+
+def test_a_published_folder_with_a_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(small()._store, folder)
+    (folder / "CNAME").write_text("data.example.org")
+    before = files_of(folder)
+    with pytest.raises(StoreError, match="CNAME"):
+        publish(small()._store, folder)
+    assert files_of(folder) == before
+
+
+def test_the_folder_of_a_nexus_is_refused(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus, pytest.raises(StoreError):
+        publish(nexus._store, tmp_path / "kb")
+
+
+@pytest.mark.parametrize("address", ["", "kb", "https://a b/", "//example.org"])
+def test_an_address_is_an_absolute_iri(address: str, tmp_path: Path) -> None:
+    with pytest.raises(kiprdf.KipError, match="KIP_1001"):
+        publish(small()._store, tmp_path / "site", address=address)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_is_where_the_files_stand(tmp_path: Path) -> None:
+    publish(small()._store, tmp_path / "site", address="https://example.com/copy")
+    void = rdflib.Graph().parse(tmp_path / "site" / "void.ttl")
+    dataset = rdflib.URIRef("https://example.com/copy/void.ttl#dataset")
+    dumps = {str(file) for file in void.objects(dataset, rdflib.VOID.dataDump)}
+    names = ("nexus.ttl", "nexus.nt", "nexus.jsonld")
+    assert dumps == {f"https://example.com/copy/{name}" for name in names}
+
+
+def test_a_path_with_a_nul_is_no_folder() -> None:
+    with pytest.raises(StoreError, match="NUL"):
+        publish(small()._store, "a\0b")
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "site").write_text("x")
+    with pytest.raises(StoreError, match="is a file"):
+        publish(small()._store, tmp_path / "site")
+
+
+@pytest.mark.parametrize("marker", ["", "[]", "{", '{"published": 3}', '{"published": ["x", 4]}'])
+def test_a_broken_marker_makes_no_folder_ours(marker: str, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(small()._store, folder)
+    (folder / MARKER).write_text(marker)
+    with pytest.raises(StoreError):
+        publish(small()._store, folder)
+
+
+def test_what_fails_half_way_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "site"
+    publish(small()._store, folder)
+    before = files_of(folder)
+
+    def fail(*arguments: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "element_page", fail)
+    with pytest.raises(OSError, match="No space left"):
+        publish(demonstration()._store, folder)
+    assert files_of(folder) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
+    def interrupt(number: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        publish(small()._store, tmp_path / "site", advance=interrupt)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,221 @@
+"""The definitions of a nexus as RDFS and OWL."""
+
+from __future__ import annotations
+
+import pyoxigraph
+import pytest
+import rdflib
+from rdflib import OWL, RDF, RDFS, SKOS
+from rdflib.collection import Collection
+
+import kiprdf
+from kiprdf.interchange.contexts import Mapping
+from kiprdf.interchange.ontology import definitions_of
+from kiprdf.interchange.schema import schema_triples
+
+BASE = "https://data.example.org/kb/"
+TYPE = rdflib.Namespace(BASE + "$ConceptType/")
+PRED = rdflib.Namespace(BASE + "$PropositionType/")
+ATTR = rdflib.Namespace("urn:kip:attribute/")
+SCHEMA = rdflib.Namespace("https://schema.org/")
+XSD = rdflib.XSD
+
+DEFINITIONS = """
+UPSERT {
+  CONCEPT {
+    {type: "$ConceptType", name: "Drug"}
+    SET ATTRIBUTES {
+      description: "A substance.", display_hint: "💊", subclass_of: ["Substance"],
+      same_as: "https://example.org/Drug",
+      instance_schema: {
+        risk_level: {type: "integer", is_required: true, description: "From 1 to 5."},
+        dose: {type: "number"},
+        form: {type: "string", enum: ["tablet", "syrup"]},
+        aliases: {type: "array", item_type: "string", description: "Other names."}
+      }
+    }
+  }
+  CONCEPT {
+    {type: "$ConceptType", name: "Substance"}
+    SET ATTRIBUTES { instance_schema: { aliases: {type: "array", description: "Synonyms."} } }
+  }
+  CONCEPT { {type: "$ConceptType", name: "Symptom"} }
+  CONCEPT {
+    {type: "$PropositionType", name: "treats"}
+    SET ATTRIBUTES {
+      description: "Helps against.", subject_types: ["Drug", "Substance"], object_types: ["Symptom"]
+    }
+  }
+  CONCEPT {
+    {type: "$PropositionType", name: "is_near"}
+    SET ATTRIBUTES {
+      subject_types: ["*"], object_types: [], is_symmetric: true, is_transitive: true,
+      subproperty_of: ["treats"]
+    }
+  }
+}"""
+
+
+def _nexus() -> kiprdf.Nexus:
+    nexus = kiprdf.Nexus.memory(BASE, genesis=False)
+    nexus.execute(DEFINITIONS)
+    return nexus
+
+
+def _graph(nexus: kiprdf.Nexus, mapping: Mapping | None = None) -> rdflib.Graph:
+    text = "".join(f"{triple} .\n" for triple in schema_triples(nexus._store, mapping))
+    return rdflib.Graph().parse(data=text, format="nt")
+
+
+@pytest.fixture(scope="module")
+def graph() -> rdflib.Graph:
+    return _graph(_nexus())
+
+
+def _objects(graph: rdflib.Graph, subject: rdflib.URIRef, predicate: rdflib.URIRef) -> set[str]:
+    return {str(term) for term in graph.objects(subject, predicate)}
+
+
+def test_a_concept_type_is_a_class_of_both_vocabularies(graph: rdflib.Graph) -> None:
+    assert set(graph.objects(TYPE.Drug, RDF.type)) == {RDFS.Class, OWL.Class}
+    assert _objects(graph, TYPE.Drug, RDFS.label) == {"Drug"}
+
+
+def test_a_predicate_is_a_property_of_both_vocabularies(graph: rdflib.Graph) -> None:
+    assert set(graph.objects(PRED.treats, RDF.type)) == {RDF.Property, OWL.ObjectProperty}
+
+
+def test_descriptions_are_definitions_and_comments(graph: rdflib.Graph) -> None:
+    assert _objects(graph, TYPE.Drug, SKOS.definition) == {"A substance."}
+    assert _objects(graph, PRED.treats, RDFS.comment) == {"Helps against."}
+    assert _objects(graph, TYPE.Symptom, SKOS.definition) == set()
+    assert _objects(graph, TYPE.Drug, ATTR.display_hint) == {"💊"}
+
+
+def test_one_allowed_type_is_the_range_itself(graph: rdflib.Graph) -> None:
+    assert set(graph.objects(PRED.treats, RDFS.range)) == {TYPE.Symptom}
+
+
+def test_several_allowed_types_are_a_union(graph: rdflib.Graph) -> None:
+    (domain,) = graph.objects(PRED.treats, RDFS.domain)
+    assert domain == rdflib.URIRef(PRED.treats + "#domain")
+    members = Collection(graph, graph.value(domain, OWL.unionOf))
+    assert list(members) == [TYPE.Drug, TYPE.Substance]
+
+
+def test_everything_and_nothing_are_no_domain_and_no_range(graph: rdflib.Graph) -> None:
+    assert not list(graph.objects(PRED.is_near, RDFS.domain))
+    assert not list(graph.objects(PRED.is_near, RDFS.range))
+
+
+def test_symmetric_and_transitive_predicates_are_such_properties(graph: rdflib.Graph) -> None:
+    kinds = set(graph.objects(PRED.is_near, RDF.type))
+    assert {OWL.SymmetricProperty, OWL.TransitiveProperty} <= kinds
+
+
+def test_what_is_above_a_definition_is_said_in_rdfs(graph: rdflib.Graph) -> None:
+    assert TYPE.Substance in set(graph.objects(TYPE.Drug, RDFS.subClassOf))
+    assert set(graph.objects(PRED.is_near, RDFS.subPropertyOf)) == {PRED.treats}
+
+
+def test_the_original_iri_of_a_type_is_an_equivalent_class(graph: rdflib.Graph) -> None:
+    assert _objects(graph, TYPE.Drug, OWL.equivalentClass) == {"https://example.org/Drug"}
+
+
+def test_an_attribute_is_usual_with_the_types_that_mention_it(graph: rdflib.Graph) -> None:
+    assert set(graph.objects(ATTR.dose, RDF.type)) == {RDF.Property, OWL.DatatypeProperty}
+    assert set(graph.objects(ATTR.aliases, SCHEMA.domainIncludes)) == {TYPE.Drug, TYPE.Substance}
+    assert set(graph.objects(ATTR.dose, SCHEMA.rangeIncludes)) == {XSD.integer, XSD.double}
+    assert not list(graph.objects(ATTR.dose, RDFS.domain))
+    # Two types that say different things: neither is the definition of the attribute.
+    assert not list(graph.objects(ATTR.aliases, SKOS.definition))
+
+
+def test_what_a_type_says_of_an_attribute_is_a_restriction_of_its_own(graph: rdflib.Graph) -> None:
+    node = rdflib.URIRef(TYPE.Drug + "#attribute-risk_level")
+    required = rdflib.URIRef(node + "-required")
+    assert {node, required} <= set(graph.objects(TYPE.Drug, RDFS.subClassOf))
+    assert graph.value(node, OWL.onProperty) == ATTR.risk_level
+    assert graph.value(node, OWL.allValuesFrom) == XSD.integer
+    assert str(graph.value(node, SKOS.definition)) == "From 1 to 5."
+    assert str(graph.value(required, OWL.minCardinality)) == "1"
+    form = graph.value(rdflib.URIRef(TYPE.Drug + "#attribute-form"), OWL.allValuesFrom)
+    options = Collection(graph, graph.value(form, OWL.oneOf))
+    assert [str(option) for option in options] == ["tablet", "syrup"]
+
+
+def test_a_mapping_adds_what_terms_are_equivalent_to() -> None:
+    mapping = Mapping.load(
+        {
+            "@context": {
+                "schema": "https://schema.org/",
+                "Drug": "schema:Drug",
+                "treats": {"@id": "schema:possibleTreatment", "@type": "@id"},
+                "attributes": {"@id": "@nest", "@context": {"aliases": "schema:alternateName"}},
+            }
+        }
+    )
+    graph = _graph(_nexus(), mapping)
+    assert SCHEMA.Drug in set(graph.objects(TYPE.Drug, OWL.equivalentClass))
+    assert set(graph.objects(PRED.treats, OWL.equivalentProperty)) == {SCHEMA.possibleTreatment}
+    assert set(graph.objects(ATTR.aliases, OWL.equivalentProperty)) == {SCHEMA.alternateName}
+    assert not list(graph.objects(ATTR.dose, OWL.equivalentProperty))
+
+
+def test_the_schema_has_no_blank_nodes_and_is_the_same_twice() -> None:
+    triples = list(schema_triples(kiprdf.Nexus.memory()._store))
+    assert triples == list(schema_triples(kiprdf.Nexus.memory()._store))
+    terms = [term for triple in triples for term in (triple.subject, triple.object)]
+    assert not [term for term in terms if isinstance(term, pyoxigraph.BlankNode)]
+    assert len(set(triples)) == len(triples)
+
+
+def test_every_definition_of_the_bundled_capsules_is_in_the_schema() -> None:
+    nexus = kiprdf.Nexus.memory()
+    graph = _graph(nexus)
+    names = nexus.execute('FIND(?t.name) WHERE { ?t {type: "$ConceptType"} }')
+    classes = graph.subjects(RDF.type, RDFS.Class)
+    assert {str(graph.value(one, RDFS.label)) for one in classes} == set(names)
+
+
+def test_the_schema_of_an_odd_definition_is_still_a_schema() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute("""
+    UPSERT {
+      CONCEPT {
+        {type: "$ConceptType", name: "T"}
+        SET ATTRIBUTES {
+          description: 7, same_as: ["no IRI", 7, "urn:x:y"], subclass_of: "U",
+          instance_schema: {a: "text", "no key": {type: "string"}, b: {type: 7, enum: []}}
+        }
+      }
+      CONCEPT {
+        {type: "$PropositionType", name: "p"}
+        SET ATTRIBUTES { subject_types: "T", object_types: [7, "no name"] }
+      }
+    }""")
+    lines = {str(triple) for triple in schema_triples(nexus._store)}
+    node = "<urn:kip:nexus/$ConceptType/T>"
+    assert f"{node} <{OWL.equivalentClass}> <urn:x:y>" in lines
+    assert not [line for line in lines if "no%20key" in line]
+
+
+def test_what_goes_out_as_owl_comes_back_as_the_same_definitions() -> None:
+    definitions = definitions_of(schema_triples(_nexus()._store))
+    drug, substance, symptom = definitions.types
+    assert (drug.name, drug.description, drug.parents) == ("Drug", "A substance.", ("Substance",))
+    assert drug.instance_schema["risk_level"] == {
+        "is_required": True,
+        "type": "integer",
+        "description": "From 1 to 5.",
+    }
+    assert drug.instance_schema["dose"] == {
+        "is_required": False,
+        "type": "number",
+        "description": "dose",
+    }
+    assert drug.instance_schema["form"]["enum"] == ["tablet", "syrup"]
+    assert (substance.name, symptom.name) == ("Substance", "Symptom")
+    near, treats = definitions.predicates
+    assert (near.is_symmetric, near.is_transitive, near.parents) == (True, True, ("treats",))
+    assert (treats.subject_types, treats.object_types) == (("Drug", "Substance"), ("Symptom",))
