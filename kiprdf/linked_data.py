@@ -19,16 +19,16 @@ from pyoxigraph import NamedNode, Triple
 from kiprdf.errors import KipError
 from kiprdf.interchange import files, formats
 from kiprdf.interchange.dataset import check_dataset
-from kiprdf.interchange.layout import Advance
+from kiprdf.interchange.formats.layout import Advance
 from kiprdf.language import ast
 
 if TYPE_CHECKING:
     import rdflib
 
-    from kiprdf.interchange.contexts import ContextJson, Loader, Mapping
-    from kiprdf.interchange.difference import Difference
-    from kiprdf.interchange.plan import JsonMap, Plan
-    from kiprdf.interchange.publish import Published
+    from kiprdf.interchange.differences.difference import Difference
+    from kiprdf.interchange.importing.plan import JsonMap, Plan
+    from kiprdf.interchange.mapping.contexts import ContextJson, Loader, Mapping
+    from kiprdf.interchange.publishing.publish import Published
     from kiprdf.store import OxigraphStore
 
     MappingSource: TypeAlias = Mapping | ContextJson | str | os.PathLike[str]
@@ -169,7 +169,7 @@ class LinkedData(ABC):
         stand, if that is not the base. ``advance(1)`` is called for each element. Raises
         ``StoreError`` for a folder with other things in it.
         """
-        from kiprdf.interchange.publish import publish
+        from kiprdf.interchange.publishing.publish import publish
 
         return self._guarded(
             None,
@@ -186,13 +186,13 @@ class LinkedData(ABC):
 
     def schema(self, target: files.Target | None = None, *, mapping: Words = None) -> str:
         """The types and predicates as RDFS and OWL, in Turtle."""
-        from kiprdf.interchange.schema import schema_triples
+        from kiprdf.interchange.vocabularies.schema import schema_triples
 
         return self._told(target, lambda: schema_triples(self._store, mapping_of(mapping)))
 
     def shapes(self, target: files.Target | None = None, profile: formats.Profile = "rdf11") -> str:
         """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
-        from kiprdf.interchange.shapes import shapes
+        from kiprdf.interchange.vocabularies.shapes import shapes
 
         return self._told(target, lambda: shapes(self._store, profile))
 
@@ -212,7 +212,7 @@ class LinkedData(ABC):
 
     def to_rdflib(self, mapping: Words = None) -> rdflib.Graph:
         """The rdf11 profile of the dataset as a graph of rdflib."""
-        from kiprdf.interchange.graphs import to_rdflib
+        from kiprdf.interchange.formats.graphs import to_rdflib
 
         def made() -> rdflib.Graph:
             triples = self._store.read(lambda: list(self._store.match(None, None, None)))
@@ -246,9 +246,9 @@ class LinkedData(ABC):
         ``loader`` that is given. Returns a report: what was, or with ``dry_run`` would be, created
         and updated, and what was skipped and why.
         """
-        from kiprdf.interchange import importer
-        from kiprdf.interchange.known import read_known
-        from kiprdf.interchange.plan import to_upsert
+        from kiprdf.interchange.importing import importer
+        from kiprdf.interchange.importing.known import read_known
+        from kiprdf.interchange.importing.plan import to_upsert
 
         content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
         own = {**self._imported(files.name_of(source)), **(metadata or {})}
@@ -287,10 +287,13 @@ class LinkedData(ABC):
         ``inherit`` writes what classes inherit into the schemas of those below. Returns a report
         as ``import_rdf`` does.
         """
-        from kiprdf.interchange.definition_plan import plan_definitions, read_definitions
-        from kiprdf.interchange.known import read_known
-        from kiprdf.interchange.ontology import definitions_of
-        from kiprdf.interchange.plan import to_upsert
+        from kiprdf.interchange.importing.known import read_known
+        from kiprdf.interchange.importing.plan import to_upsert
+        from kiprdf.interchange.vocabularies.definition_plan import (
+            plan_definitions,
+            read_definitions,
+        )
+        from kiprdf.interchange.vocabularies.ontology import definitions_of
 
         content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
         own = {**self._imported(files.name_of(source)), **(metadata or {})}
@@ -321,7 +324,7 @@ class LinkedData(ABC):
         The difference leads from this nexus to the other. ``engine_metadata`` compares versions
         and times too, ``link_ids`` the ids of propositions that state the same.
         """
-        from kiprdf.interchange.difference import difference
+        from kiprdf.interchange.differences.difference import difference
 
         def compared() -> Difference:
             before = self._store.read(lambda: list(self._store.match(None, None, None)))
@@ -364,7 +367,7 @@ class LinkedData(ABC):
 
 def mapping_of(words: Words) -> Mapping | None:
     """The mapping that a caller means."""
-    from kiprdf.interchange.contexts import Mapping
+    from kiprdf.interchange.mapping.contexts import Mapping
 
     if words is None or isinstance(words, Mapping):
         return words
@@ -373,7 +376,7 @@ def mapping_of(words: Words) -> Mapping | None:
 
 
 def _no_mapping() -> Mapping:
-    from kiprdf.interchange.contexts import Mapping
+    from kiprdf.interchange.mapping.contexts import Mapping
 
     return Mapping.none()
 

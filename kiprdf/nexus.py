@@ -48,7 +48,7 @@ from kiprdf.store.guard import check_query
 if TYPE_CHECKING:
     import rdflib
 
-    from kiprdf.interchange.plan import JsonMap, Plan
+    from kiprdf.interchange.importing.plan import JsonMap, Plan
     from kiprdf.linked_data import Words
 
 T = TypeVar("T")
@@ -433,7 +433,7 @@ class Nexus(LinkedData):
 
         ``base_iri`` is the base of the graph's IRIs, ``mapping`` that which it was made with.
         """
-        from kiprdf.interchange.graphs import from_rdflib
+        from kiprdf.interchange.formats.graphs import from_rdflib
 
         nexus = cls.memory(base_iri, genesis=False)
         words = linked_data.mapping_of(mapping)

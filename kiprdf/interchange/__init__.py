@@ -1,2 +1,6 @@
-"""RDF in and out: ``turtle`` (snapshots in both profiles, written and read),
-``dataset`` (what a dataset must be to be a nexus), ``files`` (texts as paths and open files)."""
+"""RDF out and in.
+
+``dataset`` (what a set of triples must be to be a nexus), ``files`` (documents as texts, paths and
+open files), ``selection`` (a part of a nexus), and the packages ``formats``, ``mapping``,
+``importing``, ``vocabularies``, ``publishing``, ``differences``.
+"""

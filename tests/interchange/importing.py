@@ -8,10 +8,10 @@ from typing import Any
 from pyoxigraph import Quad, RdfFormat, parse
 
 import kiprdf
-from kiprdf.interchange.contexts import Mapping
-from kiprdf.interchange.importer import plan
-from kiprdf.interchange.known import read_known
-from kiprdf.interchange.plan import Plan, to_upsert
+from kiprdf.interchange.importing.importer import plan
+from kiprdf.interchange.importing.known import read_known
+from kiprdf.interchange.importing.plan import Plan, to_upsert
+from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.language import to_text
 from kiprdf.rdf.iris import Iris
 from tests.nexus.support import StoppedClock

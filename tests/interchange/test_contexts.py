@@ -21,9 +21,9 @@ from rdflib import namespace
 
 import kiprdf
 from kiprdf import resources
-from kiprdf.interchange import json_text
-from kiprdf.interchange.contexts import Mapping, Term, packs
-from kiprdf.interchange.terms import NESTED
+from kiprdf.interchange.formats import json_text
+from kiprdf.interchange.mapping.contexts import Mapping, Term, packs
+from kiprdf.interchange.mapping.terms import NESTED
 from kiprdf.rdf import vocab
 from kiprdf.source import Span, position
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyoxigraph import Literal, NamedNode, Store
 
-from kiprdf.interchange.datatypes import fits
+from kiprdf.interchange.mapping.datatypes import fits
 from kiprdf.rdf import vocab
 
 CASES = {

@@ -12,9 +12,9 @@ from pyoxigraph import Literal, NamedNode, RdfFormat, Triple
 from rdflib.namespace import DCTERMS, RDF, VOID
 
 import kiprdf
-from kiprdf.interchange.contexts import Mapping
-from kiprdf.interchange.description import Counts, Dump, describe
-from kiprdf.interchange.publish import publish
+from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.interchange.publishing.description import Counts, Dump, describe
+from kiprdf.interchange.publishing.publish import publish
 from tests.interchange.nexuses import colliding, demonstration, hostile, small, thousands
 
 TYPE = NamedNode(str(RDF.type))

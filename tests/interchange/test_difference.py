@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kiprdf
-from kiprdf.interchange import turtle
-from kiprdf.interchange.changes import Change, Fact, printable, shown
-from kiprdf.interchange.difference import Difference, difference, exit_status, render
+from kiprdf.interchange.differences.changes import Change, Fact, printable, shown
+from kiprdf.interchange.differences.difference import Difference, difference, exit_status, render
+from kiprdf.interchange.formats import turtle
 from kiprdf.rdf.iris import ConceptName, Iris
 from tests.interchange import nexuses
 from tests.interchange.pairs import opened, triples

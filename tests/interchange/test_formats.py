@@ -28,11 +28,11 @@ from rdflib.compare import isomorphic
 
 import kiprdf
 from kiprdf.interchange import formats
-from kiprdf.interchange.contexts import Mapping
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats import Format, Profile, format_of, parse
-from kiprdf.interchange.graphs import to_rdflib
-from kiprdf.interchange.layout import spelled
+from kiprdf.interchange.formats.graphs import to_rdflib
+from kiprdf.interchange.formats.layout import spelled
+from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import SMALL, SMALL_BASE, small
 from tests.interchange.test_restore import NEXUSES

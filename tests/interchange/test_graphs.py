@@ -11,9 +11,9 @@ import rdflib
 from rdflib import Literal, URIRef
 
 import kiprdf
-from kiprdf.interchange.contexts import Mapping
-from kiprdf.interchange.graphs import from_rdflib, to_rdflib
-from kiprdf.interchange.layout import spelled
+from kiprdf.interchange.formats.graphs import from_rdflib, to_rdflib
+from kiprdf.interchange.formats.layout import spelled
+from kiprdf.interchange.mapping.contexts import Mapping
 from tests.interchange.nexuses import colliding, demonstration, hostile, small
 from tests.interchange.test_formats import mapping, values
 
@@ -121,7 +121,7 @@ def test_half_a_statement_is_refused() -> None:
 def test_rdflib_is_loaded_when_a_graph_is_asked_for() -> None:
     program = (
         "import sys, kiprdf\n"
-        "from kiprdf.interchange.graphs import to_rdflib\n"
+        "from kiprdf.interchange.formats.graphs import to_rdflib\n"
         "assert 'rdflib' not in sys.modules\n"
         "nexus = kiprdf.Nexus.memory()\n"
         "to_rdflib(nexus._store.match(None, None, None), nexus._store.iris)\n"

@@ -12,10 +12,10 @@ from pyoxigraph import RdfFormat, parse
 
 import kiprdf
 from kiprdf.interchange import formats
-from kiprdf.interchange.contexts import Mapping
-from kiprdf.interchange.importer import plan
-from kiprdf.interchange.known import read_known
-from kiprdf.interchange.plan import to_upsert
+from kiprdf.interchange.importing.importer import plan
+from kiprdf.interchange.importing.known import read_known
+from kiprdf.interchange.importing.plan import to_upsert
+from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.language import ast, to_text
 from kiprdf.rdf.iris import Iris
 from tests.interchange.importing import (

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, RdfFormat, Store, Triple, parse, serialize
 
 import kiprdf
-from kiprdf.interchange.contexts import Mapping, packs
 from kiprdf.interchange.dataset import check_dataset
-from kiprdf.interchange.mapped import from_mapped, to_mapped
+from kiprdf.interchange.mapping.contexts import Mapping, packs
+from kiprdf.interchange.mapping.mapped import from_mapped, to_mapped
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, proposition_digits
 from kiprdf.rdf.literals import normal, to_term

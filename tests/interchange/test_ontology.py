@@ -17,12 +17,16 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 import kiprdf
-from kiprdf.interchange.contexts import Mapping
-from kiprdf.interchange.definition_plan import plan_definitions, read_definitions
-from kiprdf.interchange.definitions import Definitions, PredicateDefinition, TypeDefinition
-from kiprdf.interchange.known import read_known
-from kiprdf.interchange.ontology import definitions_of
-from kiprdf.interchange.plan import to_upsert
+from kiprdf.interchange.importing.known import read_known
+from kiprdf.interchange.importing.plan import to_upsert
+from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.interchange.vocabularies.definition_plan import plan_definitions, read_definitions
+from kiprdf.interchange.vocabularies.definitions import (
+    Definitions,
+    PredicateDefinition,
+    TypeDefinition,
+)
+from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.language import to_text
 from kiprdf.language.names import is_definition_name, is_key
 

@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store, Triple, parse
 
 import kiprdf
 from kiprdf.errors import KipError
-from kiprdf.interchange import patch
+from kiprdf.interchange.differences import patch
 from kiprdf.rdf import vocab
 from tests.interchange import nexuses
 from tests.interchange.pairs import opened, triples

@@ -8,7 +8,7 @@ from pyoxigraph import RdfFormat, Triple, serialize
 from rdflib.namespace import DC, DCTERMS, PROV, SKOS
 
 import kiprdf
-from kiprdf.interchange.provenance import provenance, skos_domains, time_literal
+from kiprdf.interchange.publishing.provenance import provenance, skos_domains, time_literal
 from tests.interchange.nexuses import demonstration, hostile
 from tests.nexus.support import StoppedClock
 

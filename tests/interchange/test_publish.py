@@ -20,11 +20,11 @@ from pyoxigraph import RdfFormat
 
 import kiprdf
 from kiprdf.errors import StoreError
-from kiprdf.interchange import publish as module
-from kiprdf.interchange.contexts import Mapping
-from kiprdf.interchange.file_names import LONGEST, Paths, file_name, href
-from kiprdf.interchange.markup import Markup, element, escape
-from kiprdf.interchange.publish import MARKER, publish
+from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.interchange.publishing import publish as module
+from kiprdf.interchange.publishing.file_names import LONGEST, Paths, file_name, href
+from kiprdf.interchange.publishing.markup import Markup, element, escape
+from kiprdf.interchange.publishing.publish import MARKER, publish
 from kiprdf.rdf.iris import encode
 from tests.interchange.nexuses import (
     HOSTILE_NAMES,

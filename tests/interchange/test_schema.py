@@ -9,9 +9,9 @@ from rdflib import OWL, RDF, RDFS, SKOS
 from rdflib.collection import Collection
 
 import kiprdf
-from kiprdf.interchange.contexts import Mapping
-from kiprdf.interchange.ontology import definitions_of
-from kiprdf.interchange.schema import schema_triples
+from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.interchange.vocabularies.ontology import definitions_of
+from kiprdf.interchange.vocabularies.schema import schema_triples
 
 BASE = "https://data.example.org/kb/"
 TYPE = rdflib.Namespace(BASE + "$ConceptType/")

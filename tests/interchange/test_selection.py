@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode, Triple
 import kiprdf
 from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
-from kiprdf.interchange.layout import spelled
+from kiprdf.interchange.formats.layout import spelled
 from kiprdf.interchange.selection import domain, elements
 from tests.interchange.nexuses import demonstration, hostile, small
 from tests.nexus.support import StoppedClock

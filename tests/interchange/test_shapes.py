@@ -17,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kiprdf
-from kiprdf.interchange.shapes import shapes
+from kiprdf.interchange.vocabularies.shapes import shapes
 
 pyshacl = pytest.importorskip("pyshacl")
 EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "60"))

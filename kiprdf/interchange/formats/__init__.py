@@ -1,0 +1,83 @@
+"""The formats of RDF, out and in: the door to their writers and parsers.
+
+=============  ============  =================================  ===================================
+format         profiles      what names the base                what is written otherwise
+=============  ============  =================================  ===================================
+``turtle``     both          the comment of its first line
+``trig``       both          the comment of its first line      the default graph, as Turtle
+``ntriples``   both          the comment of its first line
+``nquads``     both          the comment of its first line      the default graph, as N-Triples
+``jsonld``     rdf11         ``@base`` of its context           arrays, objects as text of rdf:JSON
+``rdfxml``     rdf11         a processing instruction           control characters as rdf:JSON
+=============  ============  =================================  ===================================
+
+Each of them comes back as the same dataset (``read``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO, TYPE_CHECKING
+
+from pyoxigraph import Triple
+
+from kiprdf.errors import KipError
+from kiprdf.interchange.formats import jsonld, lines, rdfxml, turtle
+from kiprdf.interchange.formats.layout import Advance, Output, spelled, without_engine_metadata
+from kiprdf.interchange.formats.parsing import NAMES, Format, check_format, format_of, parse
+from kiprdf.interchange.formats.profiles import Profile, check_profile, to_profile
+from kiprdf.interchange.formats.reading import base_of, read
+from kiprdf.rdf.iris import Iris
+
+if TYPE_CHECKING:
+    from kiprdf.interchange.mapping.contexts import Mapping
+
+__all__ = ["NAMES", "Format", "Profile", "base_of", "format_of", "parse", "read", "write"]
+
+
+def write(
+    triples: Iterable[Triple],
+    target: IO[bytes],
+    format: Format,
+    iris: Iris,
+    *,
+    profile: Profile = "rdf11",
+    mapping: Mapping | None = None,
+    engine_metadata: bool = True,
+    advance: Advance | None = None,
+) -> int:
+    """Write a dataset, deterministically; returns the number of triples in the document.
+
+    The triples are those of a store, in any order; a part of a dataset is written alike. With a
+    mapping the document speaks its words. ``advance`` is told how many triples more have been
+    written. Raises KIP_1001 for a format or profile that there is not, and for what a format
+    cannot say.
+    """
+    check_format(format)
+    check_profile(profile)
+    if format in ("jsonld", "rdfxml") and profile != "rdf11":
+        message = f"{NAMES[format]} cannot say RDF 1.2."
+        raise KipError("KIP_1001", message, 'Take the profile "rdf11", or another format.')
+    found: Iterable[Triple] = spelled(
+        triples if engine_metadata else without_engine_metadata(triples)
+    )
+    if mapping is not None:
+        from kiprdf.interchange.mapping.mapped import to_mapped
+
+        found = to_mapped(found, iris, mapping)
+    if format == "rdfxml":
+        found = rdfxml.representable(found)
+    told = to_profile(found, profile, directions=format == "jsonld")
+    prefixes = {} if mapping is None else mapping.prefixes
+    output = Output(target, advance)
+    match format:
+        case "turtle" | "trig":
+            turtle.write_to(told, output, iris, prefixes)
+        case "ntriples" | "nquads":
+            lines.write(told, output, iris)
+        case "jsonld":
+            jsonld.write(told, output, iris, mapping)
+        case "rdfxml":
+            rdfxml.write(told, output, iris, prefixes)
+    output.close()
+    return output.triples

@@ -1,0 +1,120 @@
+"""The contexts of a JSON-LD document, before its parser sees them: what they cost, and those that
+are named by their URLs, which are never fetched but by a loader."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urljoin
+
+from kiprdf.errors import KipError, shown
+from kiprdf.interchange.mapping.terms import Loader
+from kiprdf.source import NOWHERE, Span
+
+CONTEXTS = 64
+"""How many contexts a loader fetches at most for one document."""
+WORK = 100_000_000
+"""How many terms the parser may copy: all of them for each value that brings a context along."""
+
+
+def resolved(text: str, loader: Loader | None, base_iri: str | None = None) -> str:
+    """A document whose remote contexts stand in place.
+
+    Raises KIP_1001 for a context that is named by its URL, unless a loader is given, KIP_4002 for
+    contexts that the parser would take minutes for; whatever the loader raises goes through.
+    """
+    if '"@context"' not in text and '"@import"' not in text and "\\u" not in text:
+        return text
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return text  # The parser of RDF tells what is wrong, and where.
+    contexts = _Contexts(text, loader, base_iri)
+    try:
+        whole = contexts.document(document)
+        contexts.check_work()
+        return json.dumps(whole, ensure_ascii=False) if contexts.count else text
+    except RecursionError:
+        message = "A fetched context nests too deeply."
+        raise KipError("KIP_4002", message, "Put the context into the file.") from None
+
+
+class _Contexts:
+    """Puts the contexts that a loader fetches into the place of their URLs, and counts."""
+
+    def __init__(self, text: str, loader: Loader | None, base_iri: str | None) -> None:
+        self._text = text
+        self._loader = loader
+        self._base = base_iri
+        self.count = 0
+        self._terms = 0
+        self._values = 0
+        self._contexts = 0
+        self._has_scoped = False
+
+    def check_work(self) -> None:
+        """Raise KIP_4002 for large contexts that are taken up again and again."""
+        # A scoped context may come along with any key or type.
+        taken_up = self._values if self._has_scoped else self._contexts
+        if taken_up * self._terms > WORK:
+            message = "The contexts of the JSON-LD are too large for being taken up so often."
+            raise KipError("KIP_4002", message, "Split the document, or shorten its contexts.")
+
+    def document(self, value: Any) -> Any:
+        self._values += 1
+        if isinstance(value, list):
+            return [self.document(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        self._contexts += "@context" in value
+        return {
+            key: self.context(item, ()) if key == "@context" else self.document(item)
+            for key, item in value.items()
+        }
+
+    def context(self, context: Any, chain: tuple[str, ...]) -> Any:
+        if isinstance(context, str):
+            return self._fetched(context, chain)
+        if isinstance(context, list):
+            parts = (self.context(part, chain) for part in context)
+            return [p for part in parts for p in (part if isinstance(part, list) else [part])]
+        if not isinstance(context, dict):
+            return context
+        self._terms += len(context)
+        own = {key: self._term(item, chain) for key, item in context.items() if key != "@import"}
+        if "@import" not in context:
+            return own
+        imported = self._fetched(context["@import"], chain)
+        if not isinstance(imported, dict):
+            raise self._fault(str(context["@import"]), "is imported and is not one context")
+        return {**imported, **own}
+
+    def _term(self, definition: Any, chain: tuple[str, ...]) -> Any:
+        if not isinstance(definition, dict) or "@context" not in definition:
+            return definition
+        self._has_scoped = True
+        return {**definition, "@context": self.context(definition["@context"], chain)}
+
+    def _fetched(self, url: Any, chain: tuple[str, ...]) -> Any:
+        if not isinstance(url, str):
+            raise self._fault(str(url), "is no URL")
+        if self._loader is None:
+            raise self._fault(url, "is not fetched")
+        base = chain[-1] if chain else self._base
+        absolute = urljoin(base, url) if base else url
+        self.count += 1
+        if absolute in chain:
+            raise self._fault(url, "includes itself")
+        if self.count > CONTEXTS:
+            raise self._fault(url, f"is one of more than {CONTEXTS}")
+        document = self._loader(absolute)
+        if not isinstance(document, dict) or "@context" not in document:
+            raise self._fault(url, "has no @context")
+        return self.context(document["@context"], (*chain, absolute))
+
+    def _fault(self, url: str, why: str) -> KipError:
+        at = self._text.find(json.dumps(url, ensure_ascii=False))
+        span = NOWHERE if at < 0 else Span(at, at + len(url) + 2)
+        message = f"The context {shown(url)} {why}."
+        hint = "Put the context into the file, or pass a loader."
+        return KipError("KIP_1001", message, hint, span, self._text)

@@ -1,0 +1,93 @@
+"""Datasets of a nexus as graphs of rdflib, in the rdf11 profile, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from kiprdf.errors import KipError, shown
+from kiprdf.interchange.formats.layout import namespaces, spelled
+from kiprdf.interchange.formats.profiles import to_profile
+from kiprdf.interchange.formats.reading import restored
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris, base_fault
+
+if TYPE_CHECKING:
+    import rdflib
+
+    from kiprdf.interchange.mapping.contexts import Mapping
+
+
+def to_rdflib(
+    triples: Iterable[Triple], iris: Iris, mapping: Mapping | None = None
+) -> rdflib.Graph:
+    """The rdf11 profile of a dataset, in the words of a mapping if one is given.
+
+    Literals keep their texts; the prefixes that people read the dataset by are bound.
+    """
+    import rdflib
+
+    found: Iterable[Triple] = spelled(triples)
+    if mapping is not None:
+        from kiprdf.interchange.mapping.mapped import to_mapped
+
+        found = to_mapped(found, iris, mapping)
+    graph = rdflib.Graph()
+    for name, iri in namespaces(iris, {} if mapping is None else mapping.prefixes).items():
+        graph.bind(name, iri, replace=True)
+    for triple in to_profile(found, "rdf11"):
+        parts = (triple.subject, triple.predicate, triple.object)
+        subject, predicate, value = map(_to_rdflib, parts)
+        graph.add((subject, predicate, value))
+    return graph
+
+
+def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = None) -> list[Triple]:
+    """The dataset of a nexus with a base, from a graph in the rdf11 profile.
+
+    A graph that was written with a mapping is read with it. Raises KIP_1001 for a term that RDF
+    does not have, KIP_2002 for a statement that does not stand for one fact.
+    """
+    fault = base_fault(base_iri)
+    if fault is not None:
+        raise KipError("KIP_1001", f"The base <{base_iri}> {fault}.", "Correct the base.")
+    triples = (Triple(*map(_from_rdflib, triple)) for triple in graph.triples((None, None, None)))
+    return restored(triples, base_iri, base_iri, mapping)
+
+
+def _to_rdflib(term: object) -> Any:
+    import rdflib
+
+    if isinstance(term, NamedNode):
+        return rdflib.URIRef(term.value)
+    if isinstance(term, BlankNode):
+        return rdflib.BNode(term.value)
+    assert isinstance(term, Literal), term
+    if term.language is not None:
+        return rdflib.Literal(term.value, lang=term.language)
+    # A plain string has no datatype in rdflib, or it would differ from that of a parsed file.
+    is_plain = term.datatype == vocab.STRING
+    datatype = None if is_plain else rdflib.URIRef(term.datatype.value)
+    return rdflib.Literal(term.value, datatype=datatype, normalize=False)
+
+
+def _from_rdflib(term: Any) -> Any:
+    import rdflib
+
+    try:
+        if isinstance(term, rdflib.URIRef):
+            return NamedNode(str(term))
+        if isinstance(term, rdflib.BNode):
+            return BlankNode(str(term))
+        if isinstance(term, rdflib.Literal):
+            if term.language is not None:
+                return Literal(str(term), language=term.language)
+            datatype = None if term.datatype is None else NamedNode(str(term.datatype))
+            return Literal(str(term), datatype=datatype)
+    except ValueError as fault:
+        message = f"The graph holds {shown(repr(term))}, which is no term of RDF: {fault}."
+        raise KipError("KIP_1001", message, "Correct the graph.") from None
+    message = f"The graph holds {shown(repr(term))}, which is no IRI, literal or blank node."
+    raise KipError("KIP_1001", message, "Correct the graph.")

@@ -1,0 +1,287 @@
+"""JSON-LD 1.1 of the rdf11 profile, written.
+
+Without a mapping the nodes are in expanded form; with one they are compacted by its terms, those
+of attributes and metadata beside those of types and predicates, since half of the parsers pass
+over nested ones. ``@base`` in the context tells the base; every IRI is absolute.
+
+Numbers are JSON's where JSON's are exact. An ``rdf:JSON`` literal is its text with that datatype:
+``@json`` would have every parser write it anew.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, cast
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.interchange.formats.layout import (
+    UNSHOWN,
+    Names,
+    Output,
+    blocks,
+    namespaces,
+)
+from kiprdf.interchange.formats.profiles import Node, direction
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName, Iris
+
+if TYPE_CHECKING:
+    from kiprdf.interchange.mapping.contexts import Mapping as Vocabulary
+
+# Integers of which every JSON makes the same number, as this literal spells them.
+_INTEGER = re.compile(r"-?[1-9][0-9]{0,14}|0")
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+_ESCAPED = re.compile(f"[{UNSHOWN}]")
+_BASE = re.compile(r'\s*\{\s*"@context"\s*:\s*\{\s*"@base"\s*:\s*("(?:[^"\\\n]|\\.)*")')
+
+
+# Out ------------------------------------------------------------------------------------------
+
+
+def write(
+    triples: Iterable[Triple], output: Output, iris: Iris, mapping: Vocabulary | None = None
+) -> None:
+    """Write the triples of the rdf11 profile as one JSON object, a value a line."""
+    written = list(triples)
+    words = _Expanded() if mapping is None else _Compacted(written, iris, mapping)
+    # Which words are in use is known behind the last node, and they stand before the first.
+    texts: list[str] = []
+    for subject, own in blocks(written, iris):
+        texts.append(_node(subject, own, words))
+        output.count(len(own))
+    context = {"@base": iris.base, **words.context()}
+    output.write(f'{{"@context": {_lines(context)},\n"@graph": [')
+    for number, text in enumerate(texts):
+        output.write((",\n" if number else "\n") + text)
+    output.write("\n]}\n")
+
+
+def _lines(context: Mapping[str, Any]) -> str:
+    if len(context) == 1:
+        return _text(context)
+    members = (f"  {_text(key)}: {_text(value)}" for key, value in context.items())
+    return "{\n" + ",\n".join(members) + "\n}"
+
+
+def _text(value: Any) -> str:
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", _ENCODE(value))
+
+
+def _node(subject: Node, own: list[Triple], words: _Expanded) -> str:
+    members = [f'  "@id": {_text(_identifier(subject))}']
+    for predicate, triples in groupby(own, key=lambda triple: triple.predicate.value):
+        values = [words.value(predicate, triple.object) for triple in triples]
+        if len(values) == 1 and not words.is_set(predicate):
+            shown = _text(values[0])
+        elif len(values) == 1:
+            shown = f"[{_text(values[0])}]"
+        else:
+            shown = "[\n" + ",\n".join(f"    {_text(value)}" for value in values) + "\n  ]"
+        members.append(f"  {_text(words.key(predicate))}: {shown}")
+    return "{\n" + ",\n".join(members) + "\n}"
+
+
+def _identifier(node: Node) -> str:
+    return node.value if isinstance(node, NamedNode) else f"_:{node.value}"
+
+
+class _Expanded:
+    """Every word is an IRI, every value an object in an array."""
+
+    def context(self) -> dict[str, Any]:
+        return {}
+
+    def is_set(self, predicate: str) -> bool:
+        return True
+
+    def key(self, predicate: str) -> str:
+        return "@type" if predicate == vocab.TYPE.value else predicate
+
+    def value(self, predicate: str, term: object) -> Any:
+        if predicate == vocab.TYPE.value:
+            return self.type(cast(NamedNode, term).value)
+        if not isinstance(term, Literal):
+            return {"@id": _identifier(cast(Node, term))}
+        return self.literal(term)
+
+    def type(self, iri: str) -> str:
+        return iri
+
+    def literal(self, literal: Literal) -> Any:
+        """The value object of a literal."""
+        if literal.language is not None:
+            told = {"@value": literal.value, "@language": literal.language}
+            return told if literal.direction is None else told | {"@direction": direction(literal)}
+        native = _native(literal)
+        if native is not None:
+            return {"@value": native}
+        return {"@value": literal.value, "@type": self.type(literal.datatype.value)}
+
+
+def _native(literal: Literal) -> str | int | bool | None:
+    """The JSON value that means exactly this literal, if there is one."""
+    if literal.datatype == vocab.STRING:
+        return literal.value
+    if literal.datatype == vocab.BOOLEAN and literal.value in ("true", "false"):
+        return literal.value == "true"
+    if literal.datatype == vocab.INTEGER and _INTEGER.fullmatch(literal.value):
+        return int(literal.value)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """How a term of the written context has its values read."""
+
+    name: str
+    type: str | None = None
+    language: str | None = None
+    direction: str | None = None
+    is_set: bool = False
+
+    @property
+    def coerces(self) -> bool:
+        return self.type is not None or self.language is not None
+
+    def means(self, literal: Literal) -> bool:
+        """Whether a bare string of this term is the literal."""
+        if self.language is not None:
+            towards = None if literal.direction is None else direction(literal)
+            return (literal.language, towards) == (self.language, self.direction)
+        return self.type == literal.datatype.value and literal.language is None
+
+
+class _Compacted(_Expanded):
+    """Words of a mapping, prefixes, and bare values where the context tells the rest."""
+
+    def __init__(self, triples: list[Triple], iris: Iris, mapping: Vocabulary) -> None:
+        # A prefix or term that is called like a scheme would take the IRIs of that scheme.
+        schemes = _schemes(triples)
+        known = namespaces(iris, mapping.prefixes)
+        self._names = Names({name: s for name, s in known.items() if name not in schemes})
+        self._terms: dict[str, _Term] = {}
+        self._types: dict[str, str] = {}
+        taken = {*known, *schemes}
+        for iri in sorted({cast(NamedNode, t.object).value for t in triples if _is_typing(t)}):
+            name = mapping.type_of(iri)
+            if name is not None and name not in taken:
+                self._types[iri] = name
+                taken.add(name)
+        concept_types = _concept_types(triples, iris)
+        linking = {t.predicate.value for t in triples if not isinstance(t.object, Literal)}
+        for iri in sorted({t.predicate.value for t in triples}):
+            term = _term(iri, iri in linking, mapping, concept_types)
+            if term is not None and term.name not in taken:
+                self._terms[iri] = term
+                taken.add(term.name)
+
+    def context(self) -> dict[str, Any]:
+        types = {name: self._short(iri) for iri, name in self._types.items()}
+        terms = {term.name: self._definition(iri, term) for iri, term in self._terms.items()}
+        used = {name: _prefix(namespace) for name, namespace in self._names.used.items()}
+        words = {**types, **terms}
+        sorted_words = {name: words[name] for name in sorted(words)}
+        return {"@version": 1.1, **{name: used[name] for name in sorted(used)}, **sorted_words}
+
+    def _definition(self, iri: str, term: _Term) -> Any:
+        told: dict[str, Any] = {"@id": self._short(iri)}
+        if term.type is not None:
+            told["@type"] = term.type if term.type == "@id" else self._short(term.type)
+        if term.language is not None:
+            told["@language"] = term.language
+        if term.direction is not None:
+            told["@direction"] = term.direction
+        if term.is_set:
+            told["@container"] = "@set"
+        return told if len(told) > 1 else told["@id"]
+
+    def _short(self, iri: str) -> str:
+        return self._names.short(iri) or iri
+
+    def is_set(self, predicate: str) -> bool:
+        return predicate in self._terms and self._terms[predicate].is_set
+
+    def key(self, predicate: str) -> str:
+        if predicate == vocab.TYPE.value:
+            return "@type"
+        term = self._terms.get(predicate)
+        return self._short(predicate) if term is None else term.name
+
+    def type(self, iri: str) -> str:
+        return self._types.get(iri) or self._short(iri)
+
+    def value(self, predicate: str, term: object) -> Any:
+        known = self._terms.get(predicate)
+        if known is None or predicate == vocab.TYPE.value:
+            found = super().value(predicate, term)
+            is_bare = isinstance(found, dict) and list(found) == ["@value"]
+            return found["@value"] if is_bare else found
+        if not isinstance(term, Literal):
+            node = _identifier(cast(Node, term))
+            return node if known.type == "@id" else {"@id": node}
+        if known.coerces:
+            return term.value if known.means(term) else self.literal(term)
+        native = _native(term)
+        return self.literal(term) if native is None else native
+
+
+def _is_typing(triple: Triple) -> bool:
+    return triple.predicate == vocab.TYPE
+
+
+def _schemes(triples: Iterable[Triple]) -> set[str]:
+    found: set[str] = set()
+    for triple in triples:
+        for term in (triple.subject, triple.predicate, triple.object):
+            iri = term.datatype if isinstance(term, Literal) else term
+            if isinstance(iri, NamedNode):
+                found.add(iri.value.partition(":")[0])
+    return found
+
+
+def _concept_types(triples: Iterable[Triple], iris: Iris) -> list[str]:
+    subjects = {cast(Node, triple.subject).value for triple in triples}
+    names = {iris.name(subject) for subject in subjects}
+    return sorted({name.type for name in names if isinstance(name, ConceptName)})
+
+
+def _prefix(namespace: str) -> Any:
+    """Others than those that end so are no prefixes unless they say so (JSON-LD 1.1, 4.1.5)."""
+    is_plain = namespace.endswith(tuple(":/?#[]@"))
+    return namespace if is_plain else {"@id": namespace, "@prefix": True}
+
+
+def _term(
+    iri: str, is_linking: bool, mapping: Vocabulary, concept_types: Iterable[str]
+) -> _Term | None:
+    """The term of a predicate: a KIP predicate, an attribute of any type, a metadata key."""
+    found = mapping.attribute_of(iri) or mapping.metadata_of(iri)
+    for concept_type in concept_types:
+        found = found or mapping.attribute_of(iri, concept_type)
+    predicate = mapping.predicate_of(iri)
+    if predicate is not None and (is_linking or found is None):
+        return _Term(predicate, type="@id" if is_linking else None)
+    if found is None:
+        return None
+    key, term = found
+    is_set = term.container == "@set"
+    if is_linking or term.is_iri:
+        return _Term(key, "@id", is_set=is_set)
+    if term.datatype is not None:
+        return _Term(key, term.datatype.value, is_set=is_set)
+    language = term.language.lower() if term.language else None
+    return _Term(key, None, language, term.direction if language else None, is_set)
+
+
+# In -------------------------------------------------------------------------------------------
+
+
+def base_of(text: str) -> str | None:
+    """The base that the context of a document names first, as our own documents do."""
+    match = _BASE.match(text)
+    return None if match is None else str(json.loads(match.group(1)))

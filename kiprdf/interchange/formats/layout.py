@@ -1,0 +1,211 @@
+"""What all writers share: the order of a dataset, names with prefixes, bytes and their count.
+
+Same dataset, same bytes: subjects are sorted by kind, then IRI, predicates and objects likewise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import IO, TypeAlias, cast
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.interchange.formats.profiles import Node
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.rdf.literals import normal
+
+FORMAT = 1
+"""The version of the way in which datasets are written."""
+Advance: TypeAlias = Callable[[int], object]
+"""Is told how many triples more have been written."""
+
+_BUFFER = 1 << 16
+_STEP = 1000
+_ENGINE_KEYS = frozenset(
+    NamedNode(vocab.METADATA + key) for key in (vocab.VERSION, vocab.CREATED_AT, vocab.UPDATED_AT)
+)
+# A part of PN_LOCAL that every parser reads; other names are written as whole IRIs.
+_LETTERS = r"A-Za-z0-9_\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3"
+_LOCAL_NAME = re.compile(rf"[{_LETTERS}][{_LETTERS}-]*")
+_PREFIX_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+UNSHOWN = r"\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufffe\uffff"
+"""Characters that are written by their number: controls, line ends, noncharacters."""
+_ESCAPED = re.compile(rf'["\\\x00-\x1f{UNSHOWN}]')
+_ESCAPED_IN_IRI = re.compile(rf"[{UNSHOWN}]")
+
+
+def header(iris: Iris) -> str:
+    """The comment by which ``reading`` knows the format and the base, without its mark."""
+    return f"kiprdf {FORMAT} base <{iris.base}>"
+
+
+def without_engine_metadata(triples: Iterable[Triple]) -> Iterator[Triple]:
+    """The triples except ``_version``, ``_created_at`` and ``_updated_at``."""
+    return (triple for triple in triples if triple.predicate not in _ENGINE_KEYS)
+
+
+# The order ------------------------------------------------------------------------------------
+
+
+def blocks(triples: Iterable[Triple], iris: Iris) -> Iterator[tuple[Node, list[Triple]]]:
+    """Each subject with its triples: definitions, then concepts, then propositions and others."""
+    by_subject: dict[Node, list[Triple]] = defaultdict(list)
+    for triple in triples:
+        by_subject[cast(Node, triple.subject)].append(triple)
+    for subject in sorted(by_subject, key=lambda node: _rank(node, iris)):
+        yield subject, sorted(by_subject.pop(subject), key=_place)
+
+
+def _rank(node: Node, iris: Iris) -> tuple[int, str]:
+    name = iris.name(node.value)
+    if not isinstance(name, ConceptName):
+        return (2, node.value)
+    return (0 if name.type.startswith("$") else 1, node.value)
+
+
+def _place(triple: Triple) -> tuple[int, str, str]:
+    return *_predicate_place(triple.predicate.value), str(triple.object)
+
+
+_SPACES = (vocab.RDF, vocab.RDFS, vocab.ATTRIBUTE, vocab.METADATA)
+# The parts of a statement in the order in which people read them.
+_PARTS = {
+    part.value: f"{vocab.RDF}{number}"
+    for number, part in enumerate((vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT))
+}
+
+
+@lru_cache(maxsize=65_536)
+def _predicate_place(predicate: str) -> tuple[int, str]:
+    """Type and label, the parts of a statement, attributes, metadata, facts."""
+    if predicate == vocab.TYPE.value:
+        return -1, ""
+    rank = next((i for i, space in enumerate(_SPACES) if predicate.startswith(space)), len(_SPACES))
+    return rank, _PARTS.get(predicate, predicate)
+
+
+# Names ----------------------------------------------------------------------------------------
+
+
+class Names:
+    """IRIs as people read them: a prefix and a local name, where every parser agrees."""
+
+    def __init__(self, namespaces: Mapping[str, str]) -> None:
+        self._by_namespace: dict[str, str] = {}
+        for name, namespace in namespaces.items():
+            self._by_namespace.setdefault(namespace, name)
+        # A local name holds none of these marks, so most namespaces end at the last of them.
+        odd = (space for space in self._by_namespace if not space.endswith(("/", "#", ":")))
+        self._odd = sorted(odd, key=lambda space: (-len(space), space))
+        self._known: dict[str, str | None] = {}
+        self.used: dict[str, str] = {}
+        """The namespaces in use so far, by prefix."""
+
+    def short(self, iri: str) -> str | None:
+        """``prefix:local``, or None when the IRI has to be written in full."""
+        try:
+            return self._known[iri]
+        except KeyError:
+            found = self._known[iri] = self._short(iri)
+            return found
+
+    def _short(self, iri: str) -> str | None:
+        end = max(iri.rfind("/"), iri.rfind("#"), iri.rfind(":")) + 1
+        for namespace in (*(odd for odd in self._odd if iri.startswith(odd)), iri[:end]):
+            name = self._by_namespace.get(namespace)
+            local = iri[len(namespace) :]
+            if name is not None and _LOCAL_NAME.fullmatch(local):
+                self.used[name] = namespace
+                return f"{name}:{local}"
+        return None
+
+
+def namespaces(iris: Iris, mapped: Mapping[str, str]) -> dict[str, str]:
+    """The fixed prefixes, then those of a mapping that are no other's."""
+    fixed = vocab.prefixes(iris.base)
+    own = {n: iri for n, iri in mapped.items() if n not in fixed and _PREFIX_NAME.fullmatch(n)}
+    return {**fixed, **own}
+
+
+def with_concept_types(known: dict[str, str], subjects: Iterable[Node], iris: Iris) -> Names:
+    """Names in which each concept type is a prefix of its own, unless that is taken."""
+    names = {iris.name(subject.value) for subject in subjects}
+    types = sorted({name.type for name in names if isinstance(name, ConceptName)})
+    typed = {t: f"{iris.base}{t}/" for t in types if t not in known and _PREFIX_NAME.fullmatch(t)}
+    return Names({**known, **typed})
+
+
+# Terms ----------------------------------------------------------------------------------------
+
+
+def quoted(text: str) -> str:
+    """A string in the quotes and escapes of Turtle and N-Triples."""
+    return '"' + _ESCAPED.sub(_escape, text) + '"'
+
+
+def in_full(iri: str) -> str:
+    """An IRI between angle brackets."""
+    return f"<{iri}>" if iri.isascii() else f"<{_ESCAPED_IN_IRI.sub(_escape, iri)}>"
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    return _ESCAPES.get(character) or f"\\u{ord(character):04X}"
+
+
+def spelled(triples: Iterable[Triple]) -> Iterator[Triple]:
+    """The triples with their literals in our spelling; the engine has its own for doubles."""
+    for triple in triples:
+        value = triple.object
+        if isinstance(value, Literal) and (known := normal(value)) is not value:
+            yield Triple(triple.subject, triple.predicate, known)
+        else:
+            yield triple
+
+
+# Bytes ----------------------------------------------------------------------------------------
+
+
+class Output:
+    """Text into a binary file, gathered into larger pieces; counts the triples in it."""
+
+    def __init__(self, target: IO[bytes], advance: Advance | None) -> None:
+        self._target = target
+        self._advance = advance
+        self._pieces: list[str] = []
+        self._size = 0
+        self._told = 0
+        self.triples = 0
+
+    def write(self, text: str) -> None:
+        """Take a text; larger pieces go on to the file."""
+        self._pieces.append(text)
+        self._size += len(text)
+        if self._size >= _BUFFER:
+            self._pass_on()
+
+    def count(self, triples: int) -> None:
+        """Take note of triples that have been put into words."""
+        self.triples += triples
+        if self.triples - self._told >= _STEP:
+            self._tell()
+
+    def close(self) -> None:
+        """Pass on what is left; the file stays open."""
+        self._pass_on()
+        if self.triples > self._told:
+            self._tell()
+
+    def _pass_on(self) -> None:
+        self._target.write("".join(self._pieces).encode())
+        self._pieces, self._size = [], 0
+
+    def _tell(self) -> None:
+        if self._advance is not None:
+            self._advance(self.triples - self._told)
+        self._told = self.triples

@@ -1,0 +1,268 @@
+"""RDF of any origin, read safely: nothing is fetched, nothing crashes, faults have a place."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+from collections import deque
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import PurePath
+from typing import IO, Any, TypeAlias, cast, get_args
+from typing import Literal as OneOf
+
+from pyoxigraph import BlankNode, Quad, RdfFormat, Triple
+from pyoxigraph import parse as parse_rdf
+
+from kiprdf.errors import KipError
+from kiprdf.interchange.formats import jsonld_faults, rdfxml
+from kiprdf.interchange.formats.document_contexts import resolved
+from kiprdf.interchange.mapping.terms import Loader
+from kiprdf.source import NOWHERE, Span
+
+Format: TypeAlias = OneOf["turtle", "trig", "ntriples", "nquads", "jsonld", "rdfxml"]
+NESTING = 100
+"""How deep brackets may nest; the parser crashes far beyond, or takes minutes."""
+
+_SUFFIXES: dict[str, Format] = {
+    ".ttl": "turtle",
+    ".trig": "trig",
+    ".nt": "ntriples",
+    ".nq": "nquads",
+    ".jsonld": "jsonld",
+    ".json": "jsonld",
+    ".rdf": "rdfxml",
+    ".xml": "rdfxml",
+    ".owl": "rdfxml",
+}
+_PARSERS: dict[Format, RdfFormat] = {
+    "turtle": RdfFormat.TURTLE,
+    "trig": RdfFormat.TRIG,
+    "ntriples": RdfFormat.N_TRIPLES,
+    "nquads": RdfFormat.N_QUADS,
+    "jsonld": RdfFormat.JSON_LD,
+    "rdfxml": RdfFormat.RDF_XML,
+}
+NAMES: dict[Format, str] = {
+    "turtle": "Turtle",
+    "trig": "TriG",
+    "ntriples": "N-Triples",
+    "nquads": "N-Quads",
+    "jsonld": "JSON-LD",
+    "rdfxml": "RDF/XML",
+}
+"""The formats as people call them."""
+
+# Strings that are not closed are tokens too, or each quote in them would be tried in vain.
+_BRACKETS = re.compile(
+    r'"""(?:"{0,2}(?:[^"\\]|\\.))*(?:"""|\Z)|\'\'\'(?:\'{0,2}(?:[^\'\\]|\\.))*(?:\'\'\'|\Z)'
+    r'|"(?:[^"\\\n]|\\.)*(?:"|$)|\'(?:[^\'\\\n]|\\.)*(?:\'|$)'
+    r'|<[^<>"{}|^`\s]*>|\#[^\n]*|<<\(?|\)?>>|[][(){}]',
+    re.DOTALL | re.MULTILINE,
+)
+_JSON_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[][{}]', re.DOTALL)
+_OPENING = frozenset(("<<", "<<(", "(", "[", "{"))
+_CLOSING = frozenset((">>", ")>>", ")", "]", "}"))
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+_XML_ENCODINGS = re.compile(r"(?i)utf-?8|utf-?16|(us-)?ascii|iso-8859-\d{1,2}|windows-125\d")
+_BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+def format_of(path: object) -> Format | None:
+    """The format a file is in by its suffix; None for another suffix.
+
+    >>> format_of("brain.ttl"), format_of("brain.txt")
+    ('turtle', None)
+    """
+    return _SUFFIXES.get(PurePath(str(path)).suffix.lower())
+
+
+def check_format(format: str) -> None:
+    """Raise KIP_1001 for the name of no format."""
+    if format not in get_args(Format):
+        message = f"There is no format {format!r}."
+        raise KipError("KIP_1001", message, f"The formats are {', '.join(get_args(Format))}.")
+
+
+def parse(
+    content: str | bytes,
+    format: Format,
+    *,
+    base_iri: str | None = None,
+    loader: Loader | None = None,
+) -> list[Quad]:
+    """The quads of a document, each once, in the order of the document.
+
+    Relative IRIs are resolved against ``base_iri``. Blank nodes have labels that no other document
+    has. Nothing is fetched but the contexts of JSON-LD, by a ``loader`` that is given. Raises
+    KIP_1001 with line and column for a broken document, KIP_4002 for one that nests too deeply.
+    """
+    check_format(format)
+    text = decoded(content, format)
+    _check_nesting(text, format)
+    read = text
+    if format == "rdfxml":
+        read = rdfxml.checked(text)
+    elif format == "jsonld":
+        read = resolved(text, loader, base_iri)
+        if read is not text:
+            _check_nesting(read, format)
+    labels = _Labels(text)
+    try:
+        quads = parse_rdf(read, format=_PARSERS[format], base_iri=base_iri)
+        return list(dict.fromkeys(labels.quad(quad) for quad in quads))
+    except SyntaxError as fault:
+        raise _fault(fault, text, read, format, base_iri) from None
+    except ValueError as fault:
+        message = f"<{base_iri}> cannot be the base of relative IRIs: {fault}."
+        raise KipError("KIP_1001", message, "Give an absolute IRI.") from None
+
+
+# Text -----------------------------------------------------------------------------------------
+
+
+def decoded(content: str | bytes, format: Format) -> str:
+    """A document as text; only XML may be in another encoding than UTF-8."""
+    if isinstance(content, str):
+        text = content.removeprefix("\ufeff")
+        found = None if text.isascii() else _LONE_SURROGATE.search(text)
+        if found:
+            message = "The text holds a lone surrogate, which is no character."
+            raise KipError("KIP_1001", message, "Read the file as UTF-8.", _at(found), text)
+        return text
+    encoding = next((name for bom, name in _BOMS.items() if content.startswith(bom)), "utf-8")
+    declared = _XML_ENCODING.match(content) if format == "rdfxml" else None
+    if declared is not None and encoding == "utf-8":
+        encoding = declared.group(1).decode()
+        if not _XML_ENCODINGS.fullmatch(encoding):
+            message = f"The XML is in the encoding {encoding}, which is not read."
+            raise KipError("KIP_1001", message, "Save it as UTF-8.")
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as fault:
+        before = content[: fault.start].decode(encoding, "replace")
+        message = f"The {NAMES[format]} is no {encoding.upper().removesuffix('-SIG')} text."
+        span = Span(len(before), len(before) + 1)
+        readable = content.decode(encoding, "replace")
+        raise KipError("KIP_1001", message, "Save it as UTF-8.", span, readable) from None
+
+
+def _at(match: re.Match[str]) -> Span:
+    return Span(match.start(), match.end())
+
+
+def _check_nesting(text: str, format: Format) -> None:
+    """Raise KIP_4002 at the first bracket too many; elements of XML are counted by its parser."""
+    if format == "rdfxml":
+        return
+    depth = 0
+    for match in (_JSON_BRACKETS if format == "jsonld" else _BRACKETS).finditer(text):
+        token = match.group()
+        if token in _OPENING:
+            depth += 1
+        elif token in _CLOSING:
+            depth -= 1
+        if depth > NESTING:
+            message = f"The {NAMES[format]} nests deeper than {NESTING} brackets."
+            raise KipError("KIP_4002", message, "Write the data flat.", _at(match), text)
+
+
+# Faults ---------------------------------------------------------------------------------------
+
+
+def _fault(
+    fault: SyntaxError, text: str, read: str, format: Format, base_iri: str | None
+) -> KipError:
+    """What the parser says, at its place in the text."""
+    _, has_place, reason = fault.msg.partition(": ")
+    reason = reason if has_place and fault.lineno is not None else fault.msg
+    message = f"The text is no {NAMES[format]}: {reason.rstrip('.')}."
+    hint = "Check the file at this place."
+    if base_iri is None and "No scheme found" in reason:
+        hint = "Give the base of its relative IRIs, or write them in full."
+    if fault.lineno is not None:
+        # A document whose remote contexts were put in place has other places; it is JSON, though.
+        known = read == text
+        span = rdfxml.offset(text, fault.lineno, fault.offset or 1) if known else NOWHERE
+    elif format == "jsonld":
+        span = jsonld_faults.place(text, _repeats(fault.msg, base_iri))
+    else:
+        span = _reached(read, format, base_iri)
+    return KipError("KIP_1001", message, hint, span, text)
+
+
+def _repeats(message: str, base_iri: str | None) -> Callable[[Any], bool]:
+    """Whether a part of a JSON-LD document fails with a message."""
+
+    def fails(part: Any) -> bool:
+        try:
+            deque(parse_rdf(json.dumps(part), format=RdfFormat.JSON_LD, base_iri=base_iri), 0)
+        except SyntaxError as fault:
+            return fault.msg == message
+        return False
+
+    return fails
+
+
+def _reached(read: str, format: Format, base_iri: str | None) -> Span:
+    """How far a parser comes that is fed piece by piece, when its fault does not tell its place."""
+    pieces = rdfxml.pieces(read)
+    source = _Pieces(pieces)
+    try:
+        deque(parse_rdf(cast(IO[bytes], source), format=_PARSERS[format], base_iri=base_iri), 0)
+    except SyntaxError:
+        last = pieces[max(source.given - 1, 0)]
+        end = sum(map(len, pieces[: source.given]))
+        return Span(end - len(last.lstrip()), end)
+    return NOWHERE
+
+
+class _Pieces(io.RawIOBase):
+    """A binary file that gives out one piece at each reading, and counts them."""
+
+    def __init__(self, pieces: list[str]) -> None:
+        self._pieces = pieces
+        self._rest = b""
+        self.given = 0
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._rest and self.given < len(self._pieces):
+            self._rest = self._pieces[self.given].encode()
+            self.given += 1
+        end = len(self._rest) if size < 0 else size
+        found, self._rest = self._rest[:end], self._rest[end:]
+        return found
+
+
+# Blank nodes ----------------------------------------------------------------------------------
+
+
+class _Labels:
+    """Labels of blank nodes that are those of one document: of its content, and a number."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known: dict[BlankNode, BlankNode] = {}
+
+    @cached_property
+    def _digest(self) -> str:
+        return hashlib.sha256(self._text.encode()).hexdigest()[:16]
+
+    def quad(self, quad: Quad) -> Quad:
+        subject, value, graph = quad.subject, quad.object, quad.graph_name
+        blank = (BlankNode, Triple)
+        if not (isinstance(subject, blank) or isinstance(value, blank) or isinstance(graph, blank)):
+            return quad
+        return Quad(*map(self._named, (subject, quad.predicate, value, graph)))
+
+    def _named(self, term: Any) -> Any:
+        if isinstance(term, BlankNode):
+            if term not in self._known:
+                self._known[term] = BlankNode(f"b{self._digest}n{len(self._known)}")
+            return self._known[term]
+        if isinstance(term, Triple):
+            return Triple(*map(self._named, (term.subject, term.predicate, term.object)))
+        return term

@@ -1,0 +1,222 @@
+"""RDF/XML of the rdf11 profile: written, and checked before a parser of RDF reads it.
+
+XML 1.0 has no control characters. A literal that holds one is written as the ``rdf:JSON`` text of
+its value, from which ``profiles.from_profile`` makes it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
+from xml.parsers import expat
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.errors import KipError
+from kiprdf.interchange.formats.layout import UNSHOWN, Output, blocks, header, namespaces
+from kiprdf.interchange.formats.profiles import Node, as_json
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris
+from kiprdf.source import Span
+
+NESTING = 1000
+"""How deep elements may nest: lists that are written out nest two levels an item."""
+ATTRIBUTES = 1000
+"""How many attributes an element may have: the RDF parser's time grows with their square."""
+NAMESPACES = 1000
+"""How many namespaces may be declared around an element: the parser looks through them all."""
+
+# Letters of every edition of XML 1.0; a predicate that ends otherwise has no element name.
+_LETTERS = r"A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u3041-\u3094\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3"
+_LOCAL_NAME = re.compile(rf"[{_LETTERS}][{_LETTERS}0-9.-]*\Z")
+_PREFIX = re.compile(r"(?![Xx][Mm][Ll])[A-Za-z_][A-Za-z0-9_]*")
+_NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_ESCAPED = re.compile(rf'[&<>"\r{UNSHOWN}]')
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+# What these names mean in RDF/XML, they do not mean as predicates (RDF 1.1 XML, 5.1).
+_RESERVED = frozenset(
+    ("RDF", "ID", "about", "parseType", "resource", "nodeID", "datatype", "Description", "li")
+)
+_ABOLISHED = frozenset(("bagID", "aboutEach", "aboutEachPrefix"))
+_RESERVED_NAMESPACES = ("http://www.w3.org/XML/1998/namespace", "http://www.w3.org/2000/xmlns/")
+_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
+
+
+# Out ------------------------------------------------------------------------------------------
+
+
+def representable(triples: Iterable[Triple]) -> Iterator[Triple]:
+    """The triples, literals of what XML has no characters for as the JSON of their values."""
+    for triple in triples:
+        value = triple.object
+        if isinstance(value, Literal) and _NO_CHARACTER.search(value.value):
+            text = _NO_CHARACTER.sub(_json_escape, as_json(value).value)
+            value = Literal(text, datatype=vocab.JSON)
+            triple = Triple(triple.subject, triple.predicate, value)
+        yield triple
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match.group()):04x}"
+
+
+def write(
+    triples: Iterable[Triple],
+    output: Output,
+    iris: Iris,
+    prefixes: Mapping[str, str] | None = None,
+) -> None:
+    """Write the triples of the rdf11 profile, one a line, behind an instruction with the base.
+
+    Raises KIP_1001 for a predicate whose IRI does not end in an XML name.
+    """
+    written = list(triples)
+    names = _element_names({t.predicate.value for t in written}, namespaces(iris, prefixes or {}))
+    output.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+    output.write(f"<?{header(iris)}?>\n<rdf:RDF")
+    for prefix, namespace in sorted(names.used.items()):
+        output.write(f'\n    xmlns:{prefix}="{_escaped(namespace)}"')
+    output.write(">\n")
+    for subject, own in blocks(written, iris):
+        lines = "".join(_property(names.by_iri[t.predicate.value], t) for t in own)
+        beginning = f"\n<rdf:Description {_node(subject, 'about')}>\n"
+        output.write(f"{beginning}{lines}</rdf:Description>\n")
+        output.count(len(own))
+    output.write("</rdf:RDF>\n")
+
+
+class _ElementNames:
+    def __init__(self) -> None:
+        self.by_iri: dict[str, str] = {}
+        self.used: dict[str, str] = {"rdf": vocab.RDF}
+
+
+def _element_names(predicates: Iterable[str], known: Mapping[str, str]) -> _ElementNames:
+    """A qualified name for each predicate, with a prefix made up where there is none."""
+    by_namespace: dict[str, str] = {}
+    for prefix, namespace in known.items():
+        if _PREFIX.fullmatch(prefix):
+            by_namespace.setdefault(namespace, prefix)
+    names = _ElementNames()
+    for iri in sorted(predicates):
+        namespace, local = _split(iri, by_namespace)
+        prefix = by_namespace.setdefault(namespace, "")
+        if not prefix:
+            taken = {*known, *by_namespace.values()}
+            prefix = next(n for i in range(1, len(taken) + 2) if (n := f"ns{i}") not in taken)
+            by_namespace[namespace] = prefix
+        names.used[prefix] = namespace
+        names.by_iri[iri] = f"{prefix}:{local}"
+    return names
+
+
+def _split(iri: str, known: Mapping[str, str]) -> tuple[str, str]:
+    """Namespace and local name; a known namespace, if the rest of the IRI is a name."""
+    fits = (s for s in known if iri.startswith(s) and _LOCAL_NAME.match(iri, len(s)))
+    namespace = max(fits, key=len, default=None)
+    if namespace is None:
+        found = _LOCAL_NAME.search(iri)
+        namespace = iri[: found.start()] if found else iri
+    local = iri[len(namespace) :]
+    reserved = namespace == vocab.RDF and local in _RESERVED | _ABOLISHED
+    if not local or not namespace or reserved or namespace in _RESERVED_NAMESPACES:
+        message = f"The predicate <{iri}> cannot be the name of an XML element."
+        raise KipError("KIP_1001", message, "Write Turtle, or map it to another IRI.")
+    return namespace, local
+
+
+def _property(name: str, triple: Triple) -> str:
+    value = triple.object
+    if not isinstance(value, Literal):
+        return f"    <{name} {_node(cast(Node, value), 'resource')}/>\n"
+    attribute = ""
+    if value.language is not None:
+        attribute = f' xml:lang="{value.language}"'
+    elif value.datatype != vocab.STRING:
+        attribute = f' rdf:datatype="{_escaped(value.datatype.value)}"'
+    return f"    <{name}{attribute}>{_escaped(value.value)}</{name}>\n"
+
+
+def _node(node: Node, attribute: str) -> str:
+    if isinstance(node, NamedNode):
+        return f'rdf:{attribute}="{_escaped(node.value)}"'
+    return f'rdf:nodeID="{node.value}"'
+
+
+def _escaped(text: str) -> str:
+    return _ESCAPED.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    return _ESCAPES.get(character) or f"&#x{ord(character):X};"
+
+
+# In -------------------------------------------------------------------------------------------
+
+
+def checked(text: str) -> str:
+    """A text that is well-formed, harmless XML, without its declaration.
+
+    Raises KIP_1001 with line and column for a text that is not well-formed, or has a document type
+    definition; KIP_4002 for elements that nest too deeply, for too many attributes or namespaces.
+    """
+    parser = expat.ParserCreate("utf-8")
+    declared: list[int] = []
+
+    def place() -> Span:
+        return offset(text, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+
+    def on_start(name: str, attributes: dict[str, str]) -> None:
+        # The namespaces in scope: those around the element, and its own.
+        own = sum(attribute.startswith("xmlns") for attribute in attributes) if attributes else 0
+        declared.append(own + (declared[-1] if declared else 0))
+        why = _excess(len(declared), len(attributes), declared[-1])
+        if why is not None:
+            raise KipError("KIP_4002", f"The XML {why}.", "Write the data flat.", place(), text)
+
+    def on_end(name: str) -> None:
+        declared.pop()
+
+    def on_doctype(*_: object) -> None:
+        # Its entities read files, or grow to gigabytes.
+        message = "The XML has a document type definition (<!DOCTYPE …>), which is not read."
+        at = text.find("<!DOCTYPE")
+        raise KipError("KIP_1001", message, "Write its entities out.", Span(at, at + 9), text)
+
+    parser.StartElementHandler = on_start
+    parser.EndElementHandler = on_end
+    parser.StartDoctypeDeclHandler = on_doctype
+    try:
+        parser.Parse(text.encode(), True)
+    except expat.ExpatError as fault:
+        span = offset(text, fault.lineno, fault.offset + 1)
+        message = f"The text is no XML: {expat.ErrorString(fault.code)}."
+        raise KipError("KIP_1001", message, "Check the file at this place.", span, text) from None
+    declaration = _DECLARATION.match(text)
+    if declaration is None:
+        return text
+    # The text is decoded by now, whatever it declares. Blanks keep all places.
+    return re.sub(r"[^\n]", " ", declaration.group()) + text[declaration.end() :]
+
+
+def _excess(depth: int, attributes: int, namespaces: int) -> str | None:
+    if depth > NESTING:
+        return f"nests deeper than {NESTING} elements"
+    if attributes > ATTRIBUTES:
+        return f"has an element with more than {ATTRIBUTES} attributes"
+    return f"declares more than {NAMESPACES} namespaces" if namespaces > NAMESPACES else None
+
+
+def pieces(text: str) -> list[str]:
+    """The text, each piece ending with a tag: a parser that fails has read as far as its fault."""
+    return re.findall(r"[^>]*>|[^>]+\Z", text)
+
+
+def offset(text: str, line: int, column: int) -> Span:
+    """Where a line and a column, counted from 1, are in a text."""
+    start = -1
+    for _ in range(line - 1):
+        start = text.find("\n", start + 1)
+    return Span(start + column, start + column + 1)

@@ -1,0 +1,101 @@
+"""Datasets of a nexus, read back from every format in which they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
+
+from kiprdf.errors import KipError
+from kiprdf.interchange.formats import jsonld
+from kiprdf.interchange.formats.layout import FORMAT, spelled
+from kiprdf.interchange.formats.parsing import NAMES, Format, check_format, decoded, parse
+from kiprdf.interchange.formats.profiles import from_profile
+from kiprdf.rdf.iris import Iris, base_fault
+
+if TYPE_CHECKING:
+    from kiprdf.interchange.mapping.contexts import Mapping
+
+_HEADER = re.compile(r"# kiprdf (\d{1,9}) base <([^>\n]*)>")
+_XML_HEADER = re.compile(r"\s*(?:<\?xml\s[^>]*\?>\s*)?<\?kiprdf (\d{1,9}) base <([^>\n]*)>")
+
+
+def read(
+    content: str | bytes,
+    format: Format,
+    base: str,
+    *,
+    source_base: str | None = None,
+    mapping: Mapping | None = None,
+) -> list[Triple]:
+    """The triples of a snapshot in any format and either profile, as the store holds them.
+
+    The base of the snapshot is the one it names at its beginning, or ``source_base``; its IRIs
+    move to ``base``. A snapshot that was written with a mapping is read with it. Raises KIP_1001
+    with line and column for a broken text, KIP_4002 for one that nests too deeply, KIP_2002 for
+    what is no dataset of one graph.
+    """
+    check_format(format)
+    text = decoded(content, format)
+    origin = source_base or base_of(text, format)
+    if origin is None:
+        message = f"The {NAMES[format]} does not begin with the base of its IRIs, as ours does."
+        raise KipError("KIP_1001", message, "Give base_iri, the base of its IRIs.")
+    fault = base_fault(origin)
+    if fault is not None:
+        raise KipError("KIP_1001", f"The base <{origin}> {fault}.", "Correct the base.")
+    return restored(_default_graph(parse(text, format)), origin, base, mapping)
+
+
+def base_of(text: str, format: Format) -> str | None:
+    """The base that a snapshot names at its beginning; None where there is none.
+
+    Raises KIP_1001 for a snapshot of a newer format.
+    """
+    if format == "jsonld":
+        return jsonld.base_of(text)
+    match = (_XML_HEADER if format == "rdfxml" else _HEADER).match(text)
+    if match is None:
+        return None
+    if int(match.group(1)) > FORMAT:
+        message = f"The snapshot has format {match.group(1)}; this kiprdf reads {FORMAT}."
+        raise KipError("KIP_1001", message, "Use a newer kiprdf.")
+    return match.group(2)
+
+
+def restored(
+    triples: Iterable[Triple], origin: str, base: str, mapping: Mapping | None = None
+) -> list[Triple]:
+    """The dataset that triples of either profile stand for, each once, moved to a base."""
+    found: Iterable[Triple] = from_profile(triples)
+    if mapping is not None:
+        from kiprdf.interchange.mapping.mapped import from_mapped
+
+        # Before the base moves: a text that a mapping made an IRI does not move with it.
+        found = from_mapped(found, Iris(origin), mapping)
+    if origin != base:
+        found = (_rebased(triple, origin, base) for triple in found)
+    return list(dict.fromkeys(spelled(found)))
+
+
+def _default_graph(quads: Iterable[Quad]) -> Iterator[Triple]:
+    for quad in quads:
+        if not isinstance(quad.graph_name, DefaultGraph):
+            message = f"The snapshot holds the named graph {quad.graph_name}."
+            raise KipError("KIP_2002", message, "A nexus is one graph, the default graph.")
+        yield quad.triple
+
+
+def _rebased(triple: Triple, origin: str, base: str) -> Triple:
+    """A triple with the IRIs of one base moved to another."""
+
+    def moved(term: object) -> object:
+        if isinstance(term, NamedNode):
+            rest = term.value.removeprefix(origin)
+            return term if rest == term.value else NamedNode(base + rest)
+        return _rebased(term, origin, base) if isinstance(term, Triple) else term
+
+    parts = (triple.subject, triple.predicate, triple.object)
+    return Triple(*map(moved, parts))  # type: ignore[arg-type]

@@ -1,0 +1,274 @@
+"""Foreign RDF as concepts and propositions: what an import would write (docs/how-to/import.md).
+
+``foreign``, ``lists`` and ``blanks`` make triples easy to read, ``naming`` and ``identities`` say
+what is a concept and what it is called, ``roles`` tells facts from values, ``values`` turns
+literals into JSON, ``facts`` puts propositions in order, ``missing`` makes what is not defined,
+``plan`` is the result. Nothing is written here, and nothing but the arguments is read.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from pyoxigraph import NamedNode, Quad
+
+from kiprdf.errors import KipError, shown
+from kiprdf.interchange.importing import lists
+from kiprdf.interchange.importing.blanks import blank_names, is_blank
+from kiprdf.interchange.importing.facts import Fact, Facts, PlacedFact
+from kiprdf.interchange.importing.foreign import (
+    Foreign,
+    Node,
+    Object,
+    Statement,
+    collect,
+    replaced_in,
+    separate_reifiers,
+    statement_text,
+)
+from kiprdf.interchange.importing.identities import Identifier, Resource, all_claims, own_claims
+from kiprdf.interchange.importing.known import SAME_AS, Known
+from kiprdf.interchange.importing.missing import made_definitions, require_defined
+from kiprdf.interchange.importing.naming import Names
+from kiprdf.interchange.importing.plan import JsonMap, Plan, PlannedConcept, PlannedProposition
+from kiprdf.interchange.importing.roles import Roles, stubs
+from kiprdf.interchange.importing.values import Gathered, to_value, together
+from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.language.names import META_TYPES, is_key
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.semantics.places import RESERVED_METADATA
+
+OTHER_TYPES = "other_types"
+"""The attribute that keeps the classes, as IRIs, that the type of a concept does not tell."""
+GRAPH = "graph"
+"""The metadata key that keeps the IRI of a named graph, or several."""
+
+
+def plan(
+    quads: Iterable[Quad],
+    mapping: Mapping,
+    *,
+    iris: Iris,
+    known: Known,
+    define: bool = False,
+    default_type: str | None = None,
+    language: str | None = None,
+    metadata: JsonMap | None = None,
+    source_base: str | None = None,
+) -> Plan:
+    """What quads become under a mapping, in the nexus that ``iris`` and ``known`` tell of.
+
+    ``define`` creates the types and predicates that are missing; otherwise they are KIP_2001, all
+    of them at once. ``default_type`` is the type of resources without one, and of the undescribed
+    ends of predicates that the mapping names. ``language`` is preferred for names.
+    ``metadata`` tells where everything comes from. ``source_base`` is the base of the nexus that
+    wrote the quads, if one did. The order of the quads makes no difference.
+    """
+    if default_type is not None and not is_key(default_type):
+        message = f"The default type '{shown(default_type)}' is no identifier."
+        raise KipError("KIP_1002", message)
+    foreign, count = read_foreign(quads)
+    bases = [iris] if source_base is None else [iris, Iris(source_base)]
+    importer = _Importer(foreign, mapping, bases, known, default_type, language)
+    made = importer.plan()
+    missing = importer.missing()
+    if not define:
+        require_defined(missing)
+    made.definitions = made_definitions(missing, foreign.statements, language)
+    made.metadata, made.triples = dict(metadata or {}), count
+    return made
+
+
+def read_foreign(quads: Iterable[Quad]) -> tuple[Foreign, int]:
+    """Quads without blank nodes, with lists as values and reifiers apart; how many there were.
+
+    Statements are in the order of their texts.
+    """
+    collected, skipped = collect(quads)
+    gathered, broken = lists.gather(collected)
+    names: dict[Node, Object] = dict(blank_names([*gathered.values(), *broken]).items())
+    graphs: dict[Statement, list[str]] = defaultdict(list)
+    for original, statement in gathered.items():
+        graphs[replaced_in(statement, names)].extend(collected[original])
+    foreign = Foreign(sorted(graphs, key=statement_text), graphs, {}, skipped)
+    for statement in broken:
+        foreign.skip(replaced_in(statement, names), lists.BROKEN)
+    separate_reifiers(foreign)
+    return foreign, len(collected)
+
+
+class _Importer:
+    def __init__(
+        self,
+        foreign: Foreign,
+        mapping: Mapping,
+        bases: list[Iris],
+        known: Known,
+        default_type: str | None,
+        language: str | None,
+    ) -> None:
+        self._foreign = foreign
+        said = foreign.by_subject()
+        known = known.claiming(own_claims(said, Names(mapping, known, bases)))
+        names = Names(mapping, known, bases)
+        expected = stubs(said, foreign, names, known) if default_type is not None else set()
+        identifier = Identifier(names, known, default_type, language)
+        self._identities = identifier.identify(said, expected)
+        self._names = names
+        self._known = known.claiming(all_claims(said, self._identities, names))
+        self._roles = Roles(foreign, names, self._known, self._identities)
+        self._facts = Facts(foreign, names, self._roles.id)
+        self._gathered: dict[NamedNode, Gathered] = defaultdict(Gathered)
+
+    def plan(self) -> Plan:
+        """The plan without definitions."""
+        self._facts.place([s for s in self._foreign.statements if not self._take(s)])
+        propositions = self._propositions()
+        concepts = self._concepts()
+        skipped = sorted(dict.fromkeys(self._foreign.skipped))
+        warnings = [*self._identities.warnings, *self._names.warnings()]
+        return Plan([], concepts, propositions, skipped, warnings)
+
+    def missing(self) -> dict[ConceptName, set[str]]:
+        """The names that must be defined, and the IRIs that need them."""
+        wanted: dict[ConceptName, set[str]] = defaultdict(set)
+        resources = self._identities.resources.values()
+        for resource in resources:
+            if resource.identity.type not in META_TYPES:
+                name = ConceptName(META_TYPES[0], resource.identity.type)
+                wanted[name].update([resource.class_iri] if resource.class_iri else [])
+        for fact, placed in self._facts.placed.items():
+            wanted[ConceptName(META_TYPES[1], fact[1])].add(placed.property)
+        defined = {resource.identity for resource in resources}
+        return {
+            name: {iri for iri in iris if not self._names.is_below_base(iri)}
+            for name, iris in wanted.items()
+            if name not in defined and not self._is_defined(name)
+        }
+
+    def _is_defined(self, name: ConceptName) -> bool:
+        is_type = name.type == META_TYPES[0]
+        return name.name in (self._known.concept_types if is_type else self._known.predicates)
+
+    # Which statement is what ------------------------------------------------------------------
+
+    def _take(self, statement: Statement) -> bool:
+        """Take a statement as a value, or leave it out; False for one that is a fact."""
+        subject = statement.subject
+        assert isinstance(subject, NamedNode)
+        reason = self._identities.refused.get(subject)
+        resource = self._identities.resources.get(subject)
+        if reason is not None:
+            self._foreign.skip(statement, reason)
+        elif statement.predicate == vocab.TYPE:
+            self._take_type(statement, subject, resource)
+        elif self._roles.is_fact(statement, resource):
+            return False
+        elif resource is None or not self._roles.is_name(statement, resource):
+            self._take_value(statement, subject, resource)
+        return True
+
+    def _take_type(
+        self, statement: Statement, subject: NamedNode, resource: Resource | None
+    ) -> None:
+        """The type of a concept stands in its identity, other classes in an attribute."""
+        if not isinstance(statement.object, NamedNode) or is_blank(statement.object):
+            self._foreign.skip(statement, "a type is an IRI")
+            return
+        gathered = self._gathered[subject]
+        gathered.graphs.update(self._foreign.graphs[statement])
+        iri = statement.object.value
+        if resource is None or iri in resource.types:
+            gathered.attributes.add(OTHER_TYPES, iri, always_array=True)
+        elif resource.class_iri is not None:
+            self._names.note("concept type", resource.identity.type, iri)
+
+    # Values -----------------------------------------------------------------------------------
+
+    def _take_value(
+        self, statement: Statement, subject: NamedNode, resource: Resource | None
+    ) -> None:
+        """Keep a value under its key, or say why not."""
+        property = statement.predicate.value
+        key, is_metadata = self._roles.key(statement, resource)
+        fault = self._roles.fault(statement, key, resource)
+        if fault is not None:
+            self._foreign.skip(statement, fault)
+            return
+        assert key is not None
+        if is_metadata and key.name in RESERVED_METADATA:
+            return  # what an engine noted of its own writing; this one will note ours
+        try:
+            value = to_value(statement.object, key.term)
+        except ValueError as reason:
+            self._foreign.skip(statement, str(reason))
+            return
+        gathered = self._gathered[subject]
+        gathered.graphs.update(self._foreign.graphs[statement])
+        if key.name == SAME_AS and not is_metadata:
+            gathered.add_same_as(value)
+            return
+        if not key.is_own:
+            self._names.note("metadata key" if is_metadata else "attribute", key.name, property)
+        values = gathered.metadata if is_metadata else gathered.attributes
+        always_array = key.term is not None and key.term.container is not None
+        values.add(key.name, value, always_array, key.is_own)
+
+    # The elements -----------------------------------------------------------------------------
+
+    def _propositions(self) -> list[PlannedProposition]:
+        """The propositions by height, then by what they say; reifiers of none are skipped."""
+        made = [self._proposition(fact, placed) for fact, placed in self._facts.placed.items()]
+        heights = {placed.id: placed.height for placed in self._facts.placed.values()}
+        for statement in self._foreign.statements:
+            reifier = statement.subject
+            if reifier in self._foreign.reified and reifier not in self._facts.fact_of:
+                reason = "it annotates a triple that is no proposition"
+                self._foreign.skip(statement, reason)
+        return sorted(made, key=lambda p: (heights[p.id], p.subject, p.predicate, p.object))
+
+    def _proposition(self, fact: Fact, placed: PlacedFact) -> PlannedProposition:
+        link = PlannedProposition(placed.id, *fact, is_new=not self._known.exists(placed.id))
+        gathered = Gathered()
+        for reifier in sorted(placed.reifiers, key=str):
+            gathered.merge(self._gathered[reifier])
+            if not self._names.is_below_base(reifier.value) and not is_blank(reifier):
+                gathered.same_as.add(reifier.value)
+        gathered.graphs = placed.graphs
+        before = self._known.originals.get(link.id, ())
+        _fill(link, gathered, [*before, *sorted(gathered.same_as - {*before})])
+        return link
+
+    def _concepts(self) -> list[PlannedConcept]:
+        """Definitions of the data, then other concepts, by type and name.
+
+        Several resources may be one concept, by an earlier import.
+        """
+        nodes: dict[ConceptName, list[NamedNode]] = defaultdict(list)
+        for node, resource in self._identities.resources.items():
+            if not resource.is_fixed:
+                nodes[resource.identity].append(node)
+        rank = {name: place for place, name in enumerate(META_TYPES)}
+        order = sorted(nodes, key=lambda name: (rank.get(name.type, len(rank)), name))
+        return [self._concept(identity, nodes[identity]) for identity in order]
+
+    def _concept(self, identity: ConceptName, nodes: list[NamedNode]) -> PlannedConcept:
+        concept = PlannedConcept(*identity, is_new=not self._known.exists(identity.id))
+        gathered = Gathered()
+        for node in nodes:
+            gathered.merge(self._gathered[node])
+        _fill(concept, gathered, self._known.originals.get(identity.id, ()))
+        return concept
+
+
+def _fill(
+    element: PlannedConcept | PlannedProposition, gathered: Gathered, same_as: Sequence[str]
+) -> None:
+    element.attributes = gathered.attributes.json()
+    if same_as:
+        element.attributes[SAME_AS] = same_as[0] if len(same_as) == 1 else list(same_as)
+    element.metadata = gathered.metadata.json()
+    if gathered.graphs:
+        element.metadata[GRAPH] = together(gathered.graphs)

@@ -1,0 +1,80 @@
+"""The types and predicates that an import uses and the nexus has not: made, or refused."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.errors import KipError
+from kiprdf.interchange.importing.foreign import Statement
+from kiprdf.interchange.importing.known import SAME_AS
+from kiprdf.interchange.importing.naming import DESCRIPTIONS, is_name_text, label_rank
+from kiprdf.interchange.importing.plan import PlannedConcept
+from kiprdf.language.names import META_TYPES
+from kiprdf.rdf.iris import ConceptName
+
+MOST_NAMED = 100
+"""How many undefined names of a kind an error lists."""
+
+
+def require_defined(missing: Mapping[ConceptName, set[str]]) -> None:
+    """Raise KIP_2001 with everything that is missing, by the IRIs that need it."""
+    if not missing:
+        return
+    lists = []
+    for meta_type, what in zip(META_TYPES, ("concept types", "predicates"), strict=True):
+        named = [_shown(key, missing[key]) for key in sorted(missing) if key.type == meta_type]
+        more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+        if named:
+            lists.append(f"{what} {', '.join(named[:MOST_NAMED])}{more}")
+    message = f"The data need what is not defined: {'; '.join(lists)}."
+    hint = "Map the IRIs to names that are defined, define these, or import with define=True."
+    raise KipError("KIP_2001", message, hint)
+
+
+def _shown(name: ConceptName, iris: set[str]) -> str:
+    return f"'{name.name}'" + (f" (<{min(iris)}>)" if iris else "")
+
+
+def made_definitions(
+    missing: Mapping[ConceptName, set[str]], statements: Iterable[Statement], language: str | None
+) -> list[PlannedConcept]:
+    """A definition for each missing name, described by what the data say of its IRI."""
+    described: dict[str, list[Statement]] = defaultdict(list)
+    for statement in statements:
+        if isinstance(statement.subject, NamedNode) and statement.predicate.value in DESCRIPTIONS:
+            described[statement.subject.value].append(statement)
+    made = []
+    for name in sorted(missing):
+        iris = sorted(missing[name])
+        texts = [text for iri in iris if (text := _description(described[iri], language))]
+        definition = PlannedConcept(name.type, name.name)
+        definition.attributes["description"] = texts[0] if texts else _made_of(iris)
+        if iris:
+            definition.attributes[SAME_AS] = iris[0] if len(iris) == 1 else iris
+        if name.type == META_TYPES[1]:
+            # Data tell what was linked, not what may be.
+            definition.attributes |= {"subject_types": ["*"], "object_types": ["*"]}
+        made.append(definition)
+    return made
+
+
+def _description(own: list[Statement], language: str | None) -> str | None:
+    for property in DESCRIPTIONS:
+        texts = [
+            s.object
+            for s in own
+            if s.predicate.value == property
+            and isinstance(s.object, Literal)
+            and is_name_text(s.object)
+        ]
+        if texts:
+            return min(texts, key=lambda text: label_rank(text, language)).value
+    return None
+
+
+def _made_of(iris: list[str]) -> str:
+    listed = " and ".join(f"<{iri}>" for iri in iris)
+    return f"Imported from RDF, where it is {listed}." if iris else "Imported from RDF."

@@ -1,0 +1,212 @@
+"""Foreign RDF terms as JSON values: nothing is lost that a mapping does not bring back."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from kiprdf.interchange.importing.foreign import Items, Object, Statement
+from kiprdf.interchange.mapping.contexts import Term
+from kiprdf.language import limits
+from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import Json, canonical_json, to_json
+
+_INTEGERS = frozenset(
+    f"{vocab.XSD}{name}"
+    for name in (
+        *("integer", "long", "int", "short", "byte", "positiveInteger", "negativeInteger"),
+        *("nonNegativeInteger", "nonPositiveInteger"),
+        *("unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"),
+    )
+)
+_FRACTIONS = frozenset(f"{vocab.XSD}{name}" for name in ("decimal", "double", "float"))
+_TIMES = frozenset(
+    f"{vocab.XSD}{name}"
+    for name in ("date", "dateTime", "dateTimeStamp", "time", "gYear", "gYearMonth")
+)
+"""ISO 8601 texts, which KIP keeps as strings."""
+_ANY_URI = f"{vocab.XSD}anyURI"
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
+_FRACTION = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_DIGITS = 400
+"""A longer number is no double."""
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def to_value(term: Object, mapped: Term | None = None) -> Json:
+    """The JSON value of a term.
+
+    Numbers, booleans and strings are such; times are strings; a literal with a language or
+    another datatype is an object ``{"@value", "@language"}`` or ``{"@value", "@type"}``, and a
+    string where the mapping says that language or datatype. An IRI is a string, a list an array.
+    Raises ValueError for what no value can be, with the reason.
+
+    >>> to_value(Literal("Kopfschmerz", language="de"))
+    {'@value': 'Kopfschmerz', '@language': 'de'}
+    """
+    if isinstance(term, Items):
+        return [to_value(item, mapped) for item in term.terms]
+    if isinstance(term, Statement):
+        raise ValueError("a triple term is no value")
+    if isinstance(term, NamedNode | BlankNode):
+        return None if term == vocab.NULL else _checked(term.value)
+    if mapped is not None and _is_brought_back(term, mapped):
+        return _plain(term, _checked(term.value))
+    return _plain(term, None)
+
+
+def _checked(text: str) -> str:
+    if len(text.encode()) > limits.STRING_BYTES:
+        raise ValueError("a string of more than 1 MiB is no value")
+    return text
+
+
+def _is_brought_back(literal: Literal, mapped: Term) -> bool:
+    """Whether the mapping gives a plain string the language or datatype of this literal."""
+    if literal.language is not None:
+        return literal.language == (mapped.language or "").lower() and _direction(literal) == (
+            mapped.direction
+        )
+    if mapped.is_iri:
+        return literal.datatype.value == _ANY_URI
+    return mapped.datatype is not None and literal.datatype == mapped.datatype
+
+
+def _direction(literal: Literal) -> str | None:
+    if literal.direction is None:
+        return None
+    return str(literal.direction).rsplit(".", maxsplit=1)[-1].lower()
+
+
+def _plain(literal: Literal, text: str | None) -> Json:
+    """A literal by its datatype; ``text`` where there is no other form."""
+    datatype = literal.datatype.value
+    other = {"@value": _checked(literal.value), "@type": datatype} if text is None else text
+    if literal.language is not None:
+        _checked(literal.value)
+        return to_json(literal) if text is None else text
+    if datatype == vocab.STRING.value or datatype in _TIMES:
+        return _checked(literal.value)
+    if datatype in _INTEGERS:
+        return _integer(literal.value, other)
+    if datatype in _FRACTIONS:
+        return _fraction(literal.value, other)
+    if datatype == vocab.BOOLEAN.value:
+        return _BOOLEANS.get(literal.value, other)
+    if datatype == vocab.JSON.value:
+        return _json(literal.value, other)
+    return other
+
+
+def _integer(text: str, other: Json) -> Json:
+    """An integer of 64 bits."""
+    if not _INTEGER.fullmatch(text):
+        return other
+    number = int(text)
+    return number if limits.INTEGER_MINIMUM <= number <= limits.INTEGER_MAXIMUM else other
+
+
+def _fraction(text: str, other: Json) -> Json:
+    """A finite number that loses no digit."""
+    if len(text) > _DIGITS or not _FRACTION.fullmatch(text):
+        return other
+    number = float(text)
+    with suppress(InvalidOperation):
+        if math.isfinite(number) and Decimal(repr(number)) == Decimal(text):
+            return number
+    return other
+
+
+def _json(text: str, other: Json) -> Json:
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
+        canonical_json(value).encode()  # no NaN, no lone surrogate
+        if _is_storable(value, limits.NESTING - 1):
+            return value
+    return other
+
+
+def _is_storable(value: Json, depth: int) -> bool:
+    if isinstance(value, bool) or value is None:
+        return True
+    if isinstance(value, int):
+        return limits.INTEGER_MINIMUM <= value <= limits.INTEGER_MAXIMUM
+    if isinstance(value, str):
+        return len(value.encode()) <= limits.STRING_BYTES
+    if not isinstance(value, list | dict):
+        return True
+    items = [*value, *value.values()] if isinstance(value, dict) else value
+    return depth > 0 and all(_is_storable(item, depth - 1) for item in items)
+
+
+def together(values: Iterable[Json], always_array: bool = False) -> Json:
+    """Several values as one: the only one, or an array in an order that they alone make.
+
+    >>> together(["b", 10, 9, "a", "b"])
+    [9, 10, 'a', 'b']
+    """
+    distinct = {canonical_json(value): value for value in values}
+    found = sorted(distinct.values(), key=_order)
+    if len(found) == 1 and (not always_array or isinstance(found[0], list)):
+        return found[0]
+    return found
+
+
+def _order(value: Json) -> tuple[int, float, str]:
+    if isinstance(value, int | float):
+        return (0, float(value), canonical_json(value))
+    return (1 if isinstance(value, str) else 2, 0.0, canonical_json(value))
+
+
+@dataclass(slots=True)
+class Values:
+    """Values by key, before they become one value each."""
+
+    found: dict[str, list[Json]] = field(default_factory=dict)
+    own: dict[str, list[Json]] = field(default_factory=dict)
+    arrays: set[str] = field(default_factory=set)
+
+    def add(self, key: str, value: Json, always_array: bool = False, is_own: bool = False) -> None:
+        """Keep a value; one that kiprdf wrote under the key itself is the whole value."""
+        (self.own if is_own else self.found).setdefault(key, []).append(value)
+        if always_array:
+            self.arrays.add(key)
+
+    def merge(self, other: Values) -> None:
+        for mine, theirs in ((self.found, other.found), (self.own, other.own)):
+            for key, values in theirs.items():
+                mine.setdefault(key, []).extend(values)
+        self.arrays |= other.arrays
+
+    def json(self) -> dict[str, Json]:
+        return {
+            key: together(values, key in self.arrays and key not in self.own)
+            for key, values in {**self.found, **self.own}.items()
+        }
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What is said of one node; ``same_as`` are IRIs beside its own."""
+
+    attributes: Values = field(default_factory=Values)
+    metadata: Values = field(default_factory=Values)
+    graphs: set[str] = field(default_factory=set)
+    same_as: set[str] = field(default_factory=set)
+
+    def add_same_as(self, value: Json) -> None:
+        texts = value if isinstance(value, list) else [value]
+        self.same_as.update(text for text in texts if isinstance(text, str))
+
+    def merge(self, other: Gathered) -> None:
+        self.attributes.merge(other.attributes)
+        self.metadata.merge(other.metadata)
+        self.graphs |= other.graphs
+        self.same_as |= other.same_as

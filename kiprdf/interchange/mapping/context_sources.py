@@ -1,0 +1,74 @@
+"""Where mappings are: packs, files, and JSON at hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from kiprdf import resources
+from kiprdf.errors import KipError, nearest, shown
+from kiprdf.interchange.formats import json_text
+from kiprdf.interchange.mapping.terms import ContextJson, Document
+
+
+def packs() -> list[str]:
+    """The names of the mappings that travel with the package.
+
+    >>> packs()
+    ['dcterms', 'foaf', 'prov', 'schema-org', 'skos']
+    """
+    return sorted(path.stem for path in resources.directory("mappings").glob("*.jsonld"))
+
+
+def document_of(
+    source: str | os.PathLike[str] | ContextJson,
+) -> tuple[Document, Any, tuple[str, ...]]:
+    """The document of a source, its context, and the path to it; errors as of ``Mapping.load``."""
+    if isinstance(source, str) and source.lower().startswith(("http:", "https:")):
+        return Document("The mapping"), source, ()
+    if isinstance(source, str | os.PathLike):
+        path = _path(source)
+        text = _text(path)
+        try:
+            value, places = json_text.read(text)
+        except KipError as error:
+            error.message = f"{path.name}: {error.message}"
+            raise
+        document = Document(path.name, text, places)
+    else:
+        value, document = source, Document("The mapping")
+    return document, _context_of(value, document), ("@context",)
+
+
+def _context_of(value: Any, document: Document) -> Any:
+    if not hasattr(value, "keys") or "@context" not in value:
+        hint = 'A mapping is {"@context": {…}}; see docs/how-to/mappings.md.'
+        raise document.fault((), "A mapping is a JSON object with '@context'.", hint)
+    for key in value:
+        if key != "@context":
+            raise document.fault((key,), "A mapping has '@context' and nothing beside it.")
+    return value["@context"]
+
+
+def _path(source: str | os.PathLike[str]) -> Path:
+    """Where a mapping is; a bare word is the name of a pack."""
+    name = os.fspath(source)
+    if isinstance(source, str) and name in packs():
+        return resources.directory("mappings") / f"{name}.jsonld"
+    path = Path(name)
+    if isinstance(source, str) and path.suffix == "" and path.name == name and not path.exists():
+        likely = nearest(name, packs()) or packs()
+        hint = f"Packs are called {', '.join(likely)}; everything else is a path."
+        raise KipError("KIP_1001", f"There is no mapping '{shown(name)}'.", hint)
+    return path
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        message = f"{path.name} is no UTF-8 text."
+        raise KipError("KIP_1001", message, "Save it as UTF-8.") from None
+    except ValueError as fault:
+        raise KipError("KIP_1001", f"This is no path: {fault}.", "Give a path.") from None

@@ -1,0 +1,271 @@
+"""Mapping files: JSON-LD 1.1 contexts that give the words of KIP their IRIs.
+
+What a context says is read by JSON-LD's own rules (``context_reader``): the terms of the top level
+are concept types and predicates, and serve attributes and metadata keys too; the contexts below
+``attributes`` and ``metadata`` win for those, and that of a type lies between the two.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from pyoxigraph import NamedNode
+
+from kiprdf.interchange.mapping.context_reader import Reader
+from kiprdf.interchange.mapping.context_sources import document_of, packs
+from kiprdf.interchange.mapping.context_text import context_json
+from kiprdf.interchange.mapping.terms import Active, ContextJson, Definition, Layer, Loader
+from kiprdf.language.names import META_TYPES, is_key
+from kiprdf.rdf import vocab
+
+__all__ = ["ContextJson", "Loader", "Mapping", "Term", "packs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What a word of KIP is in RDF: its IRI, and how its values are written."""
+
+    iri: NamedNode
+    datatype: NamedNode | None = None
+    """Literals get it when their text fits it."""
+    language: str | None = None
+    direction: str | None = None
+    is_iri: bool = False
+    """A string is an IRI."""
+    container: Literal["@set", "@list"] | None = None
+
+
+class Mapping:
+    """The words of KIP as IRIs of other vocabularies, and back; made by ``load``.
+
+    >>> mapping = Mapping.load("schema-org")
+    >>> mapping.predicate("knows").value
+    'https://schema.org/knows'
+    >>> mapping.predicate_of("https://schema.org/knows")
+    'knows'
+    """
+
+    prefixes: dict[str, str]
+    warnings: tuple[str, ...]
+
+    def __init__(self, layer: Layer, warnings: tuple[str, ...] = ()) -> None:
+        self._layer = layer
+        self._root = _Words(Active().under(layer))
+        self._concepts: dict[str | None, _Words] = {None: self._root}
+        self._attributes: dict[str | None, _Words] = {}
+        self._metadata = _Words(_nested(self._root.active, "metadata"))
+        self.prefixes = {
+            term: found.iri
+            for term, found in sorted(layer.terms.items())
+            if found.prefix and found.iri is not None
+        }
+        self.warnings = (*warnings, *_doubles(layer))
+
+    @classmethod
+    def load(
+        cls,
+        *sources: str | os.PathLike[str] | ContextJson | Mapping,
+        loader: Loader | None = None,
+    ) -> Mapping:
+        """The mapping of contexts that lie upon each other; of two that differ, the later wins.
+
+        A source is the name of a pack ("schema-org"), a path, ``{"@context": …}`` or a mapping.
+        URLs of remote contexts go to ``loader``; without one they are refused. Raises KIP_1001,
+        with line and column in a file, for whatever JSON-LD or a mapping has no meaning for;
+        OSError for a file that cannot be read.
+        """
+        layer = Layer()
+        warnings: list[str] = []
+        for source in sources:
+            if isinstance(source, Mapping):
+                layer = _stacked(layer, source._layer)
+                continue
+            document, context, path = document_of(source)
+            reader = Reader(document, loader)
+            layer = _stacked(layer, reader.layer(Active().under(layer), context, path))
+            warnings += reader.warnings
+        return cls(layer, tuple(warnings))
+
+    @classmethod
+    def none(cls) -> Mapping:
+        """The mapping that maps nothing."""
+        return cls(Layer())
+
+    def concept_type(self, name: str) -> NamedNode | None:
+        term = self._root.term(name)
+        return None if term is None else term.iri
+
+    def predicate(self, name: str) -> NamedNode | None:
+        return self.concept_type(name)
+
+    def label(self, concept_type: str | None = None) -> Term | None:
+        """What the name of a concept is besides ``rdfs:label``: the term ``name``."""
+        return self._concept(concept_type).term("name")
+
+    def attribute(self, key: str, concept_type: str | None = None) -> Term | None:
+        """The term of an attribute, on concepts of a type or on propositions."""
+        return self._words(concept_type).term(key)
+
+    def metadata(self, key: str) -> Term | None:
+        return self._metadata.term(key)
+
+    def type_of(self, iri: str) -> str | None:
+        """The concept type that an IRI stands for; a capital name goes before others."""
+        return next(iter(sorted(self._root.keys(iri), key=lambda k: not _is_capital(k))), None)
+
+    def predicate_of(self, iri: str) -> str | None:
+        """The predicate that an IRI stands for; a capital name comes behind others."""
+        return next(iter(sorted(self._root.keys(iri), key=_is_capital)), None)
+
+    def attribute_of(self, iri: str, concept_type: str | None = None) -> tuple[str, Term] | None:
+        return next(iter(self.attributes_of(iri, concept_type)), None)
+
+    def attributes_of(self, iri: str, concept_type: str | None = None) -> list[tuple[str, Term]]:
+        """All attributes with an IRI, that with the way back first; values may tell them apart."""
+        return self._words(concept_type).found(iri)
+
+    def metadata_of(self, iri: str) -> tuple[str, Term] | None:
+        return next(iter(self.all_metadata_of(iri)), None)
+
+    def all_metadata_of(self, iri: str) -> list[tuple[str, Term]]:
+        """All metadata keys with an IRI, as ``attributes_of``."""
+        return self._metadata.found(iri)
+
+    def context(self) -> dict[str, Any]:
+        """All contexts as one JSON-LD 1.1 context, which needs no other."""
+        return context_json(self._layer)
+
+    def _scoped(self, concept_type: str | None) -> str | None:
+        """The type, if it has a context of its own."""
+        found = self._root.active.terms.get(concept_type or "")
+        return concept_type if found is not None and found.scopes else None
+
+    def _concept(self, concept_type: str | None) -> _Words:
+        """The words on the concepts of a type."""
+        key = self._scoped(concept_type)
+        if key is not None and key not in self._concepts:
+            active = self._root.active
+            self._concepts[key] = _Words(active.under(*active.terms[key].scopes))
+        return self._concepts[key]
+
+    def _words(self, concept_type: str | None) -> _Words:
+        """The words among the attributes of a type."""
+        key = self._scoped(concept_type)
+        if key not in self._attributes:
+            self._attributes[key] = _Words(_nested(self._concept(key).active, "attributes"))
+        return self._attributes[key]
+
+
+class _Words:
+    """The terms of one place, both ways."""
+
+    def __init__(self, active: Active) -> None:
+        self.active = active
+        self._vocabulary = active.settings.get("@vocab")
+        self._terms: dict[str, Term | None] = {}
+        self._keys: dict[str, list[str]] = {}
+        for key, definition in active.terms.items():
+            if _is_word(key, definition):
+                self._keys.setdefault(str(definition.iri), []).append(key)
+
+    def term(self, key: str) -> Term | None:
+        if key not in self._terms:
+            self._terms[key] = self._read(key)
+        return self._terms[key]
+
+    def _read(self, key: str) -> Term | None:
+        definition = self.active.terms.get(key)
+        if definition is not None:
+            return _term(self.active, definition) if _is_word(key, definition) else None
+        if self._vocabulary is None or not is_key(key):
+            return None
+        return _term(self.active, Definition(self._vocabulary + key))
+
+    def keys(self, iri: str) -> list[str]:
+        """The words for an IRI, the first of them the one of the way back."""
+        found = self._keys.get(iri, [])
+        if not found and self._vocabulary is not None and iri.startswith(self._vocabulary):
+            key = iri[len(self._vocabulary) :]
+            return [key] if is_key(key) and key not in self.active.terms else []
+        return found
+
+    def found(self, iri: str) -> list[tuple[str, Term]]:
+        pairs = ((key, self.term(key)) for key in self.keys(iri))
+        return [(key, term) for key, term in pairs if term is not None]
+
+
+def _is_word(term: str, definition: Definition) -> bool:
+    """Whether a term is a word of KIP: an identifier, not removed, no keyword and no prefix."""
+    if definition.iri is None or definition.is_keyword or definition.prefix:
+        return False
+    return is_key(term) or term in META_TYPES
+
+
+def _term(active: Active, definition: Definition) -> Term:
+    assert definition.iri is not None
+    container: Any = definition.container
+    is_iri = definition.type in ("@id", "@vocab")
+    datatype = None
+    if definition.type == "@json":
+        datatype = vocab.JSON
+    elif definition.type is not None and not definition.type.startswith("@"):
+        datatype = NamedNode(definition.type)
+    if is_iri or datatype is not None:
+        return Term(NamedNode(definition.iri), datatype, None, None, is_iri, container)
+    language, direction = active.language(definition), active.direction(definition)
+    return Term(NamedNode(definition.iri), None, language, direction, False, container)
+
+
+def _nested(active: Active, nest: str) -> Active:
+    """What holds inside of the attributes or the metadata of an element."""
+    found = active.terms.get(nest)
+    return active if found is None else active.under(*found.scopes)
+
+
+def _is_capital(name: str) -> bool:
+    return name[:1].isupper() or name.startswith("$")
+
+
+# Stacking -------------------------------------------------------------------------------------
+
+
+def _stacked(lower: Layer, upper: Layer) -> Layer:
+    """Two mapping files as one layer: term by term, inside of scoped contexts too.
+
+    JSON-LD would replace ``attributes`` as a whole, and with it all that the lower file says.
+    """
+    if upper.resets:
+        return upper
+    merged = {
+        term: _over(lower.terms[term], definition) if term in lower.terms else definition
+        for term, definition in upper.terms.items()
+    }
+    return lower.below(Layer(merged, upper.settings))
+
+
+def _over(lower: Definition, upper: Definition) -> Definition:
+    """A term of two files: the later definition, with the scoped contexts of both as one."""
+    if upper.iri is None or not lower.scopes:
+        return upper
+    scope = lower.scopes[0]
+    for layer in upper.scopes:
+        scope = _stacked(scope, layer)
+    return replace(upper, scopes=(scope,))
+
+
+def _doubles(layer: Layer, place: str = "") -> Iterator[str]:
+    """A sentence for each word that has no way back, since another means the same."""
+    first: dict[object, str] = {}
+    active = Active().under(layer)
+    for key, definition in layer.terms.items():
+        if definition.scopes:
+            yield from _doubles(definition.scopes[0], f" in '{key}'")
+        if not _is_word(key, definition):
+            continue
+        kept = first.setdefault((_term(active, definition), not place and _is_capital(key)), key)
+        if kept != key:
+            both = f"'{kept}' and '{key}' both mean <{definition.iri}>{place}"
+            yield f"{both}; on the way back it is '{kept}'."

@@ -1,0 +1,219 @@
+"""What a dataset is, in VoID and DCAT, with counts that are true of the triples written.
+
+The description speaks of the RDF 1.1 graph, which every tool can count: a proposition is the
+triple and its ``rdf:Statement``. Each file of it is a distribution; a file in RDF 1.2 is another
+form of the same knowledge, with a number of triples of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.interchange.publishing.provenance import DCTERMS, dcterms, time_literal
+from kiprdf.rdf import vocab
+
+VOID = "http://rdfs.org/ns/void#"
+DCAT = "http://www.w3.org/ns/dcat#"
+MEDIA_TYPE = "https://www.iana.org/assignments/media-types/"
+SYNTAX = "http://www.w3.org/ns/formats/"
+
+PREFIXES = {"void": VOID, "dcat": DCAT, "dcterms": DCTERMS, "rdf": vocab.RDF, "xsd": vocab.XSD}
+"""The prefixes that people read a description by."""
+
+EXAMPLES = 5
+"""How many resources a description names as examples."""
+
+_TYPED = NamedNode(vocab.XSD + "nonNegativeInteger")
+_UPDATED = NamedNode(vocab.METADATA + vocab.UPDATED_AT)
+_NAMESPACE = re.compile(r".*[/#]")
+
+
+@dataclass
+class Counts:
+    """What can be counted of a graph, each as VoID means it."""
+
+    triples: int = 0
+    subjects: set[str] = field(default_factory=set)
+    objects: set[object] = field(default_factory=set)
+    classes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    properties: Counter[str] = field(default_factory=Counter)
+    modified: str | None = None
+
+    @classmethod
+    def of(cls, triples: Iterable[Triple]) -> Counts:
+        """Count a graph without repeated triples; classes by the distinct members of each."""
+        counts = cls()
+        for triple in triples:
+            counts.triples += 1
+            subject = str(triple.subject)
+            counts.subjects.add(subject)
+            counts.objects.add(triple.object)
+            counts.properties[triple.predicate.value] += 1
+            if triple.predicate == vocab.TYPE:
+                counts.classes[cast(NamedNode, triple.object).value].add(subject)
+            elif triple.predicate == _UPDATED:
+                value = cast(Literal, triple.object).value
+                counts.modified = max(counts.modified or value, value)
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """A file that holds the dataset: its name in the folder, what it is, its size in bytes.
+
+    ``triples`` is given for a file whose graph is not the one described, such as RDF 1.2.
+    """
+
+    name: str
+    title: str
+    media_type: str
+    syntax: str
+    size: int
+    triples: int | None = None
+
+
+def describe(
+    counts: Counts,
+    base: str,
+    *,
+    title: str,
+    address: str | None = None,
+    dumps: Sequence[Dump] = (),
+    examples: Iterable[NamedNode] = (),
+    roots: Iterable[NamedNode] = (),
+) -> list[Triple]:
+    """A VoID and DCAT description, without blank nodes, in the order it is to be written.
+
+    ``base`` is what the IRIs of the dataset begin with, ``address`` where its files stand (the
+    base, if it is not given): the dataset is ``{address}void.ttl#dataset``. ``examples`` and
+    ``roots`` are resources to begin with.
+    """
+    found = _Description(counts, base, title, address or base).triples(dumps, examples, roots)
+    return _grouped(list(found))
+
+
+def _grouped(triples: list[Triple]) -> list[Triple]:
+    """What is said of one subject together, in the order in which it first comes up."""
+    places: dict[object, int] = {}
+    for triple in triples:
+        places.setdefault(triple.subject, len(places))
+        places.setdefault(triple.predicate, len(places))
+    return sorted(triples, key=lambda triple: (places[triple.subject], places[triple.predicate]))
+
+
+class _Description:
+    def __init__(self, counts: Counts, base: str, title: str, address: str) -> None:
+        self._counts = counts
+        self._base = base
+        self._title = title
+        self._address = address
+        self._dataset = self._node("dataset")
+
+    def triples(
+        self, dumps: Sequence[Dump], examples: Iterable[NamedNode], roots: Iterable[NamedNode]
+    ) -> Iterator[Triple]:
+        document = NamedNode(f"{self._address}void.ttl")
+        yield Triple(document, vocab.TYPE, void("DatasetDescription"))
+        yield Triple(document, dcterms("title"), Literal(self._title))
+        topic = NamedNode("http://xmlns.com/foaf/0.1/primaryTopic")
+        yield Triple(document, topic, self._dataset)
+        yield from self._about(dumps, examples, roots)
+        yield from self._partitions("class", self._members())
+        yield from self._partitions("property", self._counts.properties)
+        for dump in dumps:
+            yield from self._distribution(dump)
+
+    def _about(
+        self, dumps: Sequence[Dump], examples: Iterable[NamedNode], roots: Iterable[NamedNode]
+    ) -> Iterator[Triple]:
+        about = self._dataset
+        for kind in (void("Dataset"), dcat("Dataset")):
+            yield Triple(about, vocab.TYPE, kind)
+        yield Triple(about, dcterms("title"), Literal(self._title))
+        modified = time_literal(self._counts.modified)
+        if modified is not None:
+            yield Triple(about, dcterms("modified"), modified)
+        home = NamedNode(f"{self._address}index.html")
+        yield Triple(about, dcat("landingPage"), home)
+        yield Triple(about, void("uriSpace"), Literal(self._base))
+        yield from self._numbers()
+        for namespace in self._vocabularies():
+            yield Triple(about, void("vocabulary"), NamedNode(namespace))
+        for term, nodes in (("exampleResource", examples), ("rootResource", roots)):
+            for node in nodes:
+                yield Triple(about, void(term), node)
+        for dump in dumps:
+            yield Triple(about, dcat("distribution"), self._node(dump.name))
+            if dump.triples is None:
+                yield from self._dump_of(about, dump)
+
+    def _numbers(self) -> Iterator[Triple]:
+        counts = self._counts
+        numbers = {
+            "triples": counts.triples,
+            "entities": len(counts.subjects),
+            "classes": len(counts.classes),
+            "properties": len(counts.properties),
+            "distinctSubjects": len(counts.subjects),
+            "distinctObjects": len(counts.objects),
+        }
+        for term, number in numbers.items():
+            yield _number(self._dataset, void(term), number)
+
+    def _members(self) -> dict[str, int]:
+        return {iri: len(members) for iri, members in self._counts.classes.items()}
+
+    def _partitions(self, kind: str, numbers: dict[str, int]) -> Iterator[Triple]:
+        """A part of the dataset for each class (its entities) and property (its triples)."""
+        counted = "entities" if kind == "class" else "triples"
+        for place, iri in enumerate(sorted(numbers), start=1):
+            part = self._node(f"{kind}-{place}")
+            yield Triple(self._dataset, void(f"{kind}Partition"), part)
+            yield Triple(part, void(kind), NamedNode(iri))
+            yield _number(part, void(counted), numbers[iri])
+
+    def _vocabularies(self) -> list[str]:
+        """The namespaces of the classes and properties, those of the nexus among them."""
+        used = {*self._counts.classes, *self._counts.properties}
+        return sorted({match.group() for iri in used if (match := _NAMESPACE.match(iri))})
+
+    def _distribution(self, dump: Dump) -> Iterator[Triple]:
+        about = self._node(dump.name)
+        file = NamedNode(self._address + dump.name)
+        media_type = NamedNode(MEDIA_TYPE + dump.media_type)
+        yield Triple(about, vocab.TYPE, dcat("Distribution"))
+        yield Triple(about, dcterms("title"), Literal(dump.title))
+        yield Triple(about, dcat("downloadURL"), file)
+        yield Triple(about, dcat("mediaType"), media_type)
+        yield _number(about, dcat("byteSize"), dump.size)
+        if dump.triples is not None:
+            form = self._node(f"{dump.name}-dataset")
+            yield Triple(form, vocab.TYPE, void("Dataset"))
+            yield Triple(form, dcterms("isFormatOf"), self._dataset)
+            yield _number(form, void("triples"), dump.triples)
+            yield from self._dump_of(form, dump)
+
+    def _dump_of(self, dataset: NamedNode, dump: Dump) -> Iterator[Triple]:
+        yield Triple(dataset, void("feature"), NamedNode(SYNTAX + dump.syntax))
+        yield Triple(dataset, void("dataDump"), NamedNode(self._address + dump.name))
+
+    def _node(self, name: str) -> NamedNode:
+        return NamedNode(f"{self._address}void.ttl#{name}")
+
+
+def void(name: str) -> NamedNode:
+    return NamedNode(VOID + name)
+
+
+def dcat(name: str) -> NamedNode:
+    return NamedNode(DCAT + name)
+
+
+def _number(subject: NamedNode, term: NamedNode, number: int) -> Triple:
+    return Triple(subject, term, Literal(str(number), datatype=_TYPED))

@@ -1,0 +1,238 @@
+"""The definitions of a nexus as SHACL shapes (docs/decisions/030).
+
+The shapes say what a nexus with ``strict_schema`` enforces: what an ``instance_schema`` asks of the
+members of its type, and the types of the ends of a predicate. What values are in RDF is in
+docs/mapping.md: null is ``kip:null``, arrays and objects are ``rdf:JSON`` in canonical form, hence
+their kind and their items are told by regular expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.errors import KipError
+from kiprdf.interchange.formats.turtle import Profile
+from kiprdf.interchange.vocabularies.json_patterns import INTEGRAL, ITEMS, array_of, equal_to
+from kiprdf.interchange.vocabularies.nested import Description, Each, Members, described, part
+from kiprdf.interchange.vocabularies.schema import (
+    attribute,
+    attribute_rules,
+    definitions,
+    end_types,
+)
+from kiprdf.interchange.vocabularies.standards import sh
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Concept
+from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.literals import Json, to_term
+from kiprdf.store import Store
+
+_ONE = Literal("1", datatype=vocab.INTEGER)
+_TRUE = Literal("true", datatype=vocab.BOOLEAN)
+_NOTHING: Description = {sh("in"): Members()}
+"""A condition that no node meets."""
+_NULL: Description = {sh("in"): Members([vocab.NULL])}
+_OWN = (vocab.STRING, vocab.BOOLEAN, vocab.INTEGER, vocab.DOUBLE, vocab.JSON)
+
+
+def shapes(store: Store, profile: Profile = "rdf11") -> Iterator[Triple]:
+    """SHACL shapes for the dataset of a nexus in a profile.
+
+    ``rdf11``: SHACL 1.0, with a shape for each ``rdf:Statement``. ``rdf12``: the facts have
+    reifier shapes of SHACL 1.2 instead. KIP_1001 for another profile.
+    """
+    if profile not in get_args(Profile):
+        message = f"There is no profile {profile!r}."
+        raise KipError("KIP_1001", message, 'The profiles are "rdf11" and "rdf12".')
+    for concept, attributes in definitions(store, "$ConceptType"):
+        rules = attribute_rules(attributes)
+        if rules:
+            yield from _type_shape(concept, rules)
+    for concept, attributes in definitions(store, "$PropositionType"):
+        for role in ("subject", "object"):
+            yield from _end_shape(concept, role, end_types(attributes, role), store.iris)
+        if profile == "rdf12":
+            yield from _reified_shape(concept)
+    if profile == "rdf11":
+        yield from _statement_shape(store.iris)
+
+
+def _type_shape(concept: Concept, rules: dict[str, dict[str, Any]]) -> Iterator[Triple]:
+    shape = part(concept.node, "shape")
+    parts = {key: part(shape, key) for key in rules}
+    yield from described(
+        shape,
+        {
+            vocab.TYPE: sh("NodeShape"),
+            sh("targetClass"): concept.node,
+            sh("property"): Each(parts.values()),
+        },
+    )
+    for key, node in parts.items():
+        yield from described(node, _attribute_shape(key, rules[key]))
+
+
+def _attribute_shape(key: str, rule: dict[str, Any]) -> Description:
+    """One value, or null where it is not required; the conditions are those of strict_schema."""
+    found: Description = {
+        vocab.TYPE: sh("PropertyShape"),
+        sh("path"): attribute(key),
+        sh("name"): Literal(key),
+        sh("maxCount"): _ONE,
+    }
+    if isinstance(rule.get("description"), str):
+        found[sh("description")] = Literal(rule["description"])
+    default = rule.get("default_value")
+    if default is not None:
+        found[sh("defaultValue")] = to_term(default)
+    conditions = _conditions(rule)
+    if rule.get("is_required") is True:
+        absent = {sh("nodeKind"): sh("Literal")}
+        return {**found, sh("minCount"): _ONE, sh("and"): Members([absent, *conditions])}
+    if conditions:
+        found[sh("or")] = Members([_NULL, {sh("and"): Members(conditions)}])
+    return found
+
+
+def _conditions(rule: dict[str, Any]) -> list[Description]:
+    """What a value that is not null has to meet, each for itself."""
+    conditions = [_kind(rule.get("type")), _items(rule.get("item_type")), _options(rule)]
+    return [condition for condition in conditions if condition is not None]
+
+
+def _any(*alternatives: Description) -> Description:
+    return {sh("or"): Members(alternatives)}
+
+
+def _json(pattern: str) -> Description:
+    return {sh("datatype"): vocab.JSON, sh("pattern"): Literal(pattern)}
+
+
+def _kind(wanted: Json) -> Description | None:
+    """The literals of a JSON type; an unknown name of a type allows everything."""
+    integer: Description = {sh("datatype"): vocab.INTEGER}
+    double: Description = {sh("datatype"): vocab.DOUBLE}
+    # Literals with a language or a datatype of other vocabularies are objects to KIP.
+    foreign = [{sh("not"): {sh("datatype"): datatype}} for datatype in _OWN]
+    kinds: dict[str, Description] = {
+        "string": {sh("datatype"): vocab.STRING},
+        "boolean": {sh("datatype"): vocab.BOOLEAN},
+        "number": _any(integer, double),
+        "integer": _any(integer, {**double, sh("pattern"): Literal(f"^{INTEGRAL}$")}),
+        "array": _json(r"^\["),
+        "object": _any(_json(r"^\{"), {sh("nodeKind"): sh("Literal"), sh("and"): Members(foreign)}),
+        "null": _NOTHING,
+    }
+    return kinds.get(wanted) if isinstance(wanted, str) else None
+
+
+def _items(wanted: Json) -> Description | None:
+    """Arrays hold items of one JSON type; other values are not looked at."""
+    if not isinstance(wanted, str) or wanted not in ITEMS:
+        return None
+    return _any({sh("not"): _json(r"^\[")}, _json(array_of(wanted)))
+
+
+def _options(rule: dict[str, Any]) -> Description | None:
+    """The literals that are equal to an option: 1 equals 1.0, inside of arrays and objects too."""
+    options = rule.get("enum")
+    if not isinstance(options, list):
+        return None
+    terms = [term for option in options for term in _equal_terms(option)]
+    patterns = [
+        _json(f"^{equal_to(option)}$")
+        for option in options
+        if isinstance(option, list | dict) and to_term(option).datatype == vocab.JSON  # type: ignore[union-attr]
+    ]
+    return _any({sh("in"): Members(dict.fromkeys(terms))}, *patterns)
+
+
+def _equal_terms(option: Json) -> list[Literal | NamedNode]:
+    """The terms of the values that are equal to an option and no arrays or objects."""
+    if option is None:
+        return []
+    if isinstance(option, bool) or not isinstance(option, int | float):
+        return [to_term(option)]
+    twins: list[int | float] = [option, float(option), 0.0, -0.0]
+    if float(option).is_integer():
+        twins.append(int(option))
+    return [to_term(twin) for twin in twins if twin == option]
+
+
+def _end_shape(
+    concept: Concept, role: str, names: list[str] | None, iris: Iris
+) -> Iterator[Triple]:
+    """The ends of the facts of a predicate, of the asserted triples, which both profiles have."""
+    if names is None:
+        return
+    classes = [{sh("class"): iris.type(name)} for name in dict.fromkeys(names)]
+    target = "targetSubjectsOf" if role == "subject" else "targetObjectsOf"
+    allowed = classes[0] if len(classes) == 1 else _any(*classes) if classes else _NOTHING
+    yield from described(
+        part(part(concept.node, "shape"), role),
+        {vocab.TYPE: sh("NodeShape"), sh(target): concept.node, **allowed},
+    )
+
+
+def _statement_shape(iris: Iris) -> Iterator[Triple]:
+    """A proposition in RDF 1.1: one subject, one object, and a predicate that is defined."""
+    parts = {
+        "subject": (vocab.SUBJECT, {}),
+        "predicate": (vocab.PREDICATE, {sh("class"): iris.type("$PropositionType")}),
+        "object": (vocab.OBJECT, {}),
+    }
+    shape = NamedNode(f"{iris.base}$proposition/#shape")
+    yield from described(
+        shape,
+        {
+            vocab.TYPE: sh("NodeShape"),
+            sh("targetClass"): vocab.STATEMENT,
+            sh("nodeKind"): sh("IRI"),
+            sh("property"): Each(part(shape, name) for name in parts),
+        },
+    )
+    for name, (path, condition) in parts.items():
+        one = {sh("minCount"): _ONE, sh("maxCount"): _ONE, sh("nodeKind"): sh("IRI")}
+        kind = {vocab.TYPE: sh("PropertyShape"), sh("path"): path}
+        yield from described(part(shape, name), {**kind, **one, **condition})
+
+
+def _reified_shape(concept: Concept) -> Iterator[Triple]:
+    """A proposition in RDF 1.2: each fact has a reifier, which reifies nothing else."""
+    shape = part(part(concept.node, "shape"), "facts")
+    fact = part(shape, "fact")
+    link = part(shape, "link")
+    yield from described(
+        shape,
+        {
+            vocab.TYPE: sh("NodeShape"),
+            sh("targetSubjectsOf"): concept.node,
+            sh("property"): fact,
+        },
+    )
+    yield from described(
+        fact,
+        {
+            vocab.TYPE: sh("PropertyShape"),
+            sh("path"): concept.node,
+            sh("nodeKind"): sh("IRI"),
+            sh("reifierShape"): link,
+            sh("reificationRequired"): _TRUE,
+        },
+    )
+    yield from described(
+        link,
+        {
+            vocab.TYPE: sh("NodeShape"),
+            sh("nodeKind"): sh("IRI"),
+            sh("property"): {
+                vocab.TYPE: sh("PropertyShape"),
+                sh("path"): vocab.REIFIES,
+                sh("minCount"): _ONE,
+                sh("maxCount"): _ONE,
+            },
+        },
+    )
