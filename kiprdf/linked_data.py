@@ -123,7 +123,7 @@ class LinkedData(ABC):
 
         Arguments as in ``snapshot``; ``advance`` is told how many triples more have been written.
         """
-        chosen = format or _format_of(target) or "turtle"
+        chosen, words = format or _format_of(target) or "turtle", mapping_of(mapping)
 
         def write(output: IO[bytes]) -> int:
             return formats.write(
@@ -132,15 +132,15 @@ class LinkedData(ABC):
                 chosen,
                 self._store.iris,
                 profile=profile,
-                mapping=mapping_of(mapping),
+                mapping=words,
                 engine_metadata=engine_metadata,
                 advance=advance,
             )
 
         if isinstance(target, str | os.PathLike):
             path = Path(target)
-            return self._guarded(None, lambda: files.write_whole(path, write), on_files=True)
-        return self._guarded(None, lambda: write(target))
+            return self._guarded(select, lambda: files.write_whole(path, write), on_files=True)
+        return self._guarded(select, lambda: write(target), on_files=True)
 
     def _part(self, domain: str | None, select: str | None) -> list[Triple]:
         from kiprdf.interchange import selection
@@ -169,14 +169,16 @@ class LinkedData(ABC):
         stand, if that is not the base. ``advance(1)`` is called for each element. Raises
         ``StoreError`` for a folder with other things in it.
         """
-        from kiprdf.interchange.publishing.publish import publish
+        from kiprdf.interchange.publishing.publish import checked_folder, publish
 
+        # The folder is the caller's: what is wrong with it is no fault of the nexus.
+        target, words = checked_folder(folder), mapping_of(mapping)
         return self._guarded(
             None,
             lambda: publish(
                 self._store,
-                folder,
-                mapping=mapping_of(mapping),
+                target,
+                mapping=words,
                 title=title,
                 address=address,
                 advance=advance,
@@ -188,7 +190,8 @@ class LinkedData(ABC):
         """The types and predicates as RDFS and OWL, in Turtle."""
         from kiprdf.interchange.vocabularies.schema import schema_triples
 
-        return self._told(target, lambda: schema_triples(self._store, mapping_of(mapping)))
+        words = mapping_of(mapping)
+        return self._told(target, lambda: schema_triples(self._store, words))
 
     def shapes(self, target: files.Target | None = None, profile: formats.Profile = "rdf11") -> str:
         """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
@@ -198,11 +201,12 @@ class LinkedData(ABC):
 
     def _told(self, target: files.Target | None, told: Callable[[], Iterable[Triple]]) -> str:
         """Triples about the nexus as Turtle."""
+        from kiprdf.interchange.vocabularies.standards import PREFIXES
 
         def written() -> str:
             content = io.BytesIO()
             triples = self._store.read(lambda: list(told()))
-            formats.write(triples, content, "turtle", self._store.iris)
+            formats.write(triples, content, "turtle", self._store.iris, prefixes=PREFIXES)
             return content.getvalue().decode()
 
         text = self._guarded(None, written)
@@ -214,9 +218,11 @@ class LinkedData(ABC):
         """The rdf11 profile of the dataset as a graph of rdflib."""
         from kiprdf.interchange.formats.graphs import to_rdflib
 
+        words = mapping_of(mapping)
+
         def made() -> rdflib.Graph:
             triples = self._store.read(lambda: list(self._store.match(None, None, None)))
-            return to_rdflib(triples, self._store.iris, mapping_of(mapping))
+            return to_rdflib(triples, self._store.iris, words)
 
         return self._guarded(None, made)
 
@@ -252,13 +258,14 @@ class LinkedData(ABC):
 
         content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
         own = {**self._imported(files.name_of(source)), **(metadata or {})}
+        words = mapping_of(mapping) or _no_mapping()
 
         def made() -> tuple[Plan, ast.Upsert]:
             quads = formats.parse(content, chosen, base_iri=base_iri, loader=loader)
             text = content if isinstance(content, str) else content[:4096].decode("utf-8", "ignore")
             plan = importer.plan(
                 quads,
-                mapping_of(mapping) or _no_mapping(),
+                words,
                 iris=self._store.iris,
                 known=read_known(self._store),
                 define=define,
@@ -297,10 +304,11 @@ class LinkedData(ABC):
 
         content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
         own = {**self._imported(files.name_of(source)), **(metadata or {})}
+        words = mapping_of(mapping)
 
         def made() -> tuple[Plan, ast.Upsert]:
             quads = formats.parse(content, chosen)
-            found = definitions_of(quads, mapping_of(mapping), read_known(self._store))
+            found = definitions_of(quads, words, read_known(self._store))
             plan = plan_definitions(
                 found.inherited() if inherit else found, read_definitions(self._store), own
             )

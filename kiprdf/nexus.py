@@ -9,7 +9,7 @@ import functools
 import logging
 import os
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -571,7 +571,7 @@ class Nexus(LinkedData):
 
         ``settle`` may change the draft before it is judged.
         """
-        with self._store.writing():
+        with self._writer():
             check(command, self._catalog())
             draft = Draft(self._store, self._clock)
             receipt = self._draft(command, draft)
@@ -613,11 +613,15 @@ class Nexus(LinkedData):
         if self.read_only and not dry_run:
             message = "The nexus is open read-only."
             raise KipError("KIP_1001", message, "Open it for writing, or try a dry run.")
-        with nullcontext() if self.read_only else self._store.writing():
+        with self._writer():
             plan, command = make()
-            if command.blocks and not self.read_only:
+            if command.blocks:
                 self._manipulate(command, dry_run, settle=_keep_import_times)
             return plan
+
+    def _writer(self) -> AbstractContextManager[Any]:
+        """The writer's lock; a nexus that is open read-only stands still without it."""
+        return nullcontext() if self.read_only else self._store.writing()
 
     def _apply(self, delta: Delta) -> None:
         if not delta:
@@ -631,8 +635,8 @@ class Nexus(LinkedData):
     def _apply_text(
         self, text: str, privileged: bool = False, records: dict[str, str] | None = None
     ) -> dict[str, Any]:
-        # What an EXPORT of nothing gives; no command is made of nothing.
-        command = parse(text, limit_size=False) if text.strip() else ast.Upsert(())
+        # EXPORT gives an empty text, a difference comments only; no command is made of nothing.
+        command = ast.Upsert(()) if _is_comment(text) else parse(text, limit_size=False)
         if not isinstance(command, ast.Upsert):
             message = "A capsule consists of UPSERT blocks."
             raise KipError(
@@ -667,6 +671,12 @@ def _keep_import_times(draft: Draft) -> None:
             edit.after.metadata[IMPORTED_AT] = before
             if edit.changed and now_at is not None:
                 edit.after.metadata[IMPORTED_AT] = now_at
+
+
+def _is_comment(text: str) -> bool:
+    """Whether a text has nothing but comments, or nothing at all."""
+    lines = map(str.lstrip, text.split("\n"))
+    return all(not line or line.startswith("//") for line in lines)
 
 
 def _keyword(command: ast.Command) -> Span:

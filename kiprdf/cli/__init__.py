@@ -1,8 +1,11 @@
 """The command line, thin, over the nexus.
 
-commands, inputs, answers, shell, demo, output, failures.
+root (``kiprdf`` itself); the commands: commands, snapshots, linked; options, inputs, answers,
+reports, tables, shell, demo, output, progress, failures.
 """
 
-from kiprdf.cli.commands import app, main
+# In the order in which --help lists the commands.
+from kiprdf.cli import commands, snapshots, linked  # isort: skip
+from kiprdf.cli.root import app, main
 
-__all__ = ["app", "main"]
+__all__ = ["app", "commands", "linked", "main", "snapshots"]

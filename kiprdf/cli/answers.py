@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import kiprdf
-from kiprdf.cli import output
+from kiprdf.cli import output, tables
 from kiprdf.errors import KipError
 from kiprdf.language import ast, bind
 from kiprdf.nexus import Nexus
@@ -23,7 +23,7 @@ def show_answer(
 ) -> None:
     """Run a command and print what a person wants to see of the answer."""
     if isinstance(parsed, ast.Find):
-        output.show_rows(nexus.find(text, **given))
+        tables.show_rows(nexus.find(text, **given))
         return
     answer = nexus.answer(text, given, dry_run=dry_run)
     note_degraded(nexus, parsed, given)
@@ -32,7 +32,7 @@ def show_answer(
         counts = (output.counted(answer.result[f"{kind}s"], kind) for kind in _KINDS)
         output.note(f"{', '.join(counts)}.")
     else:
-        output.show_result(answer.result)
+        tables.show_result(answer.result)
     output.note_cursor(answer.next_cursor)
     if dry_run:
         output.note("Dry run: everything was checked, nothing was written.")

@@ -1,115 +1,31 @@
-"""The commands of ``kiprdf``: what they are called, what they take, and what their help says."""
+"""The commands that ask and tell: what they are called, what they take, what their help says."""
 
 from __future__ import annotations
 
-import io
-import logging
-import sys
 from contextlib import AbstractContextManager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import kiprdf
-from kiprdf.cli import answers, inputs, output
-from kiprdf.cli.failures import Commands, Failure, writing
+from kiprdf.cli import answers, inputs, output, progress, tables
+from kiprdf.cli.failures import Failure
+from kiprdf.cli.options import (
+    DEFAULT_NEXUS,
+    BaseOption,
+    Format,
+    FormatOption,
+    MemoryOption,
+    NexusOption,
+    ParamOption,
+    ParamsFileOption,
+)
+from kiprdf.cli.root import app
 from kiprdf.errors import KipError
-from kiprdf.interchange.files import write_text
 from kiprdf.language import ast
 from kiprdf.nexus import Nexus
 from kiprdf.protocol import error_object
-
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
-)
-
-
-class Format(StrEnum):
-    """How an answer is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
-class Profile(StrEnum):
-    """The two ways of writing links in Turtle."""
-
-    RDF11 = "rdf11"
-    RDF12 = "rdf12"
-
-
-NexusOption = Annotated[
-    Path,
-    typer.Option(
-        "--nexus", "-n", envvar="KIPRDF_NEXUS", metavar="FOLDER", help="The folder of the nexus."
-    ),
-]
-BaseOption = Annotated[
-    str | None,
-    typer.Option(metavar="IRI", help="The base of all IRIs; chosen once, when the nexus is made."),
-]
-ParamOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--param",
-        "-p",
-        metavar="NAME=VALUE",
-        help="The value of a placeholder: JSON, or else a string. Can be repeated.",
-    ),
-]
-ParamsFileOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A JSON object of parameters.")
-]
-FormatOption = Annotated[Format, typer.Option(help="A table for people, or the KIP response.")]
-MemoryOption = Annotated[
-    bool, typer.Option("--memory", help="Use a new nexus in memory instead of a folder.")
-]
-DEFAULT_NEXUS = Path("nexus")
-
-
-def main() -> None:
-    """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a character shows its code instead of failing.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    app(prog_name="kiprdf")
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(f"kiprdf {kiprdf.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell the version.")
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Log the traceback when the engine fails (KIP_4003).")
-    ] = False,
-) -> None:
-    """A knowledge store that speaks KIP and lives in RDF.
-
-    \b
-    Start here:
-      kiprdf demo                      a tour, nothing to prepare
-      kiprdf load medical              example knowledge into the folder ./nexus
-      kiprdf shell                     ask and tell, line by line
-      kiprdf run 'DESCRIBE PRIMER'     one command
-
-    Every command takes --help and shows examples.
-    """
-    if not debug:
-        logging.getLogger("kiprdf").addHandler(logging.NullHandler())
 
 
 @app.command()
@@ -245,7 +161,7 @@ def load(
     with inputs.open_for_command(nexus, base_iri) as opened:
         loaded: list[str] = []
         try:
-            with output.progress(total) as advance:
+            with progress.bar(total) as advance:
                 for name, text in texts:
                     advance(0, name)
                     loaded.append(f"{name}: {inputs.apply(opened, text)}")
@@ -256,114 +172,6 @@ def load(
                 output.show_text(line)
             if len(loaded) < len(texts):
                 output.note(f"{texts[len(loaded)][0]} was not loaded:")
-
-
-@app.command()
-def snapshot(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where to write; standard output without it.")
-    ] = inputs.STDIN,
-    nexus: NexusOption = DEFAULT_NEXUS,
-    profile: Annotated[
-        Profile, typer.Option(help="rdf11 loads everywhere; rdf12 writes links as reifiers.")
-    ] = Profile.RDF11,
-    no_engine_metadata: Annotated[
-        bool,
-        typer.Option("--no-engine-metadata", help="Leave _version and its kin out."),
-    ] = False,
-) -> None:
-    """Write the whole nexus as Turtle, the same text for the same knowledge.
-
-    \b
-    Examples:
-      kiprdf snapshot brain.ttl
-      kiprdf snapshot --profile rdf12 > brain.ttl
-      kiprdf snapshot knowledge.ttl --no-engine-metadata    # to keep in git
-    """
-    kept = not no_engine_metadata
-    with inputs.open_to_read(nexus) as opened, output.progress() as advance:
-        advance(0, "writing Turtle")
-        if file == inputs.STDIN:
-            text = opened.snapshot(profile=profile.value, engine_metadata=kept)
-        else:
-            with writing(file):
-                text = opened.snapshot(file, profile.value, engine_metadata=kept)
-    if file == inputs.STDIN:
-        output.write_exactly(text)
-    else:
-        output.note(f"Wrote {file}, {text.count(chr(10))} lines.")
-
-
-@app.command()
-def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A snapshot; - for stdin.")],
-    nexus: NexusOption = DEFAULT_NEXUS,
-    base_iri: BaseOption = None,
-) -> None:
-    """Load a snapshot into a new nexus, ids and metadata included.
-
-    The new nexus has the base of the snapshot unless --base-iri gives another.
-    A Turtle file without the first line of a snapshot needs --base-iri.
-
-    \b
-    Examples:
-      kiprdf restore brain.ttl --nexus copy
-      kiprdf restore brain.ttl -n copy --base-iri https://data.example.org/kb/
-    """
-    text = inputs.read_text(file)
-    origin = inputs.snapshot_base(text)
-    if origin is None and base_iri is None:
-        raise Failure(f"{file} does not tell the base of its IRIs; give it with --base-iri.")
-    made_with = base_iri or (origin if inputs.is_absent(nexus) else None)
-    with inputs.open_for_command(nexus, made_with) as opened, output.progress() as advance:
-        advance(0, "reading Turtle")
-        count = opened.restore(io.StringIO(text), base_iri=None if origin else base_iri)
-    output.show_text(f"{file}: {count} concepts and propositions restored into {nexus}")
-
-
-@app.command()
-def export(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where to write; standard output without it.")
-    ] = inputs.STDIN,
-    select: Annotated[
-        str | None,
-        typer.Option(
-            "--select", "-s", metavar="EXPORT", help="An EXPORT that tells what; else everything."
-        ),
-    ] = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
-    param: ParamOption = None,
-    params_file: ParamsFileOption = None,
-) -> None:
-    """Write a knowledge capsule: UPSERT text that load, or any KIP engine, reads.
-
-    A capsule names concepts and facts. Ids, versions and times stay behind; a snapshot keeps them.
-
-    \b
-    Examples:
-      kiprdf export brain.kip
-      kiprdf export drugs.kip --select 'EXPORT ?d WHERE { ?d {type: "Drug"} }'
-      kiprdf export drugs.kip --select 'EXPORT ?d WHERE {
-        ?d {type: "$ConceptType", name: "Drug"} UNION { ?d {type: "Drug"} } }'
-      kiprdf export | kiprdf load - --nexus copy
-
-    The second selection takes the definition along, for a nexus that has none. Everything holds
-    $self too: loaded elsewhere, it becomes what it is here, core_directives aside.
-    """
-    given = inputs.parameters(param or (), params_file)
-    with inputs.open_to_read(nexus) as opened, output.progress() as advance:
-        advance(0, "writing the capsule")
-        text, cursor = answers.exported(opened, select, given)
-    if not text:
-        raise Failure("Nothing was selected, and nothing written.")
-    if file == inputs.STDIN:
-        output.write_exactly(text)
-    else:
-        with writing(file):
-            write_text(file, text)
-        output.note(f"Wrote {file}, {text.count(chr(10))} lines.")
-    output.note_cursor(cursor)
 
 
 @app.command()
@@ -408,4 +216,4 @@ def info(nexus: NexusOption = DEFAULT_NEXUS, format: FormatOption = Format.TABLE
     if format is Format.JSON:
         output.show_json(found)
     else:
-        output.show_result(found)
+        tables.show_result(found)

@@ -7,8 +7,9 @@ from pathlib import Path
 from rich.text import Text
 
 from kiprdf import resources
-from kiprdf.cli import inputs, output
+from kiprdf.cli import inputs, output, tables
 from kiprdf.cli.failures import Failure, writing
+from kiprdf.interchange import formats
 from kiprdf.nexus import Nexus
 
 SHOWN_LINES = 25
@@ -98,7 +99,7 @@ def _ask(nexus: Nexus, question: str, command: str) -> None:
     output.show_text(f"// {question}")
     output.show_text(output.KipHighlighter()(Text(command)))
     rows = nexus.find(command)
-    output.show(output.table(rows.columns, rows.tuples, output.console()))
+    output.show(tables.table(rows.columns, rows.tuples, output.console()))
     output.show_text("")
 
 
@@ -107,5 +108,5 @@ def _refuse_foreign(target: Path) -> None:
     if target.is_file():
         with target.open("rb") as file:
             beginning = file.read(200).decode("utf-8", "replace")
-        if beginning and inputs.snapshot_base(beginning) is None:
+        if beginning and formats.base_of(beginning, "turtle") is None:
             raise Failure(f"{target} exists and is no snapshot; name another file with --out.")

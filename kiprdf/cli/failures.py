@@ -1,4 +1,4 @@
-"""What goes wrong becomes lines on standard error and exit status 1, never a traceback."""
+"""What goes wrong becomes lines on standard error and an exit status, never a traceback."""
 
 from __future__ import annotations
 
@@ -38,15 +38,20 @@ class Commands(TyperGroup):
             raise typer.Exit(1) from None
         except (KipError, StoreError, Failure, OSError) as fault:
             report(fault)
-            raise typer.Exit(1) from None
+            raise typer.Exit(_status(ctx)) from None
         except (typer.Exit, typer.Abort):
             raise
         except RuntimeError as fault:
             # What the engine raises when it finds its files damaged.
             _log.exception("kiprdf failed")
             report(Failure(f"The engine failed: {fault}"))
-            raise typer.Exit(1) from None
+            raise typer.Exit(_status(ctx)) from None
         return result
+
+
+def _status(ctx: Any) -> int:
+    """The exit status of a failed command; ``diff`` says by 1 that something differs."""
+    return 2 if ctx.invoked_subcommand == "diff" else 1
 
 
 def report(fault: KipError | StoreError | Failure | OSError) -> None:

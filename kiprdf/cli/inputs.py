@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
-import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import typer
 
-from kiprdf import Embedder, resources
+from kiprdf import Embedder, linked_data, resources
 from kiprdf.cli.failures import Failure
+from kiprdf.cli.options import RdfFormat
+from kiprdf.errors import KipError
+from kiprdf.interchange import formats
+from kiprdf.interchange.formats.parsing import decoded
+from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.nexus import Nexus
 from kiprdf.search import embedders
 
@@ -25,7 +30,7 @@ def open_to_read(folder: Path, base_iri: str | None = None) -> Nexus:
     """Open a nexus beside whoever writes to it."""
     if is_absent(folder):
         raise Failure(
-            f"There is no nexus in {folder}; kiprdf load, run, restore or shell make one, "
+            f"There is no nexus in {folder}; kiprdf load, run, import, restore or shell make one, "
             "and --nexus or KIPRDF_NEXUS name another folder."
         )
     return Nexus.open(folder, base_iri, read_only=True, embedder=embedder())
@@ -72,13 +77,29 @@ def is_absent(folder: Path) -> bool:
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
+def mapping_of(names: Sequence[str] | None) -> Mapping | None:
+    """The mapping that packs and files make together."""
+    return linked_data.mapping_of(names or None)
+
+
+def refuse_absent(path: Path) -> None:
+    """Notice a file that is not there before the files in front of it are worked on."""
+    if path != STDIN and not path.is_file():
+        raise Failure(f"There is no file {path}.")
+
+
+def read_bytes(path: Path) -> bytes:
+    """What a file holds, or standard input for ``-``."""
+    try:
+        return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    except IsADirectoryError:
+        raise Failure(f"{path} is a folder, not a file.") from None
+
+
 def read_text(path: Path) -> str:
     """The text of a file, or of standard input for ``-``; a byte order mark is dropped."""
     name = "Standard input" if path == STDIN else str(path)
-    try:
-        content = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
-    except IsADirectoryError:
-        raise Failure(f"{name} is a folder, not a file.") from None
+    content = read_bytes(path)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
@@ -161,11 +182,37 @@ def _parameters_file(path: Path) -> dict[str, Any]:
     return found
 
 
-def snapshot_base(text: str) -> str | None:
-    """The base that the first line of a snapshot names.
+class Snapshot(NamedTuple):
+    """A snapshot as it was found, and the base that it names, if it does."""
 
-    >>> snapshot_base("# kiprdf 1 base <urn:kip:nexus/>\\n")
-    'urn:kip:nexus/'
-    """
-    match = re.match(r"# kiprdf \d+ base <([^>\n]*)>", text)
-    return match[1] if match else None
+    content: bytes
+    format: formats.Format
+    base: str | None
+
+
+def snapshot_of(path: Path, format: RdfFormat | None = None) -> Snapshot:
+    """A snapshot in the format that is given, or that the suffix tells, or in Turtle."""
+    content = read_bytes(path)
+    chosen: formats.Format = format.value if format else formats.format_of(path) or "turtle"
+    return Snapshot(content, chosen, formats.base_of(decoded(content, chosen), chosen))
+
+
+def restored(path: Path) -> Nexus:
+    """What a snapshot holds, as a nexus in memory."""
+    with about(path):
+        found = snapshot_of(path)
+        if found.base is None:
+            raise Failure(f"{path} is no snapshot: it does not tell the base of its IRIs.")
+        nexus = Nexus.memory(found.base, genesis=False)
+        nexus.restore(io.BytesIO(found.content), format=found.format)
+    return nexus
+
+
+@contextmanager
+def about(path: Path) -> Iterator[None]:
+    """Let an error say which of several files it is about."""
+    try:
+        yield
+    except KipError as error:
+        error.message = f"{path}: {error.message}"
+        raise

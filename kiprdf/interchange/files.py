@@ -58,7 +58,7 @@ def content(source: Source) -> str | bytes:
     if not hasattr(source, "read"):
         message = "A document is a path, a text or an open file."
         raise KipError("KIP_1001", message, "Give one of them.")
-    return source.read()
+    return _read_open(source)
 
 
 def is_text(source: object) -> bool:
@@ -76,6 +76,18 @@ def name_of(source: object) -> str | None:
         return Path(source).name
     name = getattr(source, "name", None)
     return Path(name).name if isinstance(name, str) else None
+
+
+def _read_open(source: IO[str] | IO[bytes]) -> str | bytes:
+    try:
+        found = source.read()
+    except UnicodeDecodeError as fault:
+        message = f"The file is no {fault.encoding.upper()} text."
+        raise KipError("KIP_1001", message, "Save it as UTF-8, or open it in binary.") from None
+    if isinstance(found, str | bytes):
+        return found
+    message = "A document is a text or bytes; this file gives neither."
+    raise KipError("KIP_1001", message, "Open a file of RDF.")
 
 
 def _bytes(path: Path) -> bytes:

@@ -192,8 +192,7 @@ def base_fault(base: str) -> str | None:
         NamedNode(base)
     except ValueError:
         return "is not an IRI"
-    own = (vocab.KIP, vocab.ATTRIBUTE, vocab.METADATA, vocab.GRAPH)
-    if any(base.startswith(other) or other.startswith(base) for other in own):
+    if any(base.startswith(other) or other.startswith(base) for other in vocab.OWN):
         return "overlaps a namespace of kiprdf's own vocabulary"
     if any(base.startswith(other) for other in (vocab.RDF, vocab.RDFS, vocab.XSD)):
         return "lies in a namespace of the W3C"

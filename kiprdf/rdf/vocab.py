@@ -11,6 +11,9 @@ KIP = "urn:kip:vocab/"
 ATTRIBUTE = "urn:kip:attribute/"
 METADATA = "urn:kip:metadata/"
 GRAPH = "urn:kip:graph/"
+LIST = "urn:kip:list/"
+OWN = (KIP, ATTRIBUTE, METADATA, GRAPH, LIST)
+"""The namespaces of the project, in which nothing else has its IRIs."""
 DEFAULT_BASE = "urn:kip:nexus/"
 
 TYPE = NamedNode(RDF + "type")
@@ -44,6 +47,8 @@ VERSION = "_version"
 CREATED_AT = "_created_at"
 UPDATED_AT = "_updated_at"
 MERGED_FROM = "_merged_from"
+ENGINE_KEYS = (VERSION, CREATED_AT, UPDATED_AT)
+"""The metadata that changes with every write, and tells nothing that was written."""
 
 
 def prefixes(base: str) -> dict[str, str]:

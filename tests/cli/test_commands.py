@@ -15,7 +15,10 @@ from kiprdf.cli import app
 from .conftest import Invoke
 
 NAMES = 'FIND(?d.name, ?d.attributes.risk_level) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name ASC'
-ALL_COMMANDS = ("demo", "run", "shell", "load", "snapshot", "restore", "export", "explain", "info")
+ALL_COMMANDS = (
+    *("demo", "run", "shell", "load", "explain", "info", "snapshot", "restore", "export"),
+    *("import", "diff", "schema", "publish"),
+)
 
 
 def test_version_is_told(invoke: Invoke) -> None:
@@ -307,7 +310,7 @@ def test_reading_makes_no_nexus(invoke: Invoke, tmp_path: Path, arguments: tuple
     answer = invoke(*arguments)
     assert answer.exit_code == 1
     assert answer.stderr == (
-        "kiprdf: There is no nexus in nexus; kiprdf load, run, restore or shell make one, "
+        "kiprdf: There is no nexus in nexus; kiprdf load, run, import, restore or shell make one, "
         "and --nexus or KIPRDF_NEXUS name another folder.\n"
     )
     assert list(tmp_path.iterdir()) == []
@@ -408,7 +411,7 @@ def test_a_restored_nexus_has_the_base_of_the_snapshot(invoke: Invoke, drugs: Pa
     invoke("snapshot", "a.ttl")
     invoke("restore", "a.ttl", "--nexus", "copy")
     assert base in invoke("info", "--nexus", "copy").stdout
-    invoke("restore", "a.ttl", "--nexus", "other", "--base-iri", "urn:other:")
+    invoke("restore", "a.ttl", "--nexus", "other", "--base-iri", "urn:other/")
     assert base not in invoke("snapshot", "--nexus", "other").stdout
 
 

@@ -284,6 +284,7 @@ def test_base_is_fine(base: str) -> None:
         ("urn:kip:attribute/", "overlaps a namespace of kiprdf's own vocabulary"),
         ("urn:kip:metadata/a/", "overlaps a namespace of kiprdf's own vocabulary"),
         ("urn:kip:graph/", "overlaps a namespace of kiprdf's own vocabulary"),
+        ("urn:kip:list/", "overlaps a namespace of kiprdf's own vocabulary"),
     ],
 )
 def test_base_is_refused(base: str, fault: str) -> None:

@@ -23,8 +23,6 @@ from kiprdf.semantics.places import RESERVED_METADATA
 from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 
 _TARGET = ast.Variable("x")
-_COUNTED = (vocab.VERSION, vocab.CREATED_AT, vocab.UPDATED_AT)
-"""The engine counts and dates its writes by itself; nobody misses these."""
 
 
 # What can be written --------------------------------------------------------------------------
@@ -194,7 +192,7 @@ def beyond(changes: Iterable[Change], link_ids: bool) -> Iterator[str]:
         for part in PARTS:
             kept = [found.key for found in change.keys(part) if _is_kept(change, part, found.key)]
             for key in kept:
-                if part == "attributes" or key not in _COUNTED:
+                if part == "attributes" or key not in vocab.ENGINE_KEYS:
                     yield f"{part}.{key} of {name} cannot be written."
         if link_ids and change.ids is not None:
             yield f"The id of {name} cannot be chosen."

@@ -37,7 +37,6 @@ VALUE_CHARACTERS = 200
 _CONTEXT = 30
 """How much of what two long values have in common is shown in front of that place."""
 
-_ENGINE_KEYS = (vocab.VERSION, vocab.CREATED_AT, vocab.UPDATED_AT)
 _MARKS: dict[Kind, str] = {"added": "+", "removed": "-", "changed": "~"}
 _GONE = "An UPSERT takes nothing away. What is gone, one statement at a time:"
 
@@ -114,7 +113,7 @@ def _identities(elements: dict[NamedNode, Element]) -> dict[NamedNode, Identity]
 def _content(element: Element, iris: Iris, engine_metadata: bool) -> Content:
     metadata = element.metadata
     if not engine_metadata:
-        metadata = {key: term for key, term in metadata.items() if key not in _ENGINE_KEYS}
+        metadata = {key: term for key, term in metadata.items() if key not in vocab.ENGINE_KEYS}
     content = Content(iris.id(element.node), element.attributes, metadata)
     if isinstance(element, Proposition):
         return replace(content, ends=(iris.id(element.subject), iris.id(element.object)))

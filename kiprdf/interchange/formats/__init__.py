@@ -44,14 +44,15 @@ def write(
     profile: Profile = "rdf11",
     mapping: Mapping | None = None,
     engine_metadata: bool = True,
+    prefixes: dict[str, str] | None = None,
     advance: Advance | None = None,
 ) -> int:
     """Write a dataset, deterministically; returns the number of triples in the document.
 
     The triples are those of a store, in any order; a part of a dataset is written alike. With a
-    mapping the document speaks its words. ``advance`` is told how many triples more have been
-    written. Raises KIP_1001 for a format or profile that there is not, and for what a format
-    cannot say.
+    mapping the document speaks its words; it may use ``prefixes`` beside those of the dataset and
+    the mapping. ``advance`` is told how many triples more have been written. Raises KIP_1001 for
+    a format or profile that there is not, and for what a format cannot say.
     """
     check_format(format)
     check_profile(profile)
@@ -68,16 +69,16 @@ def write(
     if format == "rdfxml":
         found = rdfxml.representable(found)
     told = to_profile(found, profile, directions=format == "jsonld")
-    prefixes = {} if mapping is None else mapping.prefixes
+    names = {**({} if mapping is None else mapping.prefixes), **(prefixes or {})}
     output = Output(target, advance)
     match format:
         case "turtle" | "trig":
-            turtle.write_to(told, output, iris, prefixes)
+            turtle.write_to(told, output, iris, names)
         case "ntriples" | "nquads":
             lines.write(told, output, iris)
         case "jsonld":
             jsonld.write(told, output, iris, mapping)
         case "rdfxml":
-            rdfxml.write(told, output, iris, prefixes)
+            rdfxml.write(told, output, iris, names)
     output.close()
     return output.triples

@@ -107,7 +107,11 @@ class _Contexts:
             raise self._fault(url, "includes itself")
         if self.count > CONTEXTS:
             raise self._fault(url, f"is one of more than {CONTEXTS}")
-        document = self._loader(absolute)
+        try:
+            document = self._loader(absolute)
+        except (OSError, ValueError, LookupError) as fault:  # of the network, the text, a table
+            why = f"cannot be loaded ({type(fault).__name__}: {fault})"
+            raise self._fault(url, why) from fault
         if not isinstance(document, dict) or "@context" not in document:
             raise self._fault(url, "has no @context")
         return self.context(document["@context"], (*chain, absolute))

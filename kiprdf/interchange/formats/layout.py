@@ -25,9 +25,7 @@ Advance: TypeAlias = Callable[[int], object]
 
 _BUFFER = 1 << 16
 _STEP = 1000
-_ENGINE_KEYS = frozenset(
-    NamedNode(vocab.METADATA + key) for key in (vocab.VERSION, vocab.CREATED_AT, vocab.UPDATED_AT)
-)
+_ENGINE_METADATA = frozenset(NamedNode(vocab.METADATA + key) for key in vocab.ENGINE_KEYS)
 # A part of PN_LOCAL that every parser reads; other names are written as whole IRIs.
 _LETTERS = r"A-Za-z0-9_\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3"
 _LOCAL_NAME = re.compile(rf"[{_LETTERS}][{_LETTERS}-]*")
@@ -46,7 +44,7 @@ def header(iris: Iris) -> str:
 
 def without_engine_metadata(triples: Iterable[Triple]) -> Iterator[Triple]:
     """The triples except ``_version``, ``_created_at`` and ``_updated_at``."""
-    return (triple for triple in triples if triple.predicate not in _ENGINE_KEYS)
+    return (triple for triple in triples if triple.predicate not in _ENGINE_METADATA)
 
 
 # The order ------------------------------------------------------------------------------------

@@ -32,8 +32,6 @@ from kiprdf.semantics.protected import ACTORS, SYSTEM
 Said: TypeAlias = Mapping[NamedNode, list[Statement]]
 """Statements by their subjects."""
 
-_OWN_VOCABULARY = (vocab.KIP, vocab.ATTRIBUTE, vocab.METADATA, vocab.GRAPH)
-
 
 @dataclass(slots=True)
 class Resource:
@@ -145,7 +143,7 @@ class Identifier:
             return _valid(name)
         if self._names.is_below_base(node.value):
             raise ValueError("an IRI below the base of the nexus that names none of its concepts")
-        if node.value.startswith(_OWN_VOCABULARY):
+        if node.value.startswith(vocab.OWN):
             raise ValueError("the vocabulary of kiprdf is no knowledge")
         id = self._known.element(node.value)
         if id is None:

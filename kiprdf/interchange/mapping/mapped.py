@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.interchange.mapping.contexts import Mapping, Term
-from kiprdf.interchange.mapping.mapped_values import LISTS, coerces, forms, list_cells, value_of
+from kiprdf.interchange.mapping.mapped_values import coerces, forms, list_cells, value_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
 from kiprdf.rdf.literals import normal
@@ -39,7 +39,7 @@ def from_mapped(triples: Iterable[Triple], iris: Iris, mapping: Mapping) -> Iter
     ``iris`` are those that the triples were written under.
     """
     for subject, own in _by_subject(triples).items():
-        if not (isinstance(subject, NamedNode) and subject.value.startswith(LISTS)):
+        if not (isinstance(subject, NamedNode) and subject.value.startswith(vocab.LIST)):
             yield from _Element(subject, iris, mapping).unmapped(own)
 
 

@@ -14,9 +14,6 @@ from kiprdf.interchange.mapping.datatypes import fits
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import canonical_json, is_ours, normal, to_json, to_term
 
-LISTS = "urn:kip:list/"
-"""What the IRIs of list cells begin with: there are no blank nodes in what kiprdf writes."""
-
 _FIRST = NamedNode(vocab.RDF + "first")
 _REST = NamedNode(vocab.RDF + "rest")
 _NIL = NamedNode(vocab.RDF + "nil")
@@ -144,7 +141,7 @@ def coerces(term: Term, form: object) -> bool:
 def list_cells(items: list[Literal | NamedNode], seed: str) -> tuple[NamedNode, list[Triple]]:
     """The head of an ``rdf:List`` and its cells, whose IRIs are made from the seed."""
     digits = hashlib.sha256(seed.encode()).hexdigest()[:16]
-    nodes = [NamedNode(f"{LISTS}{digits}/{number}") for number in range(len(items))] + [_NIL]
+    nodes = [NamedNode(f"{vocab.LIST}{digits}/{number}") for number in range(len(items))] + [_NIL]
     cells: list[Triple] = []
     for node, item, rest in zip(nodes, items, nodes[1:], strict=False):
         cells += (Triple(node, _FIRST, item), Triple(node, _REST, rest))

@@ -96,7 +96,7 @@ def publish(
     IRI, ``OSError`` where the file system says no.
     """
     address = store.iris.base if address is None else _checked_address(address)
-    target = _checked_folder(folder)
+    target = checked_folder(folder)
     triples, schema = store.read(
         lambda: (list(store.match(None, None, None)), list(schema_triples(store, mapping)))
     )
@@ -121,8 +121,8 @@ def _checked_address(address: str) -> str:
     return address
 
 
-def _checked_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder, where its links lead, if it is free to be written."""
+def checked_folder(folder: str | os.PathLike[str]) -> Path:
+    """The folder, where its links lead; ``StoreError`` unless it is free to be written."""
     if "\0" in str(folder):
         raise StoreError("The path of the folder holds a NUL character.")
     target = Path(folder).resolve()

@@ -16,6 +16,7 @@ from kiprdf.interchange.vocabularies.schema import definitions
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
+from kiprdf.semantics.protected import SYSTEM
 from kiprdf.store import Store
 
 
@@ -37,7 +38,7 @@ def plan_definitions(
 
     A definition that came from the same IRI is brought up to date. One that the nexus has in its
     own words keeps them, gains the IRI and the attributes that its ``instance_schema`` lacks, and
-    is named in the report.
+    is named in the report; so is one of the core schema, which stays as it is.
     """
     plan = Plan(metadata=metadata or {})
     plan.skipped += [foreign.Skipped(f"<{iri}>", reason) for iri, reason in found.skipped]
@@ -47,6 +48,10 @@ def plan_definitions(
     ]
     for name, own in named:
         old, attributes = existing.get(name), own.attributes()
+        if old is not None and name in SYSTEM:
+            reason = f"'{name.name}' belongs to the core schema; it stays as it is"
+            plan.skipped.append(foreign.Skipped(f"<{own.iri}>", reason))
+            continue
         if old is not None and own.iri not in _listed(old.get(SAME_AS)):
             attributes = _gained(old, attributes)
             reason = f"'{name.name}' is defined already and keeps its own words"

@@ -12,6 +12,8 @@ SKOS = "http://www.w3.org/2004/02/skos/core#"
 SCHEMA = ("https://schema.org/", "http://schema.org/")
 """schema.org has two namespaces; the first is written, both are read."""
 DCAM = "http://purl.org/dc/dcam/"
+PREFIXES = {"dcam": DCAM, "owl": OWL, "schema": SCHEMA[0], "sh": SH, "skos": SKOS}
+"""The prefixes that people read the schema by."""
 
 
 def rdf(name: str) -> NamedNode:

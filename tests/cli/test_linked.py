@@ -1,0 +1,413 @@
+"""The commands that meet the rest of the web of data, run in this process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+import rdflib
+
+from kiprdf.interchange.differences import patch
+from kiprdf.nexus import Nexus
+
+from .conftest import Invoke
+
+PEOPLE = """\
+@prefix foaf: <http://xmlns.com/foaf/0.1/> .
+@prefix : <https://example.org/people#> .
+:ada a foaf:Person ; foaf:name "Ada Lovelace" ; foaf:knows :charles .
+:charles a foaf:Person ; foaf:name "Charles Babbage" ; foaf:age 41 .
+"""
+RIVERS = """\
+@prefix : <https://example.org/water#> .
+:inn a :River ; :flows :danube .
+:danube a :River .
+"""
+SCHEMA = "https://schema.org/"
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    path = tmp_path / "people.ttl"
+    path.write_text(PEOPLE, "utf-8")
+    return path
+
+
+# snapshot, restore ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["ttl", "trig", "nt", "nq", "jsonld", "rdf"])
+@pytest.mark.parametrize("words", [(), ("--mapping", "schema-org", "--mapping", "foaf")])
+def test_a_snapshot_in_any_format_restores(
+    loaded: Invoke, suffix: str, words: tuple[str, ...]
+) -> None:
+    assert loaded("snapshot", f"a.{suffix}", *words).exit_code == 0
+    assert loaded("restore", f"a.{suffix}", "--nexus", "copy", *words).exit_code == 0
+    assert loaded("snapshot", "--nexus", "copy").stdout == loaded("snapshot").stdout
+
+
+def test_the_format_wins_over_the_suffix(loaded: Invoke, tmp_path: Path) -> None:
+    answer = loaded("snapshot", "a.ttl", "--format", "ntriples")
+    content = (tmp_path / "a.ttl").read_bytes()
+    triples = list(pyoxigraph.parse(content, format=pyoxigraph.RdfFormat.N_TRIPLES))
+    assert answer.stderr == f"Wrote a.ttl, {len(triples)} triples.\n"
+    again = loaded("restore", "a.ttl", "--format", "ntriples", "--nexus", "copy")
+    assert again.exit_code == 0
+
+
+def test_a_snapshot_speaks_the_words_of_a_mapping(loaded: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonld").write_text(json.dumps({"@context": {"Drug": SCHEMA + "Drug"}}))
+    graph = rdflib.Graph().parse(data=loaded("snapshot", "--mapping", "mine.jsonld").stdout)
+    drugs = graph.subjects(rdflib.RDF.type, rdflib.URIRef(SCHEMA + "Drug"))
+    assert {str(graph.value(drug, rdflib.RDFS.label)) for drug in drugs} == {"Aspirin", "阿司匹林"}
+
+
+def test_a_part_is_selected(loaded: Invoke) -> None:
+    part = loaded("snapshot", "--select", 'EXPORT ?s WHERE { ?s {type: "Symptom"} }').stdout
+    assert "Symptom:Headache" in part
+    assert "Aspirin" not in part
+
+
+def test_a_part_is_a_domain(loaded: Invoke) -> None:
+    assert "Domain:CoreSchema" in loaded("snapshot", "--domain", "CoreSchema").stdout
+    answer = loaded("snapshot", "a.ttl", "--domain", "CoreSchem")
+    assert (answer.exit_code, answer.stderr) == (
+        1,
+        "KIP_3002 There is no domain 'CoreSchem'.\nHint: Did you mean 'CoreSchema'?\n",
+    )
+
+
+def test_a_snapshot_that_fails_leaves_the_old_one(loaded: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "a.rdf").write_text("old", "utf-8")
+    assert loaded("snapshot", "a.rdf", "--profile", "rdf12").exit_code == 1
+    assert (tmp_path / "a.rdf").read_text("utf-8") == "old"
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_a_snapshot_that_fails_prints_nothing(loaded: Invoke) -> None:
+    answer = loaded("snapshot", "--format", "rdfxml", "--profile", "rdf12")
+    assert (answer.exit_code, answer.stdout) == (1, "")
+
+
+def test_a_mapping_that_is_not_there_is_told(loaded: Invoke) -> None:
+    answer = loaded("snapshot", "--mapping", "shema-org")
+    assert answer.exit_code == 1
+    assert answer.stderr.startswith("KIP_1001 There is no mapping 'shema-org'.\nHint: ")
+
+
+@pytest.mark.parametrize("command", ["snapshot", "schema", "publish"])
+def test_a_mapping_file_that_is_not_there_is_told(loaded: Invoke, command: str) -> None:
+    answer = loaded(command, "target", "--mapping", "none.jsonld")
+    assert (answer.exit_code, answer.stderr) == (
+        1,
+        "kiprdf: none.jsonld: No such file or directory.\n",
+    )
+
+
+# import ---------------------------------------------------------------------------------------
+
+
+def test_people_are_imported_asked_for_and_taken_along(
+    invoke: Invoke, people: Path, tmp_path: Path
+) -> None:
+    answer = invoke("import", "people.ttl", "--mapping", "foaf")
+    assert answer.stdout == (
+        "people.ttl: 6 triples\n"
+        "  concepts: 2 created, 0 updated\n"
+        "  propositions: 1 created, 0 updated\n"
+    )
+    asked = 'FIND(?o.name) WHERE { ({type: "Person", name: "Ada Lovelace"}, "knows", ?o) }'
+    assert invoke("run", asked, "--format", "json").stdout == '{"result": ["Charles Babbage"]}\n'
+    invoke("snapshot", "people.jsonld", "--mapping", "schema-org")
+    nodes = json.loads((tmp_path / "people.jsonld").read_text("utf-8"))["@graph"]
+    ada = [node for node in nodes if node["@type"] == "Person" and "knows" in node]
+    assert [node["name"] for node in ada] == ["Ada Lovelace"]
+
+
+def test_importing_again_updates(invoke: Invoke, people: Path) -> None:
+    invoke("import", "people.ttl", "--mapping", "foaf")
+    assert "2 updated" in invoke("import", "people.ttl", "--mapping", "foaf").stdout
+
+
+def test_the_report_is_json_on_demand(invoke: Invoke, people: Path) -> None:
+    command = ("import", "people.ttl", "-m", "foaf", "--format-of-report", "json")
+    report = json.loads(invoke(*command).stdout)
+    assert (report["file"], report["triples"]) == ("people.ttl", 6)
+    assert report["concepts"] == {"created": 2, "updated": 0}
+
+
+def test_a_dry_run_writes_nothing(loaded: Invoke, people: Path) -> None:
+    before = loaded("snapshot").stdout
+    answer = loaded("import", "people.ttl", "-m", "foaf", "--dry-run")
+    assert "2 created" in answer.stdout
+    assert answer.stderr == "Dry run: nothing was written.\n"
+    assert loaded("snapshot").stdout == before
+
+
+def test_a_dry_run_makes_no_nexus(invoke: Invoke, people: Path, tmp_path: Path) -> None:
+    assert invoke("import", "people.ttl", "-m", "foaf", "--dry-run").exit_code == 0
+    assert list(tmp_path.iterdir()) == [people]
+
+
+def test_a_dry_run_works_beside_a_writer(loaded: Invoke, people: Path, tmp_path: Path) -> None:
+    with Nexus.open(tmp_path / "nexus"):
+        answer = loaded("import", "people.ttl", "-m", "foaf", "--dry-run")
+    assert (answer.exit_code, "2 created" in answer.stdout) == (0, True)
+
+
+def test_what_is_missing_is_told_and_nothing_written(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "rivers.ttl").write_text(RIVERS, "utf-8")
+    answer = invoke("import", "rivers.ttl")
+    assert answer.exit_code == 1
+    assert answer.stderr.startswith("KIP_2001 rivers.ttl: The data need what is not defined: ")
+    assert not (tmp_path / "nexus").exists()
+
+
+def test_what_is_missing_is_defined_on_demand(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "rivers.ttl").write_text(RIVERS, "utf-8")
+    assert invoke("import", "rivers.ttl", "--define").stdout == (
+        "rivers.ttl: 3 triples\n"
+        "  concepts: 2 created, 0 updated\n"
+        "  propositions: 1 created, 0 updated\n"
+        "  concept types defined: River\n"
+        "  predicates defined: flows\n"
+    )
+
+
+def test_the_first_of_what_is_skipped_is_listed(invoke: Invoke, tmp_path: Path) -> None:
+    lines = "".join(f"<urn:x:{n}> <urn:p> {n} .\n" for n in range(7))
+    (tmp_path / "odd.ttl").write_text(lines, "utf-8")
+    shown = invoke("import", "odd.ttl").stdout.splitlines()
+    assert shown[3] == "  skipped: 7"
+    assert shown[4].endswith("  its subject has no type, and no default type is given")
+    assert shown[9:] == ["    … 2 more; --format-of-report json tells all"]
+
+
+def test_files_are_imported_one_by_one_until_one_fails(
+    invoke: Invoke, people: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.ttl").write_text("@prefix : <urn:x:> .\n:a :b ", "utf-8")
+    answer = invoke("import", "people.ttl", "broken.ttl", "-m", "foaf")
+    assert answer.exit_code == 1
+    assert answer.stdout.startswith("people.ttl: 6 triples\n")
+    assert answer.stderr.startswith("KIP_1001 2:")
+    assert " broken.ttl: The text is no Turtle" in answer.stderr
+    assert "Ada Lovelace" in invoke("snapshot").stdout
+
+
+def test_the_error_of_a_file_is_json_on_demand(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "broken.ttl").write_text(":a", "utf-8")
+    answer = invoke("import", "broken.ttl", "--format-of-report", "json")
+    told = json.loads(answer.stdout)
+    assert (answer.exit_code, told["file"], told["error"]["code"]) == (1, "broken.ttl", "KIP_1001")
+
+
+def test_a_file_that_is_not_there_stops_before_the_first(
+    invoke: Invoke, people: Path, tmp_path: Path
+) -> None:
+    answer = invoke("import", "people.ttl", "nothing.ttl", "-m", "foaf")
+    assert (answer.exit_code, answer.stderr) == (1, "kiprdf: There is no file nothing.ttl.\n")
+    assert not (tmp_path / "nexus").exists()
+
+
+def test_standard_input_is_imported(invoke: Invoke) -> None:
+    answer = invoke("import", "-", "-m", "foaf", "--format", "turtle", input=PEOPLE)
+    assert answer.stdout.startswith("standard input: 6 triples\n")
+
+
+def test_an_ontology_is_imported(invoke: Invoke, tmp_path: Path) -> None:
+    ontology = (
+        "@prefix : <https://example.org/clinic#> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ':Ward a rdfs:Class ; rdfs:comment "A part of a clinic." .\n'
+    )
+    (tmp_path / "clinic.ttl").write_text(ontology, "utf-8")
+    answer = invoke("import", "clinic.ttl", "--ontology", "--inherit")
+    assert "  concept types defined: Ward\n" in answer.stdout
+    described = invoke("run", 'DESCRIBE CONCEPT TYPE "Ward"').stdout
+    assert "A part of a clinic." in described
+
+
+@pytest.mark.parametrize("options", [("--inherit",), ("--ontology", "--define")])
+def test_options_that_do_not_fit_are_refused(
+    invoke: Invoke, people: Path, options: tuple[str, ...]
+) -> None:
+    assert invoke("import", "people.ttl", *options).exit_code == 2
+
+
+# diff -----------------------------------------------------------------------------------------
+
+CHANGE = 'UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} SET ATTRIBUTES {risk_level: 3} } }'
+CHANGED = """\
+Concepts
+~ Drug:Aspirin
+    ~ attributes.risk_level: 2 -> 3
+
+Concepts: 0 added, 0 removed, 1 changed
+Propositions: 0 added, 0 removed, 0 changed
+"""
+
+
+@pytest.fixture
+def changed(loaded: Invoke) -> Invoke:
+    """Beside a nexus that has changed, ``old.ttl`` and ``old.jsonld`` from before."""
+    loaded("snapshot", "old.ttl")
+    loaded("snapshot", "old.jsonld")
+    loaded("run", CHANGE)
+    return loaded
+
+
+def test_a_nexus_equals_its_snapshot(loaded: Invoke) -> None:
+    loaded("snapshot", "a.nt")
+    answer = loaded("diff", "a.nt", "nexus")
+    assert (answer.exit_code, answer.stdout, answer.stderr) == (0, "", "No difference.\n")
+
+
+@pytest.mark.parametrize("old", ["old.ttl", "old.jsonld"])
+def test_a_difference_is_told_and_is_the_exit_status(changed: Invoke, old: str) -> None:
+    answer = changed("diff", old, "nexus")
+    assert (answer.exit_code, answer.stdout, answer.stderr) == (1, CHANGED, "")
+
+
+def test_a_difference_of_two_files(changed: Invoke) -> None:
+    changed("snapshot", "new.rdf")
+    assert changed("diff", "old.ttl", "new.rdf").stdout == CHANGED
+
+
+def test_engine_metadata_differ_on_demand(changed: Invoke) -> None:
+    answer = changed("diff", "old.ttl", "nexus", "--engine-metadata")
+    assert "~ metadata._version: 1 -> 2" in answer.stdout
+
+
+def test_a_difference_is_json_on_demand(changed: Invoke) -> None:
+    answer = changed("diff", "old.ttl", "nexus", "--as", "json")
+    assert json.loads(answer.stdout)["counts"]["concepts"]["changed"] == 1
+
+
+def test_a_difference_as_a_capsule_is_loaded(changed: Invoke, tmp_path: Path) -> None:
+    changed("restore", "old.ttl", "--nexus", "copy")
+    capsule = changed("diff", "copy", "nexus", "--as", "capsule").stdout
+    (tmp_path / "news.kip").write_text(capsule, "utf-8")
+    changed("load", "news.kip", "--nexus", "copy")
+    assert changed("diff", "copy", "nexus").exit_code == 0
+
+
+def test_a_patch_leads_from_one_to_the_other(changed: Invoke, tmp_path: Path) -> None:
+    answer = changed("diff", "old.ttl", "nexus", "--as", "patch")
+    assert answer.exit_code == 1
+    found = patch.read(answer.stdout)
+    before = Nexus.memory(genesis=False)
+    before.restore(tmp_path / "old.ttl")
+    with Nexus.open(tmp_path / "nexus", read_only=True) as after:
+        every = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
+        expected = patch.dataset(after.sparql(every))  # type: ignore[arg-type]
+    assert patch.apply(found, before.sparql(every)) == expected  # type: ignore[arg-type]
+
+
+def test_a_patch_is_between_datasets_of_one_base(changed: Invoke) -> None:
+    changed("restore", "old.ttl", "--nexus", "copy", "--base-iri", "urn:other/")
+    assert changed("diff", "old.ttl", "copy").exit_code == 0
+    answer = changed("diff", "old.ttl", "copy", "--as", "patch")
+    assert (answer.exit_code, answer.stderr) == (
+        2,
+        "kiprdf: A patch is between datasets of one base, "
+        "and these have <urn:kip:nexus/> and <urn:other/>.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("none.ttl", None, "kiprdf: There is no nexus and no snapshot none.ttl.\n"),
+        ("a.ttl", "<urn:a> <urn:b> 1 .", "kiprdf: a.ttl is no snapshot: it does not tell "),
+        ("b.ttl", "# kiprdf 1 base <urn:a/>\nx", "KIP_1001 2:1 b.ttl: The text is no Turtle: "),
+    ],
+)
+def test_trouble_is_exit_status_2(
+    loaded: Invoke, tmp_path: Path, name: str, content: str | None, told: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content, "utf-8")
+    answer = loaded("diff", "nexus", name)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert answer.stderr.startswith(told)
+
+
+def test_a_diff_works_beside_a_writer(changed: Invoke, tmp_path: Path) -> None:
+    with Nexus.open(tmp_path / "nexus"):
+        assert changed("diff", "old.ttl", "nexus").stdout == CHANGED
+
+
+# schema, publish ------------------------------------------------------------------------------
+
+
+def test_the_schema_is_owl(loaded: Invoke, tmp_path: Path) -> None:
+    assert loaded("schema", "schema.ttl").stderr.startswith("Wrote schema.ttl, ")
+    graph = rdflib.Graph().parse(tmp_path / "schema.ttl")
+    drug = rdflib.URIRef("urn:kip:nexus/$ConceptType/Drug")
+    assert (drug, rdflib.RDF.type, rdflib.OWL.Class) in graph
+
+
+def test_the_schema_is_equivalent_to_the_words_of_a_mapping(loaded: Invoke) -> None:
+    graph = rdflib.Graph().parse(data=loaded("schema", "--mapping", "schema-org").stdout)
+    person = rdflib.URIRef("urn:kip:nexus/$ConceptType/Person")
+    assert rdflib.URIRef(SCHEMA + "Person") in set(
+        graph.objects(person, rdflib.OWL.equivalentClass)
+    )
+
+
+def test_the_shapes_are_shacl(loaded: Invoke) -> None:
+    shapes = loaded("schema", "--shapes").stdout
+    assert "sh:reifierShape" not in shapes
+    assert list(rdflib.Graph().parse(data=shapes).subjects(rdflib.RDF.type, rdflib.SH.NodeShape))
+    assert "reifierShape" in loaded("schema", "--shapes", "--profile", "rdf12").stdout
+
+
+@pytest.mark.parametrize(
+    "options", [("--profile", "rdf12"), ("--shapes", "--mapping", "schema-org")]
+)
+def test_options_of_the_schema_that_do_not_fit_are_refused(
+    loaded: Invoke, options: tuple[str, ...]
+) -> None:
+    assert loaded("schema", *options).exit_code == 2
+
+
+def test_a_nexus_is_published(loaded: Invoke, tmp_path: Path) -> None:
+    answer = loaded("publish", "site", "--title", "Pharmacy", "--mapping", "schema-org")
+    assert answer.stdout.startswith("site: ")
+    assert answer.stdout.endswith("; open site/index.html\n")
+    assert "Pharmacy" in (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert (tmp_path / "site" / "Drug" / "Aspirin.html").is_file()
+
+
+def test_a_folder_of_others_is_not_published_into(loaded: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "CNAME").write_text("x", "utf-8")
+    answer = loaded("publish", "site")
+    assert (answer.exit_code, answer.stderr) == (
+        1,
+        f"kiprdf: The folder {tmp_path / 'site'} holds 'CNAME', "
+        "which was not published there by kiprdf.\n",
+    )
+
+
+@pytest.mark.parametrize("command", ["snapshot", "schema"])
+def test_a_file_that_cannot_be_written_is_one_sentence(loaded: Invoke, command: str) -> None:
+    answer = loaded(command, "nowhere/a.ttl")
+    assert (answer.exit_code, answer.stderr) == (
+        1,
+        "kiprdf: nowhere/a.ttl cannot be written: No such file or directory.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [("publish", "site"), ("schema",), ("diff", "empty", "empty"), ("snapshot",)]
+)
+def test_what_reads_makes_no_nexus(
+    invoke: Invoke, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert invoke(*arguments).exit_code in (1, 2)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "empty"]

@@ -1,0 +1,561 @@
+"""Foreign RDF becomes knowledge as a whole or not at all, once, with its provenance."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kiprdf
+from tests.nexus.support import StoppedClock, commit, dataset, element, facts, untouched
+
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "20"))
+FIRST = "2026-01-02T03:04:05.678Z"
+LATER = "2026-01-02T03:05:05.678Z"
+PREFIXES = """\
+@prefix foaf: <http://xmlns.com/foaf/0.1/> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix : <https://example.org/> .
+"""
+PEOPLE = (
+    PREFIXES
+    + """\
+:ann a foaf:Person ; foaf:name "Ann" ; foaf:age 30 ; foaf:title "Dr."@en ;
+  foaf:knows :bob {| dct:source "a party" |}, [ a foaf:Person ; foaf:name "Nobody" ] .
+:bob a foaf:Person ; foaf:name "Bob" ; foaf:nick ( "b" "bobby" ) .
+"""
+)
+WORDS = ["foaf", "dcterms"]
+CORE = PREFIXES + (
+    '<urn:kip:nexus/$ConceptType/$ConceptType> a <urn:kip:nexus/$ConceptType/$ConceptType> ; '
+    '<urn:kip:attribute/description> "mine" .\n'
+    '<urn:kip:nexus/Person/$self> a foaf:Person ; '
+    '<urn:kip:attribute/core_directives> "obey" ; foaf:nick "me" .\n'
+)  # fmt: skip
+
+
+def empty(**options: Any) -> kiprdf.Nexus:
+    return kiprdf.Nexus.memory(**{"genesis": False, "clock": StoppedClock(), **options})
+
+
+def bundled(**options: Any) -> kiprdf.Nexus:
+    return empty(genesis=True, **options)
+
+
+def refusal(nexus: kiprdf.Nexus, source: Any, **options: Any) -> kiprdf.KipError:
+    """The error that an import ends with; it leaves no trace."""
+    with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
+        nexus.import_rdf(source, **options)
+    return raised.value
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("an import opens no connection")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+
+
+# What comes in --------------------------------------------------------------------------------
+
+
+def test_foreign_people_are_concepts_and_propositions_with_provenance(tmp_path: Path) -> None:
+    path = tmp_path / "people.ttl"
+    path.write_text(PEOPLE)
+    nexus = bundled()
+    report = nexus.import_rdf(path, mapping=WORDS, metadata={"author": "Ann"})
+    assert report["concepts"] == {"created": 3, "updated": 0}
+    assert report["propositions"] == {"created": 2, "updated": 0}
+    ann = element(nexus, "C:Person/Ann")
+    assert ann["attributes"] == {
+        "age": 30,
+        "name": "Ann",
+        "title": {"@language": "en", "@value": "Dr."},
+        "same_as": "https://example.org/ann",
+    }
+    expected = {"author": "Ann", "imported_at": FIRST, "source": "people.ttl"}
+    assert {key: ann["metadata"].get(key) for key in expected} == expected
+    assert element(nexus, "C:Person/Bob")["attributes"]["handle"] == ["b", "bobby"]
+    rows = nexus.find(
+        "FIND(?l.metadata.source, ?l.metadata.imported_at) WHERE { "
+        '?l ({type: "Person", name: "Ann"}, "knows", {type: "Person", name: "Bob"}) }'
+    )
+    assert rows.tuples == (("a party", FIRST),)
+
+
+def test_everything_that_is_imported_says_from_where_and_when(tmp_path: Path) -> None:
+    path = tmp_path / "people.ttl"
+    path.write_text(PEOPLE.replace(' {| dct:source "a party" |}', ""))
+    nexus = empty()
+    nexus.import_rdf(path, mapping=WORDS, define=True)
+    subjects = {line[0] for line in facts(nexus) if line[1].endswith("_version>")}
+    told = {
+        key: {line[0] for line in facts(nexus) if line[1:] == (f"<urn:kip:metadata/{key}>", value)}
+        for key, value in (("source", '"people.ttl"'), ("imported_at", f'"{FIRST}"'))
+    }
+    assert len(subjects) == 7
+    assert told == {"source": subjects, "imported_at": subjects}
+
+
+def test_every_kind_of_source_is_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "people.ttl"
+    path.write_text(PEOPLE)
+    nexuses = []
+    with path.open() as text, path.open("rb") as binary:
+        for source in (path, str(path), text, binary):
+            nexuses.append(empty())
+            nexuses[-1].import_rdf(source, mapping=WORDS, define=True)
+    assert len({nexus.snapshot() for nexus in nexuses}) == 1
+    unnamed = []
+    for source in (PEOPLE, io.StringIO(PEOPLE), io.BytesIO(PEOPLE.encode())):
+        unnamed.append(empty())
+        unnamed[-1].import_rdf(source, mapping=WORDS, define=True)
+    assert len({nexus.snapshot() for nexus in unnamed}) == 1
+
+
+@pytest.mark.parametrize("suffix", [".nt", ".nq", ".trig", ".jsonld", ".rdf", ".owl"])
+def test_every_format_says_the_same(suffix: str, tmp_path: Path) -> None:
+    plain = PEOPLE.replace(' {| dct:source "a party" |}', "")
+    quads = pyoxigraph.parse(plain, format=pyoxigraph.RdfFormat.TURTLE)
+    known = pyoxigraph.RdfFormat.from_extension(suffix.replace("owl", "rdf")[1:])
+    path = tmp_path / f"people{suffix}"
+    pyoxigraph.serialize((quad.triple for quad in quads), str(path), format=known)
+    nexus = bundled()
+    assert nexus.import_rdf(path, mapping=WORDS)["concepts"]["created"] == 3
+    assert element(nexus, "C:Person/Bob")["attributes"]["handle"] == ["b", "bobby"]
+
+
+# One transaction ------------------------------------------------------------------------------
+
+
+def test_an_import_is_one_commit() -> None:
+    nexus = bundled()
+    before = commit(nexus)
+    nexus.import_rdf(PEOPLE, mapping=WORDS)
+    assert commit(nexus) == before + 1
+
+
+def test_what_is_not_defined_is_listed_and_nothing_is_written() -> None:
+    error = refusal(empty(), PEOPLE, mapping=WORDS)
+    assert error.code == "KIP_2001"
+    assert "'Person'" in error.message
+    assert "'knows'" in error.message
+
+
+def test_a_strict_nexus_refuses_what_its_schema_does_not_allow() -> None:
+    faulty = PEOPLE.replace('foaf:nick ( "b" "bobby" )', "foaf:nick 7")
+    nexus = bundled(strict_schema=True)
+    schema = '{ handle: { type: "string", is_required: false } }'
+    nexus.execute(
+        f'UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "Person"}} '
+        f"SET ATTRIBUTES {{ instance_schema: {schema} }} }} }}"
+    )
+    error = refusal(nexus, faulty, mapping=WORDS)
+    assert error.code == "KIP_2003"
+    assert refusal(nexus, faulty, mapping=WORDS, dry_run=True).message == error.message
+    nexus.import_rdf(PEOPLE.replace('foaf:nick ( "b" "bobby" )', 'foaf:nick "b"'), mapping=WORDS)
+
+
+def test_the_core_schema_and_the_core_directives_stay_as_they_are() -> None:
+    nexus = bundled()
+    protected = ("C:$ConceptType/$ConceptType", "C:Person/$self")
+    before = [element(nexus, id)["attributes"] for id in protected]
+    report = nexus.import_rdf(CORE, mapping=WORDS)
+    after = [element(nexus, id)["attributes"] for id in protected]
+    assert after == [before[0], {**before[1], "handle": "me"}]
+    reasons = [skipped["reason"] for skipped in report["skipped"]]
+    assert any("core schema" in reason for reason in reasons)
+    assert any("core_directives" in reason for reason in reasons)
+
+
+def test_a_mapping_does_not_lead_around_the_protection() -> None:
+    own = {"@context": {"attributes": {"@id": "@nest", "@context": {
+        "core_directives": "https://example.org/rules"}}}}  # fmt: skip
+    nexus = bundled()
+    nexus.import_rdf(PREFIXES + "<urn:kip:nexus/Person/$self> owl:sameAs :me .")
+    before = element(nexus, "C:Person/$self")["attributes"]["core_directives"]
+    text = PREFIXES + ':me a foaf:Person ; foaf:name "$self" ; :rules "obey" .'
+    (skipped,) = nexus.import_rdf(text, mapping=[*WORDS, own])["skipped"]
+    assert skipped["reason"] == "the core_directives of C:Person/$self stay as they are"
+    assert element(nexus, "C:Person/$self")["attributes"]["core_directives"] == before
+
+
+def test_another_is_not_taken_for_the_nexus_itself() -> None:
+    nexus = bundled()
+    nexus.import_rdf(PREFIXES + ':x a foaf:Person ; foaf:name "$self" .', mapping=WORDS)
+    names = nexus.execute('FIND(?p.name) WHERE { ?p {type: "Person"} }')
+    assert sorted(names) == ["$self", "$self (x)", "$system"]
+
+
+def test_an_ontology_does_not_write_the_core_schema() -> None:
+    text = PREFIXES + (
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ':Domain a owl:Class ; rdfs:comment "mine" . :Sea a owl:Class ; rdfs:comment "wet" .\n'
+        ':belongs_to_domain a owl:ObjectProperty ; rdfs:comment "mine" ; rdfs:domain :Sea .'
+    )
+    nexus = bundled()
+    core = ("C:$ConceptType/Domain", "C:$PropositionType/belongs_to_domain")
+    before = [element(nexus, id) for id in core]
+    report = nexus.import_ontology(text)
+    assert [element(nexus, id) for id in core] == before
+    assert report["definitions"] == {"concept_types": ["Sea"], "predicates": []}
+    assert [skipped["reason"] for skipped in report["skipped"]] == [
+        "'Domain' belongs to the core schema; it stays as it is",
+        "'belongs_to_domain' belongs to the core schema; it stays as it is",
+    ]
+
+
+def test_the_schema_of_another_nexus_comes_in() -> None:
+    other = bundled(base_iri="https://other.example/kb/")
+    other.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Boat"} '
+                  'SET ATTRIBUTES { description: "It floats." } } }')  # fmt: skip
+    nexus = bundled()
+    assert "Boat" in nexus.import_ontology(other.schema())["definitions"]["concept_types"]
+    described = nexus.execute('DESCRIBE CONCEPT TYPE "Boat"')
+    assert "It floats." in json.dumps(described)
+
+
+def test_metadata_that_the_engine_maintains_are_refused() -> None:
+    error = refusal(bundled(), PEOPLE, mapping=WORDS, metadata={"_version": 9})
+    assert error.code == "KIP_2002"
+
+
+# Dry runs -------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_tells_what_the_import_does_and_writes_nothing() -> None:
+    nexus = empty()
+    with untouched(nexus):
+        told = nexus.import_rdf(PEOPLE, mapping=WORDS, define=True, dry_run=True)
+    assert nexus.import_rdf(PEOPLE, mapping=WORDS, define=True) == told
+    assert told["definitions"] == {"concept_types": ["Person"], "predicates": ["knows"]}
+
+
+def test_a_nexus_that_is_open_read_only_lets_an_import_be_tried(tmp_path: Path) -> None:
+    kiprdf.Nexus.open(tmp_path / "kb", clock=StoppedClock()).close()
+    with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as nexus:
+        assert refusal(nexus, PEOPLE, mapping=WORDS).code == "KIP_1001"
+        with untouched(nexus):
+            told = nexus.import_rdf(PEOPLE, mapping=WORDS, dry_run=True, metadata={"source": "s"})
+            assert refusal(nexus, "<urn:x> a <urn:Nonsense> .", dry_run=True).code == "KIP_2001"
+            bad = {"_version": 1}
+            error = refusal(nexus, PEOPLE, mapping=WORDS, dry_run=True, metadata=bad)
+            assert error.code == "KIP_2002"
+            assert nexus.import_ontology(CORE, dry_run=True)["triples"] > 0
+    with kiprdf.Nexus.open(tmp_path / "kb", read_only=True, strict_schema=True) as nexus:
+        assert "lacks" in refusal(nexus, PEOPLE, mapping=WORDS, dry_run=True).message
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        assert nexus.import_rdf(PEOPLE, mapping=WORDS, metadata={"source": "s"}) == told
+
+
+# Again ----------------------------------------------------------------------------------------
+
+
+def imported_twice(first: str, second: str) -> tuple[kiprdf.Nexus, frozenset[Any], frozenset[Any]]:
+    """A nexus, and the lines that went and came with the second import, a minute later."""
+    clock = StoppedClock()
+    nexus = empty(clock=clock)
+    nexus.import_rdf(first, mapping=WORDS, define=True)
+    before = dataset(nexus)
+    clock.forward(minutes=1)
+    nexus.import_rdf(second, mapping=WORDS, define=True)
+    after = dataset(nexus)
+    return nexus, before - after, after - before
+
+
+def test_the_same_file_again_changes_nothing_at_all() -> None:
+    _, gone, come = imported_twice(PEOPLE, PEOPLE)
+    assert (gone, come) == (frozenset(), frozenset())
+
+
+def test_the_same_triples_in_another_order_change_nothing_at_all() -> None:
+    head, _, body = PEOPLE.partition(":ann a")
+    ann, _, bob = f":ann a{body}".partition(":bob a")
+    _, gone, come = imported_twice(PEOPLE, f"{head}:bob a{bob}{ann}")
+    assert (gone, come) == (frozenset(), frozenset())
+
+
+def test_a_changed_value_changes_its_concept_only() -> None:
+    nexus, gone, come = imported_twice(PEOPLE, PEOPLE.replace("30", "31"))
+    knowledge = [line for line in come if line[0] == "None"]
+    assert {line[1] for line in knowledge} == {"<urn:kip:nexus/Person/Ann>"}
+    assert sorted(line[2].strip("<>").rsplit("/", 1)[1] for line in knowledge) == [
+        "_updated_at", "_version", "age", "imported_at",
+    ]  # fmt: skip
+    assert len(gone) == len(come)
+    ann = element(nexus, "C:Person/Ann")
+    assert (ann["attributes"]["age"], ann["metadata"]["imported_at"]) == (31, LATER)
+    assert element(nexus, "C:Person/Bob")["metadata"]["imported_at"] == FIRST
+
+
+def test_a_changed_name_does_not_double_a_person() -> None:
+    nexus, _, _ = imported_twice(PEOPLE, PEOPLE.replace('"Bob"', '"Robert"'))
+    names = sorted(nexus.execute('FIND(?p.name) WHERE { ?p {type: "Person"} }'))
+    assert names == ["Ann", "Bob", "Nobody"]
+
+
+def test_what_an_import_has_more_is_added_to_what_is_there() -> None:
+    more = ':cid a foaf:Person ; foaf:name "Cid" ; foaf:knows :ann .\n'
+    nexus, gone, come = imported_twice(PEOPLE, PEOPLE + more)
+    assert {line[0] for line in gone} == {"<urn:kip:graph/nexus>"}  # the count of commits
+    new = {line[1] for line in come if line[0] == "None"}
+    assert len(new) == 2
+    assert "<urn:kip:nexus/Person/Cid>" in new
+    assert nexus.info()["propositions"] == 3
+
+
+NAMES = st.text(st.sampled_from("aé'\\\" $/%💊\u2028"), max_size=4)
+VALUES = st.one_of(NAMES, st.integers(-(2**64), 2**64), st.booleans(), st.floats())
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    people=st.lists(st.tuples(NAMES, VALUES, st.integers(0, 4)), max_size=5),
+    order=st.randoms(use_true_random=False),
+)
+def test_whatever_is_imported_again_in_any_order_changes_nothing(people: Any, order: Any) -> None:
+    lines = [
+        (f"<urn:p{n}> a <urn:t/Person> ; <urn:t/label> {json.dumps(name, ensure_ascii=False)} ; "
+         f"<urn:t/value> {_literal(value)} ; <urn:t/knows> <urn:p{friend}> .\n")
+        for n, (name, value, friend) in enumerate(people)
+    ]  # fmt: skip
+    mapping = {"@context": {"name": "urn:t/label"}}
+    clock = StoppedClock()
+    nexus = empty(clock=clock)
+    given = {"mapping": mapping, "define": True, "format": "turtle", "metadata": {"source": "s"}}
+    with untouched(nexus):
+        told = nexus.import_rdf("\n" + "".join(lines), dry_run=True, **given)
+    assert nexus.import_rdf("\n" + "".join(lines), **given) == told
+    assert nexus.info()["concepts"] >= len(people)
+    clock.forward(minutes=1)
+    order.shuffle(lines)
+    with untouched(nexus):
+        nexus.import_rdf("\n" + "".join(lines), **given)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    text = str(value).replace("inf", "INF").replace("nan", "NaN")
+    return f'"{text}"^^<http://www.w3.org/2001/XMLSchema#double>'
+
+
+# What kiprdf wrote is its own again -------------------------------------------------------------
+
+
+def test_a_snapshot_that_is_imported_where_it_comes_from_changes_nothing() -> None:
+    nexus = bundled()
+    nexus.import_rdf(PEOPLE, mapping=WORDS)
+    for format in ("turtle", "nquads", "jsonld", "rdfxml"):
+        text = nexus.snapshot(format=format, mapping=WORDS)  # type: ignore[arg-type]
+        people = {id: element(nexus, id) for id in ("C:Person/Ann", "C:Person/Bob")}
+        nexus.import_rdf(text, format=format, mapping=WORDS, metadata={"imported_at": FIRST})  # type: ignore[arg-type]
+        found = {id: element(nexus, id)["attributes"] for id in people}
+        assert found == {id: person["attributes"] for id, person in people.items()}, format
+        assert nexus.info()["propositions"] == bundled().info()["propositions"] + 2
+
+
+def test_people_travel_from_foaf_to_schema_org() -> None:
+    nexus = bundled()
+    nexus.import_rdf(PEOPLE, mapping=WORDS)
+    text = nexus.snapshot(format="jsonld", mapping="schema-org")
+    found = json.loads(text)
+    ann = next(node for node in found["@graph"] if str(node.get("@id")).endswith("Person/Ann"))
+    assert "https://example.org/ann" in json.dumps(ann)
+    assert "schema:Person" in json.dumps(found["@context"])
+    again = empty()
+    again.restore(text, format="jsonld", mapping="schema-org")
+    assert facts(again) == facts(nexus)
+
+
+# Bad input ------------------------------------------------------------------------------------
+
+XML = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "position", "excerpt"),
+    [
+        ("x.ttl", PREFIXES + ':a :b "c', (7, 7), '"c'),
+        ("x.ttl", PREFIXES + ":a :b nope:c .", (7, 7), "nope:c"),
+        ("x.trig", "<urn:g> {\n  <urn:a> <urn:b> }", (2, 19), "<urn:b> }"),
+        ("x.nt", "<urn:a> <urn:b> <urn:c> .\n<urn:a> <urn:b> .\n", (2, 17), "<urn:b> ."),
+        ("x.nq", "<urn:a> <urn:b> <urn:c> <urn:d> <urn:e> .\n", (1, 33), "<urn:e>"),
+        ("x.jsonld", '{"@id": "urn:a",\n "urn:b": [1, }', (2, 15), "}"),
+        ("x.rdf", XML + "\n<rdf:Description>\n</rdf:RDF>", (3, 3), "</rdf:RDF>"),
+        ("x.rdf", f'<!DOCTYPE r [<!ENTITY e "x">]>\n{XML}&e;</rdf:RDF>', (1, 1), "<!DOCTYPE"),
+        ("x.rdf", f'<!DOCTYPE r SYSTEM "file:///etc/passwd">{XML}</rdf:RDF>', (1, 1), "SYSTEM"),
+        ("x.rdf", f"{XML}&e;</rdf:RDF>", None, "&e;"),
+        ("x.jsonld", '{"@context": "https://schema.org/"}', (1, 14), "schema.org"),
+    ],
+)
+def test_a_broken_file_is_shown_at_its_line_and_column(
+    name: str, text: str, position: tuple[int, int] | None, excerpt: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    for source in (path, path.open(), path.open("rb")):
+        error = refusal(bundled(), source, mapping=WORDS)
+        assert error.code == "KIP_1001"
+        assert error.position is not None
+        assert position is None or error.position == position
+        assert error.excerpt is not None
+        assert excerpt in error.excerpt
+
+
+def deep(depth: int) -> Iterator[tuple[str, str]]:
+    yield "turtle", "<urn:a> <urn:b> " + "[ <urn:b> " * depth
+    yield "turtle", "<urn:a> <urn:b> " + "( " * depth
+    yield "turtle", "<urn:a> <urn:b> " + "<<( " * depth
+    yield "trig", "<urn:g> { <urn:a> <urn:b> " + "[ <urn:b> " * depth
+    yield "ntriples", "<urn:a> <urn:b> " + "<<( <urn:a> <urn:b> " * depth
+    yield "nquads", "<urn:a> <urn:b> " + "<<( <urn:a> <urn:b> " * depth
+    yield "jsonld", '{"urn:b": ' * depth
+    yield "jsonld", "[" * depth
+    yield "rdfxml", XML + "<rdf:Description><rdf:value>" * depth
+
+
+@pytest.mark.parametrize(("format", "text"), list(deep(20_000)))
+def test_deep_nesting_is_refused(format: Any, text: str) -> None:
+    assert refusal(empty(), text, format=format).code in ("KIP_4002", "KIP_1001")
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"\x00", b"\xc3", b"\xe9 abc", b"\x80" * 9])
+def test_bytes_that_are_no_text_are_a_clear_error(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x.ttl"
+    path.write_bytes(data)
+    assert refusal(empty(), path).code == "KIP_1001"
+    with path.open(encoding="utf-8") as opened:
+        assert refusal(empty(), opened).code == "KIP_1001"
+
+
+FORMATS = ["turtle", "trig", "ntriples", "nquads", "jsonld", "rdfxml"]
+
+
+@settings(max_examples=5 * EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    format=st.sampled_from(FORMATS),
+    cut=st.integers(0, 600),
+    noise=st.text(st.sampled_from("<>\"'{}[]()@:;.,^_ \n\\#&!|\ud7ff\x00ax"), max_size=6),
+)
+def test_no_broken_text_raises_anything_but_a_kip_error(format: Any, cut: int, noise: str) -> None:
+    nexus, failed = empty(), None
+    text = WHOLE[format]
+    try:
+        nexus.import_rdf(f"{text[:cut]}{noise}{text[cut:]}\n", format=format, define=True)
+    except kiprdf.KipError as error:
+        failed = error
+    assert failed is None or (failed.code != "KIP_4003" and not facts(nexus))
+
+
+def _whole() -> dict[str, str]:
+    nexus = bundled()
+    nexus.import_rdf(PEOPLE, mapping=WORDS)
+    command = 'EXPORT ?p WHERE { ?p {type: "Person", name: "Ann"} }'
+    return {f: nexus.snapshot(format=f, select=command, mapping=WORDS) for f in FORMATS}  # type: ignore[arg-type]
+
+
+WHOLE = _whole()
+
+
+def test_three_thousand_blank_nodes_come_in_and_stay() -> None:
+    text = PREFIXES + "".join(
+        f"_:b{n} a foaf:Person ; foaf:age {n} ; foaf:knows _:b{(n + 1) % 3_000} .\n"
+        for n in range(3_000)
+    )
+    nexus = bundled()
+    report = nexus.import_rdf(text, mapping=WORDS)
+    assert report["concepts"]["created"] == report["propositions"]["created"] == 3_000
+    with untouched(nexus):
+        nexus.import_rdf(text.replace("_:b", "_:other"), mapping=WORDS)
+
+
+def test_a_suffix_that_tells_no_format_is_refused_until_one_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "people.txt"
+    path.write_text(PEOPLE)
+    nexus = bundled()
+    assert "people.txt" in refusal(nexus, path, mapping=WORDS).message
+    assert nexus.import_rdf(path, mapping=WORDS, format="turtle")["concepts"]["created"] == 3
+
+
+def test_contexts_are_fetched_by_a_loader_only() -> None:
+    text = '{"@context": "https://c.example/", "@id": "urn:a", "@type": "Person", "name": "Ann"}'
+    asked = []
+
+    def loader(iri: str) -> Any:
+        asked.append(iri)
+        return {"@context": {"@vocab": "http://xmlns.com/foaf/0.1/"}}
+
+    nexus = bundled()
+    assert refusal(nexus, text, format="jsonld", mapping="foaf").code == "KIP_1001"
+    nexus.import_rdf(text, format="jsonld", mapping="foaf", loader=loader)
+    assert asked == ["https://c.example/"]
+    assert element(nexus, "C:Person/Ann")["attributes"]["same_as"] == "urn:a"
+
+
+@pytest.mark.parametrize("fault", [OSError("no way"), ValueError("no way"), KeyError("no way")])
+def test_a_loader_that_fails_is_told_at_the_place_of_the_context(fault: Exception) -> None:
+    def loader(_: str) -> Any:
+        raise fault
+
+    text = '{"@context": "https://c.example/", "@id": "urn:a", "@type": "Person", "name": "Ann"}'
+    error = refusal(bundled(), text, format="jsonld", loader=loader)
+    assert (error.code, error.position) == ("KIP_1001", (1, 14))
+    assert "no way" in error.message
+
+
+def test_relative_iris_need_a_base() -> None:
+    text = '@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<a> a foaf:Person ; foaf:name "A" .'
+    nexus = bundled()
+    assert "base" in refusal(nexus, text, mapping="foaf").hint
+    nexus.import_rdf(text, mapping="foaf", base_iri="https://example.org/people/")
+    found = element(nexus, "C:Person/A")["attributes"]["same_as"]
+    assert found == "https://example.org/people/a"
+
+
+def test_imports_of_ontologies_are_not_followed() -> None:
+    text = PREFIXES + "<urn:o> a owl:Ontology ; owl:imports <https://example.org/o> .\n"
+    assert empty().import_ontology(text)["triples"] == 2
+
+
+def test_what_cannot_be_named_is_reported_and_the_rest_comes_in() -> None:
+    text = PREFIXES + (
+        ':a a foaf:Person ; foaf:name "A" . :b foaf:name "no type" . '
+        f':c a foaf:Person ; foaf:name "{"x" * 2_000}" .\n'
+        ':a <https://example.org/-> "no key" .'
+    )
+    nexus = bundled()
+    report = nexus.import_rdf(text, mapping=WORDS)
+    assert element(nexus, "C:Person/A")
+    assert all(skipped["reason"] for skipped in report["skipped"])
+    assert len(report["skipped"]) >= 1
+
+
+def test_the_order_of_imports_of_disjoint_files_makes_no_difference() -> None:
+    texts = [PREFIXES + f':p{n} a foaf:Person ; foaf:name "P{n}" .' for n in range(3)]
+    found = set()
+    for order in itertools.permutations(texts):
+        nexus = bundled()
+        for text in order:
+            nexus.import_rdf(text, mapping=WORDS)
+        found.add(nexus.snapshot())
+    assert len(found) == 1

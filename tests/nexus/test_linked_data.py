@@ -1,0 +1,566 @@
+"""A nexus goes out in every format and comes back the same; whoever wrote it, the same bytes.
+
+``KIPRDF_EXAMPLES`` sets how many generated nexuses are tried.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+from typing import Any, get_args
+
+import pyoxigraph
+import pyrudof
+import pytest
+import rdflib
+from hypothesis import HealthCheck, given, settings
+
+import kiprdf
+from kiprdf.interchange.formats import Format, Profile
+from kiprdf.interchange.mapping.contexts import packs
+from tests.interchange.nexuses import demonstration, hostile, small
+from tests.interchange.pairs import opened
+from tests.interchange.test_restore import NEXUSES
+from tests.nexus.support import StoppedClock, commit, element, facts, medical, untouched
+from tests.oracle.graph import Graph
+from tests.properties.statement_graphs import mirrored_graphs
+from tests.properties.strategies import graphs
+
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "12"))
+EACH = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+Way = tuple[Format, Profile]
+WAYS: list[Way] = [
+    (format, profile)
+    for format in get_args(Format)
+    for profile in get_args(Profile)
+    if profile == "rdf11" or format not in ("jsonld", "rdfxml")
+]
+WAY = pytest.mark.parametrize(("format", "profile"), WAYS)
+OWN = {
+    "@context": {
+        "ex": "https://words.example/",
+        "Drug": "ex:Medicine",
+        "treats": "ex:against",
+        "attributes": {
+            "@id": "@nest",
+            "@context": {
+                "risk": {"@id": "ex:risk", "@type": "http://www.w3.org/2001/XMLSchema#decimal"},
+                "description": {"@id": "ex:said", "@language": "en", "@direction": "ltr"},
+                "aliases": {"@id": "ex:alias", "@container": "@list"},
+            },
+        },
+    }
+}
+STACKS: dict[str, Any] = {
+    "no mapping": None,
+    **{pack: pack for pack in packs()},
+    "two packs": ["foaf", "schema-org"],
+    "every pack": packs(),
+    "packs below one's own": [*reversed(packs()), OWN],
+}
+FOLDER = Path(__file__).parents[1] / "interchange" / "vocabularies"
+
+
+def empty(base: str | None = None) -> kiprdf.Nexus:
+    return kiprdf.Nexus.memory(base, genesis=False, clock=StoppedClock())
+
+
+def back(nexus: kiprdf.Nexus, format: Format, profile: Profile, mapping: Any) -> kiprdf.Nexus:
+    """What a nexus is behind a snapshot."""
+    target = io.BytesIO()
+    nexus.write_snapshot(target, profile, format=format, mapping=mapping)
+    restored = empty(nexus.base_iri)
+    restored.restore(io.BytesIO(target.getvalue()), format=format, mapping=mapping)
+    return restored
+
+
+@cache
+def told() -> kiprdf.Nexus:
+    """Every bundled capsule, and values that a mapping puts in other words."""
+    nexus = demonstration()
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "Person", name: "Ann"} SET ATTRIBUTES :values '
+        'SET PROPOSITIONS { ("knows", {type: "Person", name: "$self"}) WITH METADATA :values } '
+        "} WITH METADATA :values }",
+        values=VALUES,
+    )
+    return nexus
+
+
+VALUES = {
+    "same_as": "https://ann.example/#me",
+    "aliases": ["Annie", "A.", 7, None],
+    "birth_date": "1990-05-01",
+    "homepage": "https://ann.example/",
+    "email": "mailto:ann@example.org",
+    "created_at": "2026-01-01T00:00:00Z",
+    "start_time": "not a time",
+    "description": {"@value": "Ärztin", "@language": "de"},
+    "title": 'a "title"\n\t\u2028',
+    "age": 35,
+    "source": None,
+    "confidence": 0.25,
+    "key_concepts": [],
+    "id": "urn:kip:nexus/Person/Ann",
+    "image": "urn:kip:vocab/null",
+}
+
+
+# The same nexus again -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_everything_bundled_comes_back(stack: str) -> None:
+    nexus, all_ways = told(), stack in ("no mapping", "packs below one's own")
+    for format, profile in WAYS if all_ways else WAYS[1::4]:
+        found = facts(back(nexus, format, profile, STACKS[stack]))
+        assert found == facts(nexus), (format, profile)
+
+
+CAPSULES = [name for name in NEXUSES if name.endswith(".kip")]
+
+
+@pytest.mark.parametrize("name", ["hostile", "colliding types", "opened", *CAPSULES])
+def test_every_capsule_comes_back_under_every_pack_at_once(name: str) -> None:
+    nexus = NEXUSES[name]()
+    place = CAPSULES.index(name) if name in CAPSULES else None
+    # Every capsule stands on those before it; so each of them is in every way, of several nexuses.
+    for format, profile in WAYS if place is None else [WAYS[place % 10], WAYS[(place + 5) % 10]]:
+        assert facts(back(nexus, format, profile, packs())) == facts(nexus), (format, profile)
+
+
+@EACH
+@given(graph=graphs())
+def test_a_generated_nexus_comes_back(graph: Graph) -> None:
+    with opened([graph]) as (nexus,):
+        for format, profile in WAYS:
+            for mapping in (None, packs(), OWN):
+                found = facts(back(nexus, format, profile, mapping))
+                assert found == facts(nexus), (format, profile, mapping)
+
+
+@EACH
+@given(graph=mirrored_graphs())
+def test_facts_about_facts_come_back(graph: Graph) -> None:
+    with opened([graph]) as (nexus,):
+        for format, profile in WAYS:
+            assert facts(back(nexus, format, profile, packs())) == facts(nexus), (format, profile)
+
+
+@WAY
+@pytest.mark.parametrize("stack", ["no mapping", "every pack"])
+def test_a_nexus_moves_to_another_base_and_back(
+    stack: str, format: Format, profile: Profile
+) -> None:
+    mapping, nexus = STACKS[stack], medical()
+    there = empty("https://other.example/kb/")
+    there.restore(
+        nexus.snapshot(None, profile, format=format, mapping=mapping),
+        format=format,
+        mapping=mapping,
+    )
+    here = empty()
+    here.restore(
+        there.snapshot(None, profile, format=format, mapping=mapping),
+        format=format,
+        mapping=mapping,
+    )
+    assert facts(here) == facts(nexus)
+
+
+@pytest.mark.parametrize("suffix", [".ttl", ".trig", ".nt", ".nq", ".jsonld", ".rdf"])
+def test_the_suffix_of_a_path_is_its_format_both_ways(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"brain{suffix}"
+    text = medical().snapshot(path)
+    assert path.read_bytes().decode() == text
+    restored = empty()
+    restored.restore(path)
+    assert facts(restored) == facts(medical())
+
+
+def test_a_snapshot_without_the_words_it_was_written_in_is_refused() -> None:
+    restored = empty()
+    with untouched(restored), pytest.raises(kiprdf.KipError, match="does not belong"):
+        restored.restore(medical().snapshot(mapping=OWN))
+
+
+# The same bytes -------------------------------------------------------------------------------
+
+
+def shuffled(seed: int) -> kiprdf.Nexus:
+    """One dataset, put together in one order or another."""
+    people = [
+        f'CONCEPT {{ {{type: "Person", name: "p{n}"}} SET ATTRIBUTES {{ n: {n} }} }}'
+        for n in range(9)
+    ]
+    random.Random(seed).shuffle(people)
+    nexus = empty()
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "Person"} } '
+        'CONCEPT { {type: "$PropositionType", name: "knows"} } }'
+    )
+    for person in people:
+        nexus.execute(f"UPSERT {{ {person} }}")
+    return nexus
+
+
+@pytest.mark.parametrize("stack", ["no mapping", "every pack"])
+def test_the_order_of_writing_leaves_no_trace(stack: str) -> None:
+    for format, profile in WAYS:
+        texts = {
+            shuffled(seed).snapshot(None, profile, format=format, mapping=STACKS[stack])
+            for seed in range(3)
+        }
+        assert len(texts) == 1, (format, profile)
+
+
+def test_two_processes_write_the_same_bytes() -> None:
+    program = (
+        "import sys\n"
+        "from tests.nexus.test_linked_data import *\n"
+        "for format, profile in WAYS:\n"
+        "    for stack in ('no mapping', 'every pack'):\n"
+        "        given = {'format': format, 'mapping': STACKS[stack]}\n"
+        "        shuffled(int(sys.argv[1])).write_snapshot(sys.stdout.buffer, profile, **given)\n"
+        "        small().write_snapshot(sys.stdout.buffer, profile, **given)\n"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program, seed],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+    assert outputs != {b""}
+
+
+def test_a_restored_nexus_writes_what_it_was_restored_from() -> None:
+    for format, profile in WAYS:
+        text = told().snapshot(None, profile, format=format)
+        again = back(told(), format, profile, None).snapshot(None, profile, format=format)
+        assert again == text, (format, profile)
+
+
+# Other parsers --------------------------------------------------------------------------------
+
+_RDFLIB = {
+    "turtle": "turtle",
+    "trig": "trig",
+    "ntriples": "nt",
+    "nquads": "nquads",
+    "jsonld": "json-ld",
+    "rdfxml": "xml",
+}
+_OXIGRAPH = {
+    "turtle": pyoxigraph.RdfFormat.TURTLE,
+    "trig": pyoxigraph.RdfFormat.TRIG,
+    "ntriples": pyoxigraph.RdfFormat.N_TRIPLES,
+    "nquads": pyoxigraph.RdfFormat.N_QUADS,
+    "jsonld": pyoxigraph.RdfFormat.JSON_LD,
+    "rdfxml": pyoxigraph.RdfFormat.RDF_XML,
+}
+_RUDOF = {
+    "turtle": pyrudof.RDFFormat.Turtle,
+    "trig": pyrudof.RDFFormat.TriG,
+    "ntriples": pyrudof.RDFFormat.NTriples,
+    "nquads": pyrudof.RDFFormat.NQuads,
+}
+NOT_HOSTILE: dict[str, Callable[[], kiprdf.Nexus]] = {"told": told, "small": small}
+
+
+def triples_in(text: str, format: Format) -> set[pyoxigraph.Triple]:
+    return {quad.triple for quad in pyoxigraph.parse(text, format=_OXIGRAPH[format])}
+
+
+@pytest.mark.parametrize("stack", ["no mapping", "every pack"])
+@pytest.mark.parametrize("format", get_args(Format))
+@pytest.mark.parametrize("name", NOT_HOSTILE)
+def test_rdflib_reads_as_many_triples_as_pyoxigraph(
+    name: str, format: Format, stack: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
+    text = NOT_HOSTILE[name]().snapshot(format=format, mapping=STACKS[stack])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # datatypes that rdflib does not know
+        graph = rdflib.Dataset(default_union=True).parse(data=text, format=_RDFLIB[format])
+    assert len(set(graph.triples((None, None, None)))) == len(triples_in(text, format)) > 40
+
+
+@pytest.mark.parametrize("stack", ["no mapping", "every pack"])
+@pytest.mark.parametrize("format", _RUDOF)
+def test_rudof_reads_as_many_triples_of_rdf_1_2_as_pyoxigraph(format: Format, stack: str) -> None:
+    text = told().snapshot(None, "rdf12", format=format, mapping=STACKS[stack])
+    rudof = pyrudof.Rudof(pyrudof.RudofConfig())
+    rudof.read_data(text, format=_RUDOF[format])
+    rudof_text = rudof.serialize_data(format=pyrudof.ResultDataFormat.NTriples)
+    assert triples_in(rudof_text, "ntriples") == triples_in(text, format)
+    assert "reifies" in rudof_text
+
+
+# Parts ----------------------------------------------------------------------------------------
+
+
+def domains() -> list[str]:
+    return sorted(told().execute('FIND(?d.name) WHERE { ?d {type: "Domain"} }'))
+
+
+@pytest.mark.parametrize("stack", ["no mapping", "every pack"])
+def test_every_domain_restores_and_is_what_was_written(stack: str) -> None:
+    for name in domains():
+        for format, profile in WAYS[1::4]:
+            text = told().snapshot(None, profile, format=format, mapping=STACKS[stack], domain=name)
+            part = empty()
+            part.restore(text, format=format, mapping=STACKS[stack])
+            assert facts(part) < facts(told())
+            assert element(part, f"C:Domain/{name}") == element(told(), f"C:Domain/{name}")
+
+
+@WAY
+def test_a_selection_restores_with_what_it_stands_on(format: Format, profile: Profile) -> None:
+    command = 'EXPORT ?l WHERE { ?l (?u, "stated", (?d, "treats", ?s)) }'
+    part = empty()
+    part.restore(medical().snapshot(None, profile, format=format, select=command), format=format)
+    assert facts(part) < facts(medical())
+    found = part.find(
+        'FIND(?s.name) WHERE { ({type: "User", name: "Ann"}, "stated", (?d, "treats", ?s)) }'
+    )
+    assert found.column("?s.name") == ["Headache"]
+    assert part.execute('FIND(?s.name) WHERE { ?s {type: "Symptom"} }') == ["Headache"]
+
+
+def test_a_domain_and_a_selection_at_once_are_refused() -> None:
+    with pytest.raises(kiprdf.KipError) as raised:
+        told().snapshot(domain="Medical", select='EXPORT ?x WHERE { ?x {type: "Drug"} }')
+    assert raised.value.code == "KIP_1001"
+
+
+def test_a_faulty_selection_is_shown_at_its_place() -> None:
+    with pytest.raises(kiprdf.KipError) as raised:
+        medical().snapshot(select='EXPORT ?x WHERE { ?x {type: "Drugg"} }')
+    assert (raised.value.code, raised.value.position) == ("KIP_2001", (1, 29))
+
+
+def test_only_an_export_selects() -> None:
+    with pytest.raises(kiprdf.KipError, match="EXPORT"):
+        medical().snapshot(select='FIND(?x) WHERE { ?x {type: "Drug"} }')
+
+
+# rdflib ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("made", [told, medical, hostile])
+def test_from_rdflib_undoes_to_rdflib(made: Callable[[], kiprdf.Nexus], stack: str) -> None:
+    nexus = made()
+    graph = nexus.to_rdflib(STACKS[stack])
+    again = kiprdf.Nexus.from_rdflib(graph, nexus.base_iri, mapping=STACKS[stack])
+    assert facts(again) == facts(nexus)
+
+
+@EACH
+@given(graph=graphs())
+def test_from_rdflib_undoes_to_rdflib_for_generated_nexuses(graph: Graph) -> None:
+    with opened([graph]) as (nexus,):
+        for mapping in (None, packs()):
+            again = kiprdf.Nexus.from_rdflib(nexus.to_rdflib(mapping), mapping=mapping)
+            assert facts(again) == facts(nexus)
+
+
+def test_a_graph_of_foreign_data_is_refused() -> None:
+    graph = rdflib.Graph().parse(data="<urn:x> a <urn:y> .", format="turtle")
+    with pytest.raises(kiprdf.KipError) as raised:
+        kiprdf.Nexus.from_rdflib(graph)
+    assert raised.value.code == "KIP_2002"
+
+
+# Differences ----------------------------------------------------------------------------------
+
+
+@WAY
+def test_a_snapshot_does_not_differ_from_its_nexus(
+    format: Format, profile: Profile, tmp_path: Path
+) -> None:
+    path = tmp_path / f"brain.{'xml' if format == 'rdfxml' else format}"
+    medical().snapshot(path, profile, format=format)
+    restored = empty()
+    restored.restore(path, format=format)
+    assert not medical().diff(restored)
+    assert not medical().diff(medical().snapshot(None, profile))
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ('UPDATE ?d SET ATTRIBUTES { risk: 3 } WHERE { ?d {type: "Drug"} }', (0, 0, 1)),
+        ('UPSERT { CONCEPT { {type: "Drug", name: "New"} } }', (1, 0, 0)),
+        ('DELETE CONCEPT ?u DETACH WHERE { ?u {type: "User"} }', (0, 2, 0)),
+        ('DELETE METADATA { "source" } FROM ?d WHERE { ?d {type: "Drug"} }', (0, 0, 1)),
+    ],
+)
+def test_the_difference_to_a_changed_copy_is_the_change(
+    command: str, expected: tuple[int, int, int]
+) -> None:
+    copy = back(medical(), "turtle", "rdf11", None)
+    copy.execute(command)
+    found = medical().diff(copy)
+    changes = [change.kind for change in (*found.concepts, *found.propositions)]
+    assert tuple(changes.count(kind) for kind in ("added", "removed", "changed")) == expected
+
+
+def test_a_difference_of_removals_only_is_a_capsule_of_nothing() -> None:
+    nexus, smaller = medical(), medical()
+    smaller.execute('DELETE CONCEPT ?u DETACH WHERE { ?u {type: "User"} }')
+    capsule = nexus.diff(smaller).capsule()
+    assert capsule.startswith("//")
+    with untouched(nexus):
+        assert nexus.apply_capsule(capsule)["blocks"] == 0
+
+
+@pytest.mark.parametrize("text", ["// a\n", "\n  // a { b\n\n//", "", "\t// UPSERT {}"])
+def test_a_capsule_of_comments_is_nothing(text: str) -> None:
+    nexus = medical()
+    with untouched(nexus):
+        assert nexus.apply_capsule(text)["blocks"] == 0
+
+
+def test_the_capsule_of_a_difference_makes_the_one_nexus_the_other() -> None:
+    nexus, other = medical(), medical()
+    other.execute('UPSERT { CONCEPT { {type: "Drug", name: "New"} SET ATTRIBUTES { risk: 9 } } }')
+    nexus.apply_capsule(nexus.diff(other).capsule())
+    assert not nexus.diff(other)
+    assert facts(nexus) == facts(other)
+
+
+# From a folder that is open read-only ---------------------------------------------------------
+
+
+def test_a_nexus_that_is_open_read_only_speaks_every_format(tmp_path: Path) -> None:
+    clock = StoppedClock()
+    with kiprdf.Nexus.open(tmp_path / "kb", clock=clock) as nexus:
+        expected = {way: nexus.snapshot(None, way[1], format=way[0]) for way in WAYS}
+        before = commit(nexus)
+    with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as nexus:
+        assert {w: nexus.snapshot(None, w[1], format=w[0]) for w in WAYS} == expected
+        published = nexus.publish(tmp_path / "site", mapping="schema-org")
+        assert not nexus.diff(kiprdf.Nexus.memory(clock=clock))
+        assert len(nexus.to_rdflib()) > 100
+        assert " a owl:Class ;" in nexus.schema()
+        assert " a sh:NodeShape ;" in nexus.shapes()
+        assert commit(nexus) == before
+    assert published.elements == nexus_elements(expected["ntriples", "rdf12"])
+    again = kiprdf.Nexus.memory(genesis=False)
+    again.restore(tmp_path / "site" / "nexus.ttl", mapping="schema-org")
+    assert again.snapshot() == expected["turtle", "rdf11"]
+
+
+def nexus_elements(text: str) -> int:
+    subjects = {line.split(" ")[0] for line in text.splitlines() if "metadata/_version>" in line}
+    return len(subjects)
+
+
+def test_what_is_published_twice_is_the_same(tmp_path: Path) -> None:
+    def published() -> dict[str, bytes]:
+        told().publish(tmp_path / "site", title="T")
+        root = tmp_path / "site"
+        return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+    assert published() == published()
+
+
+def test_a_folder_of_ones_own_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(kiprdf.StoreError, match=r"letter\.txt"):
+        medical().publish(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
+# Files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda nexus, path: nexus.snapshot(path / "brain.ttl"),
+        lambda nexus, path: nexus.write_snapshot(path / "brain.nt"),
+        lambda nexus, path: nexus.schema(path / "schema.ttl"),
+        lambda nexus, path: nexus.shapes(path / "shapes.ttl"),
+        lambda nexus, path: nexus.diff(path / "brain.ttl"),
+        lambda nexus, path: nexus.import_rdf(path / "people.ttl"),
+        lambda nexus, path: nexus.import_ontology(path / "words.owl"),
+        lambda nexus, path: nexus.snapshot(mapping=path / "words.jsonld"),
+        lambda nexus, path: nexus.schema(mapping=path / "words.jsonld"),
+        lambda nexus, path: nexus.to_rdflib(path / "words.jsonld"),
+        lambda nexus, path: nexus.publish(path.parent / "s", mapping=path / "words.jsonld"),
+        lambda nexus, path: nexus.import_rdf("<urn:a> <urn:b> 1 .", mapping=path / "w.jsonld"),
+        lambda nexus, path: nexus.import_ontology("<urn:a> <urn:b> 1 .", mapping=path / "w.jsonld"),
+        lambda nexus, path: empty().restore(path / "brain.ttl"),
+        lambda nexus, path: empty().restore(nexus.snapshot(), mapping=path / "words.jsonld"),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_an_os_error_with_its_name(
+    call: Callable[[kiprdf.Nexus, Path], Any], tmp_path: Path
+) -> None:
+    missing = tmp_path / "missing"
+    nexus = medical()
+    with untouched(nexus), pytest.raises(FileNotFoundError) as raised:
+        call(nexus, missing)
+    assert Path(str(raised.value.filename)).parent == missing
+
+
+def test_progress_tells_every_triple() -> None:
+    for format, profile in WAYS:
+        told_of: list[int] = []
+        number = told().write_snapshot(io.BytesIO(), profile, format=format, advance=told_of.append)
+        assert sum(told_of) == number > 100, (format, profile)
+
+
+# Vocabularies that others wrote ---------------------------------------------------------------
+
+
+def schema_org() -> Path:
+    try:
+        named = files("pyshacl") or []
+    except PackageNotFoundError:
+        pytest.skip("pyshacl is not installed")
+    return Path(str(next(p for p in named if p.as_posix().endswith("assets/schema.ttl")).locate()))
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "type", "words", "predicate"),
+    [
+        ("foaf", "Person", "A person.", "knows"),
+        ("skos", "Concept", "An idea or notion; a unit of thought.", "broader"),
+        ("schema.org", "Recipe", "A recipe.", "author"),
+    ],
+)
+def test_a_real_vocabulary_becomes_types_that_describe_well(
+    vocabulary: str, type: str, words: str, predicate: str
+) -> None:
+    path = schema_org() if vocabulary == "schema.org" else FOLDER / f"{vocabulary}.nq"
+    nexus = kiprdf.Nexus.memory(genesis=False, strict_schema=True, clock=StoppedClock())
+    with untouched(nexus):
+        tried = nexus.import_ontology(path, dry_run=True)
+    done = nexus.import_ontology(path)
+    assert done == tried
+    assert type in done["definitions"]["concept_types"]
+    described = nexus.execute(f'DESCRIBE CONCEPT TYPE "{type}"')
+    assert words in json.dumps(described)
+    assert path.name in json.dumps(described)
+    assert predicate in nexus.execute("DESCRIBE PROPOSITION TYPES LIMIT 1000") or predicate in str(
+        nexus.execute(f'DESCRIBE PROPOSITION TYPE "{predicate}"')
+    )
+    before = commit(nexus)
+    nexus.import_ontology(path)
+    assert commit(nexus) == before
