@@ -58,7 +58,7 @@ class LinkedData(ABC):
 
     @abstractmethod
     def _selected(self, command: str) -> list[NamedNode]:
-        """The elements that an EXPORT selects."""
+        """The elements that a FIND shows or an EXPORT selects."""
 
     @abstractmethod
     def _write_plan(self, make: Callable[[], tuple[Plan, ast.Upsert]], dry_run: bool) -> Plan:
@@ -84,7 +84,7 @@ class LinkedData(ABC):
         """The dataset as deterministic text; also written to a path or an open file.
 
         The format is ``format``, or that of the path's suffix, or Turtle. ``rdf11`` loads
-        everywhere, ``rdf12`` writes reifiers as ``~ <link>``. ``domain``, or an EXPORT as
+        everywhere, ``rdf12`` writes reifiers as ``~ <link>``. ``domain``, or a FIND or EXPORT as
         ``select``, takes a part with what it stands on. ``engine_metadata=False`` leaves
         ``_version`` and its kin out, for snapshots kept in git.
 
@@ -199,14 +199,34 @@ class LinkedData(ABC):
 
         return self._told(target, lambda: shapes(self._store, profile))
 
-    def _told(self, target: files.Target | None, told: Callable[[], Iterable[Triple]]) -> str:
+    def provenance(self, target: files.Target | None = None) -> str:
+        """What the metadata say in PROV-O and Dublin Core, and the domains in SKOS, in Turtle.
+
+        It stands beside the data: the metadata themselves are in the snapshot.
+        """
+        from kiprdf.interchange.publishing import provenance
+
+        def told() -> Iterable[Triple]:
+            triples = list(self._store.match(None, None, None))
+            yield from provenance.provenance(triples, self._store.iris)
+            yield from provenance.skos_domains(self._store)
+
+        return self._told(target, told, provenance.PREFIXES)
+
+    def _told(
+        self,
+        target: files.Target | None,
+        told: Callable[[], Iterable[Triple]],
+        prefixes: dict[str, str] | None = None,
+    ) -> str:
         """Triples about the nexus as Turtle."""
         from kiprdf.interchange.vocabularies.standards import PREFIXES
 
         def written() -> str:
             content = io.BytesIO()
             triples = self._store.read(lambda: list(told()))
-            formats.write(triples, content, "turtle", self._store.iris, prefixes=PREFIXES)
+            known = {**PREFIXES, **(prefixes or {})}
+            formats.write(triples, content, "turtle", self._store.iris, prefixes=known)
             return content.getvalue().decode()
 
         text = self._guarded(None, written)

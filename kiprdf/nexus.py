@@ -6,6 +6,7 @@ Nothing else wires the stages: parse, bind, check, then compile and select, or d
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
 import os
 from collections.abc import Callable, Mapping
@@ -601,9 +602,21 @@ class Nexus(LinkedData):
                 return dict(delete(command, draft))
 
     def _selected(self, command: str) -> list[NamedNode]:
-        found = self._prepare_one(ast.Export, "EXPORT", command, {})
+        found = self._prepare(command, {})
+        shown = found.expressions if isinstance(found, ast.Find) else ()
+        targets = [variable for variable in shown if isinstance(variable, ast.Variable)]
+        if isinstance(found, ast.Export):
+            targets = [found.target]
+        if not isinstance(found, ast.Find | ast.Export) or not targets:
+            message = "A selection is an EXPORT, or a FIND that shows variables."
+            hint = 'Write FIND(?x) WHERE { ?x {type: "…"} }.'
+            raise KipError("KIP_1001", message, hint, _keyword(found), command)
+        if found.limit is not None or found.cursor is not None:
+            message = "A snapshot holds the whole selection."
+            raise KipError("KIP_1001", message, "Leave LIMIT and CURSOR out.", _keyword(found))
         check(found, self._catalog())
-        return kql.nodes(found.target, found.where, self._store)
+        found_nodes = (kql.nodes(target, found.where, self._store) for target in targets)
+        return list(dict.fromkeys(itertools.chain.from_iterable(found_nodes)))
 
     def _imported(self, name: str | None) -> JsonMap:
         source = {} if name is None else {"source": name}
