@@ -44,7 +44,9 @@ def snapshot(
     ] = None,
     select: Annotated[
         str | None,
-        typer.Option("--select", "-s", metavar="EXPORT", help="Only what this EXPORT selects."),
+        typer.Option(
+            "--select", "-s", metavar="FIND", help="Only what this FIND or EXPORT selects."
+        ),
     ] = None,
     no_engine_metadata: Annotated[
         bool,
