@@ -352,9 +352,13 @@ def test_a_faulty_selection_is_shown_at_its_place() -> None:
     assert (raised.value.code, raised.value.position) == ("KIP_2001", (1, 29))
 
 
-def test_only_an_export_selects() -> None:
-    with pytest.raises(kiprdf.KipError, match="EXPORT"):
-        medical().snapshot(select='FIND(?x) WHERE { ?x {type: "Drug"} }')
+@pytest.mark.parametrize("escape", ["\\#", "\\'", "\\(", "\\)", "\\)\\)\\)"])
+def test_an_escape_in_a_local_name_hides_no_nesting(escape: str) -> None:
+    deep = "<<( e:s e:p " * 2_000 + "e:o" + " )>>" * 2_000
+    text = f"@prefix e: <urn:x:> . e:s e:p e:a{escape}b , {deep} ."
+    with pytest.raises(kiprdf.KipError) as caught:
+        medical().import_rdf(text, format="turtle")
+    assert caught.value.code == "KIP_4002"
 
 
 # rdflib ---------------------------------------------------------------------------------------

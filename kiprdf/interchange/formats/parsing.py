@@ -59,7 +59,7 @@ NAMES: dict[Format, str] = {
 _BRACKETS = re.compile(
     r'"""(?:"{0,2}(?:[^"\\]|\\.))*(?:"""|\Z)|\'\'\'(?:\'{0,2}(?:[^\'\\]|\\.))*(?:\'\'\'|\Z)'
     r'|"(?:[^"\\\n]|\\.)*(?:"|$)|\'(?:[^\'\\\n]|\\.)*(?:\'|$)'
-    r'|<[^<>"{}|^`\s]*>|\#[^\n]*|<<\(?|\)?>>|[][(){}]',
+    r'|\\.|<[^<>"{}|^`\s]*>|\#[^\n]*|<<\(?|\)?>>|[][(){}]',
     re.DOTALL | re.MULTILINE,
 )
 _JSON_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[][{}]', re.DOTALL)
@@ -164,7 +164,8 @@ def _check_nesting(text: str, format: Format) -> None:
         if token in _OPENING:
             depth += 1
         elif token in _CLOSING:
-            depth -= 1
+            # A closing bracket too many is the parser's to refuse; it must not make room here.
+            depth = max(0, depth - 1)
         if depth > NESTING:
             message = f"The {NAMES[format]} nests deeper than {NESTING} brackets."
             raise KipError("KIP_4002", message, "Write the data flat.", _at(match), text)
