@@ -30,7 +30,7 @@ def require_defined(missing: Mapping[ConceptName, set[str]]) -> None:
         if named:
             lists.append(f"{what} {', '.join(named[:MOST_NAMED])}{more}")
     message = f"The data need what is not defined: {'; '.join(lists)}."
-    hint = "Map the IRIs to names that are defined, define these, or let the import define them (define)."
+    hint = "Map the IRIs to names that are defined, or let the import define them (define)."
     raise KipError("KIP_2001", message, hint)
 
 
