@@ -142,6 +142,10 @@ class LinkedData(ABC):
             return self._guarded(select, lambda: files.write_whole(path, write), on_files=True)
         return self._guarded(select, lambda: write(target), on_files=True)
 
+    def _dataset(self) -> list[Triple]:
+        """All triples, as of one commit."""
+        return self._store.read(lambda: list(self._store.match(None, None, None)))
+
     def _part(self, domain: str | None, select: str | None) -> list[Triple]:
         from kiprdf.interchange import selection
 
@@ -205,11 +209,13 @@ class LinkedData(ABC):
         It stands beside the data: the metadata themselves are in the snapshot.
         """
         from kiprdf.interchange.publishing import provenance
+        from kiprdf.interchange.publishing.knowledge import Knowledge
 
         def told() -> Iterable[Triple]:
-            triples = list(self._store.match(None, None, None))
-            yield from provenance.provenance(triples, self._store.iris)
-            yield from provenance.skos_domains(self._store)
+            # Both look at the same elements, which are read once.
+            known = Knowledge.of(self._store.match(None, None, None), self._store.iris)
+            yield from provenance.of_elements(known)
+            yield from provenance.of_domains(known)
 
         return self._told(target, told, provenance.PREFIXES)
 
@@ -241,8 +247,7 @@ class LinkedData(ABC):
         words = mapping_of(mapping)
 
         def made() -> rdflib.Graph:
-            triples = self._store.read(lambda: list(self._store.match(None, None, None)))
-            return to_rdflib(triples, self._store.iris, words)
+            return to_rdflib(self._dataset(), self._store.iris, words)
 
         return self._guarded(None, made)
 
@@ -355,10 +360,9 @@ class LinkedData(ABC):
         from kiprdf.interchange.differences.difference import difference
 
         def compared() -> Difference:
-            before = self._store.read(lambda: list(self._store.match(None, None, None)))
             after, iris = self._other(other)
             return difference(
-                before,
+                self._dataset(),
                 after,
                 self._store.iris,
                 after_iris=iris,
@@ -370,8 +374,7 @@ class LinkedData(ABC):
 
     def _other(self, other: LinkedData | files.Source) -> tuple[list[Triple], Any]:
         if isinstance(other, LinkedData):
-            store = other._store
-            return store.read(lambda: list(store.match(None, None, None))), store.iris
+            return other._dataset(), other._store.iris
         triples = self._read_snapshot(other)
         check_dataset(triples, self._store.iris)
         return triples, self._store.iris
