@@ -279,16 +279,13 @@ class LinkedData(ABC):
         """
         from kiprdf.interchange.importing import importer
         from kiprdf.interchange.importing.known import read_known
-        from kiprdf.interchange.importing.plan import to_upsert
 
-        content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
-        own = {**self._imported(files.name_of(source)), **(metadata or {})}
         words = mapping_of(mapping) or _no_mapping()
 
-        def made() -> tuple[Plan, ast.Upsert]:
+        def planned(content: str | bytes, chosen: formats.Format, own: JsonMap) -> Plan:
             quads = formats.parse(content, chosen, base_iri=base_iri, loader=loader)
             text = content if isinstance(content, str) else content[:4096].decode("utf-8", "ignore")
-            plan = importer.plan(
+            return importer.plan(
                 quads,
                 words,
                 iris=self._store.iris,
@@ -299,10 +296,8 @@ class LinkedData(ABC):
                 metadata=own,
                 source_base=formats.base_of(text, chosen) if chosen != "jsonld" else None,
             )
-            return plan, to_upsert(plan)
 
-        text = content if isinstance(content, str) else None
-        return self._guarded(text, lambda: self._write_plan(made, dry_run)).report()
+        return self._import(source, format, metadata, planned, dry_run)
 
     def import_ontology(
         self,
@@ -320,24 +315,41 @@ class LinkedData(ABC):
         as ``import_rdf`` does.
         """
         from kiprdf.interchange.importing.known import read_known
-        from kiprdf.interchange.importing.plan import to_upsert
         from kiprdf.interchange.vocabularies.definition_plan import (
             plan_definitions,
             read_definitions,
         )
         from kiprdf.interchange.vocabularies.ontology import definitions_of
 
-        content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
-        own = {**self._imported(files.name_of(source)), **(metadata or {})}
         words = mapping_of(mapping)
 
-        def made() -> tuple[Plan, ast.Upsert]:
+        def planned(content: str | bytes, chosen: formats.Format, own: JsonMap) -> Plan:
             quads = formats.parse(content, chosen)
             found = definitions_of(quads, words, read_known(self._store))
             plan = plan_definitions(
                 found.inherited() if inherit else found, read_definitions(self._store), own
             )
             plan.triples = len(quads)
+            return plan
+
+        return self._import(source, format, metadata, planned, dry_run)
+
+    def _import(
+        self,
+        source: files.Source,
+        format: formats.Format | None,
+        metadata: JsonMap | None,
+        planned: Callable[[str | bytes, formats.Format, JsonMap], Plan],
+        dry_run: bool,
+    ) -> dict[str, Any]:
+        """Plan what a document becomes, carry it out in one transaction, and report."""
+        from kiprdf.interchange.importing.plan import to_upsert
+
+        content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
+        own = {**self._imported(files.name_of(source)), **(metadata or {})}
+
+        def made() -> tuple[Plan, ast.Upsert]:
+            plan = planned(content, chosen, own)
             return plan, to_upsert(plan)
 
         text = content if isinstance(content, str) else None
