@@ -519,14 +519,29 @@ def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path: Path) -> 
     assert files_of(tmp_path) == {"letter.txt": b"mine"}
 
 
-def test_a_published_folder_with_a_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["CNAME", "Drug/notes.txt", "own/deep/page.html"])
+def test_a_published_folder_with_a_file_of_somebody_else_is_refused(
+    path: str, tmp_path: Path
+) -> None:
     folder = tmp_path / "site"
     publish(small()._store, folder)
-    (folder / "CNAME").write_text("data.example.org")
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text("mine")
     before = files_of(folder)
-    with pytest.raises(StoreError, match="CNAME"):
+    with pytest.raises(StoreError, match=f"holds '{path}', which was not published"):
         publish(small()._store, folder)
     assert files_of(folder) == before
+
+
+def test_a_link_of_somebody_else_is_refused_and_what_it_leads_to_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "letter.txt").write_text("mine")
+    folder = tmp_path / "site"
+    publish(small()._store, folder)
+    (folder / "Drug" / "more").symlink_to(tmp_path / "own")
+    with pytest.raises(StoreError, match="Drug/more"):
+        publish(small()._store, folder)
+    assert (tmp_path / "own" / "letter.txt").read_text() == "mine"
 
 
 def test_the_folder_of_a_nexus_is_refused(tmp_path: Path) -> None:
@@ -534,8 +549,14 @@ def test_the_folder_of_a_nexus_is_refused(tmp_path: Path) -> None:
         publish(nexus._store, tmp_path / "kb")
 
 
-@pytest.mark.parametrize("address", ["", "kb", "https://a b/", "//example.org"])
-def test_an_address_is_an_absolute_iri(address: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("", "kb", "https://a b/", "//example.org", "urn:kip:nexus/", "javascript:alert(1)//"),
+        *("https://example.org/kb#part", "https://example.org/kb?page=", "https://x/\ud800", 5),
+    ],
+)
+def test_an_address_is_an_absolute_iri_of_a_place(address: Any, tmp_path: Path) -> None:
     with pytest.raises(kiprdf.KipError, match="KIP_1001"):
         publish(small()._store, tmp_path / "site", address=address)
     assert list(tmp_path.iterdir()) == []

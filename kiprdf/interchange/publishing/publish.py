@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,6 +38,8 @@ from kiprdf.store import Store
 MARKER = "kiprdf.json"
 """The file by which a folder is known as one of ours: format, base, and what we put into it."""
 FORMAT = 1
+
+_PLACE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://[^?#]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +115,20 @@ def publish(
 
 
 def _checked_address(address: str) -> str:
+    hint = 'Say where the folder will stand, such as "https://example.org/kb/".'
+    if not isinstance(address, str):
+        message = f"The address is a text, not {type(address).__name__}."
+        raise KipError("KIP_1001", message, hint)
     address = address if address.endswith("/") else address + "/"
     try:
         NamedNode(address)
     except ValueError:
         message = f"The address {shown(address)!r} is no absolute IRI."
-        raise KipError("KIP_1001", message, "Say where the folder will stand.") from None
+        raise KipError("KIP_1001", message, hint) from None
+    # Names of files are put behind it: a query or a fragment would swallow them.
+    if _PLACE.fullmatch(address) is None:
+        message = f"The address {shown(address)!r} is no place for a folder."
+        raise KipError("KIP_1001", message, hint)
     return address
 
 
@@ -140,25 +151,32 @@ def require_free(target: Path) -> None:
         return
     if not target.is_dir():
         raise StoreError(f"{target} is a file; a nexus is published into a folder.")
-    entries = {entry.name for entry in target.iterdir()}
-    if not entries:
-        return
-    others = sorted(entries - _published(target / MARKER))
-    if others:
+    own = _published(target / MARKER)
+    others = (path for path in _files(target) if path not in own)
+    other = min(others, default=None)
+    if other is not None:
         raise StoreError(
-            f"The folder {target} holds {others[0]!r}, which was not published there by kiprdf."
+            f"The folder {target} holds {other!r}, which was not published there by kiprdf."
         )
 
 
+def _files(folder: Path) -> Iterator[str]:
+    """The paths of all files and links below a folder, relative to it, with slashes."""
+    for parent, folders, files in os.walk(folder):
+        links = [name for name in folders if (Path(parent) / name).is_symlink()]
+        for name in (*files, *links):
+            yield (Path(parent) / name).relative_to(folder).as_posix()
+
+
 def _published(marker: Path) -> set[str]:
-    """What we put into a folder, at its top; nothing for a folder that is none of ours."""
+    """The files that we put into a folder; none for a folder that is none of ours."""
     try:
         found: Any = json.loads(marker.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return set()
     if not isinstance(found, dict) or not isinstance(found.get("published"), list):
         return set()
-    return {MARKER, *(name for name in found["published"] if isinstance(name, str))}
+    return {MARKER, *(path for path in found["published"] if isinstance(path, str))}
 
 
 def _put_in_place(partial: Path, target: Path) -> None:
@@ -285,8 +303,8 @@ class _Folder:
 
     def _mark(self) -> None:
         """The marker comes last: a folder that has one is complete."""
-        names = sorted(entry.name for entry in self._folder.iterdir())
-        found = {"format": FORMAT, "base": self._iris.base, "published": names}
+        files = sorted(_files(self._folder))
+        found = {"format": FORMAT, "base": self._iris.base, "published": files}
         self._text(MARKER, json.dumps(found, indent=2) + "\n")
 
 
