@@ -27,8 +27,8 @@ def page_size(limit: ast.Value | None) -> int | None:
     """The number behind LIMIT: an integer from 1 (KIP 3.5)."""
     if limit is None:
         return None
-    value = limit.value if isinstance(limit, ast.Scalar) else None
-    if is_number(value) and isinstance(value, int) and value >= 1:
+    value = _integer(limit)
+    if value is not None and value >= 1:
         return min(value, MOST_ROWS)
     raise KipError("KIP_1001", "LIMIT takes an integer from 1.", "Write LIMIT 20.", limit.span)
 
@@ -37,12 +37,17 @@ def expected_version(value: ast.Value | None) -> int | None:
     """The number behind EXPECT VERSION: an integer from 0, which means "must not exist"."""
     if value is None:
         return None
-    found = value.value if isinstance(value, ast.Scalar) else None
-    if is_number(found) and isinstance(found, int) and found >= 0:
+    found = _integer(value)
+    if found is not None and found >= 0:
         return found
     message = "EXPECT VERSION takes an integer from 0."
     hint = "Send the metadata._version that you read; 0 means that it must not exist."
     raise KipError("KIP_1001", message, hint, value.span)
+
+
+def _integer(value: ast.Value) -> int | None:
+    found = value.value if isinstance(value, ast.Scalar) else None
+    return found if is_number(found) and isinstance(found, int) else None
 
 
 def search_mode(value: ast.Value | None) -> Mode:

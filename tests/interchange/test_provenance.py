@@ -8,7 +8,8 @@ from pyoxigraph import RdfFormat, Triple, serialize
 from rdflib.namespace import DC, DCTERMS, PROV, SKOS
 
 import kiprdf
-from kiprdf.interchange.publishing.provenance import provenance, skos_domains, time_literal
+from kiprdf.interchange.publishing.knowledge import Knowledge
+from kiprdf.interchange.publishing.provenance import of_domains, provenance, time_literal
 from tests.interchange.nexuses import demonstration, hostile
 from tests.nexus.support import StoppedClock
 
@@ -36,6 +37,11 @@ def graph_of(triples: list[Triple]) -> rdflib.Graph:
     text = serialize(triples, format=RdfFormat.N_TRIPLES)
     assert text is not None
     return rdflib.Graph().parse(data=text, format="nt")
+
+
+def domains_of(nexus: kiprdf.Nexus) -> list[Triple]:
+    store = nexus._store
+    return list(of_domains(Knowledge.of(store.match(None, None, None), store.iris)))
 
 
 def told(metadata: dict[str, object]) -> rdflib.Graph:
@@ -183,7 +189,7 @@ def test_nothing_of_the_dataset_is_said_again_and_every_triple_is_rdf(make: obje
 
 
 def test_domains_are_schemes_of_what_is_filed_there() -> None:
-    graph = graph_of(list(skos_domains(demonstration()._store)))
+    graph = graph_of(domains_of(demonstration()))
     medical = rdflib.URIRef("urn:kip:nexus/Domain/Medical")
     aspirin = rdflib.URIRef("urn:kip:nexus/Drug/Aspirin")
     schemes = set(graph.subjects(rdflib.RDF.type, SKOS.ConceptScheme))
@@ -204,7 +210,7 @@ def test_a_domain_in_a_domain_is_no_skos_concept() -> None:
         'UPSERT { CONCEPT { {type: "Domain", name: "Novels"} SET PROPOSITIONS { '
         '("belongs_to_domain", {type: "Domain", name: "Unsorted"}) } } }'
     )
-    graph = graph_of(list(skos_domains(nexus._store)))
+    graph = graph_of(domains_of(nexus))
     novels = rdflib.URIRef("urn:kip:nexus/Domain/Novels")
     assert list(graph.objects(novels, rdflib.RDF.type)) == [SKOS.ConceptScheme]
     assert len(list(graph.objects(novels, SKOS.inScheme))) == 1
@@ -217,5 +223,5 @@ def test_no_label_is_preferred_and_alternative() -> None:
         '"E", 7] } SET PROPOSITIONS { ("belongs_to_domain", {type: "Domain", name: "Unsorted"}) } }'
         " }"
     )
-    graph = graph_of(list(skos_domains(nexus._store)))
+    graph = graph_of(domains_of(nexus))
     assert [str(label) for label in graph.objects(EMMA, SKOS.altLabel)] == ["E"]

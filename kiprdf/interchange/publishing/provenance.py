@@ -27,7 +27,6 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
-from kiprdf.store import Store
 
 PROV = "http://www.w3.org/ns/prov#"
 DCTERMS = "http://purl.org/dc/terms/"
@@ -63,13 +62,8 @@ def of_elements(known: Knowledge) -> Iterator[Triple]:
             yield from terms(known, node, element)
 
 
-def skos_domains(store: Store) -> Iterator[Triple]:
-    """Each domain as a ``skos:ConceptScheme``, and what is filed under it as its concepts."""
-    return of_domains(Knowledge.of(store.match(None, None, None), store.iris))
-
-
 def of_domains(known: Knowledge) -> Iterator[Triple]:
-    """The same of elements that have been read already."""
+    """Each domain as a ``skos:ConceptScheme``, and what is filed under it as its concepts."""
     filed: set[NamedNode] = set()
     for domain in known.by_type.get(DOMAIN, ()):
         yield Triple(domain.node, vocab.TYPE, skos("ConceptScheme"))
