@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import random
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
@@ -96,10 +95,6 @@ def opened(genesis: bool) -> kiprdf.Nexus:
     return kiprdf.Nexus.memory(genesis=genesis, clock=StoppedClock())
 
 
-@pytest.mark.skip(
-    reason="Issue 4 is open: of a resource that is its own type, or a property that is also a "
-    "resource, facts may come before those that they stand on, and a second import may find more."
-)
 @tried
 @given(likely_datasets(), st.booleans())
 def test_every_import_can_be_carried_out_and_once_is_enough(found: list[Quad], full: bool) -> None:
