@@ -12,6 +12,8 @@ ATTRIBUTE = "urn:kip:attribute/"
 METADATA = "urn:kip:metadata/"
 GRAPH = "urn:kip:graph/"
 LIST = "urn:kip:list/"
+BLANK = "urn:kip:blank/"
+"""What the names of blank nodes begin with, which are knowledge like other resources."""
 OWN = (KIP, ATTRIBUTE, METADATA, GRAPH, LIST)
 """The namespaces of the project, in which nothing else has its IRIs."""
 DEFAULT_BASE = "urn:kip:nexus/"
