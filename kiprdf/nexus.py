@@ -18,7 +18,7 @@ from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, Triple
 
 from kiprdf import linked_data, protocol, resources
 from kiprdf.errors import KipError, StoreError
-from kiprdf.interchange import files, formats
+from kiprdf.interchange import arguments, files, formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, definition_name, now, timestamp
@@ -417,6 +417,7 @@ class Nexus(LinkedData):
         ``mapping`` for a snapshot that was written with it. Returns the number of elements. Raises
         ``KipError``.
         """
+        arguments.check(base_iri=base_iri, format=format)
         if self.read_only:
             message = "The nexus is open read-only."
             raise KipError("KIP_1001", message, "Open it for writing.")
@@ -436,6 +437,7 @@ class Nexus(LinkedData):
         """
         from kiprdf.interchange.formats.graphs import from_rdflib
 
+        arguments.check(base_iri=base_iri)
         nexus = cls.memory(base_iri, genesis=False)
         words = linked_data.mapping_of(mapping)
         nexus._guarded(
