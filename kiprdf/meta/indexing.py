@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pyoxigraph import NamedNode
 
+from kiprdf import budget
 from kiprdf.language import ast
 from kiprdf.meta.search import ByMeaning, all_elements, index_rows, search
 from kiprdf.rdf.literals import Json
@@ -63,7 +64,8 @@ class Indexer:
         index = self._index
         if index is not None and not self._pending and index.commit == self._store.commit():
             return index
-        with self._lock():
+        # An index given up half-way would be begun anew by each SEARCH, and never be whole.
+        with self._lock(), budget.suspended():
             try:
                 return self._catch_up()
             except sqlite3.Error as fault:

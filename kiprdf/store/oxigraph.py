@@ -18,6 +18,7 @@ from typing import Any, TypeVar, cast
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions, Triple
 from pyoxigraph import Store as Engine
 
+from kiprdf import budget
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
@@ -25,6 +26,7 @@ from kiprdf.sparql.text import render_update
 from kiprdf.store.base import Row
 from kiprdf.store.delta import Delta
 from kiprdf.store.lock import FairLock
+from kiprdf.store.watch import Life, call
 
 T = TypeVar("T")
 
@@ -132,9 +134,15 @@ class OxigraphStore:
             raise StoreError("The nexus is closed.")
         return self._engine
 
-    def select(self, query: str) -> list[Row]:
-        solutions = cast(QuerySolutions, self.engine.query(query))
-        return [tuple(solution) for solution in solutions]
+    def select(self, query: str, *, watched: bool = False) -> list[Row]:
+        engine = self.engine
+
+        def selected(life: Life) -> list[Row]:
+            functions = life.functions if watched else None
+            found = engine.query(query, custom_functions=functions)
+            return life.taken(map(tuple, cast(QuerySolutions, found)))
+
+        return call(selected, budget.current(), watched=watched)
 
     def match(
         self,
@@ -142,10 +150,12 @@ class OxigraphStore:
         predicate: NamedNode | None,
         object: NamedNode | Literal | Triple | None,
     ) -> Iterator[Triple]:
+        budget.check()
         quads = self.engine.quads_for_pattern(subject, predicate, object, _DEFAULT)
         return (quad.triple for quad in quads)
 
     def describe(self, node: NamedNode) -> list[Triple]:
+        budget.check()
         quads = self.engine.quads_for_pattern(node, None, None, _DEFAULT)
         facts = self.iris.predicates
         return [quad.triple for quad in quads if not quad.predicate.value.startswith(facts)]
