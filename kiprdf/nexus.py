@@ -534,6 +534,32 @@ class Nexus(LinkedData):
 
         return self._guarded(None, lambda: self._store.read(counted))
 
+    # Care -------------------------------------------------------------------------------------
+
+    def backup(self, folder: str | os.PathLike[str]) -> None:
+        """Copy the nexus into a folder, which is absent or empty, while it is in use.
+
+        The copy holds one commit, ids and all; ``open`` opens it. Raises ``StoreError``.
+        """
+        if self._store.closed:
+            raise StoreError("The nexus is closed.")
+        self._store.backup(folder)
+
+    def check(self, *, repair: bool = False) -> dict[str, Any]:
+        """Whether the nexus is sound, as counts, ``faults`` and the state of the ``index``.
+
+        Every triple is looked at. ``repair`` makes a text index anew that does not say what the
+        graph says.
+
+        >>> found = Nexus.memory().check()
+        >>> found["faults"], found["index"]
+        ([], 'sound')
+        """
+        from kiprdf.maintenance import check
+
+        with self._writer():
+            return self._guarded(None, lambda: check(self._store, self._indexer, repair))
+
     # One command ------------------------------------------------------------------------------
 
     def _prepare(

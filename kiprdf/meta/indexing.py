@@ -73,6 +73,21 @@ class Indexer:
                 self._path = None
                 return self._catch_up()
 
+    def is_sound(self) -> bool:
+        """Whether the index, once it has caught up, says what the graph says."""
+        with self._lock():
+            try:
+                return self.fresh().holds(index_rows(self._store, all_elements(self._store)))
+            except sqlite3.Error as fault:
+                self._give_up(fault)
+                return False
+
+    def remake(self) -> None:
+        """Make the index anew from the graph."""
+        with self._lock():
+            rows = index_rows(self._store, all_elements(self._store))
+            self.fresh().rebuild(rows, self._store.commit())
+
     def search(self, command: ast.Search) -> list[Json]:
         """Answer a SEARCH; an index that turns out to be damaged is made again, once."""
         try:

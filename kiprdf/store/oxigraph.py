@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -192,6 +194,44 @@ class OxigraphStore:
         with self._lock:
             return function()
 
+    # Copying ----------------------------------------------------------------------------------
+
+    def backup(self, folder: str | os.PathLike[str]) -> None:
+        """Copy the store into a folder, which is absent or empty, as of one commit.
+
+        Others read and, unless the store lives in memory or is read-only, hardly wait. The copy is
+        whole or not there. Raises ``StoreError``.
+        """
+        target = Path(folder).absolute()
+        if "\0" in str(target):
+            raise StoreError("The path of the folder holds a NUL character.")
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise StoreError(f"{target} is not empty; a backup is made in a folder of its own.")
+        partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+        try:
+            partial.mkdir(parents=True)
+            self._copy_graph(partial / _GRAPH)
+            _write_manifest(partial, self.iris.base)
+            if target.exists():
+                target.rmdir()
+            partial.rename(target)
+        except (OSError, RuntimeError) as fault:
+            raise StoreError(f"No backup can be made in {target}: {fault}") from None
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def _copy_graph(self, graph: Path) -> None:
+        if self._folder is not None and not self.read_only:
+            with self.writing():
+                self.engine.flush()
+                # RocksDB's own: it links the files that never change.
+                self.engine.backup(str(graph))
+            return
+        # An iterator sees one state as long as it lives.
+        copy = Engine(str(graph))
+        copy.bulk_extend(iter(self.engine))
+        copy.flush()
+
     # Writing ----------------------------------------------------------------------------------
 
     def writing(self) -> AbstractContextManager[Any]:
@@ -271,13 +311,17 @@ def _create(path: Path, base: str) -> Engine:
     try:
         (path / _GRAPH).mkdir(parents=True, exist_ok=True)
         engine = _open_engine(path, read_only=False)
-        text = json.dumps({"format": FORMAT, "base": base}, indent=2) + "\n"
-        partial = path / _PARTIAL
-        partial.write_text(text, "utf-8")
-        partial.replace(path / _MANIFEST)
+        _write_manifest(path, base)
     except OSError as fault:
         raise StoreError(f"No nexus can be made in {path}: {fault.strerror}.") from None
     return engine
+
+
+def _write_manifest(path: Path, base: str) -> None:
+    text = json.dumps({"format": FORMAT, "base": base}, indent=2) + "\n"
+    partial = path / _PARTIAL
+    partial.write_text(text, "utf-8")
+    partial.replace(path / _MANIFEST)
 
 
 def _require_base(engine: Engine, path: Path, base: str) -> None:
