@@ -711,7 +711,7 @@ class Nexus(LinkedData):
         with self._writer():
             plan, command = make()
             if command.blocks:
-                self._manipulate(command, dry_run, settle=_keep_import_times)
+                self._manipulate(command, dry_run, settle=functools.partial(_settle, plan))
             return plan
 
     def _writer(self) -> AbstractContextManager[Any]:
@@ -755,6 +755,13 @@ def _contained(embedder: Embedder) -> Embedder:
             raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
 
     return embed
+
+
+def _settle(plan: Plan, draft: Draft) -> None:
+    """Keep the times of what an import does not change, and note what it does."""
+    _keep_import_times(draft)
+    iris = draft.store.iris
+    plan.changed = frozenset(iris.id(edit.after.node) for edit in draft.changes())
 
 
 def _keep_import_times(draft: Draft) -> None:

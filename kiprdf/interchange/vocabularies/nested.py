@@ -18,10 +18,6 @@ from kiprdf.rdf.iris import encode
 Description: TypeAlias = dict[NamedNode, Any]
 """Each predicate with one object or a set of them: a term, a ``Description``, a ``Members``."""
 
-_FIRST = NamedNode(vocab.RDF + "first")
-_REST = NamedNode(vocab.RDF + "rest")
-_NIL = NamedNode(vocab.RDF + "nil")
-
 
 class Members(tuple[Any, ...]):
     """The members of an RDF list, in order."""
@@ -68,7 +64,7 @@ def _object(
         yield Triple(node, predicate, place)
         yield from _list(place, value)
     elif isinstance(value, Members):
-        yield Triple(node, predicate, _NIL)
+        yield Triple(node, predicate, vocab.NIL)
     else:
         yield Triple(node, predicate, cast(NamedNode | Literal, value))
 
@@ -76,5 +72,5 @@ def _object(
 def _list(head: NamedNode, members: Sequence[Any]) -> Iterator[Triple]:
     cells = [head, *(part(head, f"rest{number}") for number in range(2, len(members) + 1))]
     for number, (cell, member) in enumerate(zip(cells, members, strict=True), 1):
-        yield from _object(cell, _FIRST, member, part(head, f"{number}"))
-        yield Triple(cell, _REST, cells[number] if number < len(cells) else _NIL)
+        yield from _object(cell, vocab.FIRST, member, part(head, f"{number}"))
+        yield Triple(cell, vocab.REST, cells[number] if number < len(cells) else vocab.NIL)
