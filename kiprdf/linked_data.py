@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pyoxigraph import NamedNode, Triple
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats.layout import Advance
@@ -97,7 +97,7 @@ class LinkedData(ABC):
         self.write_snapshot(
             content,
             profile,
-            format=_format_of(target) or "turtle" if format is None else format,
+            format=_to_write(target) if format is None else format,
             mapping=mapping,
             domain=domain,
             select=select,
@@ -133,7 +133,7 @@ class LinkedData(ABC):
             engine_metadata=engine_metadata,
             advance=advance,
         )
-        chosen, words = format or _format_of(target) or "turtle", mapping_of(mapping)
+        chosen, words = format or _to_write(target), mapping_of(mapping)
 
         def write(output: IO[bytes]) -> int:
             return formats.write(
@@ -458,6 +458,16 @@ def _format_of(target: object) -> formats.Format | None:
     """The format that the suffix of a path or of an open file's name tells."""
     name = files.name_of(target)
     return None if name is None else formats.format_of(name)
+
+
+def _to_write(target: object) -> formats.Format:
+    """The format that a suffix tells, Turtle where there is none."""
+    name = files.name_of(target)
+    if name is not None and Path(name).suffix and formats.format_of(name) is None:
+        message = f"The suffix of {shown(name)} tells no format of RDF."
+        hint = "Formats: turtle, trig, ntriples, nquads, jsonld, rdfxml; or end the name in .ttl."
+        raise KipError("KIP_1001", message, hint)
+    return _format_of(target) or "turtle"
 
 
 def _guessed(source: files.Source) -> formats.Format:

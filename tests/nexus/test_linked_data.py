@@ -177,6 +177,18 @@ def test_a_nexus_moves_to_another_base_and_back(
     assert facts(here) == facts(nexus)
 
 
+@pytest.mark.parametrize("name", ["brain.nt.gz", "brain.docx", "brain.ttl.bak"])
+def test_a_suffix_that_is_no_format_is_no_turtle(name: str, tmp_path: Path) -> None:
+    nexus = kiprdf.Nexus.memory()
+    for write in (nexus.snapshot, nexus.write_snapshot):
+        with pytest.raises(kiprdf.KipError, match="KIP_1001") as raised:
+            write(tmp_path / name)
+        assert raised.value.message == f"The suffix of {name} tells no format of RDF."
+    assert list(tmp_path.iterdir()) == []
+    nexus.snapshot(tmp_path / name, format="turtle")
+    nexus.snapshot(tmp_path / "brain")
+
+
 @pytest.mark.parametrize("suffix", [".ttl", ".trig", ".nt", ".nq", ".jsonld", ".rdf"])
 def test_the_suffix_of_a_path_is_its_format_both_ways(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"brain{suffix}"
