@@ -1,0 +1,1 @@
+"""How fast kiprdf is, as ratios to the bare store: ``python -m tests.benchmarks``."""

@@ -1,0 +1,58 @@
+"""Two ways to one end, by turns, as a ratio of medians."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Ratio(NamedTuple):
+    """Seconds of kiprdf and of the yardstick, and how many times as long the first takes."""
+
+    name: str
+    ours: float
+    yardstick: float
+    target: float
+
+    @property
+    def ratio(self) -> float:
+        return self.ours / self.yardstick
+
+    @property
+    def is_reached(self) -> bool:
+        return self.ratio <= self.target
+
+
+def side_by_side(
+    name: str,
+    ours: Callable[[int], Any],
+    yardstick: Callable[[int], Any],
+    *,
+    target: float,
+    rounds: int = 9,
+    seconds: float = 0.2,
+) -> Ratio:
+    """Each round runs both, as often as fits into some time; the argument is a running number."""
+    times = max(1, int(seconds / max(_once(yardstick, 0), _once(ours, 0), 1e-9) / rounds))
+    both: tuple[list[float], list[float]] = ([], [])
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(rounds):
+            for found, function in zip(both, (ours, yardstick), strict=True):
+                started = time.perf_counter()
+                for turn in range(times):
+                    function(number * times + turn)
+                found.append((time.perf_counter() - started) / times)
+    finally:
+        gc.enable()
+    return Ratio(name, statistics.median(both[0]), statistics.median(both[1]), target)
+
+
+def _once(function: Callable[[int], Any], number: int) -> float:
+    started = time.perf_counter()
+    function(number)
+    return time.perf_counter() - started
