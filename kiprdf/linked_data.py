@@ -315,20 +315,17 @@ class LinkedData(ABC):
         as ``import_rdf`` does.
         """
         from kiprdf.interchange.importing.known import read_known
-        from kiprdf.interchange.vocabularies.definition_plan import (
-            plan_definitions,
-            read_definitions,
-        )
+        from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
+        from kiprdf.interchange.vocabularies.existing import read_definitions
         from kiprdf.interchange.vocabularies.ontology import definitions_of
 
         words = mapping_of(mapping)
 
         def planned(content: str | bytes, chosen: formats.Format, own: JsonMap) -> Plan:
             quads = formats.parse(content, chosen)
-            found = definitions_of(quads, words, read_known(self._store))
-            plan = plan_definitions(
-                found.inherited() if inherit else found, read_definitions(self._store), own
-            )
+            existing = read_definitions(self._store)
+            found = definitions_of(quads, words, read_known(self._store), existing)
+            plan = plan_definitions(found.inherited() if inherit else found, existing, own)
             plan.triples = len(quads)
             return plan
 
