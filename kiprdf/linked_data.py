@@ -195,13 +195,27 @@ class LinkedData(ABC):
         from kiprdf.interchange.vocabularies.schema import schema_triples
 
         words = mapping_of(mapping)
-        return self._told(target, lambda: schema_triples(self._store, words))
+        return self._nested(target, lambda: schema_triples(self._store, words))
 
     def shapes(self, target: files.Target | None = None, profile: formats.Profile = "rdf11") -> str:
         """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
         from kiprdf.interchange.vocabularies.shapes import shapes
 
-        return self._told(target, lambda: shapes(self._store, profile))
+        return self._nested(target, lambda: shapes(self._store, profile))
+
+    def _nested(self, target: files.Target | None, told: Callable[[], Iterable[Triple]]) -> str:
+        """Definitions as Turtle, with blank nodes where they belong."""
+        from kiprdf.interchange.vocabularies.nested_turtle import write_nested
+        from kiprdf.interchange.vocabularies.standards import PREFIXES
+
+        def written() -> str:
+            triples = self._store.read(lambda: list(told()))
+            return write_nested(triples, self._store.iris, PREFIXES)
+
+        text = self._guarded(None, written)
+        if target is not None:
+            files.write_text(target, text)
+        return text
 
     def provenance(self, target: files.Target | None = None) -> str:
         """What the metadata say in PROV-O and Dublin Core, and the domains in SKOS, in Turtle.
@@ -217,21 +231,12 @@ class LinkedData(ABC):
             yield from provenance.of_elements(known)
             yield from provenance.of_domains(known)
 
-        return self._told(target, told, provenance.PREFIXES)
-
-    def _told(
-        self,
-        target: files.Target | None,
-        told: Callable[[], Iterable[Triple]],
-        prefixes: dict[str, str] | None = None,
-    ) -> str:
-        """Triples about the nexus as Turtle."""
         from kiprdf.interchange.vocabularies.standards import PREFIXES
 
         def written() -> str:
             content = io.BytesIO()
             triples = self._store.read(lambda: list(told()))
-            known = {**PREFIXES, **(prefixes or {})}
+            known = {**PREFIXES, **provenance.PREFIXES}
             formats.write(triples, content, "turtle", self._store.iris, prefixes=known)
             return content.getvalue().decode()
 

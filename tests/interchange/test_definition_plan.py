@@ -225,3 +225,10 @@ def test_words_that_somebody_wrote_stay_though_the_iri_is_theirs() -> None:
         "description": "One of us.",
         "same_as": FOAF + "Person",
     }
+
+
+def test_the_schema_of_a_nexus_comes_back_without_a_change() -> None:
+    nexus = kiprdf.Nexus.memory()
+    report = nexus.import_ontology(nexus.schema())
+    assert report["definitions"] == {"concept_types": [], "predicates": []}
+    assert report["warnings"] == []

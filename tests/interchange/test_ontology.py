@@ -366,7 +366,8 @@ def test_what_a_term_is_declared_as_is_no_reason_to_ask_for_its_ontology() -> No
     assert [tuple(one) for one in found.skipped] == [
         (NS + "Far", "mentioned, not described: give its ontology too")
     ]
-    texts = {one.name: one.attributes()["description"] for one in (*found.types, *found.predicates)}
+    texts = {one.name: one.attributes()["description"] for one in found.types}
+    texts |= {one.name: one.attributes()["description"] for one in found.predicates}
     assert texts == {
         "Drug": "drug",
         "Far": "<https://example.org/o#Far>, which its ontology does not describe.",
@@ -762,7 +763,8 @@ def test_what_no_definition_can_say_is_always_listed(
     more = [Triple(node, mark, Literal("x")) for node, mark in zip(marked, marks, strict=True)]
     found = definitions_of([*some, *more])
     listed = {iri: " ".join(reasons(found, iri)) for iri, _ in found.skipped}
-    defined = {one.iri for one in (*found.types, *found.predicates, *found.attributes)}
+    defined = {one.iri for one in (*found.types, *found.predicates)}
+    defined |= {one.iri for one in found.attributes}
     for node, mark in zip(marked, marks, strict=True):
         everything = " ".join(listed.values())
         if isinstance(node, NamedNode) and node.value in defined:
