@@ -120,7 +120,8 @@ def test_of_two_files_that_describe_a_term_the_last_one_does_and_says_so() -> No
 def test_a_file_that_describes_what_was_mentioned_brings_the_words() -> None:
     nexus = empty()
     take_in(nexus, ":shares a owl:ObjectProperty ; rdfs:domain :Patient .", "first.ttl")
-    take_in(nexus, PATIENT, "second.ttl")
+    report = take_in(nexus, PATIENT, "second.ttl")
+    assert report["warnings"] == []
     assert attributes(nexus, "Patient")["description"] == "Somebody ill."
     assert source(nexus, "Patient") == "second.ttl"
 
@@ -232,3 +233,9 @@ def test_the_schema_of_a_nexus_comes_back_without_a_change() -> None:
     report = nexus.import_ontology(nexus.schema())
     assert report["definitions"] == {"concept_types": [], "predicates": []}
     assert report["warnings"] == []
+
+
+def test_the_shapes_of_a_nexus_make_no_predicates_of_its_attributes() -> None:
+    nexus = kiprdf.Nexus.memory()
+    report = nexus.import_ontology(nexus.shapes())
+    assert report["definitions"] == {"concept_types": [], "predicates": []}

@@ -69,7 +69,10 @@ def _plan_existing(
     if kept:
         reason = f"'{name.name}' is defined already and keeps its own {', '.join(kept)}"
         plan.skipped.append(foreign.Skipped(f"<{own.iri}>", reason))
-    if "description" in changed and old.attributes.get("description") is not None:
+    if "description" in changed and old.attributes.get("description") not in (
+        None,
+        *own.placeholders,
+    ):
         reason = f"'{name.name}' was described in other words; those of this ontology take over."
         plan.warnings.append(reason)
     if changed:

@@ -41,11 +41,12 @@ class _Definition:
         return preferred(self.descriptions)
 
     @property
-    def placeholder(self) -> str:
+    def placeholders(self) -> tuple[str, ...]:
         """What stands for a description: a label, the name in words, or that there is none."""
-        if not self.is_declared:
-            return f"<{self.iri}>, which its ontology does not describe."
-        return preferred(self.labels) or in_words(self.name)
+        labels = sorted(self.labels.values())
+        said = (preferred(self.labels) or in_words(self.name), *labels, in_words(self.name))
+        none = f"<{self.iri}>, which its ontology does not describe."
+        return (*said, none) if self.is_declared else (none, *said)
 
     def _said(self) -> dict[str, Json]:
         """Labels are kept where they tell more than the name, texts by language where several."""
@@ -83,7 +84,7 @@ class TypeDefinition(_Definition):
 
     def attributes(self) -> dict[str, Json]:
         """What a new ``$ConceptType`` concept of this name has as attributes."""
-        return {"description": self.placeholder, **self.said()}
+        return {"description": self.placeholders[0], **self.said()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class PredicateDefinition(_Definition):
     def attributes(self) -> dict[str, Json]:
         """What a new ``$PropositionType`` concept of this name has as attributes."""
         unsaid: dict[str, Json] = {
-            "description": self.placeholder,
+            "description": self.placeholders[0],
             "subject_types": ["*"],
             "object_types": ["*"],
             "is_symmetric": False,

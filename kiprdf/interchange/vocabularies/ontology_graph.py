@@ -377,12 +377,15 @@ class Graph:
         return found
 
     def _add_option(self, found: Values, option: Term, path: list[Statement]) -> None:
-        """A literal is one of an enumeration; a thing tells only that things are meant."""
+        """A literal is one of an enumeration; a thing tells only that things are meant.
+
+        Null of KIP is neither: our shapes allow it beside other values.
+        """
         if isinstance(option, Literal):
             found.options.append(option)
             found.datatypes.add(option.datatype.value)
             found.of_options.update(path)
-        elif not found.classes:
+        elif option != vocab.NULL and not found.classes:
             found.everything = True
 
     def _add_node_kind(self, found: Values, shape: Node) -> None:

@@ -17,6 +17,7 @@ from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.standards import SCHEMA
 from kiprdf.language import limits
 from kiprdf.language.names import META_TYPES, is_definition_name
+from kiprdf.rdf import vocab
 
 _OPAQUE = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
 """Local names that are numbers, such as BFO_0000001; people know the label."""
@@ -66,7 +67,9 @@ class Given:
         return None if found is None else found[0]
 
     def is_attribute_only(self, iri: str) -> bool:
-        """Whether a property is no predicate because the mapping knows it as an attribute."""
+        """Whether a property is no predicate, by the mapping or because it is an attribute of ours."""
+        if iri.startswith(vocab.ATTRIBUTE):
+            return True
         return self._mapped(self.mapping.predicate_of, iri) is None and self.key(iri) is not None
 
     def _mapped(self, look_up: Callable[[str], Found | None], iri: str) -> Found | None:

@@ -98,7 +98,7 @@ def _is_said_elsewhere(statement: Statement) -> bool:
     subject, predicate, term = statement
     if isinstance(subject, NamedNode):
         if predicate == vocab.TYPE:
-            return term in (sh("NodeShape"), sh("PropertyShape"))
+            return term in (sh("NodeShape"), sh("PropertyShape"), owl("Ontology"))
         # That the namespace of a term is its vocabulary is in its IRI.
         is_namespace = isinstance(term, NamedNode) and subject.value.startswith(term.value)
         return predicate == _DEFINED_BY and is_namespace
