@@ -9,9 +9,8 @@ part of a definition, which is noted, or is reported.
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from pyoxigraph import NamedNode, Quad, Triple
@@ -27,35 +26,20 @@ from kiprdf.interchange.vocabularies.definitions import (
     TypeDefinition,
     preferred,
 )
-from kiprdf.interchange.vocabularies.ontology_graph import (
-    DESCRIPTIONS,
-    DOMAINS,
-    EVERYTHING,
-    LABELS,
-    PROPERTIES,
-    RANGES,
-    STANDARDS,
-    Graph,
-    Node,
-    Statement,
-    Values,
-)
+from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Values
 from kiprdf.interchange.vocabularies.ontology_homonyms import Homonyms
 from kiprdf.interchange.vocabularies.ontology_names import Given, allocate, plain_name
 from kiprdf.interchange.vocabularies.ontology_rest import Terms, rest
-from kiprdf.interchange.vocabularies.ontology_uses import Use, read_uses, rule_of
+from kiprdf.interchange.vocabularies.ontology_terms import Found, Property
+from kiprdf.interchange.vocabularies.ontology_uses import Use, rule_of
+from kiprdf.interchange.vocabularies.ontology_words import DESCRIPTIONS, EVERYTHING, LABELS
 from kiprdf.interchange.vocabularies.standards import owl, rdf, rdfs, sh
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 
-_ABOVE = 1_000
-"""How many properties above one are asked for its domain and range."""
 _SHAPE_LABELS = (*LABELS, sh("name"))
 _SHAPE_DESCRIPTIONS = (*DESCRIPTIONS, sh("description"))
-_READ = (*LABELS, *DESCRIPTIONS, *DOMAINS, *RANGES)
-"""What ontologies say something of their terms by; OWL wants it declared where it is used."""
 
 
 def definitions_of(
@@ -73,47 +57,36 @@ def definitions_of(
     return _Reading(Graph(triples), given, existing or {}).definitions()
 
 
-@dataclass(slots=True)
-class _Property:
-    """What an ontology says about a property as a whole."""
-
-    node: NamedNode
-    domains: Values
-    values: Values
-    is_predicate: bool = False
-    is_attribute: bool = False
-
-
 class _Reading:
-    """One ontology: its classes, its properties, and what classes say about properties."""
+    """One ontology on its way: its terms get names, then definitions, and the rest is listed."""
 
     def __init__(self, graph: Graph, given: Given, existing: nexus.Definitions) -> None:
         self._graph = graph
         self._given = given
         self._existing = existing
-        self._skipped: list[Skipped] = []
+        self._found = Found(graph, given, existing)
+        self._skipped = self._found.skipped
         self._warnings: list[str] = []
         self._homonyms: set[str] = set()
-        self._uses, self._homes = read_uses(graph, self._skipped)
-        self._shapes = self._shapes_by_class()
-        self._properties = {iri: self._property(NamedNode(iri)) for iri in self._property_iris()}
-        self._classes = self._class_iris()
         self._name_terms()
 
     def _name_terms(self) -> None:
         """Give every class, predicate and attribute the name that it has in the nexus."""
-        kinds = self._properties.values()
+        kinds = self._found.properties.values()
         predicates = [one.node.value for one in kinds if one.is_predicate]
         attributes = [one.node.value for one in kinds if one.is_attribute]
         types, links = (Homonyms(meta_type, self._existing) for meta_type in META_TYPES)
         self._types = self._named(
-            self._classes, self._given.type, types, lambda iri, name: types.is_free(iri, name, {})
+            self._found.classes,
+            self._given.type,
+            types,
+            lambda iri, name: types.is_free(iri, name, {}),
         )
         self._predicates = self._named(
             predicates,
             self._given.predicate,
             links,
-            lambda iri, name: links.is_free(iri, name, self._ends(self._properties[iri])),
+            lambda iri, name: links.is_free(iri, name, self._ends(self._found.properties[iri])),
         )
         ordered = self._by_rank(attributes)
         self._keys = allocate(ordered, self._labels(ordered), self._given.key)
@@ -138,7 +111,7 @@ class _Reading:
 
     def _by_rank(self, iris: Iterable[str]) -> list[str]:
         """What is described comes first: a term that is only mentioned takes no name from it."""
-        return sorted(iris, key=lambda iri: (self._is_foreign(iri), iri))
+        return sorted(iris, key=lambda iri: (self._found.is_foreign(iri), iri))
 
     def definitions(self) -> Definitions:
         """All definitions, and what none of them has taken in."""
@@ -160,118 +133,19 @@ class _Reading:
         )
 
     def _terms(self) -> Terms:
-        mentioned = [i for i in (*self._types, *self._predicates) if not self._is_declared(i)]
-        terms = frozenset((*self._types, *self._properties))
-        homes = {node: home for node, home in self._homes.items() if node.value not in terms}
+        mentioned = [i for i in (*self._types, *self._predicates) if not self._found.is_declared(i)]
+        terms = frozenset((*self._types, *self._found.properties))
+        homes = {node: home for node, home in self._found.homes.items() if node.value not in terms}
         return Terms(terms, frozenset(self._keys), frozenset(mentioned), homes)
 
-    # Classes and properties ------------------------------------------------------------------
-
-    def _class_iris(self) -> list[str]:
-        """Classes that are declared, and those that are only mentioned, so that nothing dangles."""
-        graph = self._graph
-        nodes = graph.subjects(vocab.TYPE, rdfs("Class"), owl("Class"))
-        nodes |= set(graph.having(rdfs("subClassOf")))
-        found = {owner for uses in self._uses.values() for owner in uses} | set(self._shapes)
-        for node in nodes:
-            if isinstance(node, NamedNode):
-                found.add(node.value)
-                above = (term for term, _ in graph.superiors(node))
-                found |= {term.value for term in above if isinstance(term, NamedNode)}
-        for one in self._properties.values():
-            found |= one.domains.classes | (one.values.classes if one.is_predicate else set())
-        return sorted(iri for iri in found if self._is_definable(iri))
-
-    def _is_definable(self, iri: str) -> bool:
-        if iri.startswith(STANDARDS) or self._graph.is_datatype(iri):
-            return False
-        return not self._graph.is_a(NamedNode(iri), owl("Restriction"))
-
-    def _shapes_by_class(self) -> dict[str, list[Node]]:
-        """The node shapes of each class, in an order that no file's order changes."""
-        graph, found = self._graph, defaultdict[str, list[Node]](list)
-        nodes = graph.subjects(vocab.TYPE, sh("NodeShape"))
-        nodes |= {*graph.having(sh("targetClass")), *graph.having(sh("property"))}
-        for shape in sorted(nodes, key=str):
-            for iri in graph.shape_classes(shape):
-                found[iri].append(shape)
-                target = (shape, sh("targetClass"), NamedNode(iri))
-                graph.use([target])
-        return found
-
-    def _property_iris(self) -> list[str]:
-        graph = self._graph
-        nodes = graph.subjects(vocab.TYPE, *PROPERTIES)
-        for predicate in (rdfs("domain"), rdfs("range"), rdfs("subPropertyOf"), *DOMAINS, *RANGES):
-            nodes |= set(graph.having(predicate))
-        found = {node.value for node in nodes if isinstance(node, NamedNode)}
-        found |= set(self._uses)
-        return sorted(i for i in found if self._is_definable(i) and not self._is_declaration(i))
-
-    def _is_declaration(self, iri: str) -> bool:
-        """Whether nothing is said of a term but that ontologies annotate their terms by it."""
-        said = [(NamedNode(iri), vocab.TYPE, owl("AnnotationProperty"))]
-        is_bare = self._graph.statements_of(NamedNode(iri)) == said and iri not in self._uses
-        if is_bare and NamedNode(iri) in _READ:
-            self._graph.use(said)
-        return is_bare
-
-    def _property(self, node: NamedNode) -> _Property:
-        uses = self._uses.get(node.value, {})
-        domains = self._said(node, rdfs("domain"), *DOMAINS)
-        values = self._said(node, rdfs("range"), *RANGES)
-        if not domains:
-            domains.classes |= {owner for owner in uses if not owner.startswith(STANDARDS)}
-        if not values:
-            for use in uses.values():
-                values.add(use.values)
-        found = _Property(node, domains, values)
-        found.is_predicate, found.is_attribute = self._kinds(found)
-        return found
-
-    def _said(self, node: NamedNode, *predicates: NamedNode) -> Values:
-        """What a property says, or the nearest one above it that says something (RDFS 3)."""
-        pending, seen = deque([node.value]), set[str]()
-        while pending and len(seen) < _ABOVE:
-            iri = pending.popleft()
-            if iri in seen:
-                continue
-            found = self._graph.said(NamedNode(iri), *predicates)
-            if iri == vocab.LABEL.value:
-                found.datatypes.add(vocab.RDFS + "Literal")
-            if found:
-                return found
-            seen.add(iri)
-            pending += self._graph.named(NamedNode(iri), rdfs("subPropertyOf"))
-        return Values()
-
-    def _kinds(self, one: _Property) -> tuple[bool, bool]:
-        """Whether a property is a predicate, and whether it is an attribute; it may be both."""
-        graph, values = self._graph, one.values
-        if self._given.is_attribute_only(one.node.value):
-            return False, True
-        things = graph.is_a(one.node, owl("ObjectProperty"))
-        literals = graph.is_a(one.node, owl("DatatypeProperty"))
-        if things or literals:
-            return things, literals
-        if values:
-            return bool(values.classes) or values.everything, bool(values.datatypes)
-        is_note = graph.is_a(one.node, owl("AnnotationProperty")) or self._is_known_attribute(one)
-        return not is_note, is_note
-
-    def _is_known_attribute(self, one: _Property) -> bool:
-        """Whether the nexus has an attribute of the name for a class of the domain."""
-        names = {self._given.type(iri) or "" for iri in one.domains.classes}
-        found = (self._existing.get(ConceptName(META_TYPES[0], name)) for name in names)
-        key = plain_name(one.node.value, None)
-        return any(known is not None and key in known.rules for known in found)
+    # Definitions -----------------------------------------------------------------------------
 
     def _owners(self) -> dict[str, set[str]]:
         """The classes of which the members have an attribute."""
         owners: dict[str, set[str]] = {}
         for iri in self._keys:
-            domains = self._properties[iri].domains
-            found = domains.classes | set(self._uses.get(iri, ()))
+            domains = self._found.properties[iri].domains
+            found = domains.classes | set(self._found.uses.get(iri, ()))
             if domains.everything and not domains.classes:
                 found |= {one for one in self._types if self._is_root(one)}
             owners[iri] = {one for one in found if one in self._types}
@@ -279,18 +153,8 @@ class _Reading:
 
     def _is_root(self, iri: str) -> bool:
         """Whether a class is described here and below no other class."""
-        return not self._is_foreign(iri) and not self._parents(iri)
-
-    def _is_foreign(self, iri: str) -> bool:
-        """Whether a term has no texts here: its own vocabulary may be another one."""
-        return not self._graph.texts(NamedNode(iri), *LABELS, *DESCRIPTIONS)
-
-    def _is_declared(self, iri: str) -> bool:
-        """Whether a term is more than mentioned."""
-        is_used = iri in self._uses or iri in self._shapes
-        return is_used or self._graph.is_subject(NamedNode(iri))
-
-    # Definitions -----------------------------------------------------------------------------
+        above = self._parents(iri)
+        return not self._found.is_foreign(iri) and not any(one in self._types for one in above)
 
     def _common(self, iri: str, equivalent: NamedNode) -> dict[str, Any]:
         graph, node = self._graph, NamedNode(iri)
@@ -302,7 +166,7 @@ class _Reading:
             "labels": graph.texts(node, *LABELS),
             "descriptions": graph.texts(node, *DESCRIPTIONS),
             "same_as": tuple(one[2].value for one in same),
-            "is_declared": self._is_declared(iri),
+            "is_declared": self._found.is_declared(iri),
             "is_homonym": iri in self._homonyms,
         }
 
@@ -312,7 +176,7 @@ class _Reading:
     def _type(self, iri: str, owned: list[str]) -> TypeDefinition:
         self._use_kinds(iri, rdfs("Class"), owl("Class"))
         common = self._common(iri, owl("equivalentClass"))
-        for shape in self._shapes.get(iri, ()):
+        for shape in self._found.shapes.get(iri, ()):
             self._add_texts_of_shape(common, shape)
         parents = self._parents(iri)
         for path in parents.values():
@@ -355,7 +219,7 @@ class _Reading:
     def _attribute(self, iri: str, owners: Iterable[str]) -> AttributeDefinition:
         kinds = (owl("DatatypeProperty"), owl("AnnotationProperty"), owl("FunctionalProperty"))
         self._use_kinds(iri, rdf("Property"), owl("ObjectProperty"), *kinds)
-        self._graph.use(self._properties[iri].domains.of_things)
+        self._graph.use(self._found.properties[iri].domains.of_things)
         names = tuple(sorted(self._types[one] for one in owners))
         if not names:
             reason = "an attribute that no class is said to have; any concept may have it"
@@ -364,8 +228,8 @@ class _Reading:
 
     def _rule(self, owner: str | None, iri: str) -> tuple[dict[str, Json], bool]:
         """What the ``instance_schema`` of a class says, and whether its description is a label."""
-        graph, node, of_all = self._graph, NamedNode(iri), self._properties[iri].values
-        use = self._uses.get(iri, {}).get(owner or "", Use())
+        graph, node, of_all = self._graph, NamedNode(iri), self._found.properties[iri].values
+        use = self._found.uses.get(iri, {}).get(owner or "", Use())
         own = graph.texts(node, *DESCRIPTIONS), graph.texts(node, *LABELS)
         text = preferred(use.descriptions or own[0] or use.labels or own[1])
         values = use.values or of_all
@@ -380,7 +244,7 @@ class _Reading:
         return rule | ({"description": text} if text else {}), is_label
 
     def _predicate(self, iri: str) -> PredicateDefinition:
-        graph, one = self._graph, self._properties[iri]
+        graph, one = self._graph, self._found.properties[iri]
         self._use_kinds(iri, rdf("Property"), owl("ObjectProperty"))
         self._use_kinds(iri, owl("SymmetricProperty"), owl("TransitiveProperty"))
         graph.use(one.domains.of_things | one.values.of_things)
@@ -405,7 +269,7 @@ class _Reading:
 
     def _described_by_shapes(self, iri: str, common: dict[str, Any]) -> dict[str, Any]:
         """Texts of the first class that says something, where the property itself has none."""
-        for _, use in sorted(self._uses.get(iri, {}).items()):
+        for _, use in sorted(self._found.uses.get(iri, {}).items()):
             if not common["descriptions"]:
                 common["descriptions"] = use.descriptions
                 self._graph.use(use.of_texts)
@@ -427,7 +291,7 @@ class _Reading:
             graph.use(by_iri[iri])
         return found
 
-    def _ends(self, one: _Property) -> dict[str, tuple[str, ...]]:
+    def _ends(self, one: Property) -> dict[str, tuple[str, ...]]:
         """The types at the ends of a predicate, by role."""
         return {"subject": self._allowed(one.domains), "object": self._allowed(one.values)}
 

@@ -67,7 +67,7 @@ class Given:
         return None if found is None else found[0]
 
     def is_attribute_only(self, iri: str) -> bool:
-        """Whether a property is no predicate, by the mapping or because it is an attribute of ours."""
+        """Whether a property is an attribute only: to the mapping, or because kiprdf made it."""
         if iri.startswith(vocab.ATTRIBUTE):
             return True
         return self._mapped(self.mapping.predicate_of, iri) is None and self.key(iri) is not None

@@ -9,14 +9,9 @@ from typing import NamedTuple
 from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.interchange.vocabularies.definitions import Skipped
-from kiprdf.interchange.vocabularies.ontology_graph import (
-    STANDARDS,
-    Graph,
-    Node,
-    Statement,
-    Term,
-)
+from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Term
 from kiprdf.interchange.vocabularies.ontology_uses import Homes
+from kiprdf.interchange.vocabularies.ontology_words import STANDARDS
 from kiprdf.interchange.vocabularies.standards import (
     DCAM,
     OWL,

@@ -12,15 +12,8 @@ from typing import TypeAlias
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.interchange.vocabularies.definitions import Skipped
-from kiprdf.interchange.vocabularies.ontology_graph import (
-    DESCRIPTIONS,
-    JSON_TYPES,
-    Graph,
-    Node,
-    Statement,
-    Term,
-    Values,
-)
+from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Term, Values
+from kiprdf.interchange.vocabularies.ontology_words import DESCRIPTIONS, JSON_TYPES
 from kiprdf.interchange.vocabularies.standards import owl, rdfs, sh
 from kiprdf.rdf.literals import Json, to_json
 
