@@ -209,14 +209,21 @@ class LinkedData(ABC):
 
         arguments.check(target=target)
         words = mapping_of(mapping)
-        return self._told(target, lambda: schema_triples(self._store, words))
+        return self._nested(target, lambda: schema_triples(self._store, words))
 
     def shapes(self, target: files.Target | None = None, profile: formats.Profile = "rdf11") -> str:
         """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
         from kiprdf.interchange.vocabularies.shapes import shapes
 
         arguments.check(target=target, profile=profile)
-        return self._told(target, lambda: shapes(self._store, profile))
+        return self._nested(target, lambda: shapes(self._store, profile))
+
+    def _nested(self, target: files.Target | None, told: Callable[[], Iterable[Triple]]) -> str:
+        """Definitions as Turtle, with blank nodes where they belong."""
+        from kiprdf.interchange.vocabularies.nested_turtle import write_nested
+        from kiprdf.interchange.vocabularies.standards import PREFIXES
+
+        return self._told(target, told, lambda t: write_nested(t, self._store.iris, PREFIXES))
 
     def provenance(self, target: files.Target | None = None) -> str:
         """What the metadata say in PROV-O and Dublin Core, and the domains in SKOS, in Turtle.
@@ -234,25 +241,24 @@ class LinkedData(ABC):
             yield from provenance.of_elements(known)
             yield from provenance.of_domains(known)
 
-        return self._told(target, told, provenance.PREFIXES)
+        from kiprdf.interchange.vocabularies.standards import PREFIXES
+
+        def flat(triples: list[Triple]) -> str:
+            content = io.BytesIO()
+            known = {**PREFIXES, **provenance.PREFIXES}
+            formats.write(triples, content, "turtle", self._store.iris, prefixes=known)
+            return content.getvalue().decode()
+
+        return self._told(target, told, flat)
 
     def _told(
         self,
         target: files.Target | None,
         told: Callable[[], Iterable[Triple]],
-        prefixes: dict[str, str] | None = None,
+        write: Callable[[list[Triple]], str],
     ) -> str:
-        """Triples about the nexus as Turtle."""
-        from kiprdf.interchange.vocabularies.standards import PREFIXES
-
-        def written() -> str:
-            content = io.BytesIO()
-            triples = self._store.read(lambda: list(told()))
-            known = {**PREFIXES, **(prefixes or {})}
-            formats.write(triples, content, "turtle", self._store.iris, prefixes=known)
-            return content.getvalue().decode()
-
-        text = self._guarded(None, written)
+        """Triples about the nexus as a text, which is also written where that is asked for."""
+        text = self._guarded(None, lambda: write(self._store.read(lambda: list(told()))))
         if target is not None:
             files.write_text(target, text)
         return text
@@ -342,10 +348,8 @@ class LinkedData(ABC):
         as ``import_rdf`` does.
         """
         from kiprdf.interchange.importing.known import read_known
-        from kiprdf.interchange.vocabularies.definition_plan import (
-            plan_definitions,
-            read_definitions,
-        )
+        from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
+        from kiprdf.interchange.vocabularies.existing import read_definitions
         from kiprdf.interchange.vocabularies.ontology import definitions_of
 
         arguments.check(format=format, inherit=inherit, metadata=metadata, dry_run=dry_run)
@@ -353,10 +357,9 @@ class LinkedData(ABC):
 
         def planned(content: str | bytes, chosen: formats.Format, own: JsonMap) -> Plan:
             quads = formats.parse(content, chosen)
-            found = definitions_of(quads, words, read_known(self._store))
-            plan = plan_definitions(
-                found.inherited() if inherit else found, read_definitions(self._store), own
-            )
+            existing = read_definitions(self._store)
+            found = definitions_of(quads, words, read_known(self._store), existing)
+            plan = plan_definitions(found.inherited() if inherit else found, existing, own)
             plan.triples = len(quads)
             return plan
 

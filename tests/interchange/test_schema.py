@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import pyoxigraph
+from typing import Any
+
 import pytest
 import rdflib
 from rdflib import OWL, RDF, RDFS, SKOS
@@ -98,8 +99,9 @@ def test_one_allowed_type_is_the_range_itself(graph: rdflib.Graph) -> None:
 
 def test_several_allowed_types_are_a_union(graph: rdflib.Graph) -> None:
     (domain,) = graph.objects(PRED.treats, RDFS.domain)
-    assert domain == rdflib.URIRef(PRED.treats + "#domain")
-    members = Collection(graph, graph.value(domain, OWL.unionOf))
+    assert isinstance(domain, rdflib.BNode)
+    (head,) = graph.objects(domain, OWL.unionOf)
+    members = Collection(graph, head)
     assert list(members) == [TYPE.Drug, TYPE.Substance]
 
 
@@ -131,17 +133,58 @@ def test_an_attribute_is_usual_with_the_types_that_mention_it(graph: rdflib.Grap
     assert not list(graph.objects(ATTR.aliases, SKOS.definition))
 
 
+def _restrictions(graph: rdflib.Graph, owner: rdflib.URIRef, key: str) -> dict[str, Any]:
+    """What the restrictions of a class say about an attribute, by their predicates."""
+    nodes = [n for n in graph.objects(owner, RDFS.subClassOf) if isinstance(n, rdflib.BNode)]
+    return {
+        str(predicate).removeprefix(str(OWL)): term
+        for node in nodes
+        if graph.value(node, OWL.onProperty) == ATTR[key]
+        for predicate, term in graph.predicate_objects(node)
+        if predicate not in (RDF.type, OWL.onProperty)
+    }
+
+
 def test_what_a_type_says_of_an_attribute_is_a_restriction_of_its_own(graph: rdflib.Graph) -> None:
-    node = rdflib.URIRef(TYPE.Drug + "#attribute-risk_level")
-    required = rdflib.URIRef(node + "-required")
-    assert {node, required} <= set(graph.objects(TYPE.Drug, RDFS.subClassOf))
-    assert graph.value(node, OWL.onProperty) == ATTR.risk_level
-    assert graph.value(node, OWL.allValuesFrom) == XSD.integer
-    assert str(graph.value(node, SKOS.definition)) == "From 1 to 5."
-    assert str(graph.value(required, OWL.minCardinality)) == "1"
-    form = graph.value(rdflib.URIRef(TYPE.Drug + "#attribute-form"), OWL.allValuesFrom)
+    one = rdflib.Literal("1", datatype=XSD.nonNegativeInteger)
+    assert _restrictions(graph, TYPE.Drug, "risk_level") == {
+        "allValuesFrom": XSD.integer,
+        "minCardinality": one,
+        "maxCardinality": one,
+    }
+    assert str(graph.value(ATTR.risk_level, SKOS.definition)) == "From 1 to 5."
+    form = _restrictions(graph, TYPE.Drug, "form")["allValuesFrom"]
     options = Collection(graph, graph.value(form, OWL.oneOf))
     assert [str(option) for option in options] == ["tablet", "syrup"]
+    assert _restrictions(graph, TYPE.Drug, "aliases") == {"allValuesFrom": RDF.JSON}
+
+
+def test_what_types_say_differently_of_an_attribute_is_at_their_axioms(graph: rdflib.Graph) -> None:
+    said = {
+        graph.value(axiom, OWL.annotatedSource): str(graph.value(axiom, SKOS.definition))
+        for axiom in graph.subjects(RDF.type, OWL.Axiom)
+    }
+    assert said == {TYPE.Drug: "Other names.", TYPE.Substance: "Synonyms."}
+    for axiom in graph.subjects(RDF.type, OWL.Axiom):
+        target = graph.value(axiom, OWL.annotatedTarget)
+        source = graph.value(axiom, OWL.annotatedSource)
+        assert (source, RDFS.subClassOf, target) in graph
+
+
+def test_a_description_without_a_rule_has_an_axiom_to_stand_at() -> None:
+    nexus = kiprdf.Nexus.memory(BASE, genesis=False)
+    nexus.execute("""UPSERT {
+      CONCEPT { {type: "$ConceptType", name: "T"} SET ATTRIBUTES
+        { instance_schema: {x: {description: "Of T."}} } }
+      CONCEPT { {type: "$ConceptType", name: "U"} SET ATTRIBUTES
+        { instance_schema: {x: {description: "Of U."}} } }
+    }""")
+    zero = rdflib.Literal("0", datatype=XSD.nonNegativeInteger)
+    graph = _graph(nexus)
+    assert _restrictions(graph, TYPE.T, "x") == {"minCardinality": zero}
+    t, u = definitions_of(schema_triples(nexus._store)).types
+    assert t.instance_schema["x"]["description"] == "Of T."
+    assert u.instance_schema["x"]["description"] == "Of U."
 
 
 def test_a_mapping_adds_what_terms_are_equivalent_to() -> None:
@@ -162,12 +205,37 @@ def test_a_mapping_adds_what_terms_are_equivalent_to() -> None:
     assert not list(graph.objects(ATTR.dose, OWL.equivalentProperty))
 
 
-def test_the_schema_has_no_blank_nodes_and_is_the_same_twice() -> None:
+def test_the_schema_is_the_same_twice_and_says_nothing_twice() -> None:
     triples = list(schema_triples(kiprdf.Nexus.memory()._store))
     assert triples == list(schema_triples(kiprdf.Nexus.memory()._store))
-    terms = [term for triple in triples for term in (triple.subject, triple.object)]
-    assert not [term for term in terms if isinstance(term, pyoxigraph.BlankNode)]
     assert len(set(triples)) == len(triples)
+    assert kiprdf.Nexus.memory().schema() == kiprdf.Nexus.memory().schema()
+
+
+def test_only_blank_nodes_are_restrictions_unions_and_lists() -> None:
+    graph = _graph(kiprdf.Nexus.memory())
+    parts = (OWL.onProperty, OWL.unionOf, OWL.oneOf, RDF.first, RDF.rest)
+    for predicate in parts:
+        assert {type(node) for node in graph.subjects(predicate)} == {rdflib.BNode}
+
+
+def test_the_schema_is_an_ontology_with_an_iri(graph: rdflib.Graph) -> None:
+    assert list(graph.subjects(RDF.type, OWL.Ontology)) == [rdflib.URIRef(BASE + "$schema")]
+
+
+def test_properties_are_declared_and_of_one_kind() -> None:
+    graph = _graph(kiprdf.Nexus.memory())
+    kinds = (OWL.ObjectProperty, OWL.DatatypeProperty, OWL.AnnotationProperty)
+    declared = [node for kind in kinds for node in graph.subjects(RDF.type, kind)]
+    assert len(declared) == len(set(declared))
+    known = (str(RDF), str(RDFS), str(OWL))
+    used = {one for one in graph.predicates() if not str(one).startswith(known)}
+    assert used - set(declared) == set()
+    assert (ATTR.display_hint, RDF.type, OWL.DatatypeProperty) in graph
+
+
+def test_a_hint_that_is_no_attribute_is_an_annotation(graph: rdflib.Graph) -> None:
+    assert (ATTR.display_hint, RDF.type, OWL.AnnotationProperty) in graph
 
 
 def test_every_definition_of_the_bundled_capsules_is_in_the_schema() -> None:
@@ -214,6 +282,7 @@ def test_what_goes_out_as_owl_comes_back_as_the_same_definitions() -> None:
         "type": "number",
         "description": "dose",
     }
+    assert drug.instance_schema["aliases"]["description"] == "Other names."
     assert drug.instance_schema["form"]["enum"] == ["tablet", "syrup"]
     assert (substance.name, symptom.name) == ("Substance", "Symptom")
     near, treats = definitions.predicates

@@ -211,14 +211,23 @@ def test_a_statement_without_its_object_is_found_in_the_rdf11_profile() -> None:
     assert not pyshacl.validate(snapshot, shacl_graph=_graph(nexus))[0]
 
 
-def test_the_shapes_have_no_blank_nodes_and_are_the_same_twice() -> None:
+def test_shapes_have_names_and_their_conditions_none() -> None:
     nexus = _bundled()
     for profile in ("rdf11", "rdf12"):
-        triples = list(shapes(nexus._store, profile))  # type: ignore[arg-type]
-        assert triples == list(shapes(_bundled()._store, profile))  # type: ignore[arg-type]
-        terms = [term for triple in triples for term in (triple.subject, triple.object)]
-        assert not [term for term in terms if isinstance(term, pyoxigraph.BlankNode)]
+        triples = list(shapes(nexus._store, profile))
+        assert triples == list(shapes(_bundled()._store, profile))
         assert len(set(triples)) == len(triples)
+        kinds = [t for t in triples if t.predicate.value.endswith("#type")]
+        named = {t.subject for t in kinds if isinstance(t.subject, pyoxigraph.NamedNode)}
+        around = {t.subject for t in triples if isinstance(t.subject, pyoxigraph.NamedNode)}
+        assert named == around
+
+
+def test_an_attribute_of_one_value_or_several_is_the_same_to_both() -> None:
+    definitions = _definitions({"a": {"item_type": "string"}}, None, None)
+    for value, is_good in (("x", True), (["x", "y"], True), (["x", 1], False)):
+        data = _concept({"a": value})
+        assert (_conforms(definitions, data), _is_accepted(definitions, data)) == (is_good,) * 2
 
 
 def test_the_facts_of_the_rdf12_profile_have_reifier_shapes() -> None:

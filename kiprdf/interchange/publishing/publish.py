@@ -29,8 +29,10 @@ from kiprdf.interchange.publishing.knowledge import DOMAIN, Knowledge, is_defini
 from kiprdf.interchange.publishing.neighbours import Neighbours, turtle_text
 from kiprdf.interchange.publishing.page_parts import Site
 from kiprdf.interchange.publishing.pages import element_page
+from kiprdf.interchange.vocabularies.nested_turtle import write_nested
 from kiprdf.interchange.vocabularies.schema import schema_triples
 from kiprdf.interchange.vocabularies.standards import OWL
+from kiprdf.interchange.vocabularies.standards import PREFIXES as STANDARDS
 from kiprdf.rdf import vocab
 from kiprdf.store import Store
 
@@ -222,7 +224,7 @@ class _Folder:
         added = [*provenance.of_elements(known), *provenance.of_domains(known)]
         others = [
             self._extra("provenance.ttl", "PROV-O, Dublin Core and SKOS, beside the data", added),
-            self._extra("schema.ttl", "The schema as RDFS and OWL", schema),
+            self._schema(schema),
         ]
         self._void(known, Counts.of(written), dumps)
         self._text("index.html", overview.index_page(site, [*dumps, *others]))
@@ -257,8 +259,16 @@ class _Folder:
         own = number if form.profile == "rdf12" else None
         return Dump(form.name, form.title, form.media_type, form.syntax, size, own)
 
+    def _schema(self, triples: Sequence[Triple]) -> Dump:
+        prefixes = {**self._mapping.prefixes, **STANDARDS}
+        self._text("schema.ttl", write_nested(triples, self._iris, prefixes))
+        return self._dumped("schema.ttl", "The schema as RDFS and OWL", triples)
+
     def _extra(self, name: str, title: str, triples: Sequence[Triple]) -> Dump:
         self._turtle(name, triples)
+        return self._dumped(name, title, triples)
+
+    def _dumped(self, name: str, title: str, triples: Sequence[Triple]) -> Dump:
         size = (self._folder / name).stat().st_size
         return Dump(name, title, "text/turtle", "Turtle", size, len(set(triples)))
 

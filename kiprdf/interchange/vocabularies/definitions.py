@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,25 +30,36 @@ class _Definition:
     same_as: tuple[str, ...] = ()
     """Further IRIs that the ontology says are equivalent."""
 
+    is_declared: bool = True
+    """False for a term that the ontology mentions and says nothing of."""
+    is_homonym: bool = False
+    """Whether the nexus has the name for something that may be the same, and nobody says so."""
+
     @property
     def description(self) -> str | None:
         """The text without a language, else the English one, else the first by language."""
         return preferred(self.descriptions)
 
-    def _texts(self) -> dict[str, Json]:
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """What stands for a description: a label, the name in words, or that there is none."""
+        labels = sorted(self.labels.values())
+        said = (preferred(self.labels) or in_words(self.name), *labels, in_words(self.name))
+        none = f"<{self.iri}>, which its ontology does not describe."
+        return (*said, none) if self.is_declared else (none, *said)
+
+    def _said(self) -> dict[str, Json]:
         """Labels are kept where they tell more than the name, texts by language where several."""
-        text = self.description or f"<{self.iri}>, which its ontology does not describe."
-        found: dict[str, Json] = {"description": text}
+        found: dict[str, Json] = {}
+        if self.description is not None:
+            found["description"] = self.description
         if set(self.labels.values()) - {self.name}:
             found["labels"] = {language or "und": text for language, text in self.labels.items()}
         if len(self.descriptions) > 1:
             found["descriptions"] = {
                 language or "und": text for language, text in self.descriptions.items()
             }
-        return found
-
-    def _origin(self) -> dict[str, Json]:
-        return {"same_as": [self.iri, *self.same_as] if self.same_as else self.iri}
+        return {**found, "same_as": [self.iri, *self.same_as] if self.same_as else self.iri}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +67,13 @@ class TypeDefinition(_Definition):
     """A concept type."""
 
     instance_schema: dict[str, dict[str, Json]] = field(default_factory=dict)
+    undescribed: frozenset[str] = frozenset()
+    """The attributes whose description is but a label."""
     key_instances: tuple[str, ...] = ()
 
-    def attributes(self) -> dict[str, Json]:
-        """What the ``$ConceptType`` concept of this name has as attributes."""
-        found = {**self._texts(), **self._origin()}
+    def said(self) -> dict[str, Json]:
+        """What the ontology says, as attributes of the ``$ConceptType`` concept of this name."""
+        found = self._said()
         if self.instance_schema:
             found["instance_schema"] = self.instance_schema
         if self.key_instances:
@@ -67,6 +81,10 @@ class TypeDefinition(_Definition):
         if self.parents:
             found["subclass_of"] = list(self.parents)
         return found
+
+    def attributes(self) -> dict[str, Json]:
+        """What a new ``$ConceptType`` concept of this name has as attributes."""
+        return {"description": self.placeholders[0], **self.said()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +97,32 @@ class PredicateDefinition(_Definition):
     is_transitive: bool = False
     inverse_of: str | None = None
 
-    def attributes(self) -> dict[str, Json]:
-        """What the ``$PropositionType`` concept of this name has as attributes."""
-        found = {
-            **self._texts(),
-            "subject_types": list(self.subject_types),
-            "object_types": list(self.object_types),
-            "is_symmetric": self.is_symmetric,
-            "is_transitive": self.is_transitive,
-            **self._origin(),
-        }
+    def said(self) -> dict[str, Json]:
+        """What the ontology says, as attributes of the ``$PropositionType`` concept."""
+        found = self._said()
+        for role, types in (("subject", self.subject_types), ("object", self.object_types)):
+            if "*" not in types:
+                found[f"{role}_types"] = list(types)
+        if self.is_symmetric:
+            found["is_symmetric"] = True
+        if self.is_transitive:
+            found["is_transitive"] = True
         if self.inverse_of is not None:
             found["inverse_of"] = self.inverse_of
         if self.parents:
             found["subproperty_of"] = list(self.parents)
         return found
+
+    def attributes(self) -> dict[str, Json]:
+        """What a new ``$PropositionType`` concept of this name has as attributes."""
+        unsaid: dict[str, Json] = {
+            "description": self.placeholders[0],
+            "subject_types": ["*"],
+            "object_types": ["*"],
+            "is_symmetric": False,
+            "is_transitive": False,
+        }
+        return unsaid | self.said()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +138,13 @@ class AttributeDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """What an ontology defines, each sorted by name, and what was skipped."""
+    """What an ontology defines, each sorted by name, what was skipped, and what is doubtful."""
 
     types: tuple[TypeDefinition, ...] = ()
     predicates: tuple[PredicateDefinition, ...] = ()
     attributes: tuple[AttributeDefinition, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def context(self) -> dict[str, Any]:
         """A mapping for data in terms of the ontology, as ``Mapping.load`` takes it.
@@ -159,6 +189,17 @@ class Definitions:
             for one in self.predicates
         ]
         return replace(self, types=tuple(types), predicates=tuple(predicates))
+
+
+def in_words(name: str) -> str:
+    """A name as people say it.
+
+    >>> in_words("worksOn"), in_words("date_of_birth"), in_words("HTTPServer")
+    ('works on', 'date of birth', 'HTTP server')
+    """
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)
+    words = [part if part.isupper() else part.lower() for part in parts]
+    return " ".join(words) or name
 
 
 def preferred(texts: dict[str, str]) -> str | None:

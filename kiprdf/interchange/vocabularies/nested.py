@@ -1,16 +1,18 @@
-"""Nested descriptions as triples without blank nodes.
+"""Nested descriptions as triples.
 
 A description is data: predicates with their objects. A description among the objects becomes a
-node of its own, a list an RDF list, and each such node gets an IRI that extends the IRI of the
-node around it by its place. So the same definition gives the same IRIs.
+blank node, a list an RDF list, as OWL and SHACL are written by everybody. The label of a blank node
+comes from its place, so that the same definition gives the same triples. What others refer to is
+named instead, by ``part``.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
@@ -43,34 +45,44 @@ def part(node: NamedNode, name: str) -> NamedNode:
     return NamedNode(f"{node.value}{separator}{encode(name)}")
 
 
-def described(node: NamedNode, description: Description) -> Iterator[Triple]:
+def anonymous(place: str) -> BlankNode:
+    """The blank node of a place; a place is an IRI, longer by each step into the description."""
+    return BlankNode(f"b{hashlib.sha256(place.encode()).hexdigest()[:24]}")
+
+
+def described(node: NamedNode | BlankNode, description: Description) -> Iterator[Triple]:
     """The triples of a description, those of the nodes inside it behind them."""
+    return _described(node, description, node.value)
+
+
+def _described(
+    node: NamedNode | BlankNode, description: Description, place: str
+) -> Iterator[Triple]:
     for predicate, value in description.items():
-        place = part(node, predicate.value.rsplit("#", maxsplit=1)[-1].rsplit("/", maxsplit=1)[-1])
-        if isinstance(value, Each):
-            for number, member in enumerate(value, 1):
-                yield from _object(node, predicate, member, part(place, str(number)))
-        else:
-            yield from _object(node, predicate, value, place)
+        members = value if isinstance(value, Each) else (value,)
+        for number, member in enumerate(members):
+            yield from _object(node, predicate, member, f"{place} {predicate.value} {number}")
 
 
 def _object(
-    node: NamedNode, predicate: NamedNode, value: Any, place: NamedNode
+    node: NamedNode | BlankNode, predicate: NamedNode, value: Any, place: str
 ) -> Iterator[Triple]:
     if isinstance(value, dict):
-        yield Triple(node, predicate, place)
-        yield from described(place, value)
-    elif isinstance(value, Members) and value:
-        yield Triple(node, predicate, place)
-        yield from _list(place, value)
+        inner = anonymous(place)
+        yield Triple(node, predicate, inner)
+        yield from _described(inner, value, place)
     elif isinstance(value, Members):
-        yield Triple(node, predicate, vocab.NIL)
+        yield from _list(node, predicate, value, place)
     else:
-        yield Triple(node, predicate, cast(NamedNode | Literal, value))
+        yield Triple(node, predicate, cast(NamedNode | BlankNode | Literal, value))
 
 
-def _list(head: NamedNode, members: Sequence[Any]) -> Iterator[Triple]:
-    cells = [head, *(part(head, f"rest{number}") for number in range(2, len(members) + 1))]
-    for number, (cell, member) in enumerate(zip(cells, members, strict=True), 1):
-        yield from _object(cell, vocab.FIRST, member, part(head, f"{number}"))
-        yield Triple(cell, vocab.REST, cells[number] if number < len(cells) else vocab.NIL)
+def _list(
+    node: NamedNode | BlankNode, predicate: NamedNode, members: Sequence[Any], place: str
+) -> Iterator[Triple]:
+    for number, member in enumerate(members):
+        cell = anonymous(f"{place} {number}")
+        yield Triple(node, predicate, cell)
+        yield from _object(cell, vocab.FIRST, member, f"{place} {number} first")
+        node, predicate = cell, vocab.REST
+    yield Triple(node, predicate, vocab.NIL)

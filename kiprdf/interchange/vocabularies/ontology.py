@@ -2,21 +2,22 @@
 
 Classes become concept types, properties with things as values predicates, properties with literals
 attributes in the ``instance_schema`` of their classes. Nothing is looked up anywhere: what
-``owl:imports`` names is read only when its triples are among those given.
+``owl:imports`` names is read only when its triples are among those given. Each statement becomes a
+part of a definition, which is noted, or is reported.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyoxigraph import NamedNode, Quad, Triple
 
 from kiprdf.interchange.importing.known import Known
 from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.interchange.vocabularies import existing as nexus
 from kiprdf.interchange.vocabularies.definitions import (
     AttributeDefinition,
     Definitions,
@@ -25,190 +26,126 @@ from kiprdf.interchange.vocabularies.definitions import (
     TypeDefinition,
     preferred,
 )
-from kiprdf.interchange.vocabularies.ontology_axioms import skipped_axioms
-from kiprdf.interchange.vocabularies.ontology_graph import (
-    DESCRIPTIONS,
-    DOMAINS,
-    LABELS,
-    PROPERTIES,
-    RANGES,
-    STANDARDS,
-    Graph,
-    Node,
-    Values,
-)
-from kiprdf.interchange.vocabularies.ontology_names import Given, allocate
-from kiprdf.interchange.vocabularies.ontology_uses import Use, read_uses, rule_of
-from kiprdf.interchange.vocabularies.standards import owl, rdfs
+from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Values
+from kiprdf.interchange.vocabularies.ontology_homonyms import Homonyms
+from kiprdf.interchange.vocabularies.ontology_names import Given, allocate, plain_name
+from kiprdf.interchange.vocabularies.ontology_rest import Terms, rest
+from kiprdf.interchange.vocabularies.ontology_terms import Found, Property
+from kiprdf.interchange.vocabularies.ontology_uses import Use, rule_of
+from kiprdf.interchange.vocabularies.ontology_words import DESCRIPTIONS, EVERYTHING, LABELS
+from kiprdf.interchange.vocabularies.standards import owl, rdf, rdfs, sh
+from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 
-_ABOVE = 1_000
-"""How many properties above one are asked for its domain and range."""
+_SHAPE_LABELS = (*LABELS, sh("name"))
+_SHAPE_DESCRIPTIONS = (*DESCRIPTIONS, sh("description"))
 
 
 def definitions_of(
     triples: Iterable[Triple | Quad],
     mapping: Mapping | None = None,
     known: Known | None = None,
+    existing: nexus.Definitions | None = None,
 ) -> Definitions:
     """The definitions an ontology amounts to.
 
-    What the mapping or the nexus has a name for keeps it; ``known`` is what the nexus holds.
+    What the mapping or the nexus has a name for keeps it; ``known`` is what the nexus holds,
+    ``existing`` what its definitions say.
     """
-    reading = _Reading(Graph(triples), mapping or Mapping.none(), known or Known())
-    return reading.definitions()
-
-
-@dataclass(slots=True)
-class _Property:
-    """What an ontology says about a property as a whole."""
-
-    node: NamedNode
-    domains: Values
-    values: Values
-    is_predicate: bool = False
-    is_attribute: bool = False
+    given = Given(mapping or Mapping.none(), known or Known())
+    return _Reading(Graph(triples), given, existing or {}).definitions()
 
 
 class _Reading:
-    """One ontology: its classes, its properties, and what classes say about properties."""
+    """One ontology on its way: its terms get names, then definitions, and the rest is listed."""
 
-    def __init__(self, graph: Graph, mapping: Mapping, known: Known) -> None:
+    def __init__(self, graph: Graph, given: Given, existing: nexus.Definitions) -> None:
         self._graph = graph
-        self._given = Given(mapping, known)
-        self._skipped: list[Skipped] = []
-        self._uses = read_uses(graph, self._skipped)
-        self._properties = {iri: self._property(NamedNode(iri)) for iri in self._property_iris()}
-        self._classes = self._class_iris()
-        labels = {iri: graph.texts(NamedNode(iri), *LABELS) for iri in self._all_iris()}
-        texts = {iri: preferred(found) for iri, found in labels.items()}
-        kinds = self._properties.values()
+        self._given = given
+        self._existing = existing
+        self._found = Found(graph, given, existing)
+        self._skipped = self._found.skipped
+        self._warnings: list[str] = []
+        self._homonyms: set[str] = set()
+        self._name_terms()
+
+    def _name_terms(self) -> None:
+        """Give every class, predicate and attribute the name that it has in the nexus."""
+        kinds = self._found.properties.values()
         predicates = [one.node.value for one in kinds if one.is_predicate]
         attributes = [one.node.value for one in kinds if one.is_attribute]
-        self._types = allocate(self._by_rank(self._classes), texts, self._given.type)
-        self._predicates = allocate(self._by_rank(predicates), texts, self._given.predicate)
-        self._keys = allocate(self._by_rank(attributes), texts, self._given.key)
+        types, links = (Homonyms(meta_type, self._existing) for meta_type in META_TYPES)
+        self._types = self._named(
+            self._found.classes,
+            self._given.type,
+            types,
+            lambda iri, name: types.is_free(iri, name, {}),
+        )
+        self._predicates = self._named(
+            predicates,
+            self._given.predicate,
+            links,
+            lambda iri, name: links.is_free(iri, name, self._ends(self._found.properties[iri])),
+        )
+        ordered = self._by_rank(attributes)
+        self._keys = allocate(ordered, self._labels(ordered), self._given.key)
+
+    def _named(
+        self,
+        iris: Iterable[str],
+        given: Callable[[str], str | None],
+        homonyms: Homonyms,
+        is_free: Callable[[str, str], bool],
+    ) -> dict[str, str]:
+        ordered = self._by_rank(iris)
+        labels = self._labels(ordered)
+        names = allocate(ordered, labels, given, is_free)
+        self._homonyms |= {i for i, name in names.items() if homonyms.is_homonym(i, name, given(i))}
+        plain = {i: plain_name(i, labels[i]) for i, name in names.items() if name != given(i)}
+        self._warnings += homonyms.warnings(names, plain)
+        return names
+
+    def _labels(self, iris: Iterable[str]) -> dict[str, str | None]:
+        return {iri: preferred(self._graph.texts(NamedNode(iri), *LABELS)) for iri in iris}
 
     def _by_rank(self, iris: Iterable[str]) -> list[str]:
         """What is described comes first: a term that is only mentioned takes no name from it."""
-        return sorted(iris, key=lambda iri: (self._is_foreign(iri), iri))
-
-    def _all_iris(self) -> Iterator[str]:
-        yield from self._classes
-        yield from self._properties
+        return sorted(iris, key=lambda iri: (self._found.is_foreign(iri), iri))
 
     def definitions(self) -> Definitions:
+        """All definitions, and what none of them has taken in."""
         owners = self._owners()
         owned: dict[str, list[str]] = defaultdict(list)
         for attribute, classes in owners.items():
             for one in classes:
                 owned[one].append(attribute)
         types = [self._type(iri, owned[iri]) for iri in self._types]
-        attributes = []
-        for iri, key in self._keys.items():
-            names = sorted(self._types[one] for one in owners[iri])
-            attributes.append(AttributeDefinition(key, iri, self._rule(None, iri), tuple(names)))
-            if not names:
-                reason = "an attribute that no class is said to have; any concept may have it"
-                self._skipped.append(Skipped(iri, reason))
         predicates = [self._predicate(iri) for iri in self._predicates]
-        self._skip_the_rest_of_terms()
-        self._skipped += skipped_axioms(self._graph)
+        attributes = [self._attribute(iri, owners[iri]) for iri in self._keys]
+        self._skipped += rest(self._graph, self._terms())
         return Definitions(
             tuple(sorted(types, key=lambda one: one.name)),
             tuple(sorted(predicates, key=lambda one: one.name)),
             tuple(sorted(attributes, key=lambda one: one.key)),
             tuple(sorted(set(self._skipped))),
+            tuple(sorted(self._warnings)),
         )
 
-    # Classes and properties ------------------------------------------------------------------
+    def _terms(self) -> Terms:
+        mentioned = [i for i in (*self._types, *self._predicates) if not self._found.is_declared(i)]
+        terms = frozenset((*self._types, *self._found.properties))
+        homes = {node: home for node, home in self._found.homes.items() if node.value not in terms}
+        return Terms(terms, frozenset(self._keys), frozenset(mentioned), homes)
 
-    def _class_iris(self) -> list[str]:
-        """Classes that are declared, and those that are only mentioned, so that nothing dangles."""
-        graph = self._graph
-        nodes = graph.subjects(vocab.TYPE, rdfs("Class"), owl("Class"))
-        nodes |= set(graph.having(rdfs("subClassOf")))
-        found = {owner for uses in self._uses.values() for owner in uses}
-        for node in nodes:
-            if isinstance(node, NamedNode) and not graph.is_expression(node):
-                found.add(node.value)
-            for parent in graph.objects(node, rdfs("subClassOf")):
-                found |= graph.values(parent).classes
-        for one in self._properties.values():
-            found |= one.domains.classes | (one.values.classes if one.is_predicate else set())
-        return sorted(iri for iri in found if self._is_definable(iri, nodes))
-
-    def _is_definable(self, iri: str, declared: set[Node]) -> bool:
-        node = NamedNode(iri)
-        if self._graph.is_datatype(iri) or self._graph.is_a(node, owl("Restriction")):
-            return False
-        if iri.startswith(STANDARDS):
-            if node in declared:
-                self._skipped.append(Skipped(iri, "a term of RDF, RDFS, OWL or XSD itself"))
-            return False
-        return True
-
-    def _property_iris(self) -> list[str]:
-        graph = self._graph
-        nodes = graph.subjects(vocab.TYPE, *PROPERTIES)
-        for predicate in (rdfs("domain"), rdfs("range"), rdfs("subPropertyOf"), *DOMAINS, *RANGES):
-            nodes |= set(graph.having(predicate))
-        found = {node.value for node in nodes if isinstance(node, NamedNode)}
-        found |= set(self._uses)
-        return sorted(iri for iri in found if self._is_definable(iri, nodes))
-
-    def _property(self, node: NamedNode) -> _Property:
-        uses = self._uses.get(node.value, {})
-        domains = self._said(node, rdfs("domain"), *DOMAINS)
-        values = self._said(node, rdfs("range"), *RANGES)
-        if not domains:
-            domains.classes |= {owner for owner in uses if not owner.startswith(STANDARDS)}
-        if not values:
-            for use in uses.values():
-                values.add(use.values)
-        found = _Property(node, domains, values)
-        found.is_predicate, found.is_attribute = self._kinds(found)
-        return found
-
-    def _said(self, node: NamedNode, *predicates: NamedNode) -> Values:
-        """What a property says, or the nearest one above it that says something (RDFS 3)."""
-        pending, seen = deque([node.value]), set[str]()
-        while pending and len(seen) < _ABOVE:
-            iri = pending.popleft()
-            if iri in seen:
-                continue
-            found = Values()
-            for value in self._graph.objects(NamedNode(iri), *predicates):
-                found.add(self._graph.values(value))
-            if iri == vocab.LABEL.value:
-                found.datatypes.add(vocab.RDFS + "Literal")
-            if found:
-                return found
-            seen.add(iri)
-            pending += self._graph.named(NamedNode(iri), rdfs("subPropertyOf"))
-        return Values()
-
-    def _kinds(self, one: _Property) -> tuple[bool, bool]:
-        """Whether a property is a predicate, and whether it is an attribute; it may be both."""
-        graph, values = self._graph, one.values
-        if self._given.is_attribute_only(one.node.value):
-            return False, True
-        things = graph.is_a(one.node, owl("ObjectProperty"))
-        literals = graph.is_a(one.node, owl("DatatypeProperty"))
-        if things or literals:
-            return things, literals
-        if values:
-            return bool(values.classes) or values.everything, bool(values.datatypes)
-        is_note = graph.is_a(one.node, owl("AnnotationProperty"))
-        return not is_note, is_note
+    # Definitions -----------------------------------------------------------------------------
 
     def _owners(self) -> dict[str, set[str]]:
         """The classes of which the members have an attribute."""
         owners: dict[str, set[str]] = {}
         for iri in self._keys:
-            domains = self._properties[iri].domains
-            found = domains.classes | set(self._uses.get(iri, ()))
+            domains = self._found.properties[iri].domains
+            found = domains.classes | set(self._found.uses.get(iri, ()))
             if domains.everything and not domains.classes:
                 found |= {one for one in self._types if self._is_root(one)}
             owners[iri] = {one for one in found if one in self._types}
@@ -216,108 +153,158 @@ class _Reading:
 
     def _is_root(self, iri: str) -> bool:
         """Whether a class is described here and below no other class."""
-        node = NamedNode(iri)
-        above = self._graph.named(node, rdfs("subClassOf"))
-        return not self._is_foreign(iri) and not any(one in self._types for one in above)
-
-    def _is_foreign(self, iri: str) -> bool:
-        """Whether a term is mentioned only: its own vocabulary is another one."""
-        return not self._graph.texts(NamedNode(iri), *LABELS, *DESCRIPTIONS)
-
-    # Definitions -----------------------------------------------------------------------------
+        above = self._parents(iri)
+        return not self._found.is_foreign(iri) and not any(one in self._types for one in above)
 
     def _common(self, iri: str, equivalent: NamedNode) -> dict[str, Any]:
-        node = NamedNode(iri)
+        graph, node = self._graph, NamedNode(iri)
+        graph.use(graph.text_statements(node, *LABELS, *DESCRIPTIONS))
+        same = [one for one in graph.statements(node, equivalent) if isinstance(one[2], NamedNode)]
+        graph.use(same)
         return {
             "iri": iri,
-            "labels": self._graph.texts(node, *LABELS),
-            "descriptions": self._graph.texts(node, *DESCRIPTIONS),
-            "same_as": tuple(self._graph.named(node, equivalent)),
+            "labels": graph.texts(node, *LABELS),
+            "descriptions": graph.texts(node, *DESCRIPTIONS),
+            "same_as": tuple(one[2].value for one in same),
+            "is_declared": self._found.is_declared(iri),
+            "is_homonym": iri in self._homonyms,
         }
 
+    def _use_kinds(self, iri: str, *kinds: NamedNode) -> None:
+        self._graph.use((NamedNode(iri), vocab.TYPE, kind) for kind in kinds)
+
     def _type(self, iri: str, owned: list[str]) -> TypeDefinition:
-        graph, node = self._graph, NamedNode(iri)
-        parents = Values()
-        for parent in graph.objects(node, rdfs("subClassOf")):
-            parents.add(graph.values(parent))
+        self._use_kinds(iri, rdfs("Class"), owl("Class"))
+        common = self._common(iri, owl("equivalentClass"))
+        for shape in self._found.shapes.get(iri, ()):
+            self._add_texts_of_shape(common, shape)
+        parents = self._parents(iri)
+        for path in parents.values():
+            self._graph.use(path)
         rules = {self._keys[one]: self._rule(iri, one) for one in owned}
+        names = (self._types[one] for one in parents if one in self._types and one != iri)
         return TypeDefinition(
             name=self._types[iri],
-            **self._common(iri, owl("equivalentClass")),
-            parents=self._names(parents.classes - {iri}),
-            instance_schema=dict(sorted(rules.items())),
-            key_instances=tuple(self._enumerated(node)),
+            **common,
+            parents=tuple(sorted(names)),
+            instance_schema={key: rules[key][0] for key in sorted(rules)},
+            undescribed=frozenset(key for key, (_, is_label) in rules.items() if is_label),
+            key_instances=tuple(self._enumerated(NamedNode(iri))),
         )
 
-    def _names(self, iris: Iterable[str]) -> tuple[str, ...]:
-        return tuple(sorted(self._types[iri] for iri in iris if iri in self._types))
+    def _add_texts_of_shape(self, common: dict[str, Any], shape: Node) -> None:
+        """What a shape is called and says stands in for what its class does not say."""
+        for key, predicates in (("labels", _SHAPE_LABELS), ("descriptions", _SHAPE_DESCRIPTIONS)):
+            if not common[key]:
+                common[key] = self._graph.texts(shape, *predicates)
+                self._graph.use(self._graph.text_statements(shape, *predicates))
+
+    def _parents(self, iri: str) -> dict[str, list[Statement]]:
+        """The named classes above one, and what says so."""
+        return {
+            term.value: path
+            for term, path in self._graph.superiors(NamedNode(iri))
+            if isinstance(term, NamedNode) and (term.value in self._types or _is_all(term))
+        }
 
     def _enumerated(self, node: NamedNode) -> Iterator[str]:
         """The names of the members of a class that lists them."""
-        for member in self._graph.members(node, owl("oneOf")):
+        for member, path in self._graph.members(node, owl("oneOf")):
             if isinstance(member, NamedNode):
                 label = preferred(self._graph.texts(member, *LABELS))
+                said = self._graph.text_statements(member, *LABELS)
+                self._graph.use([*path, *(one for one in said if one[2].value.strip() == label)])
                 yield label or re.split(r"[/#:]", member.value)[-1]
 
-    def _rule(self, owner: str | None, iri: str) -> dict[str, Json]:
-        """What the ``instance_schema`` of a class says about an attribute."""
-        use = self._uses.get(iri, {}).get(owner or "", Use())
-        node = NamedNode(iri)
-        own = self._graph.texts(node, *DESCRIPTIONS), self._graph.texts(node, *LABELS)
+    def _attribute(self, iri: str, owners: Iterable[str]) -> AttributeDefinition:
+        kinds = (owl("DatatypeProperty"), owl("AnnotationProperty"), owl("FunctionalProperty"))
+        self._use_kinds(iri, rdf("Property"), owl("ObjectProperty"), *kinds)
+        self._graph.use(self._found.properties[iri].domains.of_things)
+        names = tuple(sorted(self._types[one] for one in owners))
+        if not names:
+            reason = "an attribute that no class is said to have; any concept may have it"
+            self._skipped.append(Skipped(iri, reason))
+        return AttributeDefinition(self._keys[iri], iri, self._rule(None, iri)[0], names)
+
+    def _rule(self, owner: str | None, iri: str) -> tuple[dict[str, Json], bool]:
+        """What the ``instance_schema`` of a class says, and whether its description is a label."""
+        graph, node, of_all = self._graph, NamedNode(iri), self._found.properties[iri].values
+        use = self._found.uses.get(iri, {}).get(owner or "", Use())
+        own = graph.texts(node, *DESCRIPTIONS), graph.texts(node, *LABELS)
         text = preferred(use.descriptions or own[0] or use.labels or own[1])
-        rule = rule_of(use, use.values or self._properties[iri].values)
-        return rule | ({"description": text} if text else {})
+        values = use.values or of_all
+        is_single = graph.is_a(node, owl("FunctionalProperty"))
+        rule = rule_of(use, values, is_single)
+        graph.use(use.of_counts | values.of_literals)
+        graph.use(values.of_options if "enum" in rule else ())
+        said = {*use.of_texts, *graph.text_statements(node, *LABELS, *DESCRIPTIONS)}
+        shown = {_plain(one) for one in (self._keys[iri], text or "", *(text or "").split("\n\n"))}
+        graph.use(one for one in said if _plain(one[2].value) in shown)
+        is_label = not (use.descriptions or own[0])
+        return rule | ({"description": text} if text else {}), is_label
 
     def _predicate(self, iri: str) -> PredicateDefinition:
-        graph, one = self._graph, self._properties[iri]
-        above = graph.named(one.node, rdfs("subPropertyOf"))
-        inverses = self._inverses(one.node)
-        inverse = [self._predicates[i] for i in inverses if i in self._predicates and i != iri]
-        for owner, use in sorted(self._uses.get(iri, {}).items()):
-            if use.least > 0:
-                reason = f"<{owner}> requires it; an instance_schema speaks of attributes only"
-                self._skipped.append(Skipped(iri, reason))
+        graph, one = self._graph, self._found.properties[iri]
+        self._use_kinds(iri, rdf("Property"), owl("ObjectProperty"))
+        self._use_kinds(iri, owl("SymmetricProperty"), owl("TransitiveProperty"))
+        graph.use(one.domains.of_things | one.values.of_things)
+        ends, inverses = self._ends(one), self._inverses(one.node)
+        others = [self._predicates[other] for other in inverses if other != iri]
         return PredicateDefinition(
             name=self._predicates[iri],
             **self._described_by_shapes(iri, self._common(iri, owl("equivalentProperty"))),
-            parents=tuple(sorted(self._predicates[i] for i in above if i in self._predicates)),
-            subject_types=self._ends(one.domains),
-            object_types=self._ends(one.values),
+            parents=tuple(self._parents_of_predicate(one.node)),
+            subject_types=ends["subject"],
+            object_types=ends["object"],
             is_symmetric=graph.is_a(one.node, owl("SymmetricProperty")) or iri in inverses,
             is_transitive=graph.is_a(one.node, owl("TransitiveProperty")),
-            inverse_of=inverse[0] if inverse else None,
+            inverse_of=others[0] if others else None,
         )
+
+    def _parents_of_predicate(self, node: NamedNode) -> list[str]:
+        said = self._graph.statements(node, rdfs("subPropertyOf"))
+        found = {one: self._predicates.get(str(getattr(one[2], "value", ""))) for one in said}
+        self._graph.use(one for one, name in found.items() if name is not None)
+        return sorted(name for name in found.values() if name is not None)
 
     def _described_by_shapes(self, iri: str, common: dict[str, Any]) -> dict[str, Any]:
         """Texts of the first class that says something, where the property itself has none."""
-        for _, use in sorted(self._uses.get(iri, {}).items()):
-            common["descriptions"] = common["descriptions"] or use.descriptions
+        for _, use in sorted(self._found.uses.get(iri, {}).items()):
+            if not common["descriptions"]:
+                common["descriptions"] = use.descriptions
+                self._graph.use(use.of_texts)
             common["labels"] = common["labels"] or use.labels
         return common
 
     def _inverses(self, node: NamedNode) -> list[str]:
-        found = set(self._graph.named(node, owl("inverseOf")))
-        found |= {
-            n.value
-            for n in self._graph.subjects(owl("inverseOf"), node)
-            if isinstance(n, NamedNode)
-        }
-        return sorted(found)
+        """The predicates that are inverses; a definition has a word for itself and for one more."""
+        graph = self._graph
+        said = graph.statements(node, owl("inverseOf"))
+        said += [(one, owl("inverseOf"), node) for one in graph.subjects(owl("inverseOf"), node)]
+        by_iri = defaultdict[str, list[Statement]](list)
+        for one in said:
+            other = one[2] if one[2] != node else one[0]
+            if isinstance(other, NamedNode) and other.value in self._predicates:
+                by_iri[other.value].append(one)
+        found = sorted(by_iri)
+        for iri in {node.value, *[one for one in found if one != node.value][:1]}:
+            graph.use(by_iri[iri])
+        return found
 
-    def _ends(self, values: Values) -> tuple[str, ...]:
-        names = self._names(values.classes)
-        return names if names and not values.everything else ("*",)
+    def _ends(self, one: Property) -> dict[str, tuple[str, ...]]:
+        """The types at the ends of a predicate, by role."""
+        return {"subject": self._allowed(one.domains), "object": self._allowed(one.values)}
 
-    # What was skipped ------------------------------------------------------------------------
+    def _allowed(self, values: Values) -> tuple[str, ...]:
+        names = sorted(self._types[iri] for iri in values.classes if iri in self._types)
+        return tuple(names) if names and not values.everything else ("*",)
 
-    def _skip_the_rest_of_terms(self) -> None:
-        for iri in (*self._types, *self._predicates):
-            if self._is_foreign(iri):
-                self._skipped.append(
-                    Skipped(iri, "mentioned, not described: give its ontology too")
-                )
-        for iri, name in self._types.items():
-            count = len(self._graph.subjects(vocab.TYPE, NamedNode(iri)))
-            if count:
-                reason = f"the members of '{name}' ({count}) are data, not definitions"
-                self._skipped.append(Skipped(iri, reason))
+
+def _plain(text: str) -> str:
+    """What tells texts apart: a label that spells the key in words says nothing else."""
+    return re.sub(r"[\W_]", "", text).casefold()
+
+
+def _is_all(node: NamedNode) -> bool:
+    """Whether a class is that of everything, of which it is needless to say that it is above."""
+    return node.value in EVERYTHING

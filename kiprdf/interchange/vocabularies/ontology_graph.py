@@ -1,4 +1,7 @@
-"""An ontology's triples, easy to ask: lists, unions, restrictions, shapes, texts by language."""
+"""An ontology's triples, easy to ask: lists, unions, restrictions, shapes, texts by language.
+
+The graph knows which of its statements have become a part of a definition: the others are reported.
+"""
 
 from __future__ import annotations
 
@@ -10,102 +13,49 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from kiprdf.interchange.vocabularies.standards import (
-    DCAM,
-    OWL,
-    SCHEMA,
-    SH,
-    owl,
-    rdf,
-    rdfs,
-    sh,
-    skos,
-)
+from kiprdf.interchange.vocabularies.ontology_words import EVERYTHING, JSON_TYPES, STANDARDS
+from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, rdf, rdfs, sh
 from kiprdf.rdf import vocab
 
 Node: TypeAlias = NamedNode | BlankNode
 Term: TypeAlias = NamedNode | BlankNode | Literal
+Statement: TypeAlias = tuple[Node, NamedNode, Term]
 
-EVERYTHING = (rdfs("Resource").value, owl("Thing").value)
-STANDARDS = (vocab.RDF, vocab.RDFS, vocab.XSD, OWL)
-"""Namespaces whose terms are the language of ontologies and never definitions themselves."""
 _COUNT = re.compile(r"[0-9]{1,18}")
-_OPERATORS = (owl("unionOf"), owl("intersectionOf"))
-
-_INTEGERS = [
-    "integer",
-    "int",
-    "long",
-    "short",
-    "byte",
-    "nonNegativeInteger",
-    "positiveInteger",
-    "nonPositiveInteger",
-    "negativeInteger",
-    "unsignedLong",
-    "unsignedInt",
-    "unsignedShort",
-    "unsignedByte",
-]
-JSON_TYPES: dict[str, str | None] = {
-    **{vocab.XSD + name: "integer" for name in _INTEGERS},
-    **{vocab.XSD + name: "number" for name in ("decimal", "double", "float")},
-    **{OWL + name: "number" for name in ("real", "rational")},
-    vocab.XSD + "boolean": "boolean",
-    **{space + "Integer": "integer" for space in SCHEMA},
-    **{space + name: "number" for space in SCHEMA for name in ("Number", "Float")},
-    **{space + "Boolean": "boolean" for space in SCHEMA},
-    **{
-        space + name: "string"
-        for space in SCHEMA
-        for name in ("Text", "URL", "Date", "DateTime", "Time", "CssSelectorType", "XPathType")
-    },
-    # Texts with a language are objects in KIP, others strings: either may come.
-    **{vocab.RDF + name: None for name in ("langString", "PlainLiteral", "JSON")},
-    vocab.RDFS + "Literal": None,
-}
-"""The JSON types of datatypes; those that are not listed are written as strings."""
-
-
-LABELS = (vocab.LABEL, skos("prefLabel"))
-DESCRIPTIONS = (
-    skos("definition"),
-    rdfs("comment"),
-    NamedNode("http://purl.org/dc/terms/description"),
-    NamedNode("http://purl.org/dc/elements/1.1/description"),
-    NamedNode("http://www.w3.org/ns/prov#definition"),
-    NamedNode("http://purl.obolibrary.org/obo/IAO_0000115"),
-)
-"""Texts that say what a term means, in the order in which they stand together."""
-DOMAINS = (
-    *(NamedNode(space + "domainIncludes") for space in SCHEMA),
-    NamedNode(DCAM + "domainIncludes"),
-)
-RANGES = (
-    *(NamedNode(space + "rangeIncludes") for space in SCHEMA),
-    NamedNode(DCAM + "rangeIncludes"),
-)
-PROPERTIES = (
-    rdf("Property"),
-    *map(owl, ("ObjectProperty", "DatatypeProperty", "AnnotationProperty", "FunctionalProperty")),
-    *map(owl, ("InverseFunctionalProperty", "SymmetricProperty", "TransitiveProperty")),
-)
+_INTERSECTION = owl("intersectionOf")
+_OPERATORS = (owl("unionOf"), _INTERSECTION)
+_FIRST, _REST, _NIL = rdf("first"), rdf("rest"), rdf("nil")
 
 
 @dataclass(slots=True)
 class Values:
-    """What may stand as object of a property: classes, datatypes, or one of some terms."""
+    """What may stand as object of a property: classes, datatypes, or one of some terms.
+
+    The statements that say so are kept apart, because a predicate takes the things from them only,
+    an attribute the literals.
+    """
 
     classes: set[str] = field(default_factory=set)
     datatypes: set[str] = field(default_factory=set)
     options: list[Term] = field(default_factory=list)
     everything: bool = False
+    of_things: set[Statement] = field(default_factory=set)
+    of_literals: set[Statement] = field(default_factory=set)
+    of_options: set[Statement] = field(default_factory=set)
 
     def add(self, other: Values) -> None:
         self.classes |= other.classes
         self.datatypes |= other.datatypes
         self.options += [term for term in other.options if term not in self.options]
         self.everything |= other.everything
+        self.of_things |= other.of_things
+        self.of_literals |= other.of_literals
+        self.of_options |= other.of_options
+
+    def said_by(self, statements: Iterable[Statement]) -> None:
+        """Note statements that all of it stands on."""
+        for known in (self.of_things, self.of_literals, self.of_options):
+            known.update(statements)
 
     def __bool__(self) -> bool:
         return bool(self.classes or self.datatypes or self.options or self.everything)
@@ -117,12 +67,37 @@ class Graph:
     def __init__(self, triples: Iterable[Triple | Quad]) -> None:
         self._objects: dict[Node, dict[NamedNode, list[Term]]] = defaultdict(dict)
         self._subjects: dict[tuple[NamedNode, Term], list[Node]] = defaultdict(list)
+        self._used: set[Statement] = set()
+        self.about_statements: list[Triple | Quad] = []
+        """Triples with a triple as their subject or object."""
         for triple in triples:
             subject, object_ = triple.subject, triple.object
-            if not isinstance(subject, Triple) and not isinstance(object_, Triple):
+            if isinstance(subject, Triple) or isinstance(object_, Triple):
+                self.about_statements.append(triple)
+            else:
                 self._objects[subject].setdefault(triple.predicate, []).append(object_)
                 self._subjects[triple.predicate, object_].append(subject)
         self._datatypes = frozenset(self._declared_datatypes())
+
+    # What was used ----------------------------------------------------------------------------
+
+    def use(self, statements: Iterable[Statement]) -> None:
+        """Note that statements are in a definition."""
+        self._used.update(statements)
+
+    def unused(self) -> Iterator[Statement]:
+        """What no definition has taken in."""
+        return (one for one in self.all_statements() if one not in self._used)
+
+    def all_statements(self) -> Iterator[Statement]:
+        for node, own in self._objects.items():
+            for predicate, objects in own.items():
+                yield from ((node, predicate, term) for term in objects)
+
+    # Triples ----------------------------------------------------------------------------------
+
+    def is_subject(self, node: Node) -> bool:
+        return node in self._objects
 
     def subjects(self, predicate: NamedNode, *objects: Term) -> set[Node]:
         return {one for object_ in objects for one in self._subjects.get((predicate, object_), ())}
@@ -136,43 +111,68 @@ class Graph:
         found = [term for predicate in predicates for term in own.get(predicate, ())]
         return sorted(dict.fromkeys(found), key=str)
 
+    def statements(self, node: Node, *predicates: NamedNode) -> list[Statement]:
+        """What a node says by some predicates, in such an order too."""
+        return [(node, one, term) for one in predicates for term in self.objects(node, one)]
+
+    def statements_of(self, node: Node) -> list[Statement]:
+        """All that a node says."""
+        return self.statements(node, *sorted(self._objects.get(node, ()), key=str))
+
     def named(self, node: Node, *predicates: NamedNode) -> list[str]:
         return [o.value for o in self.objects(node, *predicates) if isinstance(o, NamedNode)]
 
     def nodes(self, node: Node, *predicates: NamedNode) -> list[Node]:
         return [o for o in self.objects(node, *predicates) if not isinstance(o, Literal)]
 
-    def number(self, node: Node, *predicates: NamedNode) -> int | None:
-        """The largest count that is said; what is no count is no number."""
-        texts = (o.value for o in self.objects(node, *predicates) if isinstance(o, Literal))
-        return max((int(text) for text in texts if _COUNT.fullmatch(text)), default=None)
+    def counts(self, node: Node, *predicates: NamedNode) -> dict[Statement, int]:
+        """The counts that are said; what is no count is no number."""
+        return {
+            one: int(one[2].value)
+            for one in self.statements(node, *predicates)
+            if isinstance(one[2], Literal) and _COUNT.fullmatch(one[2].value)
+        }
 
     def is_a(self, node: Node, *classes: NamedNode) -> bool:
         return any(one in classes for one in self.objects(node, vocab.TYPE))
 
-    def items(self, head: Term) -> list[Term]:
-        """The members of an RDF list; of one that is a circle, each once."""
-        found: list[Term] = []
+    # Lists ------------------------------------------------------------------------------------
+
+    def cells(self, head: Term) -> Iterator[tuple[Statement, list[Statement]]]:
+        """The members of an RDF list, each with the rest; of one that is a circle, each once."""
         seen: set[Term] = set()
         while isinstance(head, NamedNode | BlankNode) and head not in seen:
             seen.add(head)
-            found += self.objects(head, rdf("first"))[:1]
-            head = next(iter(self.objects(head, rdf("rest"))), rdf("nil"))
-        return found
+            rest = self.statements(head, _REST)[:1]
+            for first in self.statements(head, _FIRST)[:1]:
+                yield first, rest
+            head = rest[0][2] if rest else _NIL
 
-    def members(self, node: Node, *predicates: NamedNode) -> Iterator[Term]:
-        for head in self.objects(node, *predicates):
-            yield from self.items(head)
+    def members(self, node: Node, *predicates: NamedNode) -> Iterator[tuple[Term, list[Statement]]]:
+        """The members of the lists of a node, and the statements by which they are members."""
+        for said in self.statements(node, *predicates):
+            before = [said]
+            for first, rest in self.cells(said[2]):
+                yield first[2], [*before, first, *rest]
+                before = []
+
+    # Texts ------------------------------------------------------------------------------------
 
     def texts(self, node: Node, *predicates: NamedNode) -> dict[str, str]:
         """Texts by language, ``""`` without one; what several predicates say stands together."""
         found: dict[str, list[str]] = defaultdict(list)
-        for predicate in predicates:
-            for term in self.objects(node, predicate):
-                text = term.value.strip() if isinstance(term, Literal) else ""
-                if isinstance(term, Literal) and text and text not in found[term.language or ""]:
-                    found[term.language or ""].append(text)
+        for _, _, term in self.text_statements(node, *predicates):
+            text, language = term.value.strip(), getattr(term, "language", None) or ""
+            if text not in found[language]:
+                found[language].append(text)
         return {language: "\n\n".join(found[language]) for language in sorted(found)}
+
+    def text_statements(self, node: Node, *predicates: NamedNode) -> list[Statement]:
+        """The statements that ``texts`` are made of."""
+        said = self.statements(node, *predicates)
+        return [one for one in said if isinstance(one[2], Literal) and one[2].value.strip()]
+
+    # Classes and datatypes --------------------------------------------------------------------
 
     def _declared_datatypes(self) -> Iterator[str]:
         roots = [rdfs("Datatype"), *(NamedNode(space + "DataType") for space in SCHEMA)]
@@ -193,10 +193,9 @@ class Graph:
             or iri in (vocab.RDF + "HTML", vocab.RDF + "XMLLiteral", vocab.RDF + "dirLangString")
         )
 
-    def is_expression(self, node: Node) -> bool:
-        """Whether a class stands for others: one without a label of its own."""
-        is_class = bool(self.texts(node, *LABELS)) and isinstance(node, NamedNode)
-        return not is_class and bool(self.objects(node, *_OPERATORS))
+    def is_expression(self, node: Term) -> bool:
+        """Whether a class stands for others: one without a name."""
+        return isinstance(node, BlankNode) and bool(self.objects(node, *_OPERATORS))
 
     def _is_data_range(self, node: Node) -> bool:
         """Whether a datatype is made of others, or of some of their values."""
@@ -204,64 +203,130 @@ class Graph:
         made_of = (*_OPERATORS, owl("oneOf"), owl("onDatatype"))
         return is_datatype and bool(self.objects(node, *made_of))
 
-    def values(self, *nodes: Term) -> Values:
-        """What classes, datatypes or expressions of them allow; the wider where in doubt."""
-        found = Values()
-        pending, seen = list(nodes), set[Term]()
+    def superiors(self, node: Node) -> Iterator[tuple[Term, list[Statement]]]:
+        """What holds for the members of a class: classes and restrictions, and what says so.
+
+        Those above it, those it is equivalent to unless they have a name, and the parts of
+        intersections of them.
+        """
+        above = self.statements(node, rdfs("subClassOf"))
+        equal = self.statements(node, owl("equivalentClass"))
+        pending = [(one[2], [one]) for one in above]
+        pending += [(one[2], [one]) for one in equal if isinstance(one[2], BlankNode)]
+        pending += self.members(node, _INTERSECTION)
+        seen = set[Term]()
         while pending:
-            node = pending.pop()
-            if isinstance(node, Literal) or node in seen:
+            term, path = pending.pop()
+            if isinstance(term, BlankNode) and term not in seen:
+                pending += [(o, [*path, *way]) for o, way in self.members(term, _INTERSECTION)]
+            if term not in seen:
+                seen.add(term)
+                yield term, path
+
+    def said(self, node: Node, *predicates: NamedNode) -> Values:
+        """What the classes, datatypes and expressions of them allow that a node names."""
+        found = Values()
+        for statement in self.statements(node, *predicates):
+            found.add(self._values(statement))
+        return found
+
+    def _values(self, said: Statement) -> Values:
+        """What the object of a statement allows; the wider where in doubt."""
+        found, structure = Values(), set[Statement]()
+        pending, seen = [(said[2], [said])], set[Term]()
+        while pending:
+            node, path = pending.pop()
+            if isinstance(node, Literal):
                 continue
-            seen.add(node)
-            if self.is_expression(node) or self._is_data_range(node):
+            if node in seen:
+                structure.update(path)
+            elif self.is_expression(node) or self._is_data_range(node):
+                structure.update(path)
                 self._add_data_range(found, node)
                 pending += self.members(node, *_OPERATORS)
             elif isinstance(node, NamedNode):
-                self._add_named(found, node.value)
+                self._add_named(found, node.value, path)
+            seen.add(node)
+        if found:
+            found.said_by(structure)
         return found
 
-    def _add_named(self, found: Values, iri: str) -> None:
+    def _add_named(self, found: Values, iri: str, path: list[Statement]) -> None:
         if iri in EVERYTHING:
             found.everything = True
+            found.of_things.update(path)
         elif self.is_datatype(iri):
             found.datatypes.add(iri)
+            found.of_literals.update(path)
         elif not iri.startswith(STANDARDS):
             found.classes.add(iri)
+            found.of_things.update(path)
 
     def _add_data_range(self, found: Values, node: Node) -> None:
         """The literals of an enumeration, the datatype that a restricted one is made of."""
-        options = [one for one in self.members(node, owl("oneOf")) if isinstance(one, Literal)]
-        found.options += options
-        found.datatypes |= {option.datatype.value for option in options}
+        for option, path in self.members(node, owl("oneOf")):
+            if isinstance(option, Literal):
+                found.options.append(option)
+                found.datatypes.add(option.datatype.value)
+                found.of_options.update(path)
         found.datatypes |= set(self.named(node, owl("onDatatype")))
+        found.of_literals.update(self.statements(node, owl("onDatatype")))
+
+    # Shapes -----------------------------------------------------------------------------------
 
     def shape_values(self, shape: Node) -> Values:
         """What a property shape allows as values, those of its alternatives together."""
         found = Values()
-        pending: list[Term] = [shape]
+        pending: list[tuple[Term, list[Statement]]] = [(shape, [])]
         seen: set[Term] = set()
         while pending:
-            node = pending.pop()
+            node, path = pending.pop()
             if not isinstance(node, Literal) and node not in seen:
                 seen.add(node)
-                self._add_shape(found, node)
-                pending += self.members(node, sh("or"), sh("xone"), sh("and"))
+                own = self._own_shape_values(node)
+                if own:
+                    own.said_by(path)
+                found.add(own)
+                inner = self.members(node, sh("or"), sh("xone"), sh("and"))
+                pending += [(term, [*path, *way]) for term, way in inner]
         return found
 
-    def _add_shape(self, found: Values, shape: Node) -> None:
-        own = self.values(*self.objects(shape, sh("class")))
-        for inner in self.nodes(shape, sh("node")):
-            own.classes |= set(self.shape_classes(inner))
-        own.options += self.members(shape, sh("in"))
-        own.datatypes |= set(self.named(shape, sh("datatype")))
-        if not own.datatypes:
-            own.datatypes |= {o.datatype.value for o in own.options if isinstance(o, Literal)}
-        kinds = set(self.named(shape, sh("nodeKind")))
-        if not own and SH + "Literal" in kinds:
-            own.datatypes.add(vocab.RDFS + "Literal")
-        elif not own:
-            own.everything = bool(kinds & {SH + "IRI", SH + "BlankNodeOrIRI", SH + "BlankNode"})
-        found.add(own)
+    def _own_shape_values(self, shape: Node) -> Values:
+        found = self.said(shape, sh("class"))
+        for said in self.statements(shape, sh("node")):
+            classes = [] if isinstance(said[2], Literal) else self.shape_classes(said[2])
+            found.classes.update(classes)
+            found.of_things.update([said] if classes else ())
+        for option, path in self.members(shape, sh("in")):
+            self._add_option(found, option, path)
+        datatypes = self.statements(shape, sh("datatype"))
+        if datatypes:
+            found.datatypes = {one[2].value for one in datatypes if isinstance(one[2], NamedNode)}
+            found.of_literals.update(datatypes)
+        self._add_node_kind(found, shape)
+        return found
+
+    def _add_option(self, found: Values, option: Term, path: list[Statement]) -> None:
+        """A literal is one of an enumeration; a thing tells only that things are meant.
+
+        Null of KIP is neither: our shapes allow it beside other values.
+        """
+        if isinstance(option, Literal):
+            found.options.append(option)
+            found.datatypes.add(option.datatype.value)
+            found.of_options.update(path)
+        elif option != vocab.NULL and not found.classes:
+            found.everything = True
+
+    def _add_node_kind(self, found: Values, shape: Node) -> None:
+        for said in self.statements(shape, sh("nodeKind")):
+            if said[2] == sh("Literal"):
+                if not found:
+                    found.datatypes.add(vocab.RDFS + "Literal")
+                found.of_literals.add(said)
+            elif said[2] in (sh("IRI"), sh("BlankNodeOrIRI"), sh("BlankNode")):
+                found.everything |= not found
+                found.of_things.add(said)
 
     def shape_classes(self, shape: Node) -> list[str]:
         """The classes whose members a node shape is about."""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
+from urllib.parse import unquote
 
 from kiprdf.interchange.importing.known import Known
 from kiprdf.interchange.importing.naming import identifier, local_name
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.standards import SCHEMA
 from kiprdf.language import limits
-from kiprdf.language.names import META_TYPES
+from kiprdf.language.names import META_TYPES, is_definition_name
+from kiprdf.rdf import vocab
 
 _OPAQUE = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
 """Local names that are numbers, such as BFO_0000001; people know the label."""
@@ -23,7 +26,7 @@ _OPAQUE = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
 Found = TypeVar("Found")
 
 
-def _spellings(iri: str) -> Iterator[str]:
+def spellings(iri: str) -> Iterator[str]:
     """An IRI, and the same term of schema.org in its other namespace."""
     yield iri
     for own, other in (SCHEMA, SCHEMA[::-1]):
@@ -31,37 +34,61 @@ def _spellings(iri: str) -> Iterator[str]:
             yield other + iri[len(own) :]
 
 
+def own_name(meta_type: str, iri: str) -> str | None:
+    """The name of a definition that another nexus has, by the IRI that kiprdf gives it.
+
+    >>> own_name("$ConceptType", "https://other.example/kb/$ConceptType/Boat")
+    'Boat'
+    """
+    found = re.search(rf"/{re.escape(meta_type)}/([^/#?]+)$", iri)
+    name = "" if found is None else unquote(found[1])
+    return name if is_definition_name(meta_type, name) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The names that terms have already: by a mapping, else by the definitions of the nexus."""
+    """The names that terms have already: by a mapping, by the definitions of this nexus or one."""
 
     mapping: Mapping
     known: Known
 
     def type(self, iri: str) -> str | None:
-        return self._mapped(self.mapping.type_of, iri) or self.known.definition(META_TYPES[0], iri)
+        return self._mapped(self.mapping.type_of, iri) or self._defined(META_TYPES[0], iri)
 
     def predicate(self, iri: str) -> str | None:
-        return self._mapped(self.mapping.predicate_of, iri) or self.known.definition(
-            META_TYPES[1], iri
-        )
+        return self._mapped(self.mapping.predicate_of, iri) or self._defined(META_TYPES[1], iri)
+
+    def _defined(self, meta_type: str, iri: str) -> str | None:
+        known = self._mapped(lambda one: self.known.definition(meta_type, one), iri)
+        return known or own_name(meta_type, iri)
 
     def key(self, iri: str) -> str | None:
         found = self._mapped(self.mapping.attribute_of, iri)
         return None if found is None else found[0]
 
     def is_attribute_only(self, iri: str) -> bool:
-        """Whether a property is no predicate because the mapping knows it as an attribute."""
+        """Whether a property is an attribute only: to the mapping, or because kiprdf made it."""
+        if iri.startswith(vocab.ATTRIBUTE):
+            return True
         return self._mapped(self.mapping.predicate_of, iri) is None and self.key(iri) is not None
 
     def _mapped(self, look_up: Callable[[str], Found | None], iri: str) -> Found | None:
-        return next((found for one in _spellings(iri) if (found := look_up(one))), None)
+        return next((found for one in spellings(iri) if (found := look_up(one))), None)
+
+
+def _is_free(_iri: str, _name: str) -> bool:
+    return True
 
 
 def allocate(
-    iris: Iterable[str], labels: dict[str, str | None], mapped: Callable[[str], str | None]
+    iris: Iterable[str],
+    labels: dict[str, str | None],
+    mapped: Callable[[str], str | None],
+    is_free: Callable[[str, str], bool] = _is_free,
 ) -> dict[str, str]:
     """A name for each IRI, no two the same: the first has the plain one, others a number.
+
+    ``is_free`` tells whether a term may have a name, as far as the nexus is concerned.
 
     >>> names = allocate(["urn:a:Person", "urn:b:Person", "urn:c:X_01"], {"urn:c:X_01": "Big toe"},
     ...                  lambda iri: None)
@@ -77,12 +104,14 @@ def allocate(
     taken = set(found.values())
     for iri in ordered:
         if iri not in found:
-            found[iri] = _free(_name(iri, labels.get(iri)), taken)
+            names = _numbered(plain_name(iri, labels.get(iri)))
+            found[iri] = next(n for n in names if n not in taken and is_free(iri, n))
             taken.add(found[iri])
     return {iri: found[iri] for iri in ordered}
 
 
-def _name(iri: str, label: str | None) -> str:
+def plain_name(iri: str, label: str | None) -> str:
+    """What a term is called by itself: its local name, its label, or a digest."""
     own, spoken = identifier(iri), _from_label(label or "")
     if spoken and (own is None or _OPAQUE.fullmatch(local_name(iri))):
         return spoken
@@ -102,10 +131,8 @@ def _from_label(label: str) -> str | None:
     return f"_{name}" if name[0].isdigit() else name
 
 
-def _free(name: str, taken: set[str]) -> str:
-    number, free = 1, name
-    while free in taken:
-        number += 1
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    for number in itertools.count(2):
         suffix = f"_{number}"
-        free = name[: limits.KEY_CHARACTERS - len(suffix)] + suffix
-    return free
+        yield name[: limits.KEY_CHARACTERS - len(suffix)] + suffix

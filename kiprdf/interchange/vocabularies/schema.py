@@ -2,19 +2,25 @@
 
 A concept type is a class, a predicate an object property, an attribute of an ``instance_schema`` a
 datatype property. The IRIs are those of the dataset, so that the schema may be loaded beside any
-snapshot. Unions and lists have IRIs that extend those of their definitions: no blank nodes.
+snapshot. Restrictions, unions and lists are blank nodes: OWL 2 takes them for nothing else.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.vocabularies.nested import Description, Each, Members, described, part
+from kiprdf.interchange.vocabularies.nested import (
+    Description,
+    Each,
+    Members,
+    anonymous,
+    described,
+)
 from kiprdf.interchange.vocabularies.standards import owl, rdf, rdfs, schema, skos, xsd
 from kiprdf.language.names import is_key
 from kiprdf.rdf import vocab
@@ -32,7 +38,11 @@ RANGES: dict[str, tuple[NamedNode, ...]] = {
     "object": (vocab.JSON,),
 }
 """The datatypes of the literals that values of a JSON type are; see docs/mapping.md."""
+User: TypeAlias = tuple[Concept, dict[str, Any]]
+Users: TypeAlias = dict[str, list[User]]
 DISPLAY_HINT = NamedNode(vocab.ATTRIBUTE + "display_hint")
+_SINGLE = ("string", "number", "integer", "boolean")
+"""The JSON types of which a value is one literal; an array is one to us, and several to others."""
 
 
 def definitions(store: Store, meta_type: str) -> list[tuple[Concept, dict[str, Json]]]:
@@ -76,17 +86,39 @@ def schema_triples(store: Store, mapping: Mapping | None = None) -> Iterator[Tri
     """The schema of a nexus as RDFS and OWL; with a mapping, what its terms are equivalent to."""
     mapping = mapping or Mapping.none()
     types = definitions(store, "$ConceptType")
-    for concept, attributes in types:
-        local = _restrictions(concept.node, attribute_rules(attributes))
-        yield from described(
-            concept.node, _class(concept, attributes, list(local), store.iris, mapping)
-        )
-        for node, restriction in local.items():
-            yield from described(node, restriction)
-    for concept, attributes in definitions(store, "$PropositionType"):
-        yield from described(concept.node, _property(concept, attributes, store.iris, mapping))
-    yield from _attributes(types, mapping)
-    yield Triple(DISPLAY_HINT, vocab.TYPE, owl("AnnotationProperty"))
+    users = _users(types)
+    yield Triple(NamedNode(f"{store.iris.base}$schema"), vocab.TYPE, owl("Ontology"))
+    own = [
+        *(triple for one in types for triple in _class(*one, users, store.iris, mapping)),
+        *(
+            triple
+            for concept, attributes in definitions(store, "$PropositionType")
+            for triple in described(
+                concept.node, _property(concept, attributes, store.iris, mapping)
+            )
+        ),
+        *(
+            triple
+            for key in sorted(users)
+            for triple in described(attribute(key), _datatype_property(key, users[key], mapping))
+        ),
+    ]
+    yield from own
+    yield from _declarations(own, is_hint_attribute="display_hint" in users)
+
+
+def _declarations(triples: list[Triple], *, is_hint_attribute: bool) -> Iterator[Triple]:
+    """What OWL wants to be told about terms that it does not know."""
+    used = {triple.predicate for triple in triples}
+    notes = [skos("definition"), schema("domainIncludes"), schema("rangeIncludes")]
+    # A property is for notes or for values of members; what types have an attribute for is both
+    # to us, and the latter to OWL.
+    notes += [] if is_hint_attribute else [DISPLAY_HINT]
+    for one in notes:
+        if one in used:
+            yield Triple(one, vocab.TYPE, owl("AnnotationProperty"))
+    if any(triple.object == vocab.JSON for triple in triples):
+        yield Triple(vocab.JSON, vocab.TYPE, rdfs("Datatype"))
 
 
 def _texts(concept: Concept, attributes: dict[str, Json]) -> Description:
@@ -128,38 +160,82 @@ def _names(value: Json) -> list[str]:
 def _class(
     concept: Concept,
     attributes: dict[str, Json],
-    restrictions: list[NamedNode],
+    users: Users,
     iris: Iris,
     mapping: Mapping,
-) -> Description:
+) -> Iterator[Triple]:
     above = [iris.type(name) for name in _names(attributes.get("subclass_of"))]
-    return {
+    rules = {k: rule for k, rule in attribute_rules(attributes).items() if is_key(k)}
+    own = {
+        key: {
+            anonymous(f"{concept.node.value} {key} {number}"): restriction
+            for number, restriction in enumerate(_restrictions(key, rule, users[key]))
+        }
+        for key, rule in rules.items()
+    }
+    mapped = mapping.concept_type(concept.name)
+    description: Description = {
         vocab.TYPE: Each([rdfs("Class"), owl("Class")]),
         **_texts(concept, attributes),
-        rdfs("subClassOf"): Each([*above, *restrictions]),
-        owl("equivalentClass"): _equivalent(
-            concept.node, attributes, mapping.concept_type(concept.name)
-        ),
+        rdfs("subClassOf"): Each([*above, *(node for found in own.values() for node in found)]),
+        owl("equivalentClass"): _equivalent(concept.node, attributes, mapped),
     }
+    yield from described(concept.node, description)
+    for key, found in own.items():
+        for node, restriction in found.items():
+            yield from described(node, restriction)
+        if found and not _common_text(users[key]):
+            yield from _own_text(concept.node, next(iter(found)), rules[key])
 
 
-def _restrictions(
-    node: NamedNode, rules: dict[str, dict[str, Any]]
-) -> dict[NamedNode, Description]:
-    """What a type says about attributes: true of its members and of nothing else."""
-    found: dict[NamedNode, Description] = {}
-    for key, rule in rules.items():
-        if not is_key(key):
-            continue
-        on: Description = {vocab.TYPE: owl("Restriction"), owl("onProperty"): attribute(key)}
-        values, description = _data_range(rule), rule.get("description")
-        note = {skos("definition"): Literal(description)} if isinstance(description, str) else {}
-        if values is not None:
-            found[part(node, f"attribute-{key}")] = {**on, owl("allValuesFrom"): values, **note}
-        if rule.get("is_required") is True:
-            one = Literal("1", datatype=xsd("nonNegativeInteger"))
-            found[part(node, f"attribute-{key}-required")] = {**on, owl("minCardinality"): one}
-    return found
+def _restrictions(key: str, rule: dict[str, Any], users: list[User]) -> Iterator[Description]:
+    """What a type says about an attribute: true of its members and of nothing else."""
+    on: Description = {vocab.TYPE: owl("Restriction"), owl("onProperty"): attribute(key)}
+    values, is_told = _data_range(rule), False
+    if values is not None:
+        is_told = True
+        yield {**on, owl("allValuesFrom"): values}
+    if rule.get("is_required") is True:
+        is_told = True
+        yield {**on, owl("minCardinality"): _count(1)}
+    if _is_single(rule):
+        yield {**on, owl("maxCardinality"): _count(1)}
+    if not is_told and isinstance(rule.get("description"), str) and not _common_text(users):
+        # It asks for nothing, and bears the description.
+        yield {**on, owl("minCardinality"): _count(0)}
+
+
+def _count(number: int) -> Literal:
+    return Literal(str(number), datatype=xsd("nonNegativeInteger"))
+
+
+def _is_single(rule: dict[str, Any]) -> bool:
+    """Whether a value is one literal in the terms of every vocabulary."""
+    options = rule.get("enum")
+    if isinstance(options, list) and options and "type" not in rule:
+        return not any(isinstance(option, list | dict) for option in options)
+    return rule.get("type") in _SINGLE
+
+
+def _own_text(node: NamedNode, target: BlankNode, rule: dict[str, Any]) -> Iterator[Triple]:
+    """The description that one type gives an attribute, at the axiom by which it speaks of it."""
+    if isinstance(rule.get("description"), str):
+        yield from described(
+            anonymous(f"{target.value} axiom"),
+            {
+                vocab.TYPE: owl("Axiom"),
+                owl("annotatedSource"): node,
+                owl("annotatedProperty"): rdfs("subClassOf"),
+                owl("annotatedTarget"): target,
+                skos("definition"): Literal(rule["description"]),
+            },
+        )
+
+
+def _common_text(users: list[User]) -> str | None:
+    """The description of an attribute on which all types agree that give one."""
+    texts = {rule["description"] for _, rule in users if isinstance(rule.get("description"), str)}
+    return texts.pop() if len(texts) == 1 else None
 
 
 def _data_range(rule: dict[str, Any]) -> NamedNode | Description | None:
@@ -203,31 +279,32 @@ def _end(predicate: NamedNode, names: list[str] | None, iris: Iris) -> Descripti
     return {predicate: {vocab.TYPE: owl("Class"), owl("unionOf"): Members(classes)}}
 
 
-def _attributes(types: list[tuple[Concept, dict[str, Json]]], mapping: Mapping) -> Iterator[Triple]:
-    """The attributes of all types: one property each, usual with the types that mention it."""
-    users: dict[str, list[tuple[Concept, dict[str, Any]]]] = defaultdict(list)
+def _users(types: list[tuple[Concept, dict[str, Json]]]) -> Users:
+    """The types that mention an attribute, with what they say of it."""
+    users: Users = defaultdict(list)
     for concept, attributes in types:
         for key, rule in attribute_rules(attributes).items():
             if is_key(key):
                 users[key].append((concept, rule))
-    for key in sorted(users):
-        yield from described(attribute(key), _datatype_property(key, users[key], mapping))
+    return users
 
 
-def _datatype_property(
-    key: str, users: list[tuple[Concept, dict[str, Any]]], mapping: Mapping
-) -> Description:
+def _datatype_property(key: str, users: list[User], mapping: Mapping) -> Description:
     # No rdfs:domain: an attribute is free for every type, and a reasoner would otherwise conclude
     # that whatever has it is of the types that mention it.
-    ranges = [one for _, rule in users for one in RANGES.get(str(rule.get("type")), ())]
-    texts = [rule["description"] for _, rule in users if isinstance(rule.get("description"), str)]
+    ranges = [one for _, rule in users for one in _usual_ranges(rule)]
+    text = _common_text(users)
     mapped = {term.iri for c, _ in users if (term := mapping.attribute(key, c.name)) is not None}
-    same = len(set(texts)) == 1
     return {
         vocab.TYPE: Each([rdf("Property"), owl("DatatypeProperty")]),
         vocab.LABEL: Literal(key),
-        **({skos("definition"): Literal(texts[0])} if same else {}),
+        **({} if text is None else {skos("definition"): Literal(text)}),
         schema("domainIncludes"): Each(concept.node for concept, _ in users),
         schema("rangeIncludes"): Each(dict.fromkeys(ranges)),
         owl("equivalentProperty"): Each(mapped if len(mapped) == 1 else ()),
     }
+
+
+def _usual_ranges(rule: dict[str, Any]) -> tuple[NamedNode, ...]:
+    """The datatypes of an attribute; of one that may have several values, those of a single one."""
+    return RANGES.get(str(rule.get("type", rule.get("item_type"))), ())

@@ -93,7 +93,8 @@ def _attribute_shape(key: str, rule: dict[str, Any]) -> Description:
         absent = {sh("nodeKind"): sh("Literal")}
         return {**found, sh("minCount"): _ONE, sh("and"): Members([absent, *conditions])}
     if conditions:
-        found[sh("or")] = Members([_NULL, {sh("and"): Members(conditions)}])
+        all_of = conditions[0] if len(conditions) == 1 else {sh("and"): Members(conditions)}
+        found[sh("or")] = Members([_NULL, all_of])
     return found
 
 
@@ -104,7 +105,7 @@ def _conditions(rule: dict[str, Any]) -> list[Description]:
 
 
 def _any(*alternatives: Description) -> Description:
-    return {sh("or"): Members(alternatives)}
+    return alternatives[0] if len(alternatives) == 1 else {sh("or"): Members(alternatives)}
 
 
 def _json(pattern: str) -> Description:
@@ -170,7 +171,7 @@ def _end_shape(
         return
     classes = [{sh("class"): iris.type(name)} for name in dict.fromkeys(names)]
     target = "targetSubjectsOf" if role == "subject" else "targetObjectsOf"
-    allowed = classes[0] if len(classes) == 1 else _any(*classes) if classes else _NOTHING
+    allowed = _any(*classes) if classes else _NOTHING
     yield from described(
         part(part(concept.node, "shape"), role),
         {vocab.TYPE: sh("NodeShape"), sh(target): concept.node, **allowed},
