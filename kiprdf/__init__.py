@@ -6,6 +6,7 @@
 ['Archived', 'CoreSchema', 'System', 'Unsorted']
 """
 
+from kiprdf.budget import Budget
 from kiprdf.errors import KipError, StoreError
 from kiprdf.language import parse, to_text
 from kiprdf.nexus import Nexus
@@ -14,6 +15,7 @@ from kiprdf.rows import Rows
 from kiprdf.search import Embedder
 
 __all__ = [
+    "Budget",
     "Embedder",
     "KipError",
     "Nexus",

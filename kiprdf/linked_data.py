@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.errors import KipError
-from kiprdf.interchange import files, formats
+from kiprdf.interchange import arguments, files, formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats.layout import Advance
 from kiprdf.language import ast
@@ -92,11 +92,12 @@ class LinkedData(ABC):
         >>> kiprdf.Nexus.memory(genesis=False).snapshot()
         '# kiprdf 1 base <urn:kip:nexus/>\\n'
         """
+        arguments.check(target=target)
         content = io.BytesIO()
         self.write_snapshot(
             content,
             profile,
-            format=format or _format_of(target) or "turtle",
+            format=_format_of(target) or "turtle" if format is None else format,
             mapping=mapping,
             domain=domain,
             select=select,
@@ -123,6 +124,15 @@ class LinkedData(ABC):
 
         Arguments as in ``snapshot``; ``advance`` is told how many triples more have been written.
         """
+        arguments.check(
+            binary=target,
+            profile=profile,
+            format=format,
+            domain=domain,
+            select=select,
+            engine_metadata=engine_metadata,
+            advance=advance,
+        )
         chosen, words = format or _format_of(target) or "turtle", mapping_of(mapping)
 
         def write(output: IO[bytes]) -> int:
@@ -140,7 +150,9 @@ class LinkedData(ABC):
         if isinstance(target, str | os.PathLike):
             path = Path(target)
             return self._guarded(select, lambda: files.write_whole(path, write), on_files=True)
-        return self._guarded(select, lambda: write(target), on_files=True)
+        return self._guarded(
+            select, lambda: files.write_open(target, lambda: write(target)), on_files=True
+        )
 
     def _dataset(self) -> list[Triple]:
         """All triples, as of one commit."""
@@ -175,6 +187,7 @@ class LinkedData(ABC):
         """
         from kiprdf.interchange.publishing.publish import checked_folder, publish
 
+        arguments.check(folder=folder, title=title, address=address, advance=advance)
         # The folder is the caller's: what is wrong with it is no fault of the nexus.
         target, words = checked_folder(folder), mapping_of(mapping)
         return self._guarded(
@@ -194,6 +207,7 @@ class LinkedData(ABC):
         """The types and predicates as RDFS and OWL, in Turtle."""
         from kiprdf.interchange.vocabularies.schema import schema_triples
 
+        arguments.check(target=target)
         words = mapping_of(mapping)
         return self._nested(target, lambda: schema_triples(self._store, words))
 
@@ -201,6 +215,7 @@ class LinkedData(ABC):
         """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
         from kiprdf.interchange.vocabularies.shapes import shapes
 
+        arguments.check(target=target, profile=profile)
         return self._nested(target, lambda: shapes(self._store, profile))
 
     def _nested(self, target: files.Target | None, told: Callable[[], Iterable[Triple]]) -> str:
@@ -224,6 +239,8 @@ class LinkedData(ABC):
         """
         from kiprdf.interchange.publishing import provenance
         from kiprdf.interchange.publishing.knowledge import Knowledge
+
+        arguments.check(target=target)
 
         def told() -> Iterable[Triple]:
             # Both look at the same elements, which are read once.
@@ -279,12 +296,22 @@ class LinkedData(ABC):
         otherwise; ``default_type`` is that of resources without one, ``language`` the preferred
         one of names, ``base_iri`` what relative IRIs are relative to, ``metadata`` what everything
         gets besides its source and time. Nothing is fetched but the contexts of JSON-LD, by a
-        ``loader`` that is given. Returns a report: what was, or with ``dry_run`` would be, created
-        and updated, and what was skipped and why.
+        ``loader`` that is given. Returns a report: what was, or with ``dry_run`` would be, created,
+        updated or left as it was, and what was skipped and why.
         """
         from kiprdf.interchange.importing import importer
         from kiprdf.interchange.importing.known import read_known
 
+        arguments.check(
+            format=format,
+            define=define,
+            default_type=default_type,
+            language=language,
+            base_iri=base_iri,
+            metadata=metadata,
+            loader=loader,
+            dry_run=dry_run,
+        )
         words = mapping_of(mapping) or _no_mapping()
 
         def planned(content: str | bytes, chosen: formats.Format, own: JsonMap) -> Plan:
@@ -324,6 +351,7 @@ class LinkedData(ABC):
         from kiprdf.interchange.vocabularies.existing import read_definitions
         from kiprdf.interchange.vocabularies.ontology import definitions_of
 
+        arguments.check(format=format, inherit=inherit, metadata=metadata, dry_run=dry_run)
         words = mapping_of(mapping)
 
         def planned(content: str | bytes, chosen: formats.Format, own: JsonMap) -> Plan:
@@ -372,6 +400,8 @@ class LinkedData(ABC):
         and times too, ``link_ids`` the ids of propositions that state the same.
         """
         from kiprdf.interchange.differences.difference import difference
+
+        arguments.check(engine_metadata=engine_metadata, link_ids=link_ids)
 
         def compared() -> Difference:
             after, iris = self._other(other)

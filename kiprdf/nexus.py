@@ -9,16 +9,19 @@ import functools
 import itertools
 import logging
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, Triple
 
 from kiprdf import linked_data, protocol, resources
+from kiprdf.budget import Budget, current, spending
 from kiprdf.errors import KipError, StoreError
-from kiprdf.interchange import files, formats
+from kiprdf.interchange import arguments, files, formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, definition_name, now, timestamp
@@ -43,7 +46,7 @@ from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder, EmbeddingError, require_numpy
 from kiprdf.semantics import Catalog, check
 from kiprdf.source import Span
-from kiprdf.store import Delta, OxigraphStore
+from kiprdf.store import Delta, OxigraphStore, watch
 from kiprdf.store.guard import check_query
 
 if TYPE_CHECKING:
@@ -62,6 +65,8 @@ _CAPSULE = "capsule/"
 """What the records of applied capsules begin with; their digests follow."""
 _SELF = "20_self.kip"
 _INDEX_FILE = "search.sqlite3"
+
+_limited: ContextVar[Mapping[Nexus, Budget]] = ContextVar("kiprdf_limited", default={})  # noqa: B039
 
 _parse_again = functools.lru_cache(maxsize=256)(parse)
 _REMEMBERED_CHARACTERS = 8 * 1024
@@ -97,12 +102,14 @@ class Nexus(LinkedData):
         strict_schema: bool = False,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
+        budget: Budget | None = None,
     ) -> None:
         if embedder is not None:
             require_numpy()
         self._store = store
         self._strict = strict_schema
         self._clock = clock or now
+        self._budget = budget or Budget()
         self._catalog_cache: tuple[int, Catalog] | None = None
         self._schema_commit = 0
         folder = store.folder
@@ -125,6 +132,7 @@ class Nexus(LinkedData):
         strict_schema: bool = False,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
+        budget: Budget | None = None,
     ) -> Nexus:
         """Open the nexus in a folder; make it there when the folder is absent or empty.
 
@@ -132,7 +140,8 @@ class Nexus(LinkedData):
         and shows the state at its opening. ``genesis=False`` loads no capsules.
         ``strict_schema`` enforces instance schemas on write. ``clock`` returns the time for
         engine-maintained metadata. ``embedder`` turns texts into vectors, for SEARCH by meaning;
-        numpy must be installed then. Raises ``StoreError`` with one sentence.
+        numpy must be installed then. ``budget`` is what each request may spend. Raises
+        ``StoreError`` with one sentence.
         """
         if embedder is not None:
             require_numpy()  # before a folder is made
@@ -144,6 +153,7 @@ class Nexus(LinkedData):
                 strict_schema=strict_schema,
                 clock=clock,
                 embedder=embedder,
+                budget=budget,
             )
         except BaseException:
             store.close()
@@ -158,11 +168,17 @@ class Nexus(LinkedData):
         strict_schema: bool = False,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
+        budget: Budget | None = None,
     ) -> Nexus:
         """A nexus that lives as long as the process; parameters as in ``open``."""
         store = OxigraphStore.memory(base_iri)
         return cls(
-            store, genesis=genesis, strict_schema=strict_schema, clock=clock, embedder=embedder
+            store,
+            genesis=genesis,
+            strict_schema=strict_schema,
+            clock=clock,
+            embedder=embedder,
+            budget=budget,
         )
 
     def close(self) -> None:
@@ -199,6 +215,33 @@ class Nexus(LinkedData):
         """The modes of SEARCH that this nexus serves; another one degrades to ``keyword``."""
         return self._indexer.modes
 
+    @contextmanager
+    def limited(self, **changes: Any) -> Iterator[None]:
+        """Let what stands in the ``with`` block spend another budget, each call for itself.
+
+        The changes are fields of ``Budget``. Snapshots, imports and all else that is no command
+        have as much time as they need, unless they stand in such a block.
+
+        >>> nexus = Nexus.memory()
+        >>> with nexus.limited(timeout_s=0.5, max_rows=10_000):
+        ...     nexus.execute("DESCRIBE DOMAINS")
+        ['Archived', 'CoreSchema', 'System', 'Unsorted']
+        """
+        chosen = _limited.get()
+        token = _limited.set({**chosen, self: replace(chosen.get(self, self._budget), **changes)})
+        try:
+            yield
+        finally:
+            _limited.reset(token)
+
+    def _request(self) -> AbstractContextManager[None]:
+        """The time and the rows of one request begin."""
+        return spending(_limited.get().get(self, self._budget))
+
+    def _work(self) -> AbstractContextManager[None]:
+        """The same for what takes as long as there is data."""
+        return spending(_limited.get().get(self) or replace(self._budget, timeout_s=None))
+
     def _load_bundled(self) -> None:
         """Apply the bundled capsules that are new or have changed."""
         with self._store.writing():
@@ -232,11 +275,13 @@ class Nexus(LinkedData):
         >>> Nexus.memory(genesis=False).execute_kip({"command": "FIND(?x)"})["error"]["code"]
         'KIP_1001'
         """
-        return self._respond(request, readonly=False)
+        with self._request():
+            return self._respond(request, readonly=False)
 
     def execute_kip_readonly(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Run a request that only reads; KML is refused with KIP_1001."""
-        return self._respond(request, readonly=True)
+        with self._request():
+            return self._respond(request, readonly=True)
 
     def _respond(self, arguments: Any, readonly: bool) -> dict[str, Any]:
         try:
@@ -274,7 +319,9 @@ class Nexus(LinkedData):
         >>> Nexus.memory().answer("DESCRIBE CONCEPT TYPES LIMIT 1").result
         ['$ConceptType']
         """
-        return self._execute(self._prepare(command, parameters or {}, readonly), command, dry_run)
+        with self._request():
+            prepared = self._prepare(command, parameters or {}, readonly)
+            return self._execute(prepared, command, dry_run)
 
     def _one(
         self, text: str, parameters: Mapping[str, Any], dry_run: bool, readonly: bool
@@ -309,12 +356,14 @@ class Nexus(LinkedData):
         >>> Nexus.memory().execute('FIND(COUNT(?d)) WHERE { ?d {type: "Domain"} }') > 0
         True
         """
-        return self._execute(self._prepare(command, parameters), command).result
+        with self._request():
+            return self._execute(self._prepare(command, parameters), command).result
 
     def find(self, command: str, /, **parameters: Any) -> Rows:
         """Run a FIND and return its rows, one column an expression; raises ``KipError``."""
-        found = self._prepare_one(ast.Find, "FIND", command, parameters)
-        return self._guarded(command, lambda: self._rows(found))
+        with self._request():
+            found = self._prepare_one(ast.Find, "FIND", command, parameters)
+            return self._guarded(command, lambda: self._rows(found))
 
     def _rows(self, found: ast.Find) -> Rows:
         columns, cursor = self._store.read(lambda: self._find(found))
@@ -384,16 +433,22 @@ class Nexus(LinkedData):
         Returns ``Rows`` of pyoxigraph terms for SELECT, a boolean for ASK, a list of triples for
         CONSTRUCT and DESCRIBE. Updates, SERVICE and oversized queries are refused (``KipError``).
         """
-        return self._guarded(query, lambda: self._sparql(check_query(query)))
+        with self._request():
+            return self._guarded(query, lambda: self._sparql(check_query(query)))
 
     def _sparql(self, safe: str) -> Rows | bool | list[Any]:
         """Run a query that the guard has let through."""
-        try:
-            found = self._store.engine.query(safe)
+        engine = self._store.engine
+
+        def answered(life: watch.Life) -> Rows | bool | list[Any]:
+            found = engine.query(safe)
             if isinstance(found, QuerySolutions):
                 names = tuple(variable.value for variable in found.variables)
-                return Rows(names, tuple(tuple(solution) for solution in found))
-            return bool(found) if isinstance(found, QueryBoolean) else list(found)
+                return Rows(names, tuple(life.taken(map(tuple, found))))
+            return bool(found) if isinstance(found, QueryBoolean) else life.taken(found)
+
+        try:
+            return watch.call(answered, current())
         except SyntaxError as fault:
             message = f"The SPARQL text cannot be parsed: {fault.msg}."
             raise KipError("KIP_1001", message, "SPARQL 1.2 syntax.") from None
@@ -417,6 +472,7 @@ class Nexus(LinkedData):
         ``mapping`` for a snapshot that was written with it. Returns the number of elements. Raises
         ``KipError``.
         """
+        arguments.check(base_iri=base_iri, format=format)
         if self.read_only:
             message = "The nexus is open read-only."
             raise KipError("KIP_1001", message, "Open it for writing.")
@@ -436,6 +492,7 @@ class Nexus(LinkedData):
         """
         from kiprdf.interchange.formats.graphs import from_rdflib
 
+        arguments.check(base_iri=base_iri)
         nexus = cls.memory(base_iri, genesis=False)
         words = linked_data.mapping_of(mapping)
         nexus._guarded(
@@ -479,6 +536,32 @@ class Nexus(LinkedData):
 
         return self._guarded(None, lambda: self._store.read(counted))
 
+    # Care -------------------------------------------------------------------------------------
+
+    def backup(self, folder: str | os.PathLike[str]) -> None:
+        """Copy the nexus into a folder, which is absent or empty, while it is in use.
+
+        The copy holds one commit, ids and all; ``open`` opens it. Raises ``StoreError``.
+        """
+        if self._store.closed:
+            raise StoreError("The nexus is closed.")
+        self._store.backup(folder)
+
+    def check(self, *, repair: bool = False) -> dict[str, Any]:
+        """Whether the nexus is sound, as counts, ``faults`` and the state of the ``index``.
+
+        Every triple is looked at. ``repair`` makes a text index anew that does not say what the
+        graph says.
+
+        >>> found = Nexus.memory().check()
+        >>> found["faults"], found["index"]
+        ([], 'sound')
+        """
+        from kiprdf.maintenance import check
+
+        with self._writer():
+            return self._guarded(None, lambda: check(self._store, self._indexer, repair))
+
     # One command ------------------------------------------------------------------------------
 
     def _prepare(
@@ -513,7 +596,8 @@ class Nexus(LinkedData):
         ``on_files``: what the file system says to a caller's path leaves as it is.
         """
         try:
-            return function()
+            with self._work():
+                return function()
         except KipError as error:
             raise (error.in_source(text) if isinstance(text, str) else error) from None
         except StoreError as error:
@@ -629,7 +713,7 @@ class Nexus(LinkedData):
         with self._writer():
             plan, command = make()
             if command.blocks:
-                self._manipulate(command, dry_run, settle=_keep_import_times)
+                self._manipulate(command, dry_run, settle=functools.partial(_settle, plan))
             return plan
 
     def _writer(self) -> AbstractContextManager[Any]:
@@ -673,6 +757,13 @@ def _contained(embedder: Embedder) -> Embedder:
             raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
 
     return embed
+
+
+def _settle(plan: Plan, draft: Draft) -> None:
+    """Keep the times of what an import does not change, and note what it does."""
+    _keep_import_times(draft)
+    iris = draft.store.iris
+    plan.changed = frozenset(iris.id(edit.after.node) for edit in draft.changes())
 
 
 def _keep_import_times(draft: Draft) -> None:

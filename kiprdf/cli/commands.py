@@ -20,6 +20,7 @@ from kiprdf.cli.options import (
     NexusOption,
     ParamOption,
     ParamsFileOption,
+    TimeoutOption,
 )
 from kiprdf.cli.root import app
 from kiprdf.errors import KipError
@@ -63,6 +64,7 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check everything, write nothing.")
     ] = False,
+    timeout: TimeoutOption = None,
     format: FormatOption = Format.TABLE,
     memory: MemoryOption = False,
     base_iri: BaseOption = None,
@@ -81,12 +83,18 @@ def run(
     """
     text = inputs.command_text(command, file)
     given = inputs.parameters(param or (), params_file)
+    if timeout is not None and not timeout > 0:
+        raise typer.BadParameter("--timeout takes seconds above 0.")
+    limits = {} if timeout is None else {"timeout_s": timeout}
     try:
         parsed = kiprdf.parse(text)
         writes = isinstance(parsed, ast.Manipulation)
         if writes and readonly:
             answers.refuse_write(text)
-        with _opened(nexus, writes, dry_run, memory, base_iri) as opened:
+        with (
+            _opened(nexus, writes, dry_run, memory, base_iri) as opened,
+            opened.limited(**limits),
+        ):
             if format is Format.JSON:
                 answers.show_response(opened, text, given, dry_run)
             else:

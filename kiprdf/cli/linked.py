@@ -293,3 +293,5 @@ def publish(
             )
     what = f"{output.counted(done.elements, 'element')} in {output.counted(done.files, 'file')}"
     output.show_text(f"{folder}: {what}; open {folder / 'index.html'}")
+    if address is None and "://" not in opened.base_iri:
+        output.note("void.ttl names no addresses; --address says where the folder will stand.")

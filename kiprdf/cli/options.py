@@ -56,6 +56,10 @@ ParamOption = Annotated[
 ParamsFileOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A JSON object of parameters.")
 ]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Give up after so long (KIP_4001); 30 seconds, else."),
+]
 FormatOption = Annotated[Format, typer.Option(help="A table for people, or the KIP response.")]
 MemoryOption = Annotated[
     bool, typer.Option("--memory", help="Use a new nexus in memory instead of a folder.")

@@ -21,19 +21,19 @@ def show_report(name: str, report: dict[str, Any]) -> None:
 def report_lines(name: str, report: dict[str, Any]) -> Iterator[str]:
     """The counts, what was defined, and the first of what was skipped or doubtful.
 
-    >>> made = {"created": 2, "updated": 1}
+    >>> made = {"created": 2, "updated": 1, "unchanged": 0}
     >>> nothing = {"definitions": {"concept_types": ["River"], "predicates": []}, "warnings": []}
     >>> report = {"triples": 9, "concepts": made, "propositions": made, "skipped": [], **nothing}
     >>> print("\\n".join(report_lines("people.ttl", report)))
     people.ttl: 9 triples
-      concepts: 2 created, 1 updated
-      propositions: 2 created, 1 updated
+      concepts: 2 created, 1 updated, 0 unchanged
+      propositions: 2 created, 1 updated, 0 unchanged
       concept types defined: River
     """
     yield f"{name}: {output.counted(report['triples'], 'triple')}"
     for kind in ("concepts", "propositions"):
-        counts = report[kind]
-        yield f"  {kind}: {counts['created']} created, {counts['updated']} updated"
+        counts = ", ".join(f"{number} {what}" for what, number in report[kind].items())
+        yield f"  {kind}: {counts}"
     for kind, names in report["definitions"].items():
         if names:
             yield f"  {kind.replace('_', ' ')} defined: {tables.listed(names)}"

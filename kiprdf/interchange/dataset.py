@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -16,35 +17,49 @@ from kiprdf.rdf.literals import is_ours
 _SCORE = NamedNode(vocab.METADATA + "_score")
 _VERSION = NamedNode(vocab.METADATA + vocab.VERSION)
 
+BySubject: TypeAlias = dict[NamedNode, list[Triple]]
+
 
 def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
-    """Raise ``KipError`` for the first thing no nexus would have written; count the elements.
+    """Raise ``KipError`` for the first thing no nexus would have written; count the elements."""
+    by_subject: BySubject = {}
+    for fault in faults(triples, iris, by_subject):
+        raise fault
+    return len(by_subject)
+
+
+def faults(
+    triples: Iterable[Triple], iris: Iris, by_subject: BySubject | None = None
+) -> Iterator[KipError]:
+    """Everything in a set of triples that no nexus would have written.
 
     KIP_2002 for a broken shape, KIP_2001 for an undefined type or predicate, KIP_3002 for an
     endpoint that is missing, KIP_3003 for two links of one fact or two facts of one link.
+    ``by_subject`` is filled with the triples of each element.
     """
-    by_subject: dict[NamedNode, list[Triple]] = defaultdict(list)
+    by_subject = {} if by_subject is None else by_subject
     for triple in triples:
         if not isinstance(triple.subject, NamedNode):
-            raise _broken(triple, "its subject is no IRI")
-        by_subject[triple.subject].append(triple)
-    links = _links(by_subject)
+            yield _broken(triple, "its subject is no IRI")
+        else:
+            by_subject.setdefault(triple.subject, []).append(triple)
+    links: dict[NamedNode, Triple] = {}
+    yield from _fill_links(by_subject, links)
     linked = set(links.values())
     asserted = {triple for own in by_subject.values() for triple in own}
     for fact in links.values():
         if fact not in asserted:
-            raise _broken(fact, "it is reified but not asserted")
-    _check_cycles(links)
+            yield _broken(fact, "it is reified but not asserted")
+    yield from _cycles(links)
     for subject, own in by_subject.items():
         name = iris.name(subject.value)
         if isinstance(name, ConceptName):
-            _check_concept(subject, name, own, by_subject, iris)
+            yield from _of_concept(subject, name, own, by_subject, iris)
         elif isinstance(name, PropositionName):
-            _check_link(subject, name, links, by_subject, iris)
+            yield from _of_link(subject, name, links, by_subject, iris)
         else:
-            raise _broken(own[0], f"its subject is no element below <{iris.base}>")
-        _check_triples(own, linked, iris)
-    return len(by_subject)
+            yield _broken(own[0], f"its subject is no element below <{iris.base}>")
+        yield from _of_triples(own, linked, iris)
 
 
 def _broken(triple: Triple, why: str) -> KipError:
@@ -52,9 +67,8 @@ def _broken(triple: Triple, why: str) -> KipError:
     return KipError("KIP_2002", message, "Restore takes snapshots; see docs/mapping.md.")
 
 
-def _links(by_subject: dict[NamedNode, list[Triple]]) -> dict[NamedNode, Triple]:
+def _fill_links(by_subject: BySubject, links: dict[NamedNode, Triple]) -> Iterator[KipError]:
     """The fact of each link; each fact has one link, each link one fact."""
-    links: dict[NamedNode, Triple] = {}
     stated: dict[Triple, NamedNode] = {}
     for subject, own in by_subject.items():
         for triple in own:
@@ -62,15 +76,15 @@ def _links(by_subject: dict[NamedNode, list[Triple]]) -> dict[NamedNode, Triple]
                 continue
             fact = triple.object
             if not isinstance(fact, Triple):
-                raise _broken(triple, "a reifier reifies a triple")
-            if subject in links or fact in stated:
+                yield _broken(triple, "a reifier reifies a triple")
+            elif subject in links or fact in stated:
                 message = f"{subject} and {stated.get(fact, subject)} claim one identity."
-                raise KipError("KIP_3003", message, "Each fact has one link.")
-            links[subject], stated[fact] = fact, subject
-    return links
+                yield KipError("KIP_3003", message, "Each fact has one link.")
+            else:
+                links[subject], stated[fact] = fact, subject
 
 
-def _check_cycles(links: dict[NamedNode, Triple]) -> None:
+def _cycles(links: dict[NamedNode, Triple]) -> Iterator[KipError]:
     """A proposition may be about another, never, by whatever way, about itself."""
     sound: set[NamedNode] = set()
     for start in links:
@@ -83,8 +97,8 @@ def _check_cycles(links: dict[NamedNode, Triple]) -> None:
                 continue
             end = ends.pop()
             if end in path:
-                raise _broken(links[link], "the proposition is about itself")
-            if end not in sound:
+                yield _broken(links[link], "the proposition is about itself")
+            elif end not in sound:
                 path[end] = _ends(links[end], links)
 
 
@@ -94,51 +108,48 @@ def _ends(fact: Triple, links: dict[NamedNode, Triple]) -> list[NamedNode]:
     return [end for end in ends if isinstance(end, NamedNode) and end in links]
 
 
-def _check_concept(
-    node: NamedNode,
-    name: ConceptName,
-    own: list[Triple],
-    known: dict[NamedNode, list[Triple]],
-    iris: Iris,
-) -> None:
+def _of_concept(
+    node: NamedNode, name: ConceptName, own: list[Triple], known: BySubject, iris: Iris
+) -> Iterator[KipError]:
     fault = name_fault(name.name)
     if fault is not None or iris.concept(name.type, name.name) != node:
-        raise _broken(own[0], f"its name {fault or 'is not encoded as ours are'}")
+        yield _broken(own[0], f"its name {fault or 'is not encoded as ours are'}")
     definition = iris.type(name.type)
     if name.type not in META_TYPES and definition not in known:
         message = f"The type of {iris.id(node)} is not defined."
-        raise KipError("KIP_2001", message, "A snapshot holds the definitions of its types.")
+        yield KipError("KIP_2001", message, "A snapshot holds the definitions of its types.")
     if name.type in META_TYPES and not is_definition_name(name.type, name.name):
-        raise KipError("KIP_1002", f"'{name.name}' cannot be a type or predicate.")
+        yield KipError("KIP_1002", f"'{name.name}' cannot be a type or predicate.")
     expected = {(vocab.TYPE, definition), (vocab.LABEL, Literal(name.name))}
     found = [(t.predicate, t.object) for t in own if t.predicate in (vocab.TYPE, vocab.LABEL)]
     if set(found) != expected:
-        raise _broken(own[0], "rdf:type and rdfs:label do not say what its IRI says")
+        yield _broken(own[0], "rdf:type and rdfs:label do not say what its IRI says")
 
 
-def _check_link(
+def _of_link(
     node: NamedNode,
     name: PropositionName,
     links: dict[NamedNode, Triple],
-    known: dict[NamedNode, list[Triple]],
+    known: BySubject,
     iris: Iris,
-) -> None:
+) -> Iterator[KipError]:
+    if any(triple.predicate in (vocab.TYPE, vocab.LABEL) for triple in known[node]):
+        yield _broken(known[node][0], "a proposition has neither rdf:type nor rdfs:label")
     fact = links.get(node)
     if fact is None:
-        raise _broken(known[node][0], "the link reifies nothing")
-    if any(triple.predicate in (vocab.TYPE, vocab.LABEL) for triple in known[node]):
-        raise _broken(known[node][0], "a proposition has neither rdf:type nor rdfs:label")
+        yield _broken(known[node][0], "the link reifies nothing")
+        return
     if fact.predicate != iris.predicate(name.predicate):
-        raise _broken(known[node][0], "the link's IRI names another predicate")
+        yield _broken(known[node][0], "the link's IRI names another predicate")
     if fact.predicate not in known:
         message = f"The predicate '{name.predicate}' is not defined."
-        raise KipError("KIP_2001", message, "A snapshot holds the definitions of its predicates.")
+        yield KipError("KIP_2001", message, "A snapshot holds the definitions of its predicates.")
     for end in (fact.subject, fact.object):
         if end not in known:
             message = f"{iris.id(node)} links {end}, which is no element of the snapshot."
-            raise KipError("KIP_3002", message, "Both ends of a proposition must be there.")
+            yield KipError("KIP_3002", message, "Both ends of a proposition must be there.")
     if fact.subject == fact.object:
-        raise _broken(fact, "a proposition links two different elements")
+        yield _broken(fact, "a proposition links two different elements")
 
 
 def _is_version(value: Literal | NamedNode) -> bool:
@@ -146,7 +157,7 @@ def _is_version(value: Literal | NamedNode) -> bool:
     return is_integer and 1 <= int(value.value) < 2**62
 
 
-def _check_triples(own: list[Triple], links: set[Triple], iris: Iris) -> None:
+def _of_triples(own: list[Triple], links: set[Triple], iris: Iris) -> Iterator[KipError]:
     """Every triple is a part of an element: an attribute, metadata, or a fact with its link."""
     for triple in own:
         predicate = triple.predicate.value
@@ -154,21 +165,22 @@ def _check_triples(own: list[Triple], links: set[Triple], iris: Iris) -> None:
             continue
         if predicate.startswith(iris.predicates):
             if triple not in links:
-                raise _broken(triple, "the fact has no link")
+                yield _broken(triple, "the fact has no link")
             continue
         spaces = (vocab.ATTRIBUTE, vocab.METADATA)
         space = next((space for space in spaces if predicate.startswith(space)), None)
         if space is None or not is_key(predicate[len(space) :]):
-            raise _broken(triple, "its predicate is no attribute, metadata key or predicate")
+            yield _broken(triple, "its predicate is no attribute, metadata key or predicate")
+            continue
         value = triple.object
         if not isinstance(value, Literal | NamedNode) or not is_ours(value):
             why = "values are strings, booleans, 64-bit integers, finite xsd:double, canonical JSON"
-            raise _broken(triple, why)
-        if triple.predicate == _SCORE:
-            raise _broken(triple, "a score belongs to one search")
-        if triple.predicate == _VERSION and not _is_version(value):
-            raise _broken(triple, "a version is an integer from 1, with room to grow")
+            yield _broken(triple, why)
+        elif triple.predicate == _SCORE:
+            yield _broken(triple, "a score belongs to one search")
+        elif triple.predicate == _VERSION and not _is_version(value):
+            yield _broken(triple, "a version is an integer from 1, with room to grow")
     counts = Counter(t.predicate for t in own if not t.predicate.value.startswith(iris.predicates))
     for key, count in counts.items():
         if count > 1:
-            raise _broken(own[0], f"{key} has {count} values")
+            yield _broken(own[0], f"{key} has {count} values")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import secrets
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, TypeAlias, TypeVar, cast
+from typing import IO, Any, TypeAlias, TypeVar, cast
 
 from kiprdf.errors import KipError
 
@@ -20,26 +24,70 @@ def write_text(target: Target, text: str) -> None:
     """Write a text to a path, whole or not at all, or to an open file."""
     if isinstance(target, str | os.PathLike):
         write_whole(Path(target), lambda output: output.write(text.encode()))
-    elif isinstance(target, io.RawIOBase | io.BufferedIOBase):
+    else:
+        write_open(target, lambda: _write_open(target, text))
+
+
+def _write_open(target: Any, text: str) -> None:
+    if isinstance(target, io.RawIOBase | io.BufferedIOBase) or "b" in str(
+        getattr(target, "mode", "")
+    ):
         target.write(text.encode())
     else:
-        cast(IO[str], target).write(text)
+        target.write(text)
+
+
+def write_open(target: object, write: Callable[[], T]) -> T:
+    """Let an open file be written; KIP_1001 where it cannot be, as it was opened."""
+    if isinstance(target, io.IOBase) and target.closed:
+        raise KipError("KIP_1001", "The file is closed.", "Give a path, or an open file.")
+    try:
+        return write()
+    except UnicodeEncodeError as fault:
+        message = f"The file is open as {fault.encoding.upper()}, which has not all characters."
+        raise KipError("KIP_1001", message, 'Open it with encoding="utf-8".') from None
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], T]) -> T:
-    """Let a file be written so that it is either the old one or the whole new one."""
-    partial = path.with_name(path.name + ".partial")
+    """Let a file be written so that it is either the old one or the whole new one.
+
+    It is made beside the target under a name that nobody can foresee. An existing file keeps its
+    permissions; a link is followed, and goes on leading there. Devices and pipes are written to.
+    """
+    target = _target(path)
+    if target.exists() and not target.is_file():
+        with target.open("wb") as output:
+            return write(output)
+    partial = target.with_name(f".{secrets.token_hex(8)}.partial")
     try:
-        with partial.open("wb") as output:
+        with partial.open("xb") as output:
             result = write(output)
-        partial.replace(path)
-    except OSError as fault:
+            output.flush()
+            os.fsync(output.fileno())
+        with suppress(OSError):
+            partial.chmod(stat.S_IMODE(target.stat().st_mode))
+        partial.replace(target)
+    except BaseException as fault:
         partial.unlink(missing_ok=True)
-        raise type(fault)(fault.errno, fault.strerror, str(path)) from None
-    except BaseException:
-        partial.unlink(missing_ok=True)
+        if isinstance(fault, OSError) and fault.filename in (None, str(partial)):
+            raise type(fault)(fault.errno, fault.strerror, str(path)) from None
         raise
     return result
+
+
+def _target(path: Path) -> Path:
+    """The file to be written, where links lead."""
+    try:
+        target = Path(os.path.realpath(path))
+    except ValueError as fault:
+        raise _no_path(fault) from None
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return target
+
+
+def _no_path(fault: ValueError) -> KipError:
+    return KipError("KIP_1001", f"This is no path: {fault}.", "Give a path.")
 
 
 def capsule_text(capsule: str | os.PathLike[str]) -> str:
@@ -84,6 +132,10 @@ def _read_open(source: IO[str] | IO[bytes]) -> str | bytes:
     except UnicodeDecodeError as fault:
         message = f"The file is no {fault.encoding.upper()} text."
         raise KipError("KIP_1001", message, "Save it as UTF-8, or open it in binary.") from None
+    except ValueError as fault:
+        if isinstance(fault, OSError):
+            raise
+        raise KipError("KIP_1001", f"The file cannot be read: {fault}.", "Open it.") from None
     if isinstance(found, str | bytes):
         return found
     message = "A document is a text or bytes; this file gives neither."
@@ -94,7 +146,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except ValueError as fault:
-        raise KipError("KIP_1001", f"This is no path: {fault}.", "Give a path or a text.") from None
+        raise _no_path(fault) from None
 
 
 def _read(path: Path) -> str:

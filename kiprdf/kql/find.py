@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
+from kiprdf.budget import current
+from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.probe import probe
 from kiprdf.kql.reader import Reader
+from kiprdf.kql.stages import is_linear, products, staged
 from kiprdf.kql.translate import translate
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
@@ -18,9 +21,10 @@ from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import prefixes
 from kiprdf.semantics.places import page_size
-from kiprdf.sparql.algebra import Select
-from kiprdf.sparql.text import render
+from kiprdf.sparql.algebra import Pattern, Select
+from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
+from kiprdf.store.base import Row
 
 CONCEPT, PROPOSITION = vocab.TYPE, vocab.REIFIES
 """The predicate of which every concept, every proposition, is the subject exactly once."""
@@ -71,7 +75,7 @@ def run(find: ast.Find, store: Store) -> tuple[list[list[Json]], str | None]:
     offset = cursor.decode(find)
     probe(find.where, store)
     planned = plan(find, store.iris, offset)
-    rows = store.select(text_of(planned.select, store.iris))
+    rows = _rows(planned.select, store)
     solutions: list[results.Solution] = [
         dict(zip(planned.names, cast(tuple[NamedNode | None, ...], row), strict=True))
         for row in rows
@@ -90,6 +94,33 @@ def run(find: ast.Find, store: Store) -> tuple[list[list[Json]], str | None]:
         return found, None
     commit = store.commit()
     return [column[:limit] for column in found], cursor.encode(find, commit, offset + limit)
+
+
+def _rows(select: Select, store: Store) -> list[Row]:
+    """The rows of a query; what may visit more solutions than it reads triples is watched."""
+    pattern = select.pattern
+    if is_linear(pattern):
+        return store.select(text_of(select, store.iris))
+    spending = current()
+    most = None if spending is None else spending.budget.max_product_rows
+    if most is not None:
+        for sides in products(pattern):
+            _require_small(sides, most, store)
+    select = replace(select, pattern=staged(pattern))
+    return store.select(text_of(select, store.iris), watched=True)
+
+
+def _require_small(sides: tuple[Pattern, Pattern], most: int, store: Store) -> None:
+    """Raise KIP_4002 when two patterns without a common variable have too many combinations."""
+    left, right = (
+        cast(Literal, store.select(render_count(staged(side), most + 1), watched=True)[0][0])
+        for side in sides
+    )
+    combinations = int(left.value) * int(right.value)
+    if combinations > most:
+        message = f"Two parts of WHERE share no variable, and have {combinations} combinations"
+        hint = "Link them by a proposition, or ask for each of them alone."
+        raise KipError("KIP_4002", f"{message}; {most} are allowed.", hint)
 
 
 def text_of(select: Select, iris: Iris) -> str:
@@ -113,6 +144,6 @@ def bindings(
     places = [names.index(target.name) for target in targets]
     return [
         tuple(cast(NamedNode, row[place]) for place in places)
-        for row in store.select(text_of(select, store.iris))
+        for row in _rows(select, store)
         if None not in row
     ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pyoxigraph import NamedNode
 
+from kiprdf import budget
 from kiprdf.language import ast
 from kiprdf.meta.search import ByMeaning, all_elements, index_rows, search
 from kiprdf.rdf.literals import Json
@@ -63,13 +64,29 @@ class Indexer:
         index = self._index
         if index is not None and not self._pending and index.commit == self._store.commit():
             return index
-        with self._lock():
+        # An index given up half-way would be begun anew by each SEARCH, and never be whole.
+        with self._lock(), budget.suspended():
             try:
                 return self._catch_up()
             except sqlite3.Error as fault:
                 self._give_up(fault)
                 self._path = None
                 return self._catch_up()
+
+    def is_sound(self) -> bool:
+        """Whether the index, once it has caught up, says what the graph says."""
+        with self._lock():
+            try:
+                return self.fresh().holds(index_rows(self._store, all_elements(self._store)))
+            except sqlite3.Error as fault:
+                self._give_up(fault)
+                return False
+
+    def remake(self) -> None:
+        """Make the index anew from the graph."""
+        with self._lock():
+            rows = index_rows(self._store, all_elements(self._store))
+            self.fresh().rebuild(rows, self._store.commit())
 
     def search(self, command: ast.Search) -> list[Json]:
         """Answer a SEARCH; an index that turns out to be damaged is made again, once."""

@@ -24,6 +24,7 @@ from pyoxigraph import NamedNode
 from kiprdf.rdf import vocab
 
 _PROPOSITION = "$proposition/"
+_W3C = "http://www.w3.org/"
 _CONCEPT_ID = re.compile(r"C:([^/]+)/(.+)", re.DOTALL)
 _PROPOSITION_ID = re.compile(r"P:([0-9a-f]{16}):([a-zA-Z_][a-zA-Z0-9_]*)")
 
@@ -192,10 +193,10 @@ def base_fault(base: str) -> str | None:
         NamedNode(base)
     except ValueError:
         return "is not an IRI"
-    if any(base.startswith(other) or other.startswith(base) for other in vocab.OWN):
+    if _overlaps(base, *vocab.OWN, vocab.BLANK):
         return "overlaps a namespace of kiprdf's own vocabulary"
-    if any(base.startswith(other) for other in (vocab.RDF, vocab.RDFS, vocab.XSD)):
-        return "lies in a namespace of the W3C"
-    if "http://www.w3.org/".startswith(base) or base.startswith("http://www.w3.org/"):
-        return "overlaps a namespace of the W3C"
-    return None
+    return "overlaps a namespace of the W3C" if _overlaps(base, _W3C) else None
+
+
+def _overlaps(base: str, *namespaces: str) -> bool:
+    return any(base.startswith(other) or other.startswith(base) for other in namespaces)

@@ -18,7 +18,7 @@ Json = Any
 _DEEPEST = 64
 """How deep arrays and objects nest at most, as in a command."""
 _LANGUAGE = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8})*")
-_DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
+DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _SPELLED = frozenset((vocab.DOUBLE, vocab.INTEGER, vocab.BOOLEAN, vocab.JSON))
 # Datatypes of which the engine rewrites the lexical form ("1.10" becomes "1.1"). A value of such a
@@ -72,7 +72,7 @@ def _from_value_object(value: dict[str, Json]) -> Literal | None:
     # What pyoxigraph refuses (a language tag, a datatype that is no IRI) stays a JSON object.
     with suppress(ValueError):
         if isinstance(language, str) and _LANGUAGE.fullmatch(language):
-            direction = _DIRECTIONS.get(str(value.get("@direction")))
+            direction = DIRECTIONS.get(str(value.get("@direction")))
             if len(value) == (2 if direction is None else 3):
                 return Literal(text, language=language, direction=direction)
         elif isinstance(datatype, str) and len(value) == 2 and _is_foreign(datatype):
@@ -94,10 +94,12 @@ def normal(term: Literal | NamedNode) -> Literal | NamedNode:
     """
     if isinstance(term, Literal) and term.datatype in _SPELLED:
         with suppress(LookupError, ValueError, RecursionError):
-            spelled = to_term(to_json(term))
-            # A value that has no such spelling (a JSON string, NaN) keeps its own.
+            value = to_json(term)
+            spelled = to_term(value)
+            # A value that has no such spelling (a JSON string, NaN, 1e400) keeps its own.
             same = isinstance(spelled, Literal) and spelled.datatype == term.datatype
-            return spelled if same else term
+            finite = not isinstance(value, float) or math.isfinite(value)
+            return spelled if same and finite else term
     return term
 
 

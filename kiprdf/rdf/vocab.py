@@ -12,6 +12,8 @@ ATTRIBUTE = "urn:kip:attribute/"
 METADATA = "urn:kip:metadata/"
 GRAPH = "urn:kip:graph/"
 LIST = "urn:kip:list/"
+BLANK = "urn:kip:blank/"
+"""What the names of blank nodes begin with, which are knowledge like other resources."""
 OWN = (KIP, ATTRIBUTE, METADATA, GRAPH, LIST)
 """The namespaces of the project, in which nothing else has its IRIs."""
 DEFAULT_BASE = "urn:kip:nexus/"
@@ -26,6 +28,9 @@ JSON = NamedNode(RDF + "JSON")
 LANG_STRING = NamedNode(RDF + "langString")
 DIR_LANG_STRING = NamedNode(RDF + "dirLangString")
 LABEL = NamedNode(RDFS + "label")
+FIRST = NamedNode(RDF + "first")
+REST = NamedNode(RDF + "rest")
+NIL = NamedNode(RDF + "nil")
 
 STRING = NamedNode(XSD + "string")
 BOOLEAN = NamedNode(XSD + "boolean")

@@ -103,6 +103,25 @@ class TextIndex:
             rows = _rank(connection, kind, weights, type, limit)
             return [Hit(_text(key), score / (1 + score)) for key, score in rows]
 
+    def holds(self, rows: Iterable[IndexRow]) -> bool:
+        """Return whether the index has these rows, word by word, and no others."""
+        number = 0
+        with self._file.use() as connection:
+            for row in rows:
+                number += 1
+                words = tuple(_blob(column) for column in _columns(row))
+                wanted = (_blob(row.type), digest(embedded_text(row)), *words)
+                if _stored(connection, row) != wanted:
+                    return False
+            elements, *words_of = (
+                int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+                for table in ("element", *KINDS)
+            )
+            for kind in KINDS:
+                # Raises an error where the words and the inverted index differ.
+                connection.execute(f"INSERT INTO {kind} ({kind}) VALUES ('integrity-check')")
+        return number == elements == sum(words_of)
+
     def entries(self, kind: Kind) -> Entries:
         """Return every row of a kind, and the commit they reflect."""
         with self._file.use() as connection:
@@ -148,13 +167,28 @@ def _insert(connection: sqlite3.Connection, row: IndexRow) -> None:
         "INSERT INTO element (key, kind, type, digest) VALUES (?, ?, ?, ?)",
         (_blob(row.key), row.kind, _blob(row.type), digest(embedded_text(row))),
     ).lastrowid
-    # Lines keep two aliases apart: no pair of characters spans them.
-    texts = (row.name, "\n".join(row.aliases), row.description, row.text)
-    columns = (exact_token(row.name), *(" ".join(segment(text)) for text in texts))
     connection.execute(
         f"INSERT INTO {_table(row.kind)} (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-        (identifier, *columns),
+        (identifier, *_columns(row)),
     )
+
+
+def _columns(row: IndexRow) -> tuple[str, ...]:
+    """The tokens of a row, a text a column."""
+    # Lines keep two aliases apart: no pair of characters spans them.
+    texts = (row.name, "\n".join(row.aliases), row.description, row.text)
+    return (exact_token(row.name), *(" ".join(segment(text)) for text in texts))
+
+
+def _stored(connection: sqlite3.Connection, row: IndexRow) -> tuple[object, ...] | None:
+    """What the tables hold under the key of a row."""
+    found: tuple[object, ...] | None = connection.execute(
+        f"SELECT element.type, element.digest, {_COLUMNS} FROM element "
+        f"JOIN {_table(row.kind)} AS words ON words.rowid = element.id "
+        "WHERE element.key = ? AND element.kind = ?",
+        (_blob(row.key), row.kind),
+    ).fetchone()
+    return found
 
 
 def _weigh(term: str) -> dict[str, float]:

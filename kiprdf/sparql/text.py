@@ -42,6 +42,12 @@ def render(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> 
     return writer.declarations() + text
 
 
+def render_count(pattern: Pattern, most: int) -> str:
+    """How many solutions a pattern has, as a SELECT of one number; ``most`` ends the count."""
+    body = _Writer({}).group(pattern, 1)
+    return f"SELECT (COUNT(*) AS ?number) WHERE {{ SELECT * WHERE {body} LIMIT {most} }}"
+
+
 class _Writer:
     """One rendering; remembers the prefixes it used."""
 

@@ -26,8 +26,13 @@ class Store(Protocol):
     @property
     def read_only(self) -> bool: ...
 
-    def select(self, query: str) -> list[Row]:
-        """The rows of a SELECT, cells in the order of its variables, None where unbound."""
+    def select(self, query: str, *, watched: bool = False) -> list[Row]:
+        """The rows of a SELECT, cells in the order of its variables, None where unbound.
+
+        A query that is ``watched`` may take long: it is given up when the time of the running
+        request is over (KIP_4001), and may call ``ALIVE`` and ``PASSED``. More rows than the
+        budget allows are KIP_4002.
+        """
 
     def match(
         self,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from types import TracebackType
+
+from kiprdf import budget
 
 
 class FairLock:
@@ -26,8 +29,11 @@ class FairLock:
     def __enter__(self) -> None:
         me = threading.get_ident()
         if self._owner != me:
-            with self._turn:
-                self._lock.acquire()
+            _take(self._turn)
+            try:
+                _take(self._lock)
+            finally:
+                self._turn.release()
             self._owner = me
         self._depth += 1
 
@@ -41,3 +47,12 @@ class FairLock:
         if self._depth == 0:
             self._owner = None
             self._lock.release()
+
+
+def _take(lock: threading.Lock) -> None:
+    """Wait for a lock, as long as the running request has time."""
+    spending = budget.current()
+    if spending is None or spending.deadline == math.inf:
+        lock.acquire()
+    elif not lock.acquire(timeout=min(spending.seconds_left(), threading.TIMEOUT_MAX)):
+        raise spending.expired()

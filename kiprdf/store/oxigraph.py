@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +20,7 @@ from typing import Any, TypeVar, cast
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions, Triple
 from pyoxigraph import Store as Engine
 
+from kiprdf import budget
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
@@ -25,6 +28,7 @@ from kiprdf.sparql.text import render_update
 from kiprdf.store.base import Row
 from kiprdf.store.delta import Delta
 from kiprdf.store.lock import FairLock
+from kiprdf.store.watch import Life, call
 
 T = TypeVar("T")
 
@@ -132,9 +136,15 @@ class OxigraphStore:
             raise StoreError("The nexus is closed.")
         return self._engine
 
-    def select(self, query: str) -> list[Row]:
-        solutions = cast(QuerySolutions, self.engine.query(query))
-        return [tuple(solution) for solution in solutions]
+    def select(self, query: str, *, watched: bool = False) -> list[Row]:
+        engine = self.engine
+
+        def selected(life: Life) -> list[Row]:
+            functions = life.functions if watched else None
+            found = engine.query(query, custom_functions=functions)
+            return life.taken(map(tuple, cast(QuerySolutions, found)))
+
+        return call(selected, budget.current(), watched=watched)
 
     def match(
         self,
@@ -142,10 +152,12 @@ class OxigraphStore:
         predicate: NamedNode | None,
         object: NamedNode | Literal | Triple | None,
     ) -> Iterator[Triple]:
+        budget.check()
         quads = self.engine.quads_for_pattern(subject, predicate, object, _DEFAULT)
         return (quad.triple for quad in quads)
 
     def describe(self, node: NamedNode) -> list[Triple]:
+        budget.check()
         quads = self.engine.quads_for_pattern(node, None, None, _DEFAULT)
         facts = self.iris.predicates
         return [quad.triple for quad in quads if not quad.predicate.value.startswith(facts)]
@@ -181,6 +193,44 @@ class OxigraphStore:
                 return result
         with self._lock:
             return function()
+
+    # Copying ----------------------------------------------------------------------------------
+
+    def backup(self, folder: str | os.PathLike[str]) -> None:
+        """Copy the store into a folder, which is absent or empty, as of one commit.
+
+        Others read and, unless the store lives in memory or is read-only, hardly wait. The copy is
+        whole or not there. Raises ``StoreError``.
+        """
+        target = Path(folder).absolute()
+        if "\0" in str(target):
+            raise StoreError("The path of the folder holds a NUL character.")
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise StoreError(f"{target} is not empty; a backup is made in a folder of its own.")
+        partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+        try:
+            partial.mkdir(parents=True)
+            self._copy_graph(partial / _GRAPH)
+            _write_manifest(partial, self.iris.base)
+            if target.exists():
+                target.rmdir()
+            partial.rename(target)
+        except (OSError, RuntimeError) as fault:
+            raise StoreError(f"No backup can be made in {target}: {fault}") from None
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def _copy_graph(self, graph: Path) -> None:
+        if self._folder is not None and not self.read_only:
+            with self.writing():
+                self.engine.flush()
+                # RocksDB's own: it links the files that never change.
+                self.engine.backup(str(graph))
+            return
+        # An iterator sees one state as long as it lives.
+        copy = Engine(str(graph))
+        copy.bulk_extend(iter(self.engine))
+        copy.flush()
 
     # Writing ----------------------------------------------------------------------------------
 
@@ -261,13 +311,17 @@ def _create(path: Path, base: str) -> Engine:
     try:
         (path / _GRAPH).mkdir(parents=True, exist_ok=True)
         engine = _open_engine(path, read_only=False)
-        text = json.dumps({"format": FORMAT, "base": base}, indent=2) + "\n"
-        partial = path / _PARTIAL
-        partial.write_text(text, "utf-8")
-        partial.replace(path / _MANIFEST)
+        _write_manifest(path, base)
     except OSError as fault:
         raise StoreError(f"No nexus can be made in {path}: {fault.strerror}.") from None
     return engine
+
+
+def _write_manifest(path: Path, base: str) -> None:
+    text = json.dumps({"format": FORMAT, "base": base}, indent=2) + "\n"
+    partial = path / _PARTIAL
+    partial.write_text(text, "utf-8")
+    partial.replace(path / _MANIFEST)
 
 
 def _require_base(engine: Engine, path: Path, base: str) -> None:

@@ -17,7 +17,7 @@ from .conftest import Invoke
 NAMES = 'FIND(?d.name, ?d.attributes.risk_level) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name ASC'
 ALL_COMMANDS = (
     *("demo", "run", "shell", "load", "explain", "info", "snapshot", "restore", "export"),
-    *("import", "diff", "schema", "publish"),
+    *("import", "diff", "schema", "publish", "check", "backup"),
 )
 
 

@@ -115,8 +115,8 @@ def test_people_are_imported_asked_for_and_taken_along(
     answer = invoke("import", "people.ttl", "--mapping", "foaf")
     assert answer.stdout == (
         "people.ttl: 6 triples\n"
-        "  concepts: 2 created, 0 updated\n"
-        "  propositions: 1 created, 0 updated\n"
+        "  concepts: 2 created, 0 updated, 0 unchanged\n"
+        "  propositions: 1 created, 0 updated, 0 unchanged\n"
     )
     asked = 'FIND(?o.name) WHERE { ({type: "Person", name: "Ada Lovelace"}, "knows", ?o) }'
     assert invoke("run", asked, "--format", "json").stdout == '{"result": ["Charles Babbage"]}\n'
@@ -128,14 +128,18 @@ def test_people_are_imported_asked_for_and_taken_along(
 
 def test_importing_again_updates(invoke: Invoke, people: Path) -> None:
     invoke("import", "people.ttl", "--mapping", "foaf")
-    assert "2 updated" in invoke("import", "people.ttl", "--mapping", "foaf").stdout
+    again = invoke("import", "people.ttl", "--mapping", "foaf").stdout
+    assert "concepts: 0 created, 0 updated, 2 unchanged" in again
+    people.write_text(people.read_text().replace("Ada Lovelace", "Ada"))
+    again = invoke("import", "people.ttl", "--mapping", "foaf").stdout
+    assert "concepts: 0 created, 1 updated, 1 unchanged" in again
 
 
 def test_the_report_is_json_on_demand(invoke: Invoke, people: Path) -> None:
     command = ("import", "people.ttl", "-m", "foaf", "--format-of-report", "json")
     report = json.loads(invoke(*command).stdout)
     assert (report["file"], report["triples"]) == ("people.ttl", 6)
-    assert report["concepts"] == {"created": 2, "updated": 0}
+    assert report["concepts"] == {"created": 2, "updated": 0, "unchanged": 0}
 
 
 def test_a_dry_run_writes_nothing(loaded: Invoke, people: Path) -> None:
@@ -169,8 +173,8 @@ def test_what_is_missing_is_defined_on_demand(invoke: Invoke, tmp_path: Path) ->
     (tmp_path / "rivers.ttl").write_text(RIVERS, "utf-8")
     assert invoke("import", "rivers.ttl", "--define").stdout == (
         "rivers.ttl: 3 triples\n"
-        "  concepts: 2 created, 0 updated\n"
-        "  propositions: 1 created, 0 updated\n"
+        "  concepts: 2 created, 0 updated, 0 unchanged\n"
+        "  propositions: 1 created, 0 updated, 0 unchanged\n"
         "  concept types defined: River\n"
         "  predicates defined: flows\n"
     )

@@ -23,7 +23,7 @@ import kiprdf
 from kiprdf import resources
 from kiprdf.interchange.formats import json_text
 from kiprdf.interchange.mapping.contexts import Mapping, Term, packs
-from kiprdf.interchange.mapping.terms import NESTED
+from kiprdf.interchange.mapping.terms import MAPS
 from kiprdf.rdf import vocab
 from kiprdf.source import Span, position
 
@@ -44,11 +44,15 @@ def value(node: NamedNode | None) -> str | None:
     return None if node is None else node.value
 
 
-def refusal(*sources: Any, **options: Any) -> kiprdf.KipError:
+def refusal(*sources: Any, code: str = "KIP_1001", **options: Any) -> kiprdf.KipError:
     with pytest.raises(kiprdf.KipError) as found:
         Mapping.load(*sources, **options)
-    assert found.value.code == "KIP_1001"
+    assert found.value.code == code
     return found.value
+
+
+def excess(*sources: Any, **options: Any) -> kiprdf.KipError:
+    return refusal(*sources, code="KIP_4002", **options)
 
 
 # What a context says ----------------------------------------------------------------------------
@@ -302,7 +306,7 @@ def test_protected_terms_stay() -> None:
         ({"@id": "ex:k", "@prefix": "yes"}, "@prefix is true or false."),
         ({"@id": "ex:k", "@protected": 1}, "@protected is true or false."),
         ({"@id": "ex:k", "@nest": "@id"}, "'@nest' takes '@nest' or a term that stands for it."),
-        ({"@id": "ex:k", "@context": "x"}, "The context <x> is remote."),
+        ({"@id": "ex:k", "@context": "x"}, "'x' is no absolute URL of a context."),
         (
             {"@id": "ex:k", "@context": {"j": "x:j"}},
             "'x:j' has the prefix 'x', which is not defined.",
@@ -348,10 +352,10 @@ def test_what_a_caller_gives_is_bounded_as_texts_are() -> None:
     nested: list[Any] = []
     for _ in range(2000):
         nested = [nested]
-    assert refusal({"@context": nested}).message.endswith("nests deeper than 64 levels.")
+    assert excess({"@context": nested}).message.endswith("nests deeper than 64 levels.")
     chain = {f"t{n}": f"t{n + 1}" for n in range(2000)}
     message = "Terms are defined by terms over more than 64 steps."
-    assert refusal({"@context": {**chain, "t2000": "urn:x:t"}}).message.endswith(message)
+    assert excess({"@context": {**chain, "t2000": "urn:x:t"}}).message.endswith(message)
     assert refusal({"@context": {5: "urn:x:t"}}).message.endswith("context are strings.")
 
 
@@ -403,6 +407,8 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonld"
     path.write_bytes(b"\xff\xfe")
     assert refusal(path).message == "own.jsonld is no UTF-8 text."
+    path.write_bytes(b'{"@context":\n {"k": "\xff"}}')
+    assert refusal(path).position == (2, 9)
 
 
 def test_a_missing_file_is_an_error_of_files(tmp_path: Path) -> None:
@@ -414,6 +420,154 @@ def test_a_missing_pack_is_told_with_those_there_are() -> None:
     error = refusal("schema_org")
     assert error.message == "There is no mapping 'schema_org'."
     assert error.hint == "Packs are called schema-org; everything else is a path."
+
+
+# What is too much -------------------------------------------------------------------------------
+
+
+def own(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "own.jsonld"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_file_of_many_bytes_is_not_read(tmp_path: Path) -> None:
+    text = '{"@context": {"k": "urn:x:k"}}'
+    assert Mapping.load(own(tmp_path, text.ljust(1_000_000))).attribute("k")
+    error = excess(own(tmp_path, text.ljust(1_000_001)))
+    assert error.message == "own.jsonld is larger than 1000000 bytes."
+
+
+def test_a_file_that_nests_deeply_is_refused_at_its_place(tmp_path: Path) -> None:
+    error = excess(own(tmp_path, '{"@context":\n' + "[" * 100_000 + "]" * 100_000 + "}"))
+    assert error.message == "own.jsonld: The JSON nests deeper than 64 levels."
+    assert (error.position, error.hint) == ((2, 64), "Write it flat.")
+
+
+def test_a_number_without_end_is_refused_at_its_place(tmp_path: Path) -> None:
+    error = refusal(own(tmp_path, '{"@context": {\n"k": ' + "9" * 5000 + "}}"))
+    assert error.message == "own.jsonld: This is no JSON: the number is too long."
+    assert error.position == (2, 6)
+
+
+def test_a_second_context_is_refused_at_its_place(tmp_path: Path) -> None:
+    error = refusal(own(tmp_path, '{"@context": {},\n "@context": {"k": "urn:x:k"}}'))
+    end = "the key '@context' stands here a second time."
+    assert error.message == f"own.jsonld: This is no JSON: {end}"
+    assert error.position == (2, 2)
+
+
+def test_a_long_prefix_makes_no_long_iris(tmp_path: Path) -> None:
+    prefix = "urn:x:".ljust(1998, "x") + ":"
+    short = {"p": prefix, "k": "p:k"}
+    assert len(Mapping.load({"@context": short}).attribute("k").iri.value) == 2000  # type: ignore[union-attr]
+    end = "is longer than 2000 characters, prefix and all."
+    assert refusal({"@context": {**short, "j": "p:jj"}}).message == f"The mapping, j: 'p:jj' {end}"
+    error = refusal(own(tmp_path, json.dumps({"@context": {"p": prefix * 50, "k": "p:k"}})))
+    assert error.message.endswith(end)
+    assert error.position == (1, 15)
+
+
+def test_many_terms_below_many_contexts_are_too_much() -> None:
+    terms = {f"t{n}": f"urn:x:{n}" for n in range(5_000)}
+    types = {f"T{n}": {"@id": f"urn:y:{n}", "@context": {"k": "urn:z:k"}} for n in range(100)}
+    message = "The contexts lie upon more than 500000 terms in all."
+    assert excess({"@context": {**terms, **types}}).message.endswith(message)
+    assert excess({"@context": [{f"t{n}": "urn:x:t"} for n in range(2_000)]})
+    assert excess({"@context": [None] * 500_001}).message.endswith(message)
+
+
+def test_forty_thousand_terms_are_not_too_many(tmp_path: Path) -> None:
+    terms = {f"t{n}": f"urn:x:{n}" for n in range(40_000)}
+    found = Mapping.load(own(tmp_path, json.dumps({"@context": terms})))
+    assert value(found.predicate("t39999")) == "urn:x:39999"
+    assert found.predicate_of("urn:x:39999") == "t39999"
+
+
+def test_many_prefixes_are_written_again() -> None:
+    prefixes = {f"p{n}": f"urn:x:{n}:" for n in range(20_000)}
+    terms = {f"t{n}": f"p{n}:k" for n in range(20_000)}
+    context = Mapping.load({"@context": {**prefixes, **terms}}).context()
+    assert (context["t0"], context["t19999"]) == ("p0:k", "p19999:k")
+
+
+def test_remote_contexts_nest_no_deeper_than_one() -> None:
+    def nested(url: str) -> Any:
+        context: Any = f"https://x.example/{int(url.rpartition('/')[2]) + 1}"
+        for _ in range(40):
+            context = [context]
+        return {"@context": context}
+
+    message = "https://x.example/1: The context nests deeper than 64 levels."
+    assert excess("https://x.example/0", loader=nested).message == message
+
+
+def test_messages_show_the_beginning_of_long_words() -> None:
+    error = refusal({"@context": {"k" * 5000: "zz:a"}})
+    end = "'zz:a' has the prefix 'zz', which is not defined."
+    assert error.message == f"The mapping, {'k' * 60}…: {end}"
+
+
+def test_long_words_are_not_compared_with_each_other() -> None:
+    error = refusal({"@context": {"p" * 200_000: "urn:x:", "k": "p" * 199_999 + "q:k"}})
+    assert error.hint == "Write a shorter one."
+
+
+def test_half_a_character_is_shown_by_its_number(tmp_path: Path) -> None:
+    error = refusal(own(tmp_path, '{"@context": {"k": "\\ud800"}}'))
+    assert error.message == r"own.jsonld, k: '\ud800' is no absolute IRI."
+
+
+# What to do about it ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("definition", "hint"),
+    [
+        ("exx:k", "Did you mean 'ex:'?"),
+        ("foo:k", "Write an absolute IRI, or define the prefix before the colon."),
+        ("https:/ex.org/k", "It begins with 'https://' and has no blanks."),
+        ({"id": "ex:k"}, "Write '@id'."),
+        ({"@id": "ex:k", "j": "ex:j"}, "Terms of its own stand in its '@context'."),
+        ({"@id": "ex:k", "@type": "date"}, f"Write '{XSD}date'."),
+        ({"@id": "ex:k", "@type": "xsd:datetime"}, "XML Schema has dateTime."),
+        ({"@id": "ex:k", "@context": "schema-org"}, "To stack packs and files, load several "
+         "mappings."),
+        (
+            "@vocab",
+            "A term may stand for @direction, @id, @language, @list, @nest, @none, @set, @type, "
+            "@value.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_refusal_tells_what_to_write(definition: Any, hint: str) -> None:
+    assert refusal({"@context": {"ex": EX, "xsd": XSD, "k": definition}}).hint == hint
+
+
+def test_a_map_without_nest_is_told_what_to_write() -> None:
+    error = refusal({"@context": {"attributes": {"@context": {"k": "urn:x:k"}}}})
+    assert error.hint == 'Write "attributes": {"@id": "@nest", "@context": {…}}.'
+
+
+def test_a_keyword_below_a_vocabulary_is_no_iri() -> None:
+    assert refusal({"@context": {"@vocab": EX, "k": "@foo"}})
+    assert refusal({"@context": {"@vocab": EX, "k": {"@type": "@foo"}}})
+
+
+@pytest.mark.parametrize("text", ["null", "[]", '{"context": {}}'])
+def test_a_file_without_a_context_is_told_at_its_beginning(text: str, tmp_path: Path) -> None:
+    assert refusal(own(tmp_path, text)).position == (1, 1)
+
+
+@pytest.mark.parametrize("source", ["", "."])
+def test_a_folder_is_no_mapping(source: str) -> None:
+    assert refusal(source).message == f"'{source}' is no file."
+
+
+def test_a_loader_that_fails_is_told_with_the_url() -> None:
+    error = refusal("https://x.example/", loader={}.__getitem__)
+    what = "The context <https://x.example/> cannot be loaded (KeyError: 'https://x.example/')."
+    assert error.message == f"The mapping: {what}"
 
 
 # Remote contexts --------------------------------------------------------------------------------
@@ -457,12 +611,16 @@ def test_an_import_lies_beneath() -> None:
         ({"@import": 5}, "@import takes the URL of a context."),
         ({"@import": "https://b.example/"}, "The imported context must be one object."),
         ("https://faulty.example/", ", k: A term is defined by an IRI, an object or null."),
-        (["https://a.example/"] * 65, "The mapping asks for more than 64 remote contexts."),
     ],
 )  # fmt: skip
 def test_a_faulty_remote_context_is_refused(context: Any, message: str) -> None:
     found = refusal({"@context": context}, loader=REMOTE.__getitem__).message
     assert found.endswith(message)
+
+
+def test_too_many_remote_contexts_are_refused() -> None:
+    error = excess({"@context": ["https://a.example/"] * 65}, loader=REMOTE.__getitem__)
+    assert error.message == "The mapping: The mapping asks for more than 64 remote contexts."
 
 
 # The packs --------------------------------------------------------------------------------------
@@ -514,7 +672,7 @@ def test_the_types_and_predicates_of_a_pack_are_those_of_the_bundled_capsules(pa
     top = {
         term
         for term, definition in context.items()
-        if not (term.startswith("@") or str(definition).startswith("@") or term in NESTED)
+        if not (term.startswith("@") or str(definition).startswith("@") or term in MAPS)
         and term not in Mapping.load(pack).prefixes
     }
     # "Concept" and the predicates between concepts are what SKOS itself is about.
@@ -673,7 +831,7 @@ def contexts(draw: Any, depth: int = 2) -> dict[str, Any]:
     found: dict[str, Any] = {**draw(defaults)}
     found |= draw(st.dictionaries(st.sampled_from((*KEYS, *TYPES)), terms, max_size=4))
     if depth:
-        for nested in NESTED if depth == 2 else NESTED[:1]:
+        for nested in MAPS if depth == 2 else MAPS[:1]:
             if draw(st.booleans()):
                 found[nested] = {"@id": "@nest", "@context": draw(contexts(depth=0))}
     if depth == 2:
@@ -714,7 +872,7 @@ def by_mapping(term: Term | None) -> set[str]:
 def test_oxigraph_understands_every_context_alike(context: dict[str, Any]) -> None:
     full = {"@version": 1.1, "ex": EX, "xsd": XSD, **context}
     # An empty context, since without one Oxigraph forgets that of the type inside of "@nest".
-    full |= {name: full.get(name, nest()) for name in NESTED}
+    full |= {name: full.get(name, nest()) for name in MAPS}
     found = Mapping.load({"@context": full})
     for shown in (full, found.context()):
         for key in KEYS:

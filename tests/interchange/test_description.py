@@ -211,14 +211,22 @@ def test_two_keys_of_one_name_with_one_value_count_once(tmp_path: Path) -> None:
 
 def test_the_sizes_and_other_forms_are_those_of_the_files(tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    nexus = demonstration()
-    publish(nexus._store, folder)
+    place = "https://data.example.org/kb/"
+    publish(demonstration()._store, folder, address=place)
     graph = rdflib.Graph().parse(folder / "void.ttl")
     for one in graph.objects(dataset_of(graph), rdflib.DCAT.distribution):
-        name = str(graph.value(one, rdflib.DCAT.downloadURL)).removeprefix(nexus.base_iri)
+        name = str(graph.value(one, rdflib.DCAT.downloadURL)).removeprefix(place)
         assert (folder / name).stat().st_size == int(graph.value(one, rdflib.DCAT.byteSize)), name
     (form,) = graph.subjects(DCTERMS.isFormatOf)
     text = (folder / "nexus.rdf12.ttl").read_bytes()
     assert numbers(graph, form)["triples"] == len(
         list(pyoxigraph.parse(text, format=RdfFormat.TURTLE))
     )
+
+
+def test_a_base_that_is_no_place_names_no_files(tmp_path: Path) -> None:
+    publish(demonstration()._store, tmp_path / "site")
+    graph = rdflib.Graph().parse(tmp_path / "site" / "void.ttl")
+    assert str(dataset_of(graph)) == "urn:kip:nexus/void.ttl#dataset"
+    for term in (rdflib.VOID.dataDump, rdflib.DCAT.downloadURL, rdflib.DCAT.landingPage):
+        assert list(graph.objects(None, term)) == []

@@ -12,7 +12,7 @@ import random
 import socket
 import subprocess
 import sys
-import time
+import tracemalloc
 from collections.abc import Callable
 from functools import cache
 from typing import Any, get_args
@@ -29,7 +29,7 @@ from rdflib.compare import isomorphic
 import kiprdf
 from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
-from kiprdf.interchange.formats import Format, Profile, format_of, parse
+from kiprdf.interchange.formats import Format, Profile, format_of, jsonld_faults, parse, parsing
 from kiprdf.interchange.formats.graphs import to_rdflib
 from kiprdf.interchange.formats.layout import spelled
 from kiprdf.interchange.mapping.contexts import Mapping
@@ -350,9 +350,28 @@ def test_a_large_document_is_passed_on_in_pieces() -> None:
             self.longest = max(self.longest, len(piece))
             return super().write(piece)
 
-    target = Pieces()
-    formats.write(triples, target, "ntriples", Iris(base))
-    assert target.longest < len(target.getvalue()) / 3
+    for format in FORMATS:
+        target = Pieces()
+        formats.write(triples, target, format, Iris(base))
+        assert target.longest < len(target.getvalue()) / 2, format
+
+
+@pytest.mark.parametrize("format", [found for found in FORMATS if found != "rdfxml"])
+def test_a_document_is_never_in_memory_as_a_whole(format: Format) -> None:
+    label = pyoxigraph.NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
+    triples = [
+        Triple(
+            pyoxigraph.NamedNode(f"urn:kip:nexus/T/{n}"), label, pyoxigraph.Literal("x" * 10_000)
+        )
+        for n in range(2_000)
+    ]
+    with open(os.devnull, "wb") as target:
+        tracemalloc.start()
+        formats.write(triples, target, format, Iris("urn:kip:nexus/"))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    # The text has 20 MB.
+    assert peak < 6_000_000
 
 
 # What it looks like
@@ -638,6 +657,16 @@ XML = f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:u="urn:u/">'
 TURTLE_PERSON = '@prefix f: <urn:f/> .\n<urn:a> f:name "Ann"@en ; f:knows [ f:name "Bob" ] .\n'
 
 
+@pytest.fixture
+def no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parser of RDF, which would crash or take minutes, is not asked."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("the parser was asked")
+
+    monkeypatch.setattr(parsing, "parse_rdf", refuse)
+
+
 def refusal(content: str | bytes, format: Format, **options: Any) -> kiprdf.KipError:
     with pytest.raises(kiprdf.KipError) as raised:
         parse(content, format, **options)
@@ -698,6 +727,49 @@ def test_a_broken_document_is_refused_with_line_and_column(
 def test_a_text_that_is_no_utf_8_is_refused_with_line_and_column() -> None:
     error = refusal(b'<urn:a> <urn:b>\n"\xff" .', "turtle")
     assert error.located_message.startswith("2:2 "), error
+
+
+@pytest.mark.parametrize(
+    ("format", "content", "position", "said"),
+    [
+        ("jsonld", '{"@context": {"@base": "\\q/"}}', (1, 25), "escape"),
+        ("jsonld", '{"@context": {"a": "urn:a"},\n"@context": {}}', (2, 1), "'@context' twice"),
+        ("jsonld", '{"@context": {"a": "urn:a",\n"a": "urn:b"}, "a": 1}', (2, 1), "'a' twice"),
+        ("jsonld", '{"@context": {},\n"\\u0040context": {}}', (2, 1), "'@context' twice"),
+        ("jsonld", '{"urn:a": "\x00"}', (1, 12), "invalid control character."),
+        ("rdfxml", b'<?xml version="1.0" encoding="iso-8859-99"?><a/>', None, "iso-8859-99"),
+        ("rdfxml", b'<?xml version="1.0" encoding="windows-1259"?><a/>', None, "windows-1259"),
+        ("rdfxml", b"\xff\xfe\x00\xd8", (1, 1), "UTF-16"),
+        ("turtle", b"\xff\xfe<", (1, 1), "UTF-16"),
+        ("turtle", 5, None, "not int"),
+        (["turtle"], "", None, "no format ['turtle']"),
+    ],
+)  # fmt: skip
+def test_what_no_reader_agrees_on_is_refused(
+    format: Any, content: Any, position: tuple[int, int] | None, said: str
+) -> None:
+    error = refusal(content, format)
+    assert (error.code, error.position) == ("KIP_1001", position), error
+    assert said in error.message
+
+
+@pytest.mark.parametrize("digits", ["9" * 5_000, "-" + "9" * 5_000, "0." + "1" * 5_000])
+def test_a_number_that_python_does_not_read_is_refused(digits: str) -> None:
+    error = refusal(f'{{"urn:p":\n{digits}}}', "jsonld")
+    assert (error.code, error.position) == ("KIP_4002", (2, 1))
+
+
+def test_a_broken_base_of_a_snapshot_is_refused_at_its_place() -> None:
+    with pytest.raises(kiprdf.KipError) as raised:
+        formats.read('{"@context": {"@base": "\\q"}}', "jsonld", SMALL_BASE)
+    assert (raised.value.code, raised.value.position) == ("KIP_1001", (1, 24))
+
+
+@pytest.mark.parametrize("format", ["turtle", "rdfxml", "jsonld"])
+def test_a_snapshot_in_utf_16_is_read(format: Format) -> None:
+    base, triples = nexus_of("small")
+    text = written(triples, format, base).decode().replace('encoding="UTF-8"', 'encoding="UTF-16"')
+    assert set(formats.read(text.encode("utf-16"), format, base)) == triples
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -761,10 +833,11 @@ NAMESPACES = "<u:a " + " ".join(f'xmlns:n{n}="urn:u"' for n in range(500)) + ">"
     ],
     ids=lambda value: value[:24],
 )
-def test_what_would_crush_a_parser_is_refused_at_once(format: Format, content: str) -> None:
-    begin = time.perf_counter()
+def test_what_would_crush_a_parser_never_reaches_it(
+    format: Format, content: str, no_parser: None
+) -> None:
     error = refusal(content, format)
-    assert (error.code, time.perf_counter() - begin < 2) == ("KIP_4002", True), error
+    assert error.code == "KIP_4002", error
     assert error.position is not None
 
 
@@ -773,12 +846,13 @@ def test_what_would_crush_a_parser_is_refused_at_once(format: Format, content: s
     [('{"@id": "urn:T", "@context": {"b": "urn:b"}}', '{"@type": "T", "b": 1}'),
      ('"urn:T"', '{"@context": {}, "@type": "T"}')],
 )  # fmt: skip
-def test_large_contexts_that_are_taken_up_often_are_refused_at_once(scoped: str, item: str) -> None:
+def test_large_contexts_that_are_taken_up_often_never_reach_the_parser(
+    scoped: str, item: str, no_parser: None
+) -> None:
     terms = ",".join(f'"t{n}": "urn:{n}"' for n in range(20_000))
     items = ",".join([item] * 20_000)
-    begin = time.perf_counter()
     error = refusal(f'{{"@context": {{"T": {scoped}, {terms}}}, "@graph": [{items}]}}', "jsonld")
-    assert (error.code, time.perf_counter() - begin < 2) == ("KIP_4002", True)
+    assert error.code == "KIP_4002"
 
 
 def test_a_context_that_nests_without_end_is_refused() -> None:
@@ -788,6 +862,39 @@ def test_a_context_that_nests_without_end_is_refused() -> None:
     content = '{"@context": "https://e.example/0"}'
     error = refusal(content, "jsonld", loader=lambda url: {"@context": context})
     assert error.code == "KIP_4002"
+
+
+def faulty(members: int, depth: int) -> str:
+    """A JSON-LD document with its fault far below, beside much that is none."""
+    beside = ", ".join(f'"urn:t{n}": {n}' for n in range(members))
+    fault = '{"@value": 1, "@type": 3}'
+    return '{"urn:a": ' * depth + fault + f", {beside}}}" * depth
+
+
+@pytest.mark.parametrize(("members", "depth"), [(10, 60), (2_000, 2), (3_000, 60), (80_000, 1)])
+def test_the_place_of_a_fault_is_looked_for_in_linear_time(members: int, depth: int) -> None:
+    text, parsed = faulty(members, depth), []
+
+    def fails(part: str) -> bool:
+        parsed.append(len(part))
+        return '"@type": 3' in part
+
+    assert jsonld_faults.place(text, fails).start >= 0
+    assert sum(parsed) <= max(8 * len(text), 2_000_000)
+
+
+@pytest.mark.parametrize(("members", "depth"), [(0, 1), (10, 30), (2_000, 2), (20_000, 1)])
+def test_a_fault_beside_much_that_is_none_is_found(members: int, depth: int) -> None:
+    text = faulty(members, depth) if members else '{"urn:a": {"@value": 1, "@type": 3}}'
+    error = refusal(text, "jsonld")
+    assert error.position == (1, text.index('"@type"') + 1), error
+
+
+def test_a_fault_beside_a_large_context_is_found() -> None:
+    terms = ", ".join(f'"t{n}": "urn:t{n}"' for n in range(3_000))
+    values = ", ".join(f'"t{n}": {n}' for n in range(3_000))
+    text = f'{{"@context": {{{terms}}}, {values}, "urn:z": {{"@value": 1, "@type": 3}}}}'
+    assert refusal(text, "jsonld").position == (1, text.index('"@type"') + 1)
 
 
 def test_lists_may_be_written_out_in_xml() -> None:
@@ -814,12 +921,10 @@ LAUGHS = "".join(
         "",
     ],
 )
-def test_document_type_definitions_of_xml_are_refused(declared: str) -> None:
+def test_document_type_definitions_of_xml_are_refused(declared: str, no_parser: None) -> None:
     text = f"<!DOCTYPE rdf:RDF {declared}>\n{XML}<rdf:Description><u:p>&l9;&x;</u:p>"
-    begin = time.perf_counter()
     error = refusal(f"\n{text}</rdf:Description></rdf:RDF>", "rdfxml")
     assert (error.code, "DOCTYPE" in error.message, error.position) == ("KIP_1001", True, (2, 1))
-    assert time.perf_counter() - begin < 1
 
 
 # No network

@@ -1,30 +1,23 @@
-"""Mapped triples: expected forms, and that the way back is exact, whatever the mapping.
-
-``KIPRDF_EXAMPLES`` sets how many datasets and mappings are tried.
-"""
+"""Mapped triples: expected forms, and the way back; ``properties.test_mappings`` draws others."""
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import rdflib
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, RdfFormat, Store, Triple, parse, serialize
 
 import kiprdf
-from kiprdf.interchange.dataset import check_dataset
+from kiprdf.interchange.formats.profiles import Profile, from_profile, to_profile
 from kiprdf.interchange.mapping.contexts import Mapping, packs
 from kiprdf.interchange.mapping.mapped import from_mapped, to_mapped
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, proposition_digits
 from kiprdf.rdf.literals import normal, to_term
-from kiprdf.rdf.reification import to_rdf11, to_rdf12
+from kiprdf.rdf.reification import to_rdf12
 from tests.interchange.nexuses import colliding, demonstration, hostile, small
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "150"))
 IRIS = Iris("urn:kip:nexus/")
 EX = "https://ex.org/"
 XSD = vocab.XSD
@@ -48,7 +41,9 @@ def metadata(value: Any, key: str = "k", node: NamedNode = ANN) -> Triple:
 def mapped(under: Mapping, *triples: Triple) -> list[str]:
     """The mapped triples as N-Triples; the way back is tested by the way."""
     found = list(to_mapped(triples, IRIS, under))
-    assert set(from_mapped(found, IRIS, under)) == set(triples)
+    for profile in get_args(Profile):
+        told = from_profile(to_profile(found, profile))
+        assert set(from_mapped(told, IRIS, under)) == set(triples)
     return [str(triple).replace(EX, "ex:").replace(XSD, "xsd:") for triple in found]
 
 
@@ -262,11 +257,12 @@ def test_a_label_that_is_not_the_name_is_the_attribute_that_is_mapped_to_it() ->
     ]
 
 
-@pytest.mark.parametrize("profile", [to_rdf11, to_rdf12])
-def test_a_fact_and_its_link_are_mapped(profile: Any) -> None:
-    lines = mapped(mapping(knows="ex:knows"), *profile(LINK, KNOWS))
-    assert lines[0] == f"{ANN_} <ex:knows> <{BOB.value}>"
-    assert not any("PropositionType" in line for line in lines)
+def test_a_fact_and_its_link_are_mapped() -> None:
+    fact = f"{ANN_} <ex:knows> <{BOB.value}>"
+    assert mapped(mapping(knows="ex:knows"), *to_rdf12(LINK, KNOWS)) == [
+        fact,
+        f"<{LINK.value}> <{vocab.REIFIES.value}> <<( {fact} )>>",
+    ]
 
 
 def test_a_predicate_with_the_iri_of_an_attribute_comes_back() -> None:
@@ -303,6 +299,77 @@ def test_nothing_is_mapped_onto_what_kip_itself_writes(iri: str) -> None:
     under = mapping(k=iri, knows=iri)
     found = [attribute("x"), *to_rdf12(LINK, KNOWS)]
     assert mapped(under, *found) == [str(triple) for triple in found]
+
+
+# Forms that profiles read as something else ---------------------------------------------------
+
+JSON = f"^^<{vocab.JSON.value}>"
+
+
+def test_a_json_text_is_told_from_the_plain_text_of_another_key() -> None:
+    under = mapping(a="ex:k", b={"@id": "ex:k", "@type": "@json"})
+    assert mapped(under, attribute("x", "b")) == [
+        f'{ANN_} <urn:kip:attribute/b> "x"',
+        f'{ANN_} <ex:k> "\\"x\\""{JSON}',
+    ]
+
+
+def test_a_json_text_and_the_same_plain_text_both_stay() -> None:
+    under = mapping(a="ex:k", b={"@id": "ex:k", "@type": "@json"})
+    assert mapped(under, attribute("x", "a"), attribute("x", "b")) == [
+        f'{ANN_} <urn:kip:attribute/a> "x"',
+        f'{ANN_} <ex:k> "x"',
+        f'{ANN_} <urn:kip:attribute/b> "x"',
+        f'{ANN_} <ex:k> "\\"x\\""{JSON}',
+    ]
+
+
+def test_a_json_text_is_told_from_the_name() -> None:
+    under = mapping(name="ex:name", k={"@id": "ex:name", "@type": "@json"})
+    assert mapped(under, NAMED, attribute("Ann")) == [
+        f'{ANN_} <{vocab.LABEL.value}> "Ann"',
+        f'{ANN_} <ex:name> "Ann"',
+        f'{ANN_} {KEY} "Ann"',
+        f'{ANN_} <ex:name> "\\"Ann\\""{JSON}',
+    ]
+
+
+def test_a_json_text_that_would_be_read_as_the_label_is_not_written() -> None:
+    under = mapping(k={"@id": vocab.LABEL.value, "@type": "@json"})
+    assert mapped(under, attribute("Ann")) == [f'{ANN_} {KEY} "Ann"']
+
+
+def test_a_value_object_in_json_is_replaced_where_no_other_key_has_its_iri() -> None:
+    under = mapping(k={"@id": "ex:k", "@type": "@json"})
+    assert mapped(under, attribute({"@value": "Hut", "@language": "de"})) == [
+        f'{ANN_} <ex:k> "{{\\"@language\\":\\"de\\",\\"@value\\":\\"Hut\\"}}"{JSON}',
+    ]
+
+
+def test_nothing_becomes_a_statement_of_rdf() -> None:
+    statement = vocab.STATEMENT.value
+    under = mapping(Person=statement, k={"@id": vocab.TYPE.value, "@type": "@id"})
+    found = [TYPED, attribute(statement)]
+    assert mapped(under, *found) == [str(triple) for triple in found]
+
+
+def test_a_text_is_no_type() -> None:
+    assert mapped(mapping(k=vocab.TYPE.value), attribute("x")) == [f'{ANN_} {KEY} "x"']
+
+
+@pytest.mark.parametrize("name", ["langString", "dirLangString"])
+def test_no_literal_has_the_datatype_of_languages_without_one(name: str) -> None:
+    text = {"@value": "x", "@type": vocab.RDF + name}
+    assert forms("ex:k", text) == [f"<ex:k> {to_term(text)}"]
+
+
+@pytest.mark.parametrize("text", ["1e400", "-1e400", "INF", "NaN"])
+def test_a_number_beyond_doubles_keeps_its_text(text: str) -> None:
+    own = f'{KEY} "{text}"'
+    assert forms({"@id": "ex:k", "@type": "xsd:double"}, text) == [
+        own,
+        f'<ex:k> "{text}"^^<xsd:double>',
+    ]
 
 
 # The way back ----------------------------------------------------------------------------------
@@ -351,130 +418,3 @@ def normalised(triple: Triple) -> Triple:
     value = triple.object
     term = normal(value) if isinstance(value, Literal) else value
     return Triple(triple.subject, triple.predicate, term)
-
-
-KEYS = ("a", "b", "name", "k")
-TYPES = ("Person", "Stone")
-PREDICATES = ("knows", "likes", "a")
-TARGETS = ("ex:1", "ex:2", "ex:3", "ex:4")
-TEXTS = (
-    "x", "Ann", "S", "", "2026-01-01", "2026-01-01T00:00:00.000Z", "5", "1.0", "true", "null",
-    "https://ann.example/", "https://ex.org/1", "urn:kip:vocab/null", "urn:kip:nexus/Person/Ann",
-    "note:hello", "no iri", "http://[", "a\nb", "é", "-0", "INF",
-)  # fmt: skip
-scalars = (
-    st.sampled_from(TEXTS)
-    | st.sampled_from([0, 1, 5, -1, 2**62, 0.0, 1.0, 0.5, 1e300, -0.0])
-    | st.booleans()
-    | st.none()
-    | st.sampled_from(TEXTS).map(lambda text: {"@id": text})
-    | st.builds(
-        lambda text, language: {"@value": text, "@language": language},
-        st.sampled_from(TEXTS),
-        st.sampled_from(["en", "de", "EN", "no tag"]),
-    )
-    | st.builds(
-        lambda text, name: {"@value": text, "@type": XSD + name},
-        st.sampled_from(TEXTS),
-        st.sampled_from(["date", "anyURI", "decimal", "string", "integer", "token"]),
-    )
-    | st.just({"@value": "x", "@language": "en", "@direction": "rtl"})
-)
-values = scalars | st.lists(scalars | st.just([1]), max_size=3) | st.just({"b": [1.0, None]})
-
-coercions = st.sampled_from(
-    [
-        {},
-        *({"@type": name} for name in ("@id", "@vocab", "@json", "@none")),
-        *({"@type": "xsd:" + name} for name in ("date", "dateTime", "decimal", "integer")),
-        *({"@type": "xsd:" + name} for name in ("string", "double", "boolean", "anyURI", "token")),
-        {"@type": "ex:own"},
-        {"@language": "en"},
-        {"@language": "en", "@direction": "rtl"},
-        {"@language": None},
-    ]
-)
-terms = st.builds(
-    lambda iri, coercion, container: {"@id": iri, **coercion, **container},
-    st.sampled_from((*TARGETS, vocab.LABEL.value, vocab.TYPE.value, "urn:kip:attribute/a")),
-    coercions,
-    st.sampled_from([{}, {}, {"@container": "@set"}, {"@container": "@list"}]),
-)
-
-
-def contexts(keys: tuple[str, ...]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.dictionaries(st.sampled_from(keys), terms, max_size=len(keys))
-
-
-@st.composite
-def mappings(draw: Any) -> Mapping:
-    """Few IRIs for many words, so that they share them."""
-    context: dict[str, Any] = {"ex": EX, "xsd": XSD, **draw(contexts((*KEYS, *PREDICATES)))}
-    for name in TYPES:
-        if draw(st.booleans()):
-            context[name] = {
-                "@id": draw(st.sampled_from(TARGETS)),
-                "@context": draw(contexts(KEYS)),
-            }
-    for nest in ("attributes", "metadata"):
-        if draw(st.booleans()):
-            context[nest] = {"@id": "@nest", "@context": draw(contexts(KEYS))}
-    settings_ = {"@language": "en", "@vocab": EX, "@direction": "ltr"}
-    context |= {key: settings_[key] for key in draw(st.sets(st.sampled_from(sorted(settings_))))}
-    return Mapping.load({"@context": context})
-
-
-@st.composite
-def datasets(draw: Any) -> list[Triple]:
-    """Definitions, three concepts, and links between them and about each other."""
-    nodes = [IRIS.concept(*name) for name in (("Person", "Ann"), ("Person", "x"), ("Stone", "S"))]
-    found = [*definitions()]
-    for node in nodes:
-        name = IRIS.name(node.value)
-        assert name is not None
-        found += element(node, name.type, name.name)  # type: ignore[union-attr]
-    ends, facts = list(nodes), set()
-    for _ in range(draw(st.integers(0, 4))):
-        subject, value = draw(st.sampled_from(ends)), draw(st.sampled_from(ends))
-        predicate = draw(st.sampled_from(PREDICATES))
-        fact = Triple(subject, IRIS.predicate(predicate), value)
-        if subject == value or fact in facts:
-            continue
-        facts.add(fact)
-        ids = (IRIS.id(subject), predicate, IRIS.id(value))
-        link = IRIS.proposition(proposition_digits(*ids), predicate)
-        found += to_rdf12(link, fact)
-        ends.append(link)
-    for node in ends:
-        for space in (vocab.ATTRIBUTE, vocab.METADATA):
-            own = draw(st.dictionaries(st.sampled_from(KEYS), values, max_size=3))
-            found += [Triple(node, NamedNode(space + key), to_term(own[key])) for key in own]
-    return found
-
-
-def element(node: NamedNode, type: str, name: str) -> list[Triple]:
-    return [Triple(node, vocab.TYPE, IRIS.type(type)), Triple(node, vocab.LABEL, Literal(name))]
-
-
-def definitions() -> list[Triple]:
-    kinds = [("$ConceptType", name) for name in (*TYPES, "$ConceptType", "$PropositionType")]
-    kinds += [("$PropositionType", name) for name in PREDICATES]
-    return [triple for kind in kinds for triple in element(IRIS.concept(*kind), *kind)]
-
-
-@settings(max_examples=EXAMPLES)
-@given(datasets(), mappings())
-def test_every_dataset_comes_back_from_every_mapping(dataset: list[Triple], under: Mapping) -> None:
-    check_dataset(dataset, IRIS)
-    found = list(to_mapped(dataset, IRIS, under))
-    assert len(found) == len(set(found))
-    again = list(from_mapped(reversed(found), IRIS, under))
-    assert set(again) == set(dataset)
-    assert len(again) == len(dataset)
-
-
-@settings(max_examples=EXAMPLES)
-@given(datasets(), mappings())
-def test_the_order_of_the_triples_does_not_matter(dataset: list[Triple], under: Mapping) -> None:
-    one = set(to_mapped(dataset, IRIS, under))
-    assert set(to_mapped(reversed(dataset), IRIS, under)) == one

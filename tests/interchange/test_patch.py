@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 
 import pytest
@@ -219,12 +218,12 @@ def test_what_is_no_patch_is_refused_with_its_place(text: str, place: tuple[int,
     assert (error.code, error.position) == ("KIP_1001", place), error
 
 
-def test_nested_triple_terms_are_refused_at_once() -> None:
-    begin = time.perf_counter()
+def test_nested_triple_terms_never_reach_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patch, "parse_rdf", None)
     depth = 100_000
     nested = "<<( <urn:s> <urn:p> " * depth + "<urn:o> " + ")>> " * depth
     error = refusal(f"A <urn:a> <urn:p> {nested} .")
-    assert (error.code, time.perf_counter() - begin < 2) == ("KIP_4002", True)
+    assert error.code == "KIP_4002"
 
 
 def test_a_string_full_of_brackets_is_a_string() -> None:

@@ -361,6 +361,68 @@ def test_an_escape_in_a_local_name_hides_no_nesting(escape: str) -> None:
     assert caught.value.code == "KIP_4002"
 
 
+DOORS = """
+import io, resource, sys
+import kiprdf
+from tests.nexus.support import medical
+
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+format, text = sys.argv[1], eval(sys.argv[2])
+doors = (
+    lambda: kiprdf.Nexus.memory(genesis=False).restore(
+        io.StringIO(text), format=format, base_iri="urn:kip:nexus/"
+    ),
+    lambda: medical().diff(io.StringIO("# kiprdf 1 base <urn:kip:nexus/>\\n" + text)),
+    lambda: medical().import_rdf(io.StringIO(text), format=format),
+    lambda: medical().import_ontology(io.StringIO(text), format=format),
+)
+for number, door in enumerate(doors):
+    if number == 1 and format != "turtle":
+        continue
+    try:
+        door()
+    except kiprdf.KipError as error:
+        print(error.code)
+"""
+HUNDRED_THOUSAND = {
+    "property lists": ("turtle", "'<urn:s> <urn:p> ' + '[ <urn:p> ' * 10**5"),
+    "collections": ("turtle", "'<urn:s> <urn:p> ' + '( ' * 10**5"),
+    "triple terms": ("turtle", "'<urn:s> <urn:p> ' + '<<( <urn:s> <urn:p> ' * 10**5"),
+    "reified triples": ("trig", "'<urn:s> <urn:p> ' + '<< <urn:s> <urn:p> ' * 10**5"),
+    "annotations": ("trig", "'<urn:s> <urn:p> <urn:o> ' + '{| <urn:p> <urn:o> ' * 10**5"),
+    "lines of triple terms": ("nquads", "'<urn:s> <urn:p> ' + '<<( <urn:s> <urn:p> ' * 10**5"),
+    "objects": ("jsonld", "'{\"urn:p\":' * 10**5 + '1' + '}' * 10**5"),
+    "lists": ("jsonld", "'{\"@list\":[' * 10**5 + '1' + ']}' * 10**5"),
+    "contexts": ("jsonld", "'{\"@context\":' * 10**5 + '1' + '}' * 10**5"),
+    "bases": ("turtle", "'@base <urn:a/> . ' + '@base <a/> . ' * 10**5"),
+    "literals of one prefix": (
+        "turtle",
+        "'@prefix e: <urn:' + 'x' * 8000 + '/> . <urn:a> <urn:b> ' + '\"\"^^e:t , ' * 10**5",
+    ),
+    "kilobytes of one string": ("ntriples", "'<urn:a> <urn:b> \"' + 'x' * 10**8 + '\" .'"),
+    "values of one vocabulary": (
+        "jsonld",
+        '\'{"@context": {"@vocab": "urn:\' + \'x\' * 8000 + \'"}, "a": [\''
+        " + '1,' * 10**5 + '1]}'",
+    ),
+    "elements": (
+        "rdfxml",
+        "'<r:RDF xmlns:r=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">'"
+        " + '<r:Description><r:value>' * 10**5",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HUNDRED_THOUSAND)
+def test_a_hundred_thousand_of_anything_end_no_process(name: str) -> None:
+    format, text = HUNDRED_THOUSAND[name]
+    arguments = [sys.executable, "-c", DOORS, format, text]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert set(done.stdout.split()) == {"KIP_4002"}
+    assert len(done.stdout.split()) == (4 if format == "turtle" else 3)
+
+
 # rdflib ---------------------------------------------------------------------------------------
 
 

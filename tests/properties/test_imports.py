@@ -14,6 +14,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 import kiprdf
 from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import proposition_digits
 from tests.interchange.importing import carry_out, planned
 from tests.nexus.support import StoppedClock
 
@@ -22,7 +23,7 @@ OWN = vocab.DEFAULT_BASE
 RDF = vocab.RDF
 BLANKS = [BlankNode(name) for name in "abcd"]
 IRIS = [
-    *map(NamedNode, ("urn:x:a", "urn:x:b", "urn:y:a", "urn:x:T", "urn:x:名")),
+    *map(NamedNode, ("urn:x:a", "urn:x:b", "urn:y:a", "urn:x:T", "urn:x:p", "urn:x:名")),
     *(
         NamedNode(OWN + name)
         for name in (
@@ -35,6 +36,9 @@ IRIS = [
             "$PropositionType/p",
             "$PropositionType/no%20name",
             "$proposition/0123456789abcdef/p",
+            f"$proposition/{proposition_digits('C:T/a', 'p', 'C:T/b')}/p",
+            f"$proposition/{proposition_digits('C:Thing/a', 'p', 'C:Thing/b')}/p",
+            "T/b",
             "Person/$self",
             "Domain/CoreSchema",
         )

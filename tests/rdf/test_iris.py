@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
 from kiprdf.language.names import name_fault
+from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import (
     ConceptName,
     Iris,
@@ -279,30 +280,60 @@ def test_base_is_fine(base: str) -> None:
         ("https://example.org/#/", "has a query or a fragment"),
         ("https://example.org/a b/", "is not an IRI"),
         ("https://example.org/<>/", "is not an IRI"),
-        ("urn:kip:vocab/", "overlaps a namespace of kiprdf's own vocabulary"),
-        ("urn:kip:vocab/x/", "overlaps a namespace of kiprdf's own vocabulary"),
-        ("urn:kip:attribute/", "overlaps a namespace of kiprdf's own vocabulary"),
-        ("urn:kip:metadata/a/", "overlaps a namespace of kiprdf's own vocabulary"),
-        ("urn:kip:graph/", "overlaps a namespace of kiprdf's own vocabulary"),
-        ("urn:kip:list/", "overlaps a namespace of kiprdf's own vocabulary"),
     ],
 )
 def test_base_is_refused(base: str, fault: str) -> None:
     assert base_fault(base) == fault
 
 
+RESERVED = {
+    "urn:kip:vocab/": "overlaps a namespace of kiprdf's own vocabulary",
+    "urn:kip:attribute/": "overlaps a namespace of kiprdf's own vocabulary",
+    "urn:kip:metadata/": "overlaps a namespace of kiprdf's own vocabulary",
+    "urn:kip:graph/": "overlaps a namespace of kiprdf's own vocabulary",
+    "urn:kip:list/": "overlaps a namespace of kiprdf's own vocabulary",
+    "urn:kip:blank/": "overlaps a namespace of kiprdf's own vocabulary",
+    "http://www.w3.org/": "overlaps a namespace of the W3C",
+    "http://www.w3.org/1999/02/": "overlaps a namespace of the W3C",
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns/": "overlaps a namespace of the W3C",
+    "http://www.w3.org/2000/01/": "overlaps a namespace of the W3C",
+    "http://www.w3.org/2001/": "overlaps a namespace of the W3C",
+    "http://www.w3.org/ns/": "overlaps a namespace of the W3C",
+}
+
+
+@pytest.mark.parametrize("namespace", RESERVED)
+def test_a_base_in_a_reserved_namespace_is_refused(namespace: str) -> None:
+    assert base_fault(namespace) == RESERVED[namespace]
+    assert base_fault(namespace + "x/") == RESERVED[namespace]
+
+
 @pytest.mark.parametrize(
     "base",
     [
-        "http://www.w3.org/",
-        "http://www.w3.org/1999/02/",
-        "http://www.w3.org/1999/02/22-rdf-syntax-ns/",
-        "http://www.w3.org/ns/",
         "http://",
+        "http://www.w3.org/",
+        "http://www.w3.org/1999/",
+        "http://www.w3.org/1999/02/",
+        "http://www.w3.org/2000/",
+        "http://www.w3.org/2000/01/",
+        "http://www.w3.org/2001/",
     ],
 )
-def test_base_in_a_namespace_of_the_w3c_is_refused(base: str) -> None:
-    assert base_fault(base) is not None
+def test_a_base_around_a_reserved_namespace_is_refused(base: str) -> None:
+    assert base_fault(base) == "overlaps a namespace of the W3C"
+
+
+def test_every_namespace_of_the_vocabulary_is_reserved() -> None:
+    named = {
+        value
+        for name, value in vars(vocab).items()
+        if name.isupper() and isinstance(value, str) and ":" in value
+    }
+    assert named == {*vocab.OWN, vocab.BLANK, vocab.RDF, vocab.RDFS, vocab.XSD, vocab.DEFAULT_BASE}
+    assert {name for name in named if base_fault(name.replace("#", "/")) is None} == {
+        "urn:kip:nexus/"
+    }
 
 
 def test_quoting_agrees_with_the_standard_library_on_ascii() -> None:

@@ -109,6 +109,11 @@ def test_normal_leaves_other_terms_alone() -> None:
         assert normal(to_term(value)) == to_term(value)
 
 
+@pytest.mark.parametrize("text", ["INF", "-INF", "NaN", "1e400"])
+def test_a_double_that_is_no_number_of_json_keeps_its_text(text: str) -> None:
+    assert normal(Literal(text, datatype=vocab.DOUBLE)).value == text
+
+
 _json = st.recursive(
     st.none()
     | st.booleans()

@@ -24,13 +24,13 @@ from pyoxigraph import parse as parse_rdf
 
 from kiprdf.errors import KipError
 from kiprdf.errors import shown as beginning
+from kiprdf.interchange.formats.parsing import LONE_SURROGATE
 from kiprdf.rdf.literals import normal
 from kiprdf.source import Span
 
 _ROW = re.compile(r"[ \t]*(?:(A|D)(?=[ \t]+[<_])|(TX|TC|TA)[ \t]*\.|(H|PA|PD)(?=[ \t]).*\.)?[ \t]*")
 _COMMENT = re.compile(r"[ \t]*(?:#.*)?")
-_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"')
 _IDS = uuid.UUID("5f0b6e0e-1f5c-5d6c-9d8c-2a6f1f3c7a11")
 """The namespace of the ids of patches."""
 
@@ -100,7 +100,7 @@ def read(text: str) -> Patch:
     triple terms.
     """
     lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
-    surrogate = next((n for n, line in enumerate(lines) if _LONE_SURROGATE.search(line)), None)
+    surrogate = next((n for n, line in enumerate(lines) if LONE_SURROGATE.search(line)), None)
     if surrogate is not None:
         raise _fault("The row holds a lone surrogate, which is no character.", lines, surrogate, 0)
     operations: list[str] = []

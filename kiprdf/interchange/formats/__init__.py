@@ -54,31 +54,40 @@ def write(
     the mapping. ``advance`` is told how many triples more have been written. Raises KIP_1001 for
     a format or profile that there is not, and for what a format cannot say.
     """
+    _check(format, profile)
+    found = _in_words(
+        triples if engine_metadata else without_engine_metadata(triples), iris, mapping
+    )
+    names = {**({} if mapping is None else mapping.prefixes), **(prefixes or {})}
+    output = Output(target, advance)
+    match format:
+        case "turtle" | "trig":
+            turtle.write_to(found, output, iris, profile, names)
+        case "ntriples" | "nquads":
+            lines.write(found, output, iris, profile)
+        case "jsonld":
+            told = to_profile(found, "rdf11", directions=True)
+            jsonld.write(told, output, iris, mapping)
+        case "rdfxml":
+            told = to_profile(rdfxml.representable(found), "rdf11")
+            rdfxml.write(told, output, iris, names)
+    output.close()
+    return output.triples
+
+
+def _check(format: Format, profile: Profile) -> None:
     check_format(format)
     check_profile(profile)
     if format in ("jsonld", "rdfxml") and profile != "rdf11":
         message = f"{NAMES[format]} cannot say RDF 1.2."
         raise KipError("KIP_1001", message, 'Take the profile "rdf11", or another format.')
-    found: Iterable[Triple] = spelled(
-        triples if engine_metadata else without_engine_metadata(triples)
-    )
-    if mapping is not None:
-        from kiprdf.interchange.mapping.mapped import to_mapped
 
-        found = to_mapped(found, iris, mapping)
-    if format == "rdfxml":
-        found = rdfxml.representable(found)
-    told = to_profile(found, profile, directions=format == "jsonld")
-    names = {**({} if mapping is None else mapping.prefixes), **(prefixes or {})}
-    output = Output(target, advance)
-    match format:
-        case "turtle" | "trig":
-            turtle.write_to(told, output, iris, names)
-        case "ntriples" | "nquads":
-            lines.write(told, output, iris)
-        case "jsonld":
-            jsonld.write(told, output, iris, mapping)
-        case "rdfxml":
-            rdfxml.write(told, output, iris, names)
-    output.close()
-    return output.triples
+
+def _in_words(triples: Iterable[Triple], iris: Iris, mapping: Mapping | None) -> Iterable[Triple]:
+    """The triples in our spelling, and in the words of a mapping."""
+    found = spelled(triples)
+    if mapping is None:
+        return found
+    from kiprdf.interchange.mapping.mapped import to_mapped
+
+    return to_mapped(found, iris, mapping)

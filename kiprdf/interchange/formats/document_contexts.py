@@ -4,10 +4,12 @@ are named by their URLs, which are never fetched but by a loader."""
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 from urllib.parse import urljoin
 
 from kiprdf.errors import KipError, shown
+from kiprdf.interchange.formats import json_text, jsonld_lengths
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.source import NOWHERE, Span
 
@@ -15,28 +17,71 @@ CONTEXTS = 64
 """How many contexts a loader fetches at most for one document."""
 WORK = 100_000_000
 """How many terms the parser may copy: all of them for each value that brings a context along."""
+DIGITS = 1000
+"""How many characters a number has at most; no machine computes with more."""
 
 
 def resolved(text: str, loader: Loader | None, base_iri: str | None = None) -> str:
     """A document whose remote contexts stand in place.
 
-    Raises KIP_1001 for a context that is named by its URL, unless a loader is given, KIP_4002 for
-    contexts that the parser would take minutes for; whatever the loader raises goes through.
+    Raises KIP_1001 with line and column for a text that is no JSON or says a key twice, and for a
+    context that is named by its URL, unless a loader is given; KIP_4002 for contexts that the
+    parser would take minutes or gigabytes for. Whatever the loader raises goes through.
     """
-    if '"@context"' not in text and '"@import"' not in text and "\\u" not in text:
-        return text
-    try:
-        document = json.loads(text)
-    except ValueError:
-        return text  # The parser of RDF tells what is wrong, and where.
+    document = _json(text)
     contexts = _Contexts(text, loader, base_iri)
     try:
         whole = contexts.document(document)
         contexts.check_work()
-        return json.dumps(whole, ensure_ascii=False) if contexts.count else text
+        jsonld_lengths.check(whole, text)
+        return json.dumps(whole) if contexts.count else text
     except RecursionError:
         message = "A fetched context nests too deeply."
         raise KipError("KIP_4002", message, "Put the context into the file.") from None
+
+
+def _json(text: str) -> Any:
+    """The value of a JSON text, of which every other reader makes the same."""
+
+    def number(digits: str) -> float:
+        if len(digits) > DIGITS:
+            at = text.find(digits)
+            message = f"A number of the JSON-LD has more than {DIGITS} characters."
+            span = Span(at, at + len(digits))
+            raise KipError("KIP_4002", message, "Write it as a string.", span, text)
+        return int(digits) if digits.lstrip("-").isdigit() else float(digits)
+
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_int=number, parse_float=number)
+    except json.JSONDecodeError as fault:
+        message = f"The text is no JSON-LD: {json_text.reason(fault)}."
+        span = Span(fault.pos, fault.pos + 1)
+        hint = "Check the file at this place."
+        raise KipError("KIP_1001", message, hint, span, text) from None
+    except _Doubled as doubled:
+        message = f"The JSON-LD has the key {shown(str(doubled))!r} twice in one object."
+        span = _second(text)
+        raise KipError("KIP_1001", message, "Keep one of them.", span, text) from None
+
+
+class _Doubled(Exception):
+    """A key stands twice in an object: one reader takes the first, another the last or both."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Doubled(Counter(key for key, _ in pairs).most_common(1)[0][0])
+    return found
+
+
+def _second(text: str) -> Span:
+    """Where a key stands a second time; Python's reader does not tell."""
+    try:
+        json_text.read(text)
+    except KipError as fault:
+        return fault.span
+    return NOWHERE
 
 
 class _Contexts:

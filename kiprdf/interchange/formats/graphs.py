@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -47,14 +47,32 @@ def to_rdflib(
 def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = None) -> list[Triple]:
     """The dataset of a nexus with a base, from a graph in the rdf11 profile.
 
-    A graph that was written with a mapping is read with it. Raises KIP_1001 for a term that RDF
-    does not have, KIP_2002 for a statement that does not stand for one fact.
+    A graph that was written with a mapping is read with it. Raises KIP_1001 for a term or a triple
+    that RDF does not have, KIP_2002 for a statement that does not stand for one fact.
     """
     fault = base_fault(base_iri)
     if fault is not None:
         raise KipError("KIP_1001", f"The base <{base_iri}> {fault}.", "Correct the base.")
-    triples = (Triple(*map(_from_rdflib, triple)) for triple in graph.triples((None, None, None)))
-    return restored(triples, base_iri, base_iri, mapping)
+    return restored(_triples(graph), base_iri, base_iri, mapping)
+
+
+def _triples(graph: rdflib.Graph) -> Iterator[Triple]:
+    import rdflib
+
+    if not isinstance(graph, rdflib.Graph):
+        message = f"The graph is one of rdflib, not {type(graph).__name__}."
+        raise KipError("KIP_1001", message, "Give an rdflib.Graph.")
+    for triple in graph.triples((None, None, None)):
+        terms = tuple(map(_from_rdflib, triple))
+        try:
+            found = Triple(*terms)
+        except TypeError:
+            # rdflib takes a literal as a subject, and anything as a predicate.
+            written = shown(" ".join(map(str, terms)))
+            message = f"The graph holds {written}, which is no triple of RDF."
+            hint = "Subjects are IRIs or blank nodes, predicates are IRIs."
+            raise KipError("KIP_1001", message, hint) from None
+        yield found
 
 
 def _to_rdflib(term: object) -> Any:

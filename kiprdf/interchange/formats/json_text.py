@@ -42,6 +42,12 @@ def read(text: str) -> tuple[Any, Places]:
     return value, reader.places
 
 
+def reason(error: json.JSONDecodeError) -> str:
+    """What Python's reader says, as the end of a sentence."""
+    why = re.sub(r"( starting)? at$", "", error.msg)
+    return why[:1].lower() + why[1:]
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
@@ -83,8 +89,7 @@ class _Reader:
             found: tuple[str, int] = scanstring(self.text, at + 1, True)
             return found
         except json.JSONDecodeError as error:
-            why = re.sub(r"( starting)? at$", "", error.msg)
-            raise self.fault(error.pos, why[:1].lower() + why[1:]) from None
+            raise self.fault(error.pos, reason(error)) from None
 
     def _object(self, at: int, path: Path) -> tuple[dict[str, Any], int]:
         members: dict[str, Any] = {}

@@ -19,16 +19,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from kiprdf.interchange.formats.layout import (
-    UNSHOWN,
-    Names,
-    Output,
-    blocks,
-    namespaces,
-)
+from kiprdf.errors import KipError
+from kiprdf.interchange.formats.layout import UNSHOWN, Names, Output, blocks, namespaces
 from kiprdf.interchange.formats.profiles import Node, direction
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.source import Span
 
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Mapping as Vocabulary
@@ -37,7 +33,7 @@ if TYPE_CHECKING:
 _INTEGER = re.compile(r"-?[1-9][0-9]{0,14}|0")
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 _ESCAPED = re.compile(f"[{UNSHOWN}]")
-_BASE = re.compile(r'\s*\{\s*"@context"\s*:\s*\{\s*"@base"\s*:\s*("(?:[^"\\\n]|\\.)*")')
+_BASE = re.compile(r'\s*\{\s*"@context"\s*:\s*\{\s*"@base"\s*:\s*("(?:[^"\\\n]++|\\.)*+")')
 
 
 # Out ------------------------------------------------------------------------------------------
@@ -50,15 +46,18 @@ def write(
     written = list(triples)
     words = _Expanded() if mapping is None else _Compacted(written, iris, mapping)
     # Which words are in use is known behind the last node, and they stand before the first.
-    texts: list[str] = []
-    for subject, own in blocks(written, iris):
-        texts.append(_node(subject, own, words))
-        output.count(len(own))
-    context = {"@base": iris.base, **words.context()}
-    output.write(f'{{"@context": {_lines(context)},\n"@graph": [')
-    for number, text in enumerate(texts):
-        output.write((",\n" if number else "\n") + text)
+    with output.behind(lambda: _beginning(words, iris)):
+        separator = "\n"
+        for subject, own in blocks(written, iris):
+            output.write(separator + _node(subject, own, words))
+            output.count(len(own))
+            separator = ",\n"
     output.write("\n]}\n")
+
+
+def _beginning(words: _Expanded, iris: Iris) -> str:
+    context = {"@base": iris.base, **words.context()}
+    return f'{{"@context": {_lines(context)},\n"@graph": ['
 
 
 def _lines(context: Mapping[str, Any]) -> str:
@@ -282,6 +281,16 @@ def _term(
 
 
 def base_of(text: str) -> str | None:
-    """The base that the context of a document names first, as our own documents do."""
+    """The base that the context of a document names first, as our own documents do.
+
+    Raises KIP_1001 for a base that is no string of JSON.
+    """
     match = _BASE.match(text)
-    return None if match is None else str(json.loads(match.group(1)))
+    if match is None:
+        return None
+    try:
+        return str(json.loads(match.group(1)))
+    except ValueError:
+        message = "The @base of the JSON-LD is no string of JSON."
+        span = Span(match.start(1), match.end(1))
+        raise KipError("KIP_1001", message, "Correct its escapes.", span, text) from None

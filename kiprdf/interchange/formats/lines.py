@@ -6,22 +6,23 @@ The default graph of N-Quads is written as N-Triples is.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.interchange.formats.layout import Output, blocks, header, in_full, quoted
-from kiprdf.interchange.formats.profiles import direction
+from kiprdf.interchange.formats.profiles import Profile, direction, to_profile
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 
 Term: TypeAlias = NamedNode | BlankNode | Literal | Triple
 
 
-def write(triples: Iterable[Triple], output: Output, iris: Iris) -> None:
-    """Write the triples of a profile, sorted, behind a comment that names the base."""
+def write(triples: Iterable[Triple], output: Output, iris: Iris, profile: Profile) -> None:
+    """Write a dataset in a profile, sorted, behind a comment that names the base."""
     output.write(f"# {header(iris)}\n")
-    for subject, own in blocks(triples, iris):
+    for subject, own in blocks(triples, iris, partial(to_profile, profile=profile)):
         beginning = _term(subject)
         lines = (f"{beginning} {_term(t.predicate)} {_term(t.object)} .\n" for t in own)
         output.write("".join(lines))

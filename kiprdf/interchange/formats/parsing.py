@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
-import json
 import re
 from collections import deque
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from pathlib import PurePath
 from typing import IO, Any, TypeAlias, cast, get_args
 from typing import Literal as OneOf
 
-from pyoxigraph import BlankNode, Quad, RdfFormat, Triple
+from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, Triple
 from pyoxigraph import parse as parse_rdf
 
-from kiprdf.errors import KipError
-from kiprdf.interchange.formats import jsonld_faults, rdfxml
+from kiprdf.errors import KipError, shown
+from kiprdf.interchange.formats import jsonld_faults, lengths, rdfxml
 from kiprdf.interchange.formats.document_contexts import resolved
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.source import NOWHERE, Span
@@ -56,16 +56,17 @@ NAMES: dict[Format, str] = {
 """The formats as people call them."""
 
 # Strings that are not closed are tokens too, or each quote in them would be tried in vain.
-_BRACKETS = re.compile(
-    r'"""(?:"{0,2}(?:[^"\\]|\\.))*(?:"""|\Z)|\'\'\'(?:\'{0,2}(?:[^\'\\]|\\.))*(?:\'\'\'|\Z)'
-    r'|"(?:[^"\\\n]|\\.)*(?:"|$)|\'(?:[^\'\\\n]|\\.)*(?:\'|$)'
-    r'|\\.|<[^<>"{}|^`\s]*>|\#[^\n]*|<<\(?|\)?>>|[][(){}]',
+# Without ``++``, which never looks back, a string of 10 MB would take a gigabyte to be matched.
+_TOKENS = re.compile(
+    r'"""(?:[^"\\]++|\\.?+|"(?!""))*+(?:"""|\Z)|\'\'\'(?:[^\'\\]++|\\.?+|\'(?!\'\'))*+(?:\'\'\'|\Z)'
+    r'|"(?:[^"\\\n]++|\\.?+)*+(?:"|$)|\'(?:[^\'\\\n]++|\\.?+)*+(?:\'|$)'
+    r'|\\.|<[^<>"{}|^`\s]*>|\#[^\n]*|<<\(?|\)?>>|[][(){}]|[bBpP](?i:ase|refix)\b',
     re.DOTALL | re.MULTILINE,
 )
-_JSON_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[][{}]', re.DOTALL)
+_JSON_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.?+)*+(?:"|\Z)|[][{}]', re.DOTALL)
 _OPENING = frozenset(("<<", "<<(", "(", "[", "{"))
 _CLOSING = frozenset((">>", ")>>", ")", "]", "}"))
-_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _XML_ENCODINGS = re.compile(r"(?i)utf-?8|utf-?16|(us-)?ascii|iso-8859-\d{1,2}|windows-125\d")
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -82,8 +83,8 @@ def format_of(path: object) -> Format | None:
 
 def check_format(format: str) -> None:
     """Raise KIP_1001 for the name of no format."""
-    if format not in get_args(Format):
-        message = f"There is no format {format!r}."
+    if not isinstance(format, str) or format not in NAMES:
+        message = f"There is no format {shown(repr(format))}."
         raise KipError("KIP_1001", message, f"The formats are {', '.join(get_args(Format))}.")
 
 
@@ -98,27 +99,52 @@ def parse(
 
     Relative IRIs are resolved against ``base_iri``. Blank nodes have labels that no other document
     has. Nothing is fetched but the contexts of JSON-LD, by a ``loader`` that is given. Raises
-    KIP_1001 with line and column for a broken document, KIP_4002 for one that nests too deeply.
+    KIP_1001 with line and column for a broken document, KIP_4002 for one that nests too deeply, or
+    whose terms are far longer than its text.
     """
     check_format(format)
+    _check_base(base_iri)
     text = decoded(content, format)
-    _check_nesting(text, format)
-    read = text
-    if format == "rdfxml":
-        read = rdfxml.checked(text)
-    elif format == "jsonld":
-        read = resolved(text, loader, base_iri)
-        if read is not text:
-            _check_nesting(read, format)
+    read = _checked(text, format, loader, base_iri)
     labels = _Labels(text)
     try:
         quads = parse_rdf(read, format=_PARSERS[format], base_iri=base_iri)
-        return list(dict.fromkeys(labels.quad(quad) for quad in quads))
+        found = lengths.bounded(quads, read, NAMES[format])
+        return list(dict.fromkeys(labels.quad(quad) for quad in found))
     except SyntaxError as fault:
         raise _fault(fault, text, read, format, base_iri) from None
+    except MemoryError as fault:
+        message = f"The {NAMES[format]} is too much for its parser: {fault}."
+        raise KipError("KIP_4002", message, "A string or a comment has 16 MB at most.") from None
+
+
+def _check_base(base_iri: str | None) -> None:
+    """Raise KIP_1001 for what relative IRIs cannot be relative to."""
+    if base_iri is None:
+        return
+    hint = "Give an absolute IRI."
+    if not isinstance(base_iri, str):
+        message = f"The base of relative IRIs is a text, not {type(base_iri).__name__}."
+        raise KipError("KIP_1001", message, hint)
+    lengths.check_length(base_iri, "base")
+    try:
+        NamedNode(base_iri)
     except ValueError as fault:
         message = f"<{base_iri}> cannot be the base of relative IRIs: {fault}."
-        raise KipError("KIP_1001", message, "Give an absolute IRI.") from None
+        raise KipError("KIP_1001", message, hint) from None
+
+
+def _checked(text: str, format: Format, loader: Loader | None, base_iri: str | None) -> str:
+    """What a parser may read, once nothing in it would crash the parser or take it minutes."""
+    if format == "rdfxml":
+        return rdfxml.checked(text)
+    _check_tokens(text, format)
+    if format != "jsonld":
+        return text
+    read = resolved(text, loader, base_iri)
+    if read is not text:
+        _check_tokens(read, format)
+    return read
 
 
 # Text -----------------------------------------------------------------------------------------
@@ -128,18 +154,15 @@ def decoded(content: str | bytes, format: Format) -> str:
     """A document as text; only XML may be in another encoding than UTF-8."""
     if isinstance(content, str):
         text = content.removeprefix("\ufeff")
-        found = None if text.isascii() else _LONE_SURROGATE.search(text)
+        found = None if text.isascii() else LONE_SURROGATE.search(text)
         if found:
             message = "The text holds a lone surrogate, which is no character."
             raise KipError("KIP_1001", message, "Read the file as UTF-8.", _at(found), text)
         return text
-    encoding = next((name for bom, name in _BOMS.items() if content.startswith(bom)), "utf-8")
-    declared = _XML_ENCODING.match(content) if format == "rdfxml" else None
-    if declared is not None and encoding == "utf-8":
-        encoding = declared.group(1).decode()
-        if not _XML_ENCODINGS.fullmatch(encoding):
-            message = f"The XML is in the encoding {encoding}, which is not read."
-            raise KipError("KIP_1001", message, "Save it as UTF-8.")
+    if not isinstance(content, bytes):
+        message = f"A document is a text or bytes, not {type(content).__name__}."
+        raise KipError("KIP_1001", message, "Read the file first.")
+    encoding = _encoding(content, format)
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as fault:
@@ -150,22 +173,43 @@ def decoded(content: str | bytes, format: Format) -> str:
         raise KipError("KIP_1001", message, "Save it as UTF-8.", span, readable) from None
 
 
+def _encoding(content: bytes, format: Format) -> str:
+    """The encoding that the first bytes of a document tell, or that XML declares."""
+    encoding = next((name for bom, name in _BOMS.items() if content.startswith(bom)), "utf-8")
+    declared = _XML_ENCODING.match(content) if format == "rdfxml" else None
+    if declared is None or encoding != "utf-8":
+        return encoding
+    found = declared.group(1).decode()
+    try:
+        codecs.lookup(found)
+    except LookupError:
+        is_known = False
+    else:
+        is_known = _XML_ENCODINGS.fullmatch(found) is not None
+    if not is_known:
+        message = f"The XML is in the encoding {shown(found)}, which is not read."
+        raise KipError("KIP_1001", message, "Save it as UTF-8.")
+    return found
+
+
 def _at(match: re.Match[str]) -> Span:
     return Span(match.start(), match.end())
 
 
-def _check_nesting(text: str, format: Format) -> None:
-    """Raise KIP_4002 at the first bracket too many; elements of XML are counted by its parser."""
-    if format == "rdfxml":
-        return
+def _check_tokens(text: str, format: Format) -> None:
+    """Raise KIP_4002 at the first bracket too many, or an IRI that becomes too long."""
+    iris = lengths.Iris(text, NAMES[format])
+    is_json = format == "jsonld"
     depth = 0
-    for match in (_JSON_BRACKETS if format == "jsonld" else _BRACKETS).finditer(text):
+    for match in (_JSON_BRACKETS if is_json else _TOKENS).finditer(text):
         token = match.group()
         if token in _OPENING:
             depth += 1
         elif token in _CLOSING:
             # A closing bracket too many is the parser's to refuse; it must not make room here.
             depth = max(0, depth - 1)
+        elif not is_json:
+            iris.take(token, match.start())
         if depth > NESTING:
             message = f"The {NAMES[format]} nests deeper than {NESTING} brackets."
             raise KipError("KIP_4002", message, "Write the data flat.", _at(match), text)
@@ -195,12 +239,12 @@ def _fault(
     return KipError("KIP_1001", message, hint, span, text)
 
 
-def _repeats(message: str, base_iri: str | None) -> Callable[[Any], bool]:
+def _repeats(message: str, base_iri: str | None) -> Callable[[str], bool]:
     """Whether a part of a JSON-LD document fails with a message."""
 
-    def fails(part: Any) -> bool:
+    def fails(part: str) -> bool:
         try:
-            deque(parse_rdf(json.dumps(part), format=RdfFormat.JSON_LD, base_iri=base_iri), 0)
+            deque(parse_rdf(part, format=RdfFormat.JSON_LD, base_iri=base_iri), 0)
         except SyntaxError as fault:
             return fault.msg == message
         return False

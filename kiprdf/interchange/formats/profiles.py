@@ -18,11 +18,11 @@ from contextlib import suppress
 from typing import Literal as OneOf
 from typing import TypeAlias, cast, get_args
 
-from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import canonical_json, to_json, to_term
+from kiprdf.rdf.literals import DIRECTIONS, canonical_json, to_json, to_term
 from kiprdf.rdf.reification import from_rdf11, to_rdf11
 
 Profile: TypeAlias = OneOf["rdf11", "rdf12"]
@@ -30,7 +30,6 @@ Node: TypeAlias = NamedNode | BlankNode
 
 _I18N = "https://www.w3.org/ns/i18n#"
 _DIRECTED = re.compile(re.escape(_I18N) + r"([a-z]{1,8}(?:-[a-z0-9]{1,8})*)_(ltr|rtl)")
-_DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 _PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
 
 
@@ -97,6 +96,19 @@ def from_profile(triples: Iterable[Triple]) -> Iterator[Triple]:
             yield triple
 
 
+def returned(triple: Triple) -> Triple:
+    """A triple that is no part of a statement as it comes back, written in either profile.
+
+    >>> text = Triple(vocab.NULL, vocab.LABEL, Literal('"x"', datatype=vocab.JSON))
+    >>> returned(text).object
+    <Literal value=x datatype=<NamedNode value=http://www.w3.org/2001/XMLSchema#string>>
+    """
+    value = triple.object
+    if not isinstance(value, Literal):
+        return triple
+    return _with_object(triple, value, _read(_written(value, directions=True)))
+
+
 def _with_object(triple: Triple, old: Literal, new: Literal | NamedNode) -> Triple:
     return triple if new is old else Triple(triple.subject, triple.predicate, new)
 
@@ -115,7 +127,7 @@ def _read(literal: Literal) -> Literal | NamedNode:
     if match is None:
         return literal
     language, towards = match.groups()
-    return Literal(literal.value, language=language, direction=_DIRECTIONS[towards])
+    return Literal(literal.value, language=language, direction=DIRECTIONS[towards])
 
 
 def _reified(triples: list[Triple]) -> Iterator[Triple]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import cast
+from typing import NamedTuple, cast
 from xml.parsers import expat
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
+from kiprdf.interchange.formats import lengths
 from kiprdf.interchange.formats.layout import UNSHOWN, Output, blocks, header, namespaces
 from kiprdf.interchange.formats.profiles import Node, as_json
 from kiprdf.rdf import vocab
@@ -160,36 +161,12 @@ def checked(text: str) -> str:
     """A text that is well-formed, harmless XML, without its declaration.
 
     Raises KIP_1001 with line and column for a text that is not well-formed, or has a document type
-    definition; KIP_4002 for elements that nest too deeply, for too many attributes or namespaces.
+    definition; KIP_4002 for elements that nest too deeply, for too many attributes or namespaces,
+    for IRIs that are too long.
     """
-    parser = expat.ParserCreate("utf-8")
-    declared: list[int] = []
-
-    def place() -> Span:
-        return offset(text, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
-
-    def on_start(name: str, attributes: dict[str, str]) -> None:
-        # The namespaces in scope: those around the element, and its own.
-        own = sum(attribute.startswith("xmlns") for attribute in attributes) if attributes else 0
-        declared.append(own + (declared[-1] if declared else 0))
-        why = _excess(len(declared), len(attributes), declared[-1])
-        if why is not None:
-            raise KipError("KIP_4002", f"The XML {why}.", "Write the data flat.", place(), text)
-
-    def on_end(name: str) -> None:
-        declared.pop()
-
-    def on_doctype(*_: object) -> None:
-        # Its entities read files, or grow to gigabytes.
-        message = "The XML has a document type definition (<!DOCTYPE …>), which is not read."
-        at = text.find("<!DOCTYPE")
-        raise KipError("KIP_1001", message, "Write its entities out.", Span(at, at + 9), text)
-
-    parser.StartElementHandler = on_start
-    parser.EndElementHandler = on_end
-    parser.StartDoctypeDeclHandler = on_doctype
+    check = _Check(text)
     try:
-        parser.Parse(text.encode(), True)
+        check.parser.Parse(text.encode(), True)
     except expat.ExpatError as fault:
         span = offset(text, fault.lineno, fault.offset + 1)
         message = f"The text is no XML: {expat.ErrorString(fault.code)}."
@@ -201,12 +178,68 @@ def checked(text: str) -> str:
     return re.sub(r"[^\n]", " ", declaration.group()) + text[declaration.end() :]
 
 
-def _excess(depth: int, attributes: int, namespaces: int) -> str | None:
+class _Check:
+    """Looks at each element before a parser of RDF does."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._open = [_Scope(0, 0)]
+        self.parser = expat.ParserCreate("utf-8")
+        self.parser.StartElementHandler = self._on_start
+        self.parser.EndElementHandler = self._on_end
+        self.parser.StartDoctypeDeclHandler = self._on_doctype
+
+    def _on_start(self, name: str, attributes: dict[str, str]) -> None:
+        scope = self._open[-1].inside(attributes) if attributes else self._open[-1]
+        self._open.append(scope)
+        why = _excess(len(self._open) - 1, len(attributes), scope)
+        if why is not None:
+            hint = "Write the data flat, and long data as literals."
+            raise KipError("KIP_4002", f"The XML {why}.", hint, self._place(), self._text)
+
+    def _on_end(self, name: str) -> None:
+        self._open.pop()
+
+    def _on_doctype(self, *_: object) -> None:
+        # Its entities read files, or grow to gigabytes.
+        message = "The XML has a document type definition (<!DOCTYPE …>), which is not read."
+        span = Span(at := self._text.find("<!DOCTYPE"), at + 9)
+        raise KipError("KIP_1001", message, "Write its entities out.", span, self._text)
+
+    def _place(self) -> Span:
+        parser = self.parser
+        return offset(self._text, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+
+
+class _Scope(NamedTuple):
+    """What holds inside of an element: the namespaces around it, and the longest IRI of them."""
+
+    namespaces: int
+    base: int
+    longest: int = 0
+
+    def inside(self, attributes: Mapping[str, str]) -> _Scope:
+        """The scope of an element in this one."""
+        declared = [iri for name, iri in attributes.items() if name.startswith("xmlns")]
+        base = attributes.get("xml:base", "")
+        # Relative bases grow upon each other.
+        length = len(base) if ":" in base else self.base + len(base)
+        language = len(attributes.get("xml:lang", ""))
+        longest = max([length, language, *map(len, declared)])
+        return _Scope(self.namespaces + len(declared), length, longest)
+
+
+def _excess(depth: int, attributes: int, scope: _Scope) -> str | None:
     if depth > NESTING:
         return f"nests deeper than {NESTING} elements"
     if attributes > ATTRIBUTES:
         return f"has an element with more than {ATTRIBUTES} attributes"
-    return f"declares more than {NAMESPACES} namespaces" if namespaces > NAMESPACES else None
+    if scope.namespaces > NAMESPACES:
+        return f"declares more than {NAMESPACES} namespaces"
+    is_long = scope.longest > lengths.IRI
+    return (
+        f"has an IRI, or a part of one, of more than {lengths.IRI} characters" if is_long else None
+    )
 
 
 def pieces(text: str) -> list[str]:

@@ -39,7 +39,7 @@ def read(
     """
     check_format(format)
     text = decoded(content, format)
-    origin = source_base or base_of(text, format)
+    origin = base_of(text, format) if source_base is None else source_base
     if origin is None:
         message = f"The {NAMES[format]} does not begin with the base of its IRIs, as ours does."
         raise KipError("KIP_1001", message, "Give base_iri, the base of its IRIs.")

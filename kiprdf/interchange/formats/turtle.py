@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TypeAlias, cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -17,6 +18,7 @@ from kiprdf.interchange.formats import reading
 from kiprdf.interchange.formats.layout import (
     Names,
     Output,
+    Told,
     blocks,
     header,
     in_full,
@@ -48,7 +50,7 @@ def write(
     written = spelled(triples if engine_metadata else without_engine_metadata(triples))
     target = io.BytesIO()
     output = Output(target, None)
-    write_to(to_profile(written, profile), output, Iris(base))
+    write_to(written, output, Iris(base), profile)
     output.close()
     return target.getvalue().decode()
 
@@ -62,9 +64,28 @@ def write_to(
     triples: Iterable[Triple],
     output: Output,
     iris: Iris,
+    profile: Profile,
     prefixes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the triples of a profile; the prefixes of a mapping are used too."""
+    """Write a dataset in a profile; the prefixes of a mapping are used too."""
+    told: Told | None = None
+    if profile == "rdf12":
+        facts, reifiers = _reified(to_profile(triples, profile))
+    else:
+        facts, reifiers, told = list(triples), {}, partial(to_profile, profile=profile)
+    known = namespaces(iris, prefixes or {})
+    names = with_concept_types(known, (cast(Node, triple.subject) for triple in facts), iris)
+    writer = _Writer(names, reifiers)
+    # Which prefixes are in use is known behind the last triple, and they stand before the first.
+    with output.behind(lambda: _beginning(names, iris)):
+        for subject, own in blocks(facts, iris, told):
+            output.write(f"\n{writer.block(subject, own)}")
+            output.count(len(own))
+    output.count(sum(len(links) for links in reifiers.values()))
+
+
+def _reified(triples: Iterable[Triple]) -> tuple[list[Triple], dict[Triple, list[Node]]]:
+    """The triples to be written as such, and the reifiers that stand behind some of them."""
     facts: list[Triple] = []
     reifiers: dict[Triple, list[Node]] = {}
     for triple in triples:
@@ -73,23 +94,16 @@ def write_to(
         else:
             facts.append(triple)
     # A reifier without a fact of its own in the graph cannot stand behind it.
-    asserted = set(facts) if reifiers else set()
-    for term in [term for term in reifiers if term not in asserted]:
+    absent = set(reifiers).difference(facts)
+    for term in [term for term in reifiers if term in absent]:
         facts.extend(Triple(link, vocab.REIFIES, term) for link in reifiers.pop(term))
-    known = namespaces(iris, prefixes or {})
-    names = with_concept_types(known, (cast(Node, triple.subject) for triple in facts), iris)
-    writer = _Writer(names, reifiers)
-    # Which prefixes are in use is known behind the last triple, and they stand before the first.
-    texts: list[str] = []
-    for subject, own in blocks(facts, iris):
-        texts.append(writer.block(subject, own))
-        output.count(len(own))
-    output.count(sum(len(links) for links in reifiers.values()))
-    output.write(f"# {header(iris)}\n")
-    for name, namespace in sorted(names.used.items()):
-        output.write(f"@prefix {name}: {in_full(namespace)} .\n")
-    for text in texts:
-        output.write(f"\n{text}")
+    return facts, reifiers
+
+
+def _beginning(names: Names, iris: Iris) -> str:
+    used = sorted(names.used.items())
+    lines = (f"@prefix {name}: {in_full(namespace)} .\n" for name, namespace in used)
+    return f"# {header(iris)}\n{''.join(lines)}"
 
 
 class _Writer:

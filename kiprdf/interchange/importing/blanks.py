@@ -1,7 +1,7 @@
 """Names for blank nodes, by what is said of them and never by a parser's label.
 
 The same file gives the same names. A name is a skolem IRI (RDF 1.1 Concepts 3.5), so that the rest
-of an import knows IRIs only.
+of an import knows IRIs only. ``partition`` tells apart what looks different.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from collections.abc import Iterable, Iterator
 from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.interchange.importing.foreign import Items, Object, Statement, text_of
+from kiprdf.interchange.importing.partition import Partition, Spent, Steps
+from kiprdf.rdf import vocab
 
-SKOLEM = "urn:kip:blank/"
+SKOLEM = vocab.BLANK
 """What the IRI of a named blank node begins with."""
-ROUNDS = 24
-"""How far away a difference between two blank nodes may lie to tell them apart."""
-WORK = 200_000
-"""How many statements of a component are read again to tell apart what looks the same."""
+STEPS = 200_000
+"""How many steps are spent on each component to tell apart what only looks symmetric."""
 
 _DIGITS = 32
+_HOLE = "_:"
 
-Part = str | BlankNode
+Told = tuple[str, tuple[BlankNode, ...]]
+"""A statement as a text with holes, and the blank nodes in them."""
 
 
 def is_blank(node: NamedNode) -> bool:
@@ -34,24 +36,18 @@ def is_blank(node: NamedNode) -> bool:
 def blank_names(statements: Iterable[Statement]) -> dict[BlankNode, NamedNode]:
     """An IRI for each blank node, made of everything that is said about and around it.
 
-    Blank nodes that nothing tells apart are numbered: in a way that no order of the statements
-    changes where they are symmetric, by their first appearance where the work is too much.
+    Blank nodes that nothing tells apart are numbered. Where they are symmetric, it makes no
+    difference which is the first.
     """
-    told: dict[BlankNode, list[list[Part]]] = defaultdict(list)
-    for statement in statements:
-        parts = list(_parts(statement))
-        for blank in dict.fromkeys(part for part in parts if isinstance(part, BlankNode)):
-            told[blank].append(parts)
+    told = [found for statement in statements if (found := _told(statement))[1]]
     names: dict[BlankNode, NamedNode] = {}
     twins: Counter[str] = Counter()
     for component in _components(told):
-        colours = _Component(component, told).colours()
-        signature = _digest(*sorted(colours.values()))
-        number = twins[signature]
-        twins[signature] += 1
-        for blank, colour in colours.items():
-            digest = _digest(colour, str(number)) if number else colour
-            names[blank] = NamedNode(SKOLEM + digest)
+        blanks, certificate = _Component(component).canonical()
+        number = twins[certificate]
+        twins[certificate] += 1
+        for place, blank in enumerate(blanks):
+            names[blank] = NamedNode(SKOLEM + _digest(certificate, f"{number} {place}"))
     return names
 
 
@@ -59,7 +55,13 @@ def _digest(*texts: str) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:_DIGITS]
 
 
-def _parts(term: Object) -> Iterator[Part]:
+def _told(statement: Statement) -> Told:
+    parts = list(_parts(statement))
+    text = "".join(part if isinstance(part, str) else _HOLE for part in parts)
+    return text, tuple(part for part in parts if isinstance(part, BlankNode))
+
+
+def _parts(term: Object) -> Iterator[str | BlankNode]:
     """The text of a term, with its blank nodes as they are."""
     if isinstance(term, BlankNode):
         yield term
@@ -77,73 +79,80 @@ def _parts(term: Object) -> Iterator[Part]:
         yield text_of(term)
 
 
-def _components(told: dict[BlankNode, list[list[Part]]]) -> Iterator[list[BlankNode]]:
-    """Blank nodes that hang together, in order of appearance."""
-    places = {blank: place for place, blank in enumerate(told)}
-    seen: set[BlankNode] = set()
-    for start in told:
-        if start in seen:
-            continue
-        seen.add(start)
+def _components(told: list[Told]) -> Iterator[list[Told]]:
+    """The statements of blank nodes that hang together."""
+    places: dict[BlankNode, list[int]] = defaultdict(list)
+    for place, (_, blanks) in enumerate(told):
+        for blank in dict.fromkeys(blanks):
+            places[blank].append(place)
+    seen: set[int] = set()
+    for start in range(len(told)):
         component, pending = [], [start]
         while pending:
-            blank = pending.pop()
-            component.append(blank)
-            for part in (part for parts in told[blank] for part in parts):
-                if isinstance(part, BlankNode) and part not in seen:
-                    seen.add(part)
-                    pending.append(part)
-        yield sorted(component, key=places.__getitem__)
+            place = pending.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            component.append(told[place])
+            for blank in told[place][1]:
+                pending.extend(places.pop(blank, ()))
+        if component:
+            yield component
 
 
 class _Component:
-    """Colour refinement: a blank node's colour is what its statements say, colours among it."""
+    """Blank nodes and statements as the vertices of a graph; edges tell the places in a text."""
 
-    def __init__(self, blanks: list[BlankNode], told: dict[BlankNode, list[list[Part]]]) -> None:
-        self._blanks = blanks
+    def __init__(self, told: list[Told]) -> None:
         self._told = told
-        self._size = sum(len(told[blank]) for blank in blanks)
-        self._work = 0
-        self._colours = dict.fromkeys(blanks, "")
+        self._blanks = list(dict.fromkeys(blank for _, found in told for blank in found))
+        number = {blank: place for place, blank in enumerate(self._blanks)}
+        self._ends = [[number[blank] for blank in found] for _, found in told]
+        edges: list[list[tuple[int, int]]] = [[] for _ in range(len(number) + len(told))]
+        for vertex, ends in enumerate(self._ends, len(number)):
+            for place, end in enumerate(ends):
+                edges[vertex].append((place, end))
+                edges[end].append((place, vertex))
+        colours = ["" for _ in number] + [f" {text}" for text, _ in told]
+        self._start = Partition(edges, colours)
 
-    def colours(self) -> dict[BlankNode, str]:
-        """A colour for each blank node, no two the same."""
-        self._refine()
-        while (tied := self._tied()) and self._work < WORK:
-            # Where the tied are symmetric, it makes no difference which one is the first.
-            self._colours[tied[0]] = _digest(self._colours[tied[0]], "first")
-            self._refine()
-        seen: Counter[str] = Counter()
-        for blank in self._blanks:
-            colour = self._colours[blank]
-            seen[colour] += 1
-            if seen[colour] > 1:
-                self._colours[blank] = _digest(colour, str(seen[colour]))
-        return self._colours
+    def canonical(self) -> tuple[list[BlankNode], str]:
+        """The blank nodes in an order that no label makes, and the digest of all they say."""
+        try:
+            order, certificate = self._best(self._start.copy(Steps(STEPS)))
+        except Spent:
+            # As a rule this many are symmetric, and any of them may be the first.
+            order, certificate = self._leaf(self._start)
+        return [self._blanks[vertex] for vertex in order], certificate
 
-    def _tied(self) -> list[BlankNode]:
-        """The blank nodes of the first colour that several have."""
-        by_colour: dict[str, list[BlankNode]] = defaultdict(list)
-        for blank in self._blanks:
-            by_colour[self._colours[blank]].append(blank)
-        tied = [colour for colour, blanks in by_colour.items() if len(blanks) > 1]
-        return by_colour[min(tied)] if tied else []
+    def _best(self, partition: Partition) -> tuple[list[int], str]:
+        """The least certificate of all ways to tell apart what is tied.
 
-    def _refine(self) -> None:
-        """Until no colour splits any more."""
-        count = len(set(self._colours.values()))
-        for _ in range(ROUNDS):
-            self._work += self._size
-            self._colours = {blank: self._colour(blank) for blank in self._blanks}
-            before, count = count, len(set(self._colours.values()))
-            if count == before:
-                return
+        Two ways with one certificate are symmetric, and so is everything behind them.
+        """
+        tied = partition.tied(len(self._blanks))
+        if not tied:
+            return self._leaf(partition)
+        found: list[tuple[str, list[int]]] = []
+        seen: set[str] = set()
+        for vertex in tied:
+            branch = partition.copy()
+            branch.single_out(vertex)
+            certificate = self._leaf(branch.copy())[1]
+            if certificate not in seen:
+                order, least = self._best(branch)
+                seen |= {certificate, least}
+                found.append((least, order))
+        certificate, order = min(found)
+        return order, certificate
 
-    def _colour(self, blank: BlankNode) -> str:
-        said = ("".join(self._shown(part, blank) for part in parts) for parts in self._told[blank])
-        return _digest(self._colours[blank], *sorted(said))
-
-    def _shown(self, part: Part, blank: BlankNode) -> str:
-        if isinstance(part, str):
-            return part
-        return "_:self" if part == blank else f"_:{self._colours[part]}"
+    def _leaf(self, partition: Partition) -> tuple[list[int], str]:
+        """An order in which the first of those that are tied goes first, and its certificate."""
+        partition.settle(len(self._blanks))
+        order = sorted(range(len(self._blanks)), key=partition.cell_of.__getitem__)
+        rank = {vertex: place for place, vertex in enumerate(order)}
+        lines = (
+            f"{text} {[rank[end] for end in ends]}"
+            for (text, _), ends in zip(self._told, self._ends, strict=True)
+        )
+        return order, _digest(*sorted(lines))

@@ -3,82 +3,114 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
+from itertools import count
 from typing import TypeAlias
 
 from pyoxigraph import NamedNode
 
 from kiprdf.interchange.importing.foreign import Foreign, Statement
-from kiprdf.interchange.importing.naming import Names
-from kiprdf.rdf.iris import proposition_digits
+from kiprdf.interchange.importing.known import Known
+from kiprdf.interchange.importing.naming import Naming
+from kiprdf.interchange.importing.roles import Awaited, Roles
+from kiprdf.rdf.iris import PropositionName, proposition_digits
 
+NO_ELEMENT = "its object is no element of the data or of the nexus"
+NO_ONE = ""
+"""The id of what is no proposition."""
 Fact: TypeAlias = tuple[str, str, str]
 """Subject id, predicate and object id."""
 
 
 @dataclass(slots=True)
 class PlacedFact:
-    """A proposition; ``height`` counts the propositions that it stands on."""
+    """A proposition."""
 
     id: str
     property: str
-    height: int
     reifiers: list[NamedNode] = field(default_factory=list)
     graphs: set[str] = field(default_factory=set)
 
 
 class Facts:
-    """The propositions of one import.
+    """The propositions of one import."""
 
-    ``end`` gives the id of a node that is a concept, or an element of the nexus.
-    """
-
-    def __init__(
-        self, foreign: Foreign, names: Names, end: Callable[[NamedNode], str | None]
-    ) -> None:
+    def __init__(self, foreign: Foreign, naming: Naming, known: Known, roles: Roles) -> None:
         self._foreign = foreign
-        self._names = names
-        self._end_of = end
-        self._heights: dict[str, int] = {}
+        self._naming = naming
+        self._known = known
+        self._roles = roles
+        self._ids: dict[Awaited, str] = {}
         self.placed: dict[Fact, PlacedFact] = {}
         self.fact_of: dict[NamedNode, Fact] = {}
         """The fact that a reifier stands for."""
 
-    def place(self, statements: Iterable[Statement]) -> None:
+    def place(self, statements: Iterable[Statement]) -> list[Statement]:
         """Make a proposition of each statement, or say why it is none.
 
-        A statement about another waits for it; what waits for ever is skipped.
+        A statement about another waits for it. What waits for ever is skipped, or returned where
+        its object is an IRI that might have been a proposition's.
         """
         reifiers: dict[Statement, list[NamedNode]] = defaultdict(list)
         for reifier, statement in self._foreign.reified.items():
             reifiers[statement].append(reifier)
-        open_ends = {statement: set(self._reifiers_in(statement)) for statement in statements}
-        waiting: dict[NamedNode, list[Statement]] = defaultdict(list)
+        open_ends = {statement: set(self._awaited_by(statement)) for statement in statements}
+        waiting: dict[Awaited, list[Statement]] = defaultdict(list)
         for statement, ends in open_ends.items():
             for end in ends:
                 waiting[end].append(statement)
         ready = deque(statement for statement, ends in open_ends.items() if not ends)
         while ready:
             statement = ready.popleft()
-            fact = self._place_one(statement, reifiers[statement])
-            for reifier in reifiers[statement] if fact is not None else ():
-                for other in waiting[reifier]:
-                    open_ends[other].discard(reifier)
+            id = self._place_one(statement, reifiers[statement])
+            if id is None:
+                continue
+            for end in (statement, id):
+                self._ids[end] = id
+                for other in waiting.pop(end, ()):
+                    open_ends[other].discard(end)
                     if not open_ends[other]:
                         ready.append(other)
-        for statement, ends in open_ends.items():
-            if ends:
-                self._foreign.skip(statement, "it is about a triple that is no proposition")
+        return [s for s, ends in open_ends.items() if ends and not self._is_skipped(s)]
 
-    def _reifiers_in(self, statement: Statement) -> Iterator[NamedNode]:
+    def heights(self) -> dict[str, int]:
+        """How many propositions of the import each of them stands on, one upon the other."""
+        ids = {placed.id for placed in self.placed.values()}
+        ends = {
+            placed.id: [end for end in (fact[0], fact[2]) if end in ids]
+            for fact, placed in self.placed.items()
+        }
+        heights: dict[str, int] = {}
+        for id in TopologicalSorter(ends).static_order():
+            heights[id] = 1 + max((heights[end] for end in ends[id]), default=-1)
+        return heights
+
+    def owner(self, iri: str) -> str | None:
+        """The id of the proposition of which an IRI is a reifier, or is said to be one."""
+        statement = self._roles.owner(iri)
+        return None if statement is None else self._ids.get(statement, NO_ONE)
+
+    def _awaited_by(self, statement: Statement) -> Iterator[Awaited]:
         for end in (statement.subject, statement.object):
-            if isinstance(end, NamedNode) and end in self._foreign.reified:
-                yield end
+            assert isinstance(end, NamedNode)
+            awaited = self._roles.awaited(end)
+            if awaited is not None:
+                yield awaited
 
-    def _place_one(self, statement: Statement, reifiers: list[NamedNode]) -> Fact | None:
+    def _is_skipped(self, statement: Statement) -> bool:
+        """Skip a statement about a triple that is no proposition."""
+        ends = (statement.subject, statement.object)
+        if not any(end in self._foreign.reified for end in ends):
+            return False
+        self._foreign.skip(statement, "it is about a triple that is no proposition")
+        return True
+
+    def _place_one(self, statement: Statement, reifiers: list[NamedNode]) -> str | None:
+        """The id of the proposition that a statement becomes."""
         subject, object_ = self._end(statement.subject), self._end(statement.object)
-        predicate = self._names.predicate(statement.predicate.value)
+        predicate = self._naming.predicate(statement.predicate.value)
         fault = _fault(subject, predicate, object_)
         if fault is not None:
             self._foreign.skip(statement, fault)
@@ -90,25 +122,27 @@ class Facts:
         if fact in self.placed:
             self._foreign.skip(statement, "another triple states this fact already")
         else:
-            self._add(fact, statement)
+            self.placed[fact] = PlacedFact(self._id(fact), statement.predicate.value)
+            self._naming.note("predicate", predicate, statement.predicate.value)
         placed = self.placed[fact]
         placed.reifiers.extend(reifiers)
         placed.graphs.update(self._foreign.graphs[statement])
         self.fact_of.update(dict.fromkeys(reifiers, fact))
-        return fact
+        return placed.id
 
-    def _add(self, fact: Fact, statement: Statement) -> None:
-        id = f"P:{proposition_digits(*fact)}:{fact[1]}"
-        height = 1 + max(self._heights.get(end, -1) for end in (fact[0], fact[2]))
-        self._heights[id] = height
-        self.placed[fact] = PlacedFact(id, statement.predicate.value, height)
-        self._names.note("predicate", fact[1], statement.predicate.value)
+    def _id(self, fact: Fact) -> str:
+        """The id that a fact has in the nexus, or will have."""
+        known = self._known.proposition(*fact)
+        if known is not None:
+            return known
+        new = (PropositionName(proposition_digits(*fact, salt), fact[1]).id for salt in count())
+        # After a merge an id may be that of another fact.
+        return next(id for id in new if not self._known.exists(id))
 
     def _end(self, node: object) -> str | None:
         assert isinstance(node, NamedNode)
-        if node in self.fact_of:
-            return self.placed[self.fact_of[node]].id
-        return self._end_of(node)
+        awaited = self._roles.awaited(node)
+        return self._roles.id(node) if awaited is None else self._ids[awaited]
 
 
 def _fault(subject: str | None, predicate: str | None, object_: str | None) -> str | None:
@@ -116,7 +150,7 @@ def _fault(subject: str | None, predicate: str | None, object_: str | None) -> s
     if predicate is None:
         return "of its predicate no identifier can be made"
     if subject is None or object_ is None:
-        return "its object is no element of the data or of the nexus"
+        return NO_ELEMENT
     if subject == object_:
         return "a proposition links two different elements; these ends are the same"
     return None

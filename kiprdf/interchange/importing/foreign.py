@@ -11,10 +11,6 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from kiprdf.rdf import vocab
 
-FIRST = NamedNode(vocab.RDF + "first")
-REST = NamedNode(vocab.RDF + "rest")
-NIL = NamedNode(vocab.RDF + "nil")
-LIST = NamedNode(vocab.RDF + "List")
 _PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
 
 Node: TypeAlias = NamedNode | BlankNode

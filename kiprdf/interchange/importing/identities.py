@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,11 +13,10 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.blanks import is_blank
 from kiprdf.interchange.importing.foreign import Statement
-from kiprdf.interchange.importing.known import SAME_AS, Known
+from kiprdf.interchange.importing.known import Known
 from kiprdf.interchange.importing.naming import (
     GENERIC,
-    OWL_SAME_AS,
-    Names,
+    Naming,
     concept_name,
     is_definition_class,
     is_name_text,
@@ -42,69 +42,91 @@ class Resource:
     class_iri: str | None = None
     """The class that its type was made of."""
 
-    is_fixed: bool = False
-    """Whether it is there and no statement may write it."""
-
 
 @dataclass(slots=True)
 class Identities:
     """The concepts among the subjects, why others are none, and what was taken for the same.
 
-    ``taken`` are the identities of all concepts.
+    ``taken`` are the identities of all concepts, ``originals`` their original IRIs by their ids.
     """
 
     resources: dict[NamedNode, Resource] = field(default_factory=dict)
     taken: set[ConceptName] = field(default_factory=set)
+    originals: dict[str, list[str]] = field(default_factory=dict)
     refused: dict[NamedNode, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
-def claims(own: Iterable[Statement]) -> list[str]:
-    """The IRIs that a subject is said to be the same as, sorted."""
-    found: set[str] = set()
-    for statement in own:
-        if statement.predicate.value in (OWL_SAME_AS, vocab.ATTRIBUTE + SAME_AS):
-            with suppress(ValueError):
-                value = to_value(statement.object)
-                texts = value if isinstance(value, list) else [value]
-                found.update(text for text in texts if isinstance(text, str))
-    return sorted(found)
+def claimed(statement: Statement) -> list[str]:
+    """The IRIs that a statement says its subject to be the same as."""
+    with suppress(ValueError):
+        value = to_value(statement.object)
+        texts = value if isinstance(value, list) else [value]
+        return [text for text in texts if isinstance(text, str)]
+    return []
 
 
-def own_claims(said: Said, names: Names) -> dict[str, list[str]]:
+def _claims(
+    own: Iterable[Statement], identity: ConceptName, naming: Naming, known: Known
+) -> set[str]:
+    """The IRIs that a subject is said to be the same as, but for those of other elements."""
+    claiming = (s for s in own if naming.is_claim(s.predicate.value))
+    texts = {iri for statement in claiming for iri in claimed(statement)}
+    found = {iri for iri in texts if not naming.is_below_base(iri)}
+    if _meta_type(identity):
+        return found
+    return {iri for iri in found if known.other_element(iri, identity.id) is None}
+
+
+def _meta_type(identity: ConceptName) -> str:
+    return identity.type if identity.type in META_TYPES else ""
+
+
+def own_claims(said: Said, allowed: Allowed, naming: Naming, known: Known) -> dict[str, list[str]]:
     """What the elements that kiprdf wrote are the same as, by their ids.
 
     Other subjects may be meant by these IRIs, of the same data too.
     """
     found: dict[str, list[str]] = {}
     for node, own in said.items():
-        name = names.element(node.value)
+        name = naming.element(node.value)
         if isinstance(name, ConceptName):
             with suppress(ValueError):
-                found[_valid(name).id] = claims(own)
+                found[allowed(name).id] = sorted(_claims(own, name, naming, known))
     return found
 
 
-def all_claims(said: Said, identities: Identities, names: Names) -> dict[str, list[str]]:
-    """What all concepts are the same as, by their ids: first their own IRIs."""
-    found: dict[str, list[str]] = {}
-    others: dict[str, set[str]] = {}
-    for node, resource in identities.resources.items():
-        id = resource.identity.id
-        if not names.is_below_base(node.value):
-            found.setdefault(id, []).append(node.value)
-        others.setdefault(id, set()).update(claims(said.get(node, ())))
-    return {id: [*found.get(id, ()), *sorted(iris)] for id, iris in others.items()}
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Lets the identities pass that an import may write. Raises ValueError for others."""
+
+    define: bool
+
+    def __call__(self, name: ConceptName) -> ConceptName:
+        _check(name)
+        if name in SYSTEM:
+            raise ValueError(f"{name.id} belongs to the core schema; it stays as it is")
+        if name in ACTORS:
+            raise ValueError(f"{name.id} is the nexus itself; it stays as it is")
+        if name.type in META_TYPES and not self.define:
+            raise ValueError(f"{name.id} is a definition, and the import is to define nothing")
+        return name
 
 
 class Identifier:
     """Finds the identities of all subjects of one import."""
 
     def __init__(
-        self, names: Names, known: Known, default_type: str | None, language: str | None
+        self,
+        naming: Naming,
+        known: Known,
+        allowed: Allowed,
+        default_type: str | None,
+        language: str | None,
     ) -> None:
-        self._names = names
+        self._naming = naming
         self._known = known
+        self._allowed = allowed
         self._default_type = default_type
         self._language = language
         self._found = Identities()
@@ -119,6 +141,7 @@ class Identifier:
         new = [node for node in nodes if not self._is_settled(node, said.get(node, []))]
         for node in new:
             self._name(node, said.get(node, []))
+        self._claim(said, {node.value: node for node in new if node in self._found.refused})
         return self._found
 
     def _is_settled(self, node: NamedNode, own: list[Statement]) -> bool:
@@ -130,18 +153,50 @@ class Identifier:
             return True
         if identity is None:
             return False
-        is_fixed = identity in SYSTEM and self._known.exists(identity.id)
-        types = self._other_types(own, identity)
-        self._found.resources[node] = Resource(identity, types, is_fixed=is_fixed)
-        self._found.taken.add(identity)
+        self._settle(node, own, identity)
         return True
+
+    def _claim(self, said: Said, refused: dict[str, NamedNode]) -> None:
+        """Give each concept its original IRIs: its own, then those of what is the same.
+
+        A refused subject that is the same becomes a part of it.
+        """
+        originals: dict[str, list[str]] = defaultdict(list)
+        pending = deque(sorted(self._found.resources, key=lambda node: node.value))
+        for node in pending:
+            if not self._naming.is_below_base(node.value):
+                originals[self._found.resources[node].identity.id].append(node.value)
+        owners = {
+            (_meta_type(resource.identity), node.value): resource.identity
+            for node, resource in self._found.resources.items()
+        }
+        claims: dict[str, set[str]] = defaultdict(set)
+        while pending:
+            node = pending.popleft()
+            identity = self._found.resources[node].identity
+            for iri in sorted(_claims(said.get(node, ()), identity, self._naming, self._known)):
+                # One IRI may be a class, a property and a thing, but only one thing.
+                if owners.setdefault((_meta_type(identity), iri), identity) != identity:
+                    continue
+                claims[identity.id].add(iri)
+                if iri in refused and not _meta_type(identity):
+                    same = refused.pop(iri)
+                    del self._found.refused[same]
+                    self._settle(same, said[same], identity)
+                    pending.append(same)
+        for id in {**originals, **claims}:
+            self._found.originals[id] = [*originals[id], *sorted(claims[id])]
+
+    def _settle(self, node: NamedNode, own: list[Statement], identity: ConceptName) -> None:
+        self._found.resources[node] = Resource(identity, self._other_types(own, identity))
+        self._found.taken.add(identity)
 
     def _identity(self, node: NamedNode) -> ConceptName | None:
         """What an IRI names by itself, or named before. Raises ValueError for what it cannot."""
-        name = self._names.element(node.value)
+        name = self._naming.element(node.value)
         if isinstance(name, ConceptName):
-            return _valid(name)
-        if self._names.is_below_base(node.value):
+            return self._allowed(name)
+        if self._naming.is_below_base(node.value):
             raise ValueError("an IRI below the base of the nexus that names none of its concepts")
         if node.value.startswith(vocab.OWN):
             raise ValueError("the vocabulary of kiprdf is no knowledge")
@@ -150,7 +205,7 @@ class Identifier:
             return None
         if id.startswith("P:"):
             raise ValueError(f"the IRI stands for the proposition {id}")
-        return ConceptName(*id.removeprefix("C:").split("/", 1))
+        return self._allowed(_concept_of(id))
 
     def _name(self, node: NamedNode, own: list[Statement]) -> None:
         try:
@@ -158,7 +213,7 @@ class Identifier:
         except ValueError as fault:
             self._found.refused[node] = str(fault)
             return
-        labels = [_texts(own, property) for property in self._names.labels(type_name)]
+        labels = [_texts(own, property) for property in self._naming.labels(type_name)]
         candidates = name_candidates(node.value, labels, self._language)
         name = next(filter(None, map(concept_name, candidates)), None)
         if name is None:
@@ -185,7 +240,7 @@ class Identifier:
         classes = _classes(own)
         things = [iri for iri in classes if self._is_of_things(iri)]
         for iri in sorted(things, key=self._rank):
-            name = self._names.type(iri)
+            name = self._naming.type(iri)
             if name is not None and is_key(name):
                 return name, iri
         if classes and not things:
@@ -196,18 +251,18 @@ class Identifier:
         raise ValueError(f"its subject {what}, and no default type is given")
 
     def _other_types(self, own: list[Statement], identity: ConceptName) -> list[str]:
-        return [iri for iri in _classes(own) if self._names.type(iri) != identity.type]
+        return [iri for iri in _classes(own) if self._naming.type(iri) != identity.type]
 
     def _is_of_things(self, iri: str) -> bool:
-        return self._names.is_mapped_type(iri) or not is_definition_class(NamedNode(iri))
+        return self._naming.is_mapped_type(iri) or not is_definition_class(NamedNode(iri))
 
     def _rank(self, iri: str) -> tuple[int, str]:
         """What the mapping names, what the nexus defines, the others; generic classes last."""
-        if self._names.is_mapped_type(iri):
+        if self._naming.is_mapped_type(iri):
             return 0, iri
         if iri in GENERIC:
             return 3, iri
-        return 1 if self._names.type(iri) in self._known.concept_types else 2, iri
+        return 1 if self._naming.type(iri) in self._known.concept_types else 2, iri
 
 
 def _classes(own: list[Statement]) -> list[str]:
@@ -221,8 +276,12 @@ def _texts(own: list[Statement], property: str) -> list[Literal]:
     return [text for text in found if isinstance(text, Literal) and is_name_text(text)]
 
 
-def _valid(name: ConceptName) -> ConceptName:
-    """An identity that a nexus can hold. Raises ValueError for another."""
+def _concept_of(id: str) -> ConceptName:
+    return ConceptName(*id.removeprefix("C:").split("/", 1))
+
+
+def _check(name: ConceptName) -> None:
+    """Raise ValueError for an identity that no nexus can hold."""
     if name.type not in META_TYPES and not is_identifier(name.type):
         raise ValueError(f"'{shown(name.type)}' can be no concept type")
     fault = name_fault(name.name)
@@ -230,4 +289,3 @@ def _valid(name: ConceptName) -> ConceptName:
         raise ValueError(f"a concept cannot be named so: the name {fault}")
     if name.type in META_TYPES and not is_definition_name(name.type, name.name):
         raise ValueError(f"'{shown(name.name)}' can be no definition")
-    return name

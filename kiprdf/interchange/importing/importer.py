@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import cast
 
 from pyoxigraph import NamedNode, Quad
 
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing import lists
 from kiprdf.interchange.importing.blanks import blank_names, is_blank
-from kiprdf.interchange.importing.facts import Fact, Facts, PlacedFact
+from kiprdf.interchange.importing.facts import NO_ELEMENT, Fact, Facts, PlacedFact
 from kiprdf.interchange.importing.foreign import (
     Foreign,
     Node,
@@ -27,17 +29,24 @@ from kiprdf.interchange.importing.foreign import (
     separate_reifiers,
     statement_text,
 )
-from kiprdf.interchange.importing.identities import Identifier, Resource, all_claims, own_claims
+from kiprdf.interchange.importing.identities import (
+    Allowed,
+    Identifier,
+    Resource,
+    claimed,
+    own_claims,
+)
 from kiprdf.interchange.importing.known import SAME_AS, Known
 from kiprdf.interchange.importing.missing import made_definitions, require_defined
-from kiprdf.interchange.importing.naming import Names
+from kiprdf.interchange.importing.naming import Naming
 from kiprdf.interchange.importing.plan import JsonMap, Plan, PlannedConcept, PlannedProposition
 from kiprdf.interchange.importing.roles import Roles, stubs
 from kiprdf.interchange.importing.values import Gathered, to_value, together
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.rdf.iris import ConceptName, Iris, base_fault
+from kiprdf.rdf.literals import Json
 from kiprdf.semantics.places import RESERVED_METADATA
 
 OTHER_TYPES = "other_types"
@@ -63,21 +72,27 @@ def plan(
     ``define`` creates the types and predicates that are missing; otherwise they are KIP_2001, all
     of them at once. ``default_type`` is the type of resources without one, and of the undescribed
     ends of predicates that the mapping names. ``language`` is preferred for names.
-    ``metadata`` tells where everything comes from. ``source_base`` is the base of the nexus that
-    wrote the quads, if one did. The order of the quads makes no difference.
+    ``metadata`` tells where everything comes from, and no quad tells otherwise. ``source_base`` is
+    the base of the nexus that wrote the quads, if one did. The order of the quads makes no
+    difference.
     """
+    fault = None if source_base is None else base_fault(source_base)
+    if fault is not None:
+        message = f"The data name the base <{shown(str(source_base))}>, which {fault}."
+        raise KipError("KIP_1001", message, "Correct the base, or leave that line out.")
     if default_type is not None and not is_key(default_type):
         message = f"The default type '{shown(default_type)}' is no identifier."
         raise KipError("KIP_1002", message)
     foreign, count = read_foreign(quads)
     bases = [iris] if source_base is None else [iris, Iris(source_base)]
-    importer = _Importer(foreign, mapping, bases, known, default_type, language)
+    allowed, own = Allowed(define), dict(metadata or {})
+    importer = _Importer(foreign, mapping, bases, known, allowed, default_type, language, own)
     made = importer.plan()
     missing = importer.missing()
     if not define:
         require_defined(missing)
     made.definitions = made_definitions(missing, foreign.statements, language)
-    made.metadata, made.triples = dict(metadata or {}), count
+    made.metadata, made.triples = own, count
     return made
 
 
@@ -106,29 +121,54 @@ class _Importer:
         mapping: Mapping,
         bases: list[Iris],
         known: Known,
+        allowed: Allowed,
         default_type: str | None,
         language: str | None,
+        metadata: JsonMap,
     ) -> None:
         self._foreign = foreign
+        self._metadata = metadata
         said = foreign.by_subject()
-        known = known.claiming(own_claims(said, Names(mapping, known, bases)))
-        names = Names(mapping, known, bases)
-        expected = stubs(said, foreign, names, known) if default_type is not None else set()
-        identifier = Identifier(names, known, default_type, language)
+        own = own_claims(said, allowed, Naming(mapping, known, bases), known)
+        claiming = known.claiming(own)
+        naming = Naming(mapping, claiming, bases)
+        expected = stubs(said, foreign, naming, claiming) if default_type is not None else set()
+        identifier = Identifier(naming, claiming, allowed, default_type, language)
         self._identities = identifier.identify(said, expected)
-        self._names = names
-        self._known = known.claiming(all_claims(said, self._identities, names))
-        self._roles = Roles(foreign, names, self._known, self._identities)
-        self._facts = Facts(foreign, names, self._roles.id)
+        self._naming = naming
+        self._known = known.claiming(self._identities.originals)
+        owners = self._owners()
+        self._roles = Roles(foreign, naming, self._known, self._identities, owners)
+        self._facts = Facts(foreign, naming, self._known, self._roles)
         self._gathered: dict[NamedNode, Gathered] = defaultdict(Gathered)
+
+    def _owners(self) -> dict[NamedNode, Statement]:
+        """What the IRIs stand for that reifiers have, or are said to be the same as.
+
+        Of several statements that claim an IRI, the first has it.
+        """
+        reified = self._foreign.reified
+        owners = dict(reified)
+        for statement in self._foreign.statements:
+            fact = reified.get(cast(NamedNode, statement.subject))
+            if fact is None or not self._naming.is_claim(statement.predicate.value):
+                continue
+            for text in claimed(statement):
+                if self._known.element(text) is None and not self._naming.is_below_base(text):
+                    with suppress(ValueError):  # not every text is an IRI
+                        owners.setdefault(NamedNode(text), fact)
+        return owners
 
     def plan(self) -> Plan:
         """The plan without definitions."""
-        self._facts.place([s for s in self._foreign.statements if not self._take(s)])
+        links = [s for s in self._foreign.statements if not self._take(s)]
+        for statement in self._facts.place(links):
+            self._take_unlinked(statement)
         propositions = self._propositions()
+        self._tell_claims(propositions)
         concepts = self._concepts()
         skipped = sorted(dict.fromkeys(self._foreign.skipped))
-        warnings = [*self._identities.warnings, *self._names.warnings()]
+        warnings = [*self._identities.warnings, *self._naming.warnings()]
         return Plan([], concepts, propositions, skipped, warnings)
 
     def missing(self) -> dict[ConceptName, set[str]]:
@@ -143,7 +183,7 @@ class _Importer:
             wanted[ConceptName(META_TYPES[1], fact[1])].add(placed.property)
         defined = {resource.identity for resource in resources}
         return {
-            name: {iri for iri in iris if not self._names.is_below_base(iri)}
+            name: {iri for iri in iris if not self._naming.is_below_base(iri)}
             for name, iris in wanted.items()
             if name not in defined and not self._is_defined(name)
         }
@@ -183,7 +223,16 @@ class _Importer:
         if resource is None or iri in resource.types:
             gathered.attributes.add(OTHER_TYPES, iri, always_array=True)
         elif resource.class_iri is not None:
-            self._names.note("concept type", resource.identity.type, iri)
+            self._naming.note("concept type", resource.identity.type, iri)
+
+    def _take_unlinked(self, statement: Statement) -> None:
+        """Take a statement whose object might have been a proposition, but is not."""
+        property, subject = statement.predicate.value, statement.subject
+        assert isinstance(subject, NamedNode)
+        if self._naming.is_own_predicate(property) or self._naming.is_mapped_predicate(property):
+            self._foreign.skip(statement, NO_ELEMENT)
+        else:
+            self._take_value(statement, subject, self._identities.resources.get(subject))
 
     # Values -----------------------------------------------------------------------------------
 
@@ -205,28 +254,59 @@ class _Importer:
         except ValueError as reason:
             self._foreign.skip(statement, str(reason))
             return
+        if is_metadata and key.name in self._metadata:
+            if key.is_own:
+                self._foreign.skip(statement, f"the metadata key '{key.name}' is this import's own")
+                return
+            is_metadata = False
         gathered = self._gathered[subject]
         gathered.graphs.update(self._foreign.graphs[statement])
         if key.name == SAME_AS and not is_metadata:
-            gathered.add_same_as(value)
+            self._take_claim(statement, gathered, value)
             return
         if not key.is_own:
-            self._names.note("metadata key" if is_metadata else "attribute", key.name, property)
+            self._naming.note("metadata key" if is_metadata else "attribute", key.name, property)
         values = gathered.metadata if is_metadata else gathered.attributes
         always_array = key.term is not None and key.term.container is not None
         values.add(key.name, value, always_array, key.is_own)
+
+    def _take_claim(self, statement: Statement, gathered: Gathered, value: Json) -> None:
+        texts = value if isinstance(value, list) else [value]
+        if not all(isinstance(text, str) for text in texts):
+            self._foreign.skip(statement, "what an element is the same as is an IRI")
+        gathered.same_as.update(text for text in texts if isinstance(text, str))
+
+    def _tell_claims(self, links: Iterable[PlannedProposition]) -> None:
+        """Skip what was said to be the same as an element, and is another one."""
+        kept = {link.id: _listed(link.attributes.get(SAME_AS)) for link in links}
+        kept |= {id: list(iris) for id, iris in self._known.originals.items() if id not in kept}
+        for statement in self._foreign.statements:
+            id = self._id(cast(NamedNode, statement.subject))
+            if id is None or not self._naming.is_claim(statement.predicate.value):
+                continue
+            for text in claimed(statement):
+                if text not in kept.get(id, ()):
+                    self._foreign.skip(statement, f"<{text}> stands for an element already")
+
+    def _id(self, subject: NamedNode) -> str | None:
+        """The id of what a subject becomes."""
+        if subject in self._facts.fact_of:
+            return self._facts.placed[self._facts.fact_of[subject]].id
+        resource = self._identities.resources.get(subject)
+        return None if resource is None else resource.identity.id
 
     # The elements -----------------------------------------------------------------------------
 
     def _propositions(self) -> list[PlannedProposition]:
         """The propositions by height, then by what they say; reifiers of none are skipped."""
         made = [self._proposition(fact, placed) for fact, placed in self._facts.placed.items()]
-        heights = {placed.id: placed.height for placed in self._facts.placed.values()}
+        heights = self._facts.heights()
         for statement in self._foreign.statements:
-            reifier = statement.subject
+            reifier = cast(NamedNode, statement.subject)
             if reifier in self._foreign.reified and reifier not in self._facts.fact_of:
                 reason = "it annotates a triple that is no proposition"
-                self._foreign.skip(statement, reason)
+                subject = cast(NamedNode, self._foreign.reified[reifier].subject)
+                self._foreign.skip(statement, self._identities.refused.get(subject, reason))
         return sorted(made, key=lambda p: (heights[p.id], p.subject, p.predicate, p.object))
 
     def _proposition(self, fact: Fact, placed: PlacedFact) -> PlannedProposition:
@@ -234,12 +314,19 @@ class _Importer:
         gathered = Gathered()
         for reifier in sorted(placed.reifiers, key=str):
             gathered.merge(self._gathered[reifier])
-            if not self._names.is_below_base(reifier.value) and not is_blank(reifier):
+            if not self._naming.is_below_base(reifier.value) and not is_blank(reifier):
                 gathered.same_as.add(reifier.value)
         gathered.graphs = placed.graphs
         before = self._known.originals.get(link.id, ())
-        _fill(link, gathered, [*before, *sorted(gathered.same_as - {*before})])
+        more = {iri for iri in gathered.same_as if self._is_free(iri, link.id)}
+        self._fill(link, gathered, [*before, *sorted(more - {*before})])
         return link
+
+    def _is_free(self, iri: str, id: str) -> bool:
+        """Whether an IRI that a proposition claims is no other element's."""
+        if self._naming.is_below_base(iri) or self._facts.owner(iri) not in (None, id):
+            return False
+        return self._known.other_element(iri, id) is None
 
     def _concepts(self) -> list[PlannedConcept]:
         """Definitions of the data, then other concepts, by type and name.
@@ -248,8 +335,7 @@ class _Importer:
         """
         nodes: dict[ConceptName, list[NamedNode]] = defaultdict(list)
         for node, resource in self._identities.resources.items():
-            if not resource.is_fixed:
-                nodes[resource.identity].append(node)
+            nodes[resource.identity].append(node)
         rank = {name: place for place, name in enumerate(META_TYPES)}
         order = sorted(nodes, key=lambda name: (rank.get(name.type, len(rank)), name))
         return [self._concept(identity, nodes[identity]) for identity in order]
@@ -259,16 +345,24 @@ class _Importer:
         gathered = Gathered()
         for node in nodes:
             gathered.merge(self._gathered[node])
-        _fill(concept, gathered, self._known.originals.get(identity.id, ()))
+        self._fill(concept, gathered, self._known.originals.get(identity.id, ()))
         return concept
 
+    def _fill(
+        self,
+        element: PlannedConcept | PlannedProposition,
+        gathered: Gathered,
+        same_as: Sequence[str],
+    ) -> None:
+        element.attributes = gathered.attributes.json()
+        if same_as:
+            element.attributes[SAME_AS] = same_as[0] if len(same_as) == 1 else list(same_as)
+        element.metadata = gathered.metadata.json()
+        if gathered.graphs:
+            # As other metadata that the import gives itself (``_take_value``).
+            is_free = GRAPH not in self._metadata
+            (element.metadata if is_free else element.attributes)[GRAPH] = together(gathered.graphs)
 
-def _fill(
-    element: PlannedConcept | PlannedProposition, gathered: Gathered, same_as: Sequence[str]
-) -> None:
-    element.attributes = gathered.attributes.json()
-    if same_as:
-        element.attributes[SAME_AS] = same_as[0] if len(same_as) == 1 else list(same_as)
-    element.metadata = gathered.metadata.json()
-    if gathered.graphs:
-        element.metadata[GRAPH] = together(gathered.graphs)
+
+def _listed(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else [value]

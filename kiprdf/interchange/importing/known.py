@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Triple
 
-from kiprdf.kql.reader import read_catalog
+from kiprdf.kql.reader import link_of, read_catalog
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.store import Store
@@ -22,9 +22,13 @@ def _nothing(_id: str) -> bool:
     return False
 
 
+def _no_proposition(_subject: str, _predicate: str, _object: str) -> str | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Known:
-    """The registered names, the original IRIs of elements by their ids, and whether an id exists.
+    """The registered names, the original IRIs of elements by their ids, and what exists.
 
     >>> known = Known(originals={"C:Person/Alice": ("https://example.org/alice",)})
     >>> known.element("https://example.org/alice")
@@ -35,10 +39,18 @@ class Known:
     predicates: frozenset[str] = frozenset()
     originals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exists: Callable[[str], bool] = _nothing
+    """Whether an id is that of an element."""
+    proposition: Callable[[str, str, str], str | None] = _no_proposition
+    """The id of the proposition that states a fact, by the ids of its ends."""
 
     def element(self, iri: str) -> str | None:
         """The id of the element that an original IRI stands for, definitions set aside."""
         return self._by_iri.get(("", iri))
+
+    def other_element(self, iri: str, id: str) -> str | None:
+        """The id of the element that an original IRI stands for, if that is another one."""
+        found = self.element(iri)
+        return None if found == id else found
 
     def definition(self, meta_type: str, iri: str) -> str | None:
         """What the definition is called that an original IRI stands for."""
@@ -86,7 +98,14 @@ def read_known(store: Store) -> Known:
         node = store.iris.from_id(id)
         return node is not None and bool(store.describe(node))
 
-    return Known(catalog.concept_types, catalog.predicates, originals, exists)
+    def proposition(subject: str, predicate: str, object_: str) -> str | None:
+        ends = store.iris.from_id(subject), store.iris.from_id(object_)
+        if ends[0] is None or ends[1] is None:
+            return None
+        link = link_of(store, Triple(ends[0], store.iris.predicate(predicate), ends[1]))
+        return None if link is None else store.iris.id(link)
+
+    return Known(catalog.concept_types, catalog.predicates, originals, exists, proposition)
 
 
 def _texts(value: Literal) -> tuple[str, ...]:

@@ -8,10 +8,6 @@ from collections.abc import Iterable
 from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.interchange.importing.foreign import (
-    FIRST,
-    LIST,
-    NIL,
-    REST,
     Items,
     Node,
     Object,
@@ -20,10 +16,10 @@ from kiprdf.interchange.importing.foreign import (
 )
 from kiprdf.rdf import vocab
 
+LIST = NamedNode(vocab.RDF + "List")
+"""The class of cells, which says nothing more."""
 NESTING = 60
 """How deep lists may nest in lists: an attribute's value nests to 64."""
-
-
 BROKEN = "it belongs to a list that is not well-formed, or nests too deep"
 """Why the statements of other cells are skipped."""
 
@@ -37,11 +33,11 @@ def gather(statements: Iterable[Statement]) -> tuple[dict[Statement, Statement],
     """
     found = list(statements)
     cells = _cells(found)
-    lists: dict[Node, Object] = {NIL: Items(())}
+    lists: dict[Node, Object] = {vocab.NIL: Items(())}
     consumed: set[Node] = set()
     for statement in found:
         head = statement.object
-        if statement.predicate in (FIRST, REST):
+        if statement.predicate in (vocab.FIRST, vocab.REST):
             continue
         if isinstance(head, NamedNode | BlankNode) and head in cells:
             own: set[Node] = set()
@@ -54,7 +50,7 @@ def gather(statements: Iterable[Statement]) -> tuple[dict[Statement, Statement],
 
 
 def _is_cell_part(statement: Statement, cells: dict[Node, dict[NamedNode, Object]]) -> bool:
-    is_part = statement.predicate in (FIRST, REST) or statement.object == LIST
+    is_part = statement.predicate in (vocab.FIRST, vocab.REST) or statement.object == LIST
     return is_part or statement.subject in cells
 
 
@@ -75,7 +71,7 @@ def _cells(statements: list[Statement]) -> dict[Node, dict[NamedNode, Object]]:
 
 def _is_cell(own: list[Statement]) -> bool:
     told = [s.predicate for s in own if (s.predicate, s.object) != (vocab.TYPE, LIST)]
-    return sorted(told, key=str) == [FIRST, REST]
+    return sorted(told, key=str) == [vocab.FIRST, vocab.REST]
 
 
 def _items(
@@ -83,15 +79,15 @@ def _items(
 ) -> Items | None:
     """The items behind a cell, None when it does not end well; ``seen`` gets its cells."""
     items: list[Object] = []
-    while head != NIL:
+    while head != vocab.NIL:
         if not isinstance(head, NamedNode | BlankNode) or head not in cells or depth == 0:
             return None
         seen.add(head)
-        item: Object | None = cells[head][FIRST]
-        if isinstance(item, NamedNode | BlankNode) and (item in cells or item == NIL):
+        item: Object | None = cells[head][vocab.FIRST]
+        if isinstance(item, NamedNode | BlankNode) and (item in cells or item == vocab.NIL):
             item = _items(item, cells, seen, depth - 1)
         if item is None:
             return None
         items.append(item)
-        head = cells[head][REST]
+        head = cells[head][vocab.REST]
     return Items(tuple(items))

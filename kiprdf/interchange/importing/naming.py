@@ -144,7 +144,7 @@ class Key(NamedTuple):
     """Whether the IRI is the key's own, as kiprdf writes it."""
 
 
-class Names:
+class Naming:
     """What IRIs are called in a nexus: by the mapping, by its definitions, by the local name."""
 
     def __init__(self, mapping: Mapping, known: Known, bases: Iterable[Iris]) -> None:
@@ -202,6 +202,13 @@ class Names:
             return _best(found, value)
         name = identifier(iri)
         return None if name is None else Key(name)
+
+    def is_claim(self, iri: str) -> bool:
+        """Whether the values of a property are the original IRIs of its subjects."""
+        if iri in (OWL_SAME_AS, vocab.ATTRIBUTE + SAME_AS):
+            return True
+        found = self._mapping.attribute_of(iri, None)
+        return found is not None and found[0] == SAME_AS
 
     def is_mapped_attribute(self, iri: str, concept_type: str | None) -> bool:
         return self._mapping.attribute_of(iri, concept_type) is not None

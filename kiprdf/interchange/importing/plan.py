@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,7 +49,7 @@ class Plan:
     """Definitions, then concepts, then propositions, each behind those that it stands on.
 
     ``metadata`` is for all of them. ``skipped`` tells what is left out, and why; ``warnings`` what
-    was taken for the same.
+    was taken for the same. ``changed`` are the ids of what a nexus would write, once it has tried.
     """
 
     definitions: list[PlannedConcept] = field(default_factory=list)
@@ -60,13 +59,14 @@ class Plan:
     warnings: list[str] = field(default_factory=list)
     metadata: JsonMap = field(default_factory=dict)
     triples: int = 0
+    changed: frozenset[str] = frozenset()
 
     def report(self) -> dict[str, Any]:
         """Counts, created definitions, and everything skipped with its reason, as JSON."""
         return {
             "triples": self.triples,
-            "concepts": _counts(concept.is_new for concept in self.concepts),
-            "propositions": _counts(link.is_new for link in self.propositions),
+            "concepts": self._counts(self.concepts),
+            "propositions": self._counts(self.propositions),
             "definitions": {
                 "concept_types": [d.name for d in self.definitions if d.type == META_TYPES[0]],
                 "predicates": [d.name for d in self.definitions if d.type == META_TYPES[1]],
@@ -75,10 +75,13 @@ class Plan:
             "warnings": list(self.warnings),
         }
 
-
-def _counts(are_new: Iterable[bool]) -> dict[str, int]:
-    counts = Counter(are_new)
-    return {"created": counts[True], "updated": counts[False]}
+    def _counts(
+        self, elements: Sequence[PlannedConcept] | Sequence[PlannedProposition]
+    ) -> dict[str, int]:
+        created = sum(element.is_new for element in elements)
+        updated = sum(not one.is_new and one.id in self.changed for one in elements)
+        unchanged = len(elements) - created - updated
+        return {"created": created, "updated": updated, "unchanged": unchanged}
 
 
 def to_upsert(plan: Plan) -> ast.Upsert:

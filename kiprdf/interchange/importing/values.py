@@ -128,12 +128,13 @@ def _json(text: str, other: Json) -> Json:
     with suppress(ValueError, RecursionError):
         value = json.loads(text)
         canonical_json(value).encode()  # no NaN, no lone surrogate
-        if _is_storable(value, limits.NESTING - 1):
+        if _is_within_limits(value, limits.NESTING - 1):
             return value
     return other
 
 
-def _is_storable(value: Json, depth: int) -> bool:
+def _is_within_limits(value: Json, depth: int) -> bool:
+    """Whether a command could say a value: its integers, its texts and how deep it nests."""
     if isinstance(value, bool) or value is None:
         return True
     if isinstance(value, int):
@@ -143,7 +144,7 @@ def _is_storable(value: Json, depth: int) -> bool:
     if not isinstance(value, list | dict):
         return True
     items = [*value, *value.values()] if isinstance(value, dict) else value
-    return depth > 0 and all(_is_storable(item, depth - 1) for item in items)
+    return depth > 0 and all(_is_within_limits(item, depth - 1) for item in items)
 
 
 def together(values: Iterable[Json], always_array: bool = False) -> Json:
@@ -200,10 +201,6 @@ class Gathered:
     metadata: Values = field(default_factory=Values)
     graphs: set[str] = field(default_factory=set)
     same_as: set[str] = field(default_factory=set)
-
-    def add_same_as(self, value: Json) -> None:
-        texts = value if isinstance(value, list) else [value]
-        self.same_as.update(text for text in texts if isinstance(text, str))
 
     def merge(self, other: Gathered) -> None:
         self.attributes.merge(other.attributes)

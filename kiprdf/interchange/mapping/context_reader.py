@@ -9,25 +9,29 @@ from dataclasses import replace
 from typing import Any
 
 from kiprdf.errors import shown
-from kiprdf.interchange.formats.json_text import NESTING, Path
+from kiprdf.interchange.formats.json_text import Path
+from kiprdf.interchange.mapping import limits
 from kiprdf.interchange.mapping.context_checks import (
     KEYWORD_FORM,
     KEYWORDS,
-    REFUSED,
     Place,
     Scope,
+    check_keywords,
     direction,
     iri_fault,
     language,
 )
-from kiprdf.interchange.mapping.term_reader import Terms
-from kiprdf.interchange.mapping.terms import NESTED, Active, Document, Layer, Loader
+from kiprdf.interchange.mapping.term_reader import TermReader
+from kiprdf.interchange.mapping.terms import MAPS, Active, Document, Layer, Loader
 
-CONTEXTS = 64
-"""How many contexts a loader fetches at most for one document."""
+# fmt: off
+_SETTINGS = frozenset((
+    "@direction", "@import", "@language", "@propagate", "@protected", "@type", "@version", "@vocab",
+))
+# fmt: on
 
 
-class Reader:
+class ContextReader:
     """Reads the contexts of one document; ``warnings`` tells what in them has no effect."""
 
     def __init__(self, document: Document, loader: Loader | None = None) -> None:
@@ -35,6 +39,7 @@ class Reader:
         self._document = document
         self._loader = loader
         self._loaded = 0
+        self._effort = 0
 
     def layer(self, active: Active, context: Any, path: Path = ()) -> Layer:
         """What a context (an object, a URL, null or a list of these) says above ``active``."""
@@ -47,15 +52,14 @@ class Reader:
         terms = dict(layer.terms)
         for term, scope in scopes.items():
             inner: dict[str, Scope] = {}
-            place = Place(scope.path, scope.document, scope.chain, term in NESTED)
+            place = scope.place._replace(overrides=term in MAPS)
             upper = self._read(active, scope.context, place, inner)
             upper = self._scoped(upper, active.under(upper), inner)
             terms[term] = replace(terms[term], scopes=(upper,))
         return Layer(terms, layer.settings, layer.resets)
 
     def _read(self, active: Active, context: Any, place: Place, scopes: dict[str, Scope]) -> Layer:
-        if len(place.path) > NESTING:
-            raise place.fault(f"The context nests deeper than {NESTING} levels.")
+        self._check_limits(active, place)
         if isinstance(context, list):
             layer = Layer()
             for number, one in enumerate(context):
@@ -70,31 +74,44 @@ class Reader:
             raise place.fault("A context is an object, a URL, null or a list of these.")
         return self._object(active, context, place, scopes)
 
+    def _check_limits(self, active: Active, place: Place) -> None:
+        if place.depth + len(place.path) > limits.NESTING:
+            raise place.excess(f"The context nests deeper than {limits.NESTING} levels.")
+        # Each context is laid upon all terms below it, so that many of both are too many.
+        self._effort += len(active.terms) + 1
+        if self._effort > limits.EFFORT:
+            raise place.excess(f"The contexts lie upon more than {limits.EFFORT} terms in all.")
+
     def _reset(self, active: Active, place: Place, scopes: dict[str, Scope]) -> Layer:
         kept = [term for term, definition in active.terms.items() if definition.protected]
         if kept and not place.overrides:
-            raise place.fault(f"null would remove '{kept[0]}', which is protected.")
+            raise place.fault(f"null would remove '{shown(kept[0])}', which is protected.")
         scopes.clear()
         return Layer(resets=True)
 
     def _remote(self, active: Active, url: str, place: Place, scopes: dict[str, Scope]) -> Layer:
         context, document = self._load(url, place)
-        inner = Place(("@context",), document, (*place.chain, url), place.overrides)
-        return self._read(active, context, inner, scopes)
+        return self._read(active, context, place.behind(url, document), scopes)
 
     def _load(self, url: str, place: Place) -> tuple[Any, Document]:
         """The context of a remote document, by the caller's loader."""
+        if iri_fault(url) is not None:
+            hint = "To stack packs and files, load several mappings."
+            raise place.fault(f"'{shown(url)}' is no absolute URL of a context.", hint)
         if self._loader is None:
             hint = "Copy the context into the mapping, or pass a loader."
             raise place.fault(f"The context <{shown(url)}> is remote.", hint)
-        if iri_fault(url) is not None:
-            raise place.fault(f"'{shown(url)}' is no absolute URL of a context.")
         if url in place.chain:
             raise place.fault(f"The context <{shown(url)}> includes itself.")
         self._loaded += 1
-        if self._loaded > CONTEXTS:
-            raise place.fault(f"The mapping asks for more than {CONTEXTS} remote contexts.")
-        found = self._loader(url)
+        if self._loaded > limits.REMOTE:
+            raise place.excess(f"The mapping asks for more than {limits.REMOTE} remote contexts.")
+        try:
+            found = self._loader(url)
+        except (OSError, ValueError, LookupError) as fault:  # of the network, the text, a table
+            why = f"{type(fault).__name__}: {shown(str(fault), 200)}"
+            message = f"The context <{shown(url)}> cannot be loaded ({why})."
+            raise place.fault(message, "Copy the context into the mapping.") from fault
         if not isinstance(found, dict) or "@context" not in found:
             raise place.fault(f"<{shown(url)}> is no JSON-LD document with a '@context'.")
         return found["@context"], Document(url)
@@ -109,11 +126,10 @@ class Reader:
         if "@import" in context:
             context, place = self._imported(context, place)
         settings = self._settings(active, context, place)
-        terms = Terms(active.under(Layer({}, settings)), context, place, scopes)
+        terms = TermReader(active.under(Layer({}, settings)), context, place, scopes)
         for term in context:
-            if term.startswith("@") and term in KEYWORDS and term != "@type":
-                continue
-            terms.define(term)
+            if term == "@type" or term not in KEYWORDS:
+                terms.define(term)
         self.warnings += terms.warnings
         # In the order of the text: of two terms that mean one IRI the first keeps the way back.
         return Layer({term: terms.found[term] for term in context if term in terms.found}, settings)
@@ -132,16 +148,8 @@ class Reader:
     def _settings(
         self, active: Active, context: dict[str, Any], place: Place
     ) -> dict[str, str | None]:
-        for key in ("@propagate", "@protected"):
-            if not isinstance(context.get(key, False), bool):
-                raise place.at(key).fault(f"{key} is true or false.")
-        for key in context:
-            if key in REFUSED:
-                raise place.at(key).fault(REFUSED[key])
-            if key in ("@version", "@propagate", "@protected", "@vocab", "@language", "@direction"):
-                continue
-            if KEYWORD_FORM.fullmatch(key) and key != "@type":
-                raise place.at(key).fault(f"'{shown(key)}' means nothing in a context.")
+        keywords = {key: context[key] for key in context if KEYWORD_FORM.fullmatch(key)}
+        check_keywords(keywords, _SETTINGS, place, "a context")
         settings: dict[str, str | None] = {}
         if "@vocab" in context:
             settings["@vocab"] = self._vocabulary(active, context, place)
@@ -157,8 +165,7 @@ class Reader:
             return None
         if not isinstance(value, str):
             raise there.fault("@vocab takes an IRI or null.")
-        expanded = Terms(active, {}, place, {}).expanded(value)
-        fault = iri_fault(expanded)
-        if fault is not None:
-            raise there.fault(f"'{shown(value)}' {fault}.")
+        terms = TermReader(active, {}, place, {})
+        expanded = terms.expanded(value)
+        terms.check_iri(value, expanded, there)
         return expanded

@@ -9,7 +9,9 @@ from typing import Any
 from kiprdf import resources
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.interchange.formats import json_text
-from kiprdf.interchange.mapping.terms import ContextJson, Document
+from kiprdf.interchange.mapping import limits
+from kiprdf.interchange.mapping.terms import ContextJson, Document, printable
+from kiprdf.source import Span
 
 
 def packs() -> list[str]:
@@ -33,8 +35,9 @@ def document_of(
         try:
             value, places = json_text.read(text)
         except KipError as error:
-            error.message = f"{path.name}: {error.message}"
-            raise
+            hint = "Write it flat." if error.code == "KIP_4002" else error.hint
+            message = printable(f"{path.name}: {error.message}")
+            raise KipError(error.code, message, hint, error.span, error.source) from None
         document = Document(path.name, text, places)
     else:
         value, document = source, Document("The mapping")
@@ -47,7 +50,9 @@ def _context_of(value: Any, document: Document) -> Any:
         raise document.fault((), "A mapping is a JSON object with '@context'.", hint)
     for key in value:
         if key != "@context":
-            raise document.fault((key,), "A mapping has '@context' and nothing beside it.")
+            hint = "Leave the rest out."
+            message = "A mapping has '@context' and nothing beside it."
+            raise document.fault((key,), message, hint)
     return value["@context"]
 
 
@@ -57,6 +62,8 @@ def _path(source: str | os.PathLike[str]) -> Path:
     if isinstance(source, str) and name in packs():
         return resources.directory("mappings") / f"{name}.jsonld"
     path = Path(name)
+    if not name or path.is_dir():
+        raise KipError("KIP_1001", f"'{shown(name)}' is no file.", "Give a path to a mapping.")
     if isinstance(source, str) and path.suffix == "" and path.name == name and not path.exists():
         likely = nearest(name, packs()) or packs()
         hint = f"Packs are called {', '.join(likely)}; everything else is a path."
@@ -66,9 +73,17 @@ def _path(source: str | os.PathLike[str]) -> Path:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        message = f"{path.name} is no UTF-8 text."
-        raise KipError("KIP_1001", message, "Save it as UTF-8.") from None
+        with path.open("rb") as file:
+            content = file.read(limits.SIZE + 1)
     except ValueError as fault:
         raise KipError("KIP_1001", f"This is no path: {fault}.", "Give a path.") from None
+    if len(content) > limits.SIZE:
+        message = f"{path.name} is larger than {limits.SIZE} bytes."
+        raise KipError("KIP_4002", message, "Split it into several mappings.")
+    try:
+        return content.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as fault:
+        readable = content.decode(errors="replace")
+        start = len(content[: fault.start].decode())
+        message, span = f"{path.name} is no UTF-8 text.", Span(start, start + 1)
+        raise KipError("KIP_1001", message, "Save it as UTF-8.", span, readable) from None

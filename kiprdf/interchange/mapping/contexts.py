@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from pyoxigraph import NamedNode
 
-from kiprdf.interchange.mapping.context_reader import Reader
+from kiprdf.errors import shown
+from kiprdf.interchange.mapping.context_reader import ContextReader
 from kiprdf.interchange.mapping.context_sources import document_of, packs
 from kiprdf.interchange.mapping.context_text import context_json
 from kiprdf.interchange.mapping.terms import Active, ContextJson, Definition, Layer, Loader
@@ -56,7 +57,7 @@ class Mapping:
         self._root = _Words(Active().under(layer))
         self._concepts: dict[str | None, _Words] = {None: self._root}
         self._attributes: dict[str | None, _Words] = {}
-        self._metadata = _Words(_nested(self._root.active, "metadata"))
+        self._metadata = _Words(_inside(self._root.active, "metadata"))
         self.prefixes = {
             term: found.iri
             for term, found in sorted(layer.terms.items())
@@ -74,8 +75,8 @@ class Mapping:
 
         A source is the name of a pack ("schema-org"), a path, ``{"@context": …}`` or a mapping.
         URLs of remote contexts go to ``loader``; without one they are refused. Raises KIP_1001,
-        with line and column in a file, for whatever JSON-LD or a mapping has no meaning for;
-        OSError for a file that cannot be read.
+        with line and column in a file, for whatever JSON-LD or a mapping has no meaning for,
+        KIP_4002 for a mapping beyond ``limits``; OSError for a file that cannot be read.
         """
         layer = Layer()
         warnings: list[str] = []
@@ -84,7 +85,7 @@ class Mapping:
                 layer = _stacked(layer, source._layer)
                 continue
             document, context, path = document_of(source)
-            reader = Reader(document, loader)
+            reader = ContextReader(document, loader)
             layer = _stacked(layer, reader.layer(Active().under(layer), context, path))
             warnings += reader.warnings
         return cls(layer, tuple(warnings))
@@ -155,7 +156,7 @@ class Mapping:
         """The words among the attributes of a type."""
         key = self._scoped(concept_type)
         if key not in self._attributes:
-            self._attributes[key] = _Words(_nested(self._concept(key).active, "attributes"))
+            self._attributes[key] = _Words(_inside(self._concept(key).active, "attributes"))
         return self._attributes[key]
 
 
@@ -219,7 +220,7 @@ def _term(active: Active, definition: Definition) -> Term:
     return Term(NamedNode(definition.iri), None, language, direction, False, container)
 
 
-def _nested(active: Active, nest: str) -> Active:
+def _inside(active: Active, nest: str) -> Active:
     """What holds inside of the attributes or the metadata of an element."""
     found = active.terms.get(nest)
     return active if found is None else active.under(*found.scopes)
@@ -262,10 +263,10 @@ def _doubles(layer: Layer, place: str = "") -> Iterator[str]:
     active = Active().under(layer)
     for key, definition in layer.terms.items():
         if definition.scopes:
-            yield from _doubles(definition.scopes[0], f" in '{key}'")
+            yield from _doubles(definition.scopes[0], f" in '{shown(key)}'")
         if not _is_word(key, definition):
             continue
         kept = first.setdefault((_term(active, definition), not place and _is_capital(key)), key)
         if kept != key:
-            both = f"'{kept}' and '{key}' both mean <{definition.iri}>{place}"
-            yield f"{both}; on the way back it is '{kept}'."
+            both = f"'{shown(kept)}' and '{shown(key)}' both mean <{definition.iri}>{place}"
+            yield f"{both}; on the way back it is '{shown(kept)}'."

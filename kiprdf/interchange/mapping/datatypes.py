@@ -58,6 +58,12 @@ _INTEGERS: dict[str, tuple[int | None, int | None]] = {
     **{name: (0, 2**n - 1) for name, n in
        (("unsignedByte", 8), ("unsignedShort", 16), ("unsignedInt", 32), ("unsignedLong", 64))},
 }  # fmt: skip
+_UNCHECKED = (
+    "string", "QName", "NOTATION", "ID", "IDREF", "IDREFS", "ENTITY", "ENTITIES", "NMTOKENS",
+    "anyType", "anySimpleType", "anyAtomicType",
+)  # fmt: skip
+NAMES = frozenset((*_FORMS, *_INTEGERS, *_UNCHECKED))
+"""The names of all datatypes of XML Schema."""
 _COMPILED = {name: re.compile(form, re.ASCII) for name, form in _FORMS.items() if "\\w" not in form}
 _COMPILED |= {name: re.compile(form) for name, form in _FORMS.items() if name not in _COMPILED}
 _INTEGER = re.compile(r"[+-]?\d{1,1000}", re.ASCII)

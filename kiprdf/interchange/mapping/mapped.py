@@ -3,6 +3,9 @@
 Subjects keep their IRIs. A triple is replaced by its mapped form when that form alone leads back to
 it; otherwise it stays, and the mapped forms stand beside it (decisions/028). So the way back is
 exact as long as no tool in between rewrites literals.
+
+A form is looked at as it comes back from a profile: what ``profiles`` makes of a literal of
+``rdf:JSON`` may be another key's form, or a triple of KIP's own.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from typing import TypeAlias, cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from kiprdf.interchange.formats.profiles import returned
 from kiprdf.interchange.mapping.contexts import Mapping, Term
 from kiprdf.interchange.mapping.mapped_values import coerces, forms, list_cells, value_of
 from kiprdf.rdf import vocab
@@ -21,13 +25,14 @@ from kiprdf.rdf.literals import normal
 Subject: TypeAlias = NamedNode | BlankNode | Triple
 
 _PARTS = (vocab.REIFIES, vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
-"""The properties by which a link tells its fact; nothing else is written with them."""
+"""The properties by which a link tells its fact, in either profile; nothing else has them."""
 
 
 def to_mapped(triples: Iterable[Triple], iris: Iris, mapping: Mapping) -> Iterator[Triple]:
-    """The triples of a nexus under a mapping, in either profile.
+    """The triples of a nexus under a mapping.
 
-    Takes and gives the triples of one subject together. ``from_mapped`` is the inverse.
+    Takes and gives the triples of one subject together. ``from_mapped`` is the inverse, behind
+    ``to_profile`` and ``from_profile``.
     """
     for subject, own in _by_subject(triples).items():
         yield from _Element(subject, iris, mapping).mapped(own)
@@ -67,11 +72,12 @@ class _Element:
 
     def mapped(self, own: list[Triple]) -> Iterator[Triple]:
         forms_of = {triple: self._forms(triple) for triple in own}
-        kept = {triple for triple in own if not self._leads_back(triple, forms_of[triple])}
-        beside = {form for triple in kept for form in forms_of[triple]}
+        read_of = {triple: list(map(returned, forms)) for triple, forms in forms_of.items()}
+        kept = {triple for triple in own if not self._leads_back(triple, read_of[triple])}
+        beside = {form for triple in kept for form in read_of[triple]}
         given: set[Triple] = set()
         for triple in own:
-            stays = triple in kept or forms_of[triple][0] in beside
+            stays = triple in kept or read_of[triple][0] in beside
             for shown in (*((self._relinked(triple, True),) if stays else ()), *forms_of[triple]):
                 if shown not in given:
                     given.add(shown)
@@ -79,7 +85,7 @@ class _Element:
 
     def unmapped(self, own: list[Triple]) -> Iterator[Triple]:
         kept = [self._relinked(triple, False) for triple in own if self._is_own(triple)]
-        beside = {form for triple in kept for form in self._forms(triple)}
+        beside = {returned(form) for triple in kept for form in self._forms(triple)}
         # A key has one value: where it stands itself, whatever else there is was said beside it.
         keys = {triple.predicate for triple in kept if self._is_keyed(triple)}
         yield from kept
@@ -124,8 +130,14 @@ class _Element:
         return [Triple(self._subject, term.iri, form) for form in found]
 
     def _usable(self, found: list[Triple]) -> list[Triple]:
-        """The forms that are not taken for a triple of KIP's own."""
-        return [] if any(t.predicate in _PARTS or self._is_own(t) for t in found) else found
+        """The forms, unless one would be taken for a triple of KIP's own or for no RDF."""
+        return [] if any(self._is_taken(returned(form)) for form in found) else found
+
+    def _is_taken(self, form: Triple) -> bool:
+        if form.predicate == vocab.TYPE and not isinstance(form.object, NamedNode):
+            return True  # JSON-LD and other formats have no such types
+        is_statement = form.predicate == vocab.TYPE and form.object == vocab.STATEMENT
+        return is_statement or form.predicate in _PARTS or self._is_own(form)
 
     def _leads_back(self, triple: Triple, found: list[Triple]) -> bool:
         # Names stay labels as well, so that every tool shows them.
@@ -144,10 +156,7 @@ class _Element:
             own_type, own_label = self._iris.type(self._name.type), Literal(self._name.name)
             of_type = triple.predicate == vocab.TYPE and triple.object == own_type
             return of_type or (triple.predicate == vocab.LABEL and triple.object == own_label)
-        if isinstance(self._name, PropositionName):
-            of_type = triple.predicate == vocab.TYPE and triple.object == vocab.STATEMENT
-            return of_type or triple.predicate in _PARTS
-        return False
+        return isinstance(self._name, PropositionName) and triple.predicate == vocab.REIFIES
 
     def _is_keyed(self, triple: Triple) -> bool:
         return triple.predicate.value.startswith((vocab.ATTRIBUTE, vocab.METADATA))
@@ -176,7 +185,8 @@ class _Element:
             for space, key, term in self._candidates(form)
             if (value := value_of(term, form.object, self._iris.base)) is not None
         ]
-        return next((t for t in found if self._forms(t) == [form]), found[0] if found else None)
+        likeliest = found[0] if found else None
+        return next((t for t in found if [*map(returned, self._forms(t))] == [form]), likeliest)
 
     def _candidates(self, form: Triple) -> list[tuple[str, str, Term]]:
         """The keys with the IRI of a form, the likeliest first.
@@ -207,11 +217,7 @@ class _Element:
         if iri is None or not self._usable([Triple(self._subject, iri, own)]):
             return triple
         before, after = (own, iri) if mapped else (iri, own)
-        value = triple.object
-        if triple.predicate == vocab.PREDICATE and value == before:
-            return Triple(self._subject, vocab.PREDICATE, after)
-        if isinstance(value, Triple) and value.predicate == before:
-            return Triple(
-                self._subject, triple.predicate, Triple(value.subject, after, value.object)
-            )
-        return triple
+        fact = triple.object
+        if not isinstance(fact, Triple) or fact.predicate != before:
+            return triple
+        return Triple(self._subject, triple.predicate, Triple(fact.subject, after, fact.object))

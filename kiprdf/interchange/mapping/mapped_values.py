@@ -7,19 +7,21 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from pyoxigraph import BaseDirection, Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.interchange.mapping import limits
 from kiprdf.interchange.mapping.contexts import Term
 from kiprdf.interchange.mapping.datatypes import fits
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import canonical_json, is_ours, normal, to_json, to_term
+from kiprdf.rdf.literals import DIRECTIONS, canonical_json, is_ours, normal, to_json, to_term
 
 _FIRST = NamedNode(vocab.RDF + "first")
 _REST = NamedNode(vocab.RDF + "rest")
 _NIL = NamedNode(vocab.RDF + "nil")
 _NATIVE = (vocab.STRING, vocab.INTEGER, vocab.DOUBLE, vocab.BOOLEAN, vocab.JSON)
 """Datatypes of which a literal is a value of KIP as it stands."""
-_DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
+_OF_LANGUAGES = (vocab.LANG_STRING, vocab.DIR_LANG_STRING)
+"""Datatypes that no literal has without a language; parsers refuse it."""
 
 
 def forms(term: Term, value: Literal | NamedNode, base: str) -> list[Literal | NamedNode]:
@@ -65,7 +67,7 @@ def _text(term: Term, value: Literal, base: str) -> Literal | NamedNode | None:
     if term.datatype is not None:
         return _typed(text, term.datatype) if fits(text, term.datatype) else value
     if term.language is not None:
-        direction = _DIRECTIONS.get(term.direction or "")
+        direction = DIRECTIONS.get(term.direction or "")
         return Literal(text, language=term.language, direction=direction)
     return value
 
@@ -86,15 +88,16 @@ def _object(value: Literal, base: str) -> Literal | NamedNode | None:
         return value if node is None else None if _is_within(node, base) else node
     if set(found) == {"@value", "@type"}:
         text, datatype = found["@value"], _node(found["@type"])
-        if isinstance(text, str) and datatype is not None and datatype not in _NATIVE:
-            with suppress(ValueError):  # rdf:langString has no literals without a language
-                return _typed(text, datatype) if fits(text, datatype) else value
+        if datatype is None or datatype in (*_NATIVE, *_OF_LANGUAGES):
+            return value
+        if isinstance(text, str) and fits(text, datatype):
+            return _typed(text, datatype)
     return value
 
 
 def _node(text: Any) -> NamedNode | None:
-    """The node of an absolute IRI; None for other texts."""
-    if isinstance(text, str):
+    """The node of an absolute IRI; None for other texts, and for what is too long to be read."""
+    if isinstance(text, str) and len(text) <= limits.IRI:
         with suppress(ValueError):
             return NamedNode(text)
     return None
@@ -132,7 +135,7 @@ def coerces(term: Term, form: object) -> bool:
     if not isinstance(form, Literal):
         return isinstance(form, NamedNode) and term.is_iri
     if form.language is not None:
-        direction = _DIRECTIONS.get(term.direction or "")
+        direction = DIRECTIONS.get(term.direction or "")
         return form.language == term.language and form.direction == direction
     plain = term.language is None and not term.is_iri
     return plain and form.datatype == (term.datatype or vocab.STRING)

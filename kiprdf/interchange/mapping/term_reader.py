@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from kiprdf.errors import shown
-from kiprdf.interchange.formats.json_text import NESTING
+from kiprdf.errors import nearest, shown
+from kiprdf.interchange.mapping import datatypes, limits
 from kiprdf.interchange.mapping.context_checks import (
     KEYWORD_FORM,
     KEYWORDS,
-    REFUSED,
     Place,
     Scope,
+    check_keywords,
     direction,
     iri_fault,
     language,
 )
-from kiprdf.interchange.mapping.terms import NESTED, UNSET, Active, Definition
+from kiprdf.interchange.mapping.terms import MAPS, PREFIX_ENDS, UNSET, Active, Definition
 from kiprdf.rdf import vocab
 
 # fmt: off
@@ -29,10 +29,11 @@ _TERM_KEYS = frozenset((
     "@protected",
 ))
 # fmt: on
-_PREFIX_ENDS = tuple(":/?#[]@")
+_VALUE_KINDS = ("@id", "@vocab", "@json", "@none")
+_KINDS = "@id, @vocab, @json or @none"
 
 
-class Terms:
+class TermReader:
     """The terms of one context object, each defined when it is asked for first.
 
     ``found`` holds their definitions, ``scopes`` the scoped contexts that are still to be read,
@@ -63,8 +64,8 @@ class Terms:
         if term in self._pending:
             cycle = " → ".join(f"'{shown(name)}'" for name in (*self._pending, term))
             raise there.fault(f"The term is defined by itself: {cycle}.")
-        if len(self._pending) == NESTING:
-            raise there.fault(f"Terms are defined by terms over more than {NESTING} steps.")
+        if len(self._pending) == limits.STEPS:
+            raise there.excess(f"Terms are defined by terms over more than {limits.STEPS} steps.")
         if not term:
             raise there.fault("A term has a name; this one is empty.")
         self._pending.append(term)
@@ -86,84 +87,93 @@ class Terms:
             raise there.fault(f"'{shown(term)}' is protected by the context before.")
 
     def _definition(self, term: str, value: Any, there: Place) -> Definition | None:
-        simple = isinstance(value, str)
-        if value is None:
-            value = {"@id": None}
-        elif simple:
-            value = {"@id": value}
-        elif not isinstance(value, dict):
+        if value is None or isinstance(value, str):
+            members = {"@id": value}
+        elif isinstance(value, dict):
+            members = value
+        else:
             raise there.fault("A term is defined by an IRI, an object or null.")
         if term == "@type":
-            self._check_type_keyword(value, there)
+            self._check_type_keyword(members, there)
             return None
-        self._check_keys(value, there)
-        protected = value.get("@protected", self._context.get("@protected", False))
-        iri = self._iri(term, value, there)
+        check_keywords(members, _TERM_KEYS, there, "the definition of a term")
+        protected = members.get("@protected", self._context.get("@protected", False))
+        iri = self._iri(term, members, there)
         if iri is None:
             return Definition(None, protected=protected)
-        if term in NESTED and iri != "@nest" and not there.overrides:
-            hint = f'Write "{term}": {{"@id": "@nest", "@context": {{…}}}}.'
-            raise there.fault(f"'{term}' is a map inside of an element, hence '@nest'.", hint)
+        if "@context" in members:
+            self._scopes[term] = Scope(members["@context"], there.at("@context"))
+        is_prefix = self._is_prefix(term, members, iri, isinstance(value, str), there)
+        return self._described(Definition(iri, is_prefix, protected), members, there)
+
+    def _described(self, definition: Definition, value: dict[str, Any], there: Place) -> Definition:
+        """A definition with what is said of the values."""
         type = self._coercion(value, there)
-        definition = Definition(
-            iri,
-            self._is_prefix(term, value, iri, simple, there),
-            protected,
-            type,
-            UNSET if type else self._language(value, there),
-            UNSET if type else self._direction(value, there),
-            self._container(value, there),
-            self._nest(value, there),
+        return replace(
+            definition,
+            type=type,
+            language=UNSET if type else self._language(value, there),
+            direction=UNSET if type else self._direction(value, there),
+            container=self._container(value, there),
+            nest=self._nest(value, there),
         )
-        if "@context" in value:
-            path, document, chain, _ = there.at("@context")
-            self._scopes[term] = Scope(value["@context"], path, document, chain)
-        return definition
 
     def _check_type_keyword(self, value: dict[str, Any], there: Place) -> None:
         """``@type`` itself may be said to be a set, or protected; neither changes a triple."""
         if set(value) - {"@container", "@protected"} or value.get("@container", "@set") != "@set":
             raise there.fault("Of '@type' a context says '@container': '@set' at most.")
 
-    def _check_keys(self, value: dict[str, Any], there: Place) -> None:
-        for key in value:
-            if key in REFUSED:
-                raise there.at(key).fault(REFUSED[key])
-            if key not in _TERM_KEYS:
-                known = ", ".join(sorted(_TERM_KEYS))
-                message = f"'{shown(key)}' means nothing in the definition of a term."
-                raise there.at(key).fault(message, f"It has {known}.")
-        for key in ("@prefix", "@protected"):
-            if not isinstance(value.get(key, False), bool):
-                raise there.at(key).fault(f"{key} is true or false.")
-
     def _iri(self, term: str, value: dict[str, Any], there: Place) -> str | None:
         """The IRI or keyword a term stands for; None when it is removed."""
-        if KEYWORD_FORM.fullmatch(term):
-            raise there.fault("A keyword cannot be defined anew.")
-        if "@id" in value and value["@id"] is None:
-            return None
         given = value.get("@id", term)
-        place = there.at("@id") if isinstance(self._context[term], dict) else there
+        is_given = isinstance(self._context[term], dict) and "@id" in value
+        place = there.at("@id") if is_given else there
+        if given is None:
+            return None
         if not isinstance(given, str):
             raise place.fault("'@id' takes an IRI, a keyword or null.")
-        if given == term:
-            iri = self._of_its_own(term)
-        elif KEYWORD_FORM.fullmatch(given):
-            if given not in _ALIASED:
-                raise place.fault(f"'{shown(given)}' cannot be the meaning of a term.")
-            return given
-        else:
-            iri = self.expanded(given)
+        iri = self._of_its_own(term) if given == term else self.expanded(given)
+        if term in MAPS and iri != "@nest" and not there.overrides:
+            hint = f'Write "{term}": {{"@id": "@nest", "@context": {{…}}}}.'
+            raise there.fault(f"'{term}' is a map inside of an element, hence '@nest'.", hint)
         if iri.startswith("@"):
-            return iri
+            self._check_alias(given, iri, place)
+        else:
+            self.check_iri(given, iri, place)
+            if ":" in term[1:-1] or "/" in term:
+                self._check_form(term, iri, there)
+        return iri
+
+    def _check_alias(self, given: str, keyword: str, place: Place) -> None:
+        if keyword not in _ALIASED:
+            hint = f"A term may stand for {', '.join(sorted(_ALIASED))}."
+            raise place.fault(f"'{shown(given)}' cannot be the meaning of a term.", hint)
+
+    def check_iri(self, given: str, iri: str, place: Place) -> None:
+        """Raise for a text that stands for no IRI."""
         fault = iri_fault(iri)
         if fault is not None:
-            hint = "Write an absolute IRI, or define the prefix before the colon."
-            raise place.fault(f"'{shown(given)}' {fault}.", hint)
-        if ":" in term[1:-1] or "/" in term:
-            self._check_form(term, iri, there)
-        return iri
+            raise place.fault(f"'{shown(given)}' {fault}.", self._hint(given))
+
+    def _hint(self, given: str) -> str:
+        """What to do about a text that stands for no IRI."""
+        prefix, colon, _ = given.partition(":")
+        if len(given) > limits.IRI:
+            return "Write a shorter one."
+        if prefix in ("http", "https"):
+            return f"It begins with '{prefix}://' and has no blanks."
+        known = [term for term in self._context if self._looks_like_a_prefix(term)]
+        known += [term for term, found in self._active.terms.items() if found.prefix]
+        likely = nearest(prefix, known, 1) if colon else []
+        if likely:
+            return f"Did you mean '{shown(likely[0])}:'?"
+        return "Write an absolute IRI, or define the prefix before the colon."
+
+    def _looks_like_a_prefix(self, term: str) -> bool:
+        value = self._context[term]
+        if isinstance(value, dict):
+            return value.get("@prefix") is True
+        return isinstance(value, str) and value.endswith(PREFIX_ENDS)
 
     def _check_form(self, term: str, iri: str, there: Place) -> None:
         """A term that looks like an IRI means that IRI (API 4.2.2, step 14.2.4)."""
@@ -183,7 +193,7 @@ class Terms:
 
     def expanded(self, text: str) -> str:
         """A term, compact IRI or IRI as the IRI it stands for (API 5.2, IRI Expansion)."""
-        if text in KEYWORDS:
+        if KEYWORD_FORM.fullmatch(text):
             return text
         known = self.get(text)
         if known is not None and known.iri is not None:
@@ -205,28 +215,36 @@ class Terms:
             return False
         if value.get("@prefix") and iri.startswith("@"):
             raise there.at("@prefix").fault(f"{iri} cannot be a prefix.")
-        return bool(value.get("@prefix", simple and iri.endswith(_PREFIX_ENDS)))
+        return bool(value.get("@prefix", simple and iri.endswith(PREFIX_ENDS)))
 
     def _coercion(self, value: dict[str, Any], there: Place) -> str | None:
         if "@type" not in value:
             return None
         given, place = value["@type"], there.at("@type")
         if not isinstance(given, str):
-            raise place.fault("'@type' takes the IRI of a datatype, @id, @vocab, @json or @none.")
+            raise place.fault(f"'@type' takes the IRI of a datatype, {_KINDS}.")
         for key in ("@language", "@direction"):
             if key in value:
                 ignored = there.fault(f"{key} has no effect beside @type.")
                 self.warnings.append(ignored.message)
         iri = self.expanded(given)
-        if iri in ("@id", "@vocab", "@json", "@none"):
-            return iri
+        if iri not in _VALUE_KINDS:
+            self._check_datatype(given, iri, place)
+        return iri
+
+    def _check_datatype(self, given: str, iri: str, place: Place) -> None:
         if iri in (vocab.LANG_STRING.value, vocab.DIR_LANG_STRING.value):
             raise place.fault("A text with a language is told by '@language'.")
-        fault = iri_fault(iri)
-        if fault is not None:
-            hint = "Write an absolute IRI, or define the prefix before the colon."
-            raise place.fault(f"'{shown(given)}' {fault}.", hint)
-        return iri
+        if iri.startswith("@"):
+            raise place.fault(f"'@type' takes the IRI of a datatype, {_KINDS}.")
+        if iri in datatypes.NAMES:
+            raise place.fault(f"'{iri}' is no absolute IRI.", f"Write '{vocab.XSD}{iri}'.")
+        self.check_iri(given, iri, place)
+        name = iri.removeprefix(vocab.XSD)
+        if iri != name and name not in datatypes.NAMES:
+            likely = nearest(name, datatypes.NAMES, 1) or ["date", "dateTime", "decimal"]
+            hint = f"XML Schema has {', '.join(likely)}."
+            raise place.fault(f"XML Schema has no datatype '{shown(name)}'.", hint)
 
     def _language(self, value: dict[str, Any], there: Place) -> str | None:
         if "@language" not in value:

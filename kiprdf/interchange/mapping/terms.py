@@ -10,20 +10,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats.json_text import Path, Places
-from kiprdf.source import NOWHERE
+from kiprdf.source import NOWHERE, Span
 
 ContextJson: TypeAlias = Mapping[str, Any]
 """A JSON object with the member ``@context``."""
 Loader: TypeAlias = Callable[[str], Any]
 """Fetches the JSON document of a URL; only a caller's own loader reaches the network."""
 
-NESTED = ("attributes", "metadata")
+MAPS = ("attributes", "metadata")
 """The two maps inside of a KIP element, each with a context of its own."""
+
+PREFIX_ENDS = tuple(":/?#[]@")
+"""How an IRI ends that is a prefix without being called one (JSON-LD 1.1 API, 4.2.2)."""
 
 UNSET: Any = object()
 """What a term says that leaves a matter to the default of its context."""
+
+
+_NAMED = 6
+"""How many names of the way to a fault its message has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +108,17 @@ class Document:
     text: str | None = None
     places: Places = field(default_factory=dict)
 
-    def fault(self, path: Path, what: str, hint: str = "Correct the context.") -> KipError:
+    def fault(self, path: Path, what: str, hint: str, code: str = "KIP_1001") -> KipError:
         """The error of a member; ``what`` is a sentence."""
-        names = [str(part) for part in path if isinstance(part, str) and part != "@context"]
+        names = [shown(part) for part in path if isinstance(part, str) and part != "@context"]
+        if len(names) > _NAMED:
+            names = ["…", *names[-_NAMED:]]
         place = f", {'.'.join(names)}" if names else ""
         spans = (self.places[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.places)
-        message = f"{self.name}{place}: {what}"
-        return KipError("KIP_1001", message, hint, next(spans, NOWHERE), self.text)
+        span = next(spans, NOWHERE if self.text is None else Span(0, 1))
+        return KipError(code, printable(f"{self.name}{place}: {what}"), hint, span, self.text)
+
+
+def printable(text: str) -> str:
+    """A text with the halves of characters that JSON can name, and no terminal shows, escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()

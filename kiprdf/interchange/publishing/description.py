@@ -29,6 +29,9 @@ PREFIXES = {"void": VOID, "dcat": DCAT, "dcterms": DCTERMS, "rdf": vocab.RDF, "x
 EXAMPLES = 5
 """How many resources a description names as examples."""
 
+PLACE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://[^?#]+")
+"""An address behind which names of files can be put."""
+
 _TYPED = NamedNode(vocab.XSD + "nonNegativeInteger")
 _UPDATED = NamedNode(vocab.METADATA + vocab.UPDATED_AT)
 _NAMESPACE = re.compile(r".*[/#]")
@@ -91,7 +94,8 @@ def describe(
     """A VoID and DCAT description, without blank nodes, in the order it is to be written.
 
     ``base`` is what the IRIs of the dataset begin with, ``address`` where its files stand (the
-    base, if it is not given): the dataset is ``{address}void.ttl#dataset``. ``examples`` and
+    base, if it is not given): the dataset is ``{address}void.ttl#dataset``. Where that is no
+    place, such as ``urn:kip:nexus/``, no file is said to be fetched there. ``examples`` and
     ``roots`` are resources to begin with.
     """
     found = _Description(counts, base, title, address or base).triples(dumps, examples, roots)
@@ -113,6 +117,7 @@ class _Description:
         self._base = base
         self._title = title
         self._address = address
+        self._is_place = PLACE.fullmatch(address) is not None
         self._dataset = self._node("dataset")
 
     def triples(
@@ -139,8 +144,8 @@ class _Description:
         modified = time_literal(self._counts.modified)
         if modified is not None:
             yield Triple(about, dcterms("modified"), modified)
-        home = NamedNode(f"{self._address}index.html")
-        yield Triple(about, dcat("landingPage"), home)
+        if self._is_place:
+            yield Triple(about, dcat("landingPage"), NamedNode(f"{self._address}index.html"))
         yield Triple(about, void("uriSpace"), Literal(self._base))
         yield from self._numbers()
         for namespace in self._vocabularies():
@@ -185,11 +190,11 @@ class _Description:
 
     def _distribution(self, dump: Dump) -> Iterator[Triple]:
         about = self._node(dump.name)
-        file = NamedNode(self._address + dump.name)
         media_type = NamedNode(MEDIA_TYPE + dump.media_type)
         yield Triple(about, vocab.TYPE, dcat("Distribution"))
         yield Triple(about, dcterms("title"), Literal(dump.title))
-        yield Triple(about, dcat("downloadURL"), file)
+        if self._is_place:
+            yield Triple(about, dcat("downloadURL"), NamedNode(self._address + dump.name))
         yield Triple(about, dcat("mediaType"), media_type)
         yield _number(about, dcat("byteSize"), dump.size)
         if dump.triples is not None:
@@ -201,7 +206,8 @@ class _Description:
 
     def _dump_of(self, dataset: NamedNode, dump: Dump) -> Iterator[Triple]:
         yield Triple(dataset, void("feature"), NamedNode(SYNTAX + dump.syntax))
-        yield Triple(dataset, void("dataDump"), NamedNode(self._address + dump.name))
+        if self._is_place:
+            yield Triple(dataset, void("dataDump"), NamedNode(self._address + dump.name))
 
     def _node(self, name: str) -> NamedNode:
         return NamedNode(f"{self._address}void.ttl#{name}")

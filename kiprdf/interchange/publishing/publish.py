@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,8 +39,6 @@ from kiprdf.store import Store
 MARKER = "kiprdf.json"
 """The file by which a folder is known as one of ours: format, base, and what we put into it."""
 FORMAT = 1
-
-_PLACE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://[^?#]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +125,7 @@ def _checked_address(address: str) -> str:
         message = f"The address {shown(address)!r} is no absolute IRI."
         raise KipError("KIP_1001", message, hint) from None
     # Names of files are put behind it: a query or a fragment would swallow them.
-    if _PLACE.fullmatch(address) is None:
+    if description.PLACE.fullmatch(address) is None:
         message = f"The address {shown(address)!r} is no place for a folder."
         raise KipError("KIP_1001", message, hint)
     return address

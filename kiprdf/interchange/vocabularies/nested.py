@@ -20,10 +20,6 @@ from kiprdf.rdf.iris import encode
 Description: TypeAlias = dict[NamedNode, Any]
 """Each predicate with one object or a set of them: a term, a ``Description``, a ``Members``."""
 
-_FIRST = NamedNode(vocab.RDF + "first")
-_REST = NamedNode(vocab.RDF + "rest")
-_NIL = NamedNode(vocab.RDF + "nil")
-
 
 class Members(tuple[Any, ...]):
     """The members of an RDF list, in order."""
@@ -87,6 +83,6 @@ def _list(
     for number, member in enumerate(members):
         cell = anonymous(f"{place} {number}")
         yield Triple(node, predicate, cell)
-        yield from _object(cell, _FIRST, member, f"{place} {number} first")
-        node, predicate = cell, _REST
-    yield Triple(node, predicate, _NIL)
+        yield from _object(cell, vocab.FIRST, member, f"{place} {number} first")
+        node, predicate = cell, vocab.REST
+    yield Triple(node, predicate, vocab.NIL)

@@ -1,0 +1,106 @@
+"""What a request may spend: time, and how many solutions it may visit (KIP_4001, KIP_4002).
+
+The clock of a request is seen by everything that the request runs, through a context variable:
+what reads a store asks it, and nobody in between hands it on.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from kiprdf.errors import KipError
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What each request may spend; None is no limit.
+
+    ``timeout_s`` are the seconds of one request (KIP_4001 beyond). The others are KIP_4002
+    beyond: ``max_rows`` are the solutions that one WHERE may have, before they are grouped,
+    ordered and paged; ``max_product_rows`` the combinations of patterns that share no variable,
+    counted before they are made; ``max_hops_rows`` the nodes that the hops of one WHERE may pass.
+
+    >>> Budget(timeout_s=2.5).max_rows
+    1000000
+    """
+
+    timeout_s: float | None = 30.0
+    max_rows: int | None = 1_000_000
+    max_product_rows: int | None = 20_000_000
+    max_hops_rows: int | None = 10_000_000
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if value is None:
+                continue
+            kinds = int | float if name == "timeout_s" else int
+            if not isinstance(value, kinds) or isinstance(value, bool) or not value > 0:
+                raise ValueError(f"{name} is a number above 0, or None; not {value!r}.")
+
+
+@dataclass(slots=True)
+class Spending:
+    """One running request; ``deadline`` is on the clock of ``time.monotonic``."""
+
+    budget: Budget
+    deadline: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        seconds = self.budget.timeout_s
+        self.deadline = math.inf if seconds is None else time.monotonic() + seconds
+
+    def check(self) -> None:
+        """Raise KIP_4001 when the time is over."""
+        if time.monotonic() > self.deadline:
+            raise self.expired()
+
+    def seconds_left(self) -> float:
+        return max(0.0, self.deadline - time.monotonic())
+
+    def expired(self) -> KipError:
+        message = f"The request took longer than {self.budget.timeout_s:g} s."
+        return KipError("KIP_4001", message)
+
+
+_current: ContextVar[Spending | None] = ContextVar("kiprdf_spending", default=None)
+
+
+def current() -> Spending | None:
+    """What the running request spends; None outside of one."""
+    return _current.get()
+
+
+def check() -> None:
+    """Raise KIP_4001 when the time of the running request is over."""
+    spending = _current.get()
+    if spending is not None and time.monotonic() > spending.deadline:
+        raise spending.expired()
+
+
+@contextmanager
+def spending(budget: Budget) -> Iterator[None]:
+    """Run a request on a budget; a request inside of another spends the outer one's."""
+    if _current.get() is not None:
+        yield
+        return
+    token = _current.set(Spending(budget))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """Let work that serves every later request too be finished, whatever time this one has."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)

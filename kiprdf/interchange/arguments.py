@@ -1,0 +1,87 @@
+"""What callers hand to the methods that speak RDF, looked at before anything is done."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kiprdf.errors import KipError
+from kiprdf.interchange.formats.parsing import LONE_SURROGATE, check_format
+from kiprdf.interchange.formats.profiles import check_profile
+
+
+class _Kind(NamedTuple):
+    """What an argument has to be."""
+
+    fits: Callable[[Any], bool]
+    words: str
+    is_optional: bool = True
+
+
+def _is_metadata(value: Any) -> bool:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        return False
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError):  # no JSON, or a lone surrogate
+        return False
+    return True
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike) and not LONE_SURROGATE.search(str(value))
+
+
+def _is_target(value: Any) -> bool:
+    return _is_path(value) or hasattr(value, "write")
+
+
+def _is_binary(value: Any) -> bool:
+    return _is_target(value) and not isinstance(value, io.TextIOBase)
+
+
+_TEXT = _Kind(lambda value: isinstance(value, str), "a text")
+_SWITCH = _Kind(lambda value: isinstance(value, bool), "True or False", is_optional=False)
+_CALLABLE = _Kind(callable, "a function")
+_KINDS = {
+    "target": _Kind(_is_target, "a path or an open file"),
+    "folder": _Kind(_is_path, "a path", is_optional=False),
+    **dict.fromkeys(
+        ("domain", "select", "title", "address", "default_type", "language", "base_iri"), _TEXT
+    ),
+    **dict.fromkeys(("engine_metadata", "define", "inherit", "dry_run", "link_ids"), _SWITCH),
+    **dict.fromkeys(("advance", "loader"), _CALLABLE),
+    "binary": _Kind(_is_binary, "a path or a file that is open in binary", is_optional=False),
+    "metadata": _Kind(_is_metadata, "an object of JSON"),
+}
+
+
+def check(**arguments: Any) -> None:
+    """Raise KIP_1001 for an argument, by its name, that is not what it has to be.
+
+    >>> check(title="Medicine", format="turtle")
+    >>> check(title=5)
+    Traceback (most recent call last):
+    kiprdf.errors.KipError: KIP_1001 The argument title is a text, not int. Hint: ...
+    """
+    for name, value in arguments.items():
+        if name == "format":
+            if value is not None:
+                check_format(value)
+        elif name == "profile":
+            check_profile(value)
+        elif value is not None or not _KINDS[name].is_optional:
+            _check(name, value, _KINDS[name])
+
+
+def _check(name: str, value: Any, kind: _Kind) -> None:
+    if not kind.fits(value):
+        message = f"The argument {name} is {kind.words}, not {type(value).__name__}."
+        hint = f"Leave {name} out, or give {kind.words}."
+        raise KipError("KIP_1001", message, hint if kind.is_optional else f"Give {kind.words}.")
+    if isinstance(value, str) and LONE_SURROGATE.search(value) and kind is _TEXT:
+        message = f"The argument {name} holds a lone surrogate, which is no character."
+        raise KipError("KIP_1001", message, "Write astral characters as they are.")

@@ -1,0 +1,16 @@
+"""How large a mapping may be: all that is said of it is bounded by these (KIP_4002 beyond)."""
+
+from __future__ import annotations
+
+SIZE = 1_000_000
+"""How many bytes a file has. The context of all of schema.org is a quarter of that."""
+NESTING = 64
+"""How deep contexts nest, those that a loader fetches too."""
+STEPS = 64
+"""How many terms are defined by each other in a row."""
+REMOTE = 64
+"""How many contexts a loader fetches."""
+IRI = 2000
+"""How many characters an IRI has; a prefix that is long makes every term so."""
+EFFORT = 500_000
+"""How many terms lie below the contexts of a mapping, each context counted with all below it."""

@@ -1,0 +1,72 @@
+"""Whether a nexus is sound: its graph, its notes, its text index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from pyoxigraph import Literal, NamedNode, Quad
+
+from kiprdf.interchange.dataset import BySubject, faults
+from kiprdf.interchange.formats.layout import spelled
+from kiprdf.meta.indexing import Indexer
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import PropositionName
+from kiprdf.store import OxigraphStore
+
+_NOTES = (vocab.FORMAT, vocab.BASE, vocab.COMMIT)
+
+
+def check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
+    """Look at everything that a nexus promises of its graph and of its index.
+
+    ``faults`` are sentences: an end that is missing, a fact without a link or with two, a value
+    that no command writes, a note that is gone. ``index`` is "sound", "wrong" or "repaired": it
+    is derived, and ``repair`` makes it anew where it does not say what the graph says. Of a graph
+    with faults no index can be judged; then it is "unchecked".
+    """
+    by_subject: BySubject = {}
+    # The engine gives back a double as it writes it, which is not as we do.
+    triples = spelled(store.match(None, None, None))
+    found = [fault.message for fault in faults(triples, store.iris, by_subject)]
+    found += _faults_of_notes(store)
+    names = (store.iris.name(node.value) for node in by_subject)
+    kinds = Counter(isinstance(name, PropositionName) for name in names)
+    return {
+        "concepts": kinds[False],
+        "propositions": kinds[True],
+        "commit": store.commit(),
+        "faults": found,
+        "index": "unchecked" if found else _index_state(indexer, repair),
+    }
+
+
+def _faults_of_notes(store: OxigraphStore) -> Iterator[str]:
+    """What is wrong outside of the default graph, which holds the nexus's own notes."""
+    for graph in store.engine.named_graphs():
+        if graph != vocab.BOOKKEEPING:
+            yield f"There is a graph {graph}, of which a nexus knows nothing."
+    if store.commit() == 0:
+        return
+    for key in _NOTES:
+        notes = list(_notes(store, key))
+        if len(notes) != 1:
+            yield f"The note {key} stands there {len(notes)} times; it has one value."
+    for quad in _notes(store, vocab.BASE):
+        if quad.object != Literal(store.iris.base):
+            yield f"The noted base is {quad.object}, and the nexus has {store.iris.base}."
+
+
+def _notes(store: OxigraphStore, key: NamedNode) -> Iterator[Quad]:
+    graph = vocab.BOOKKEEPING
+    return iter(store.engine.quads_for_pattern(graph, key, None, graph))
+
+
+def _index_state(indexer: Indexer, repair: bool) -> str:
+    if indexer.is_sound():
+        return "sound"
+    if not repair:
+        return "wrong"
+    indexer.remake()
+    return "repaired" if indexer.is_sound() else "wrong"

@@ -1,0 +1,90 @@
+"""check and backup, and the time that a command has."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+from pyoxigraph import Quad
+
+import kiprdf
+
+from .conftest import Invoke
+
+
+def spoil(folder: Path) -> None:
+    """Assert a fact without a link, as another program might."""
+    with kiprdf.Nexus.open(folder, genesis=False) as nexus:
+        iris = nexus._store.iris
+        fact = (iris.concept("Drug", "阿司匹林"), iris.predicate("treats"))
+        nexus._store.engine.add(Quad(*fact, iris.concept("Symptom", "Headache")))
+
+
+def test_a_sound_nexus_is_told_so(loaded: Invoke) -> None:
+    answer = loaded("check")
+    assert answer.exit_code == 0
+    assert answer.stdout.endswith("; nothing is wrong. The text index is sound.\n")
+
+
+def test_a_fault_is_shown_and_the_exit_status_tells(loaded: Invoke, tmp_path: Path) -> None:
+    spoil(tmp_path / "nexus")
+    answer = loaded("check")
+    assert answer.exit_code == 1
+    assert "1 fault. The text index is unchecked." in answer.stdout
+    assert "the fact has no link" in answer.stdout
+    shown = json.loads(loaded("check", "--format", "json").stdout)
+    assert len(shown["faults"]) == 1
+
+
+def test_a_wrong_index_is_repaired(loaded: Invoke, tmp_path: Path) -> None:
+    loaded("run", 'SEARCH CONCEPT "Aspirin"')
+    with kiprdf.Nexus.open(tmp_path / "nexus") as nexus:
+        nexus.execute('SEARCH CONCEPT "Aspirin"')
+    connection = sqlite3.connect(tmp_path / "nexus" / "search.sqlite3")
+    with connection:
+        connection.execute("DELETE FROM element WHERE kind = 'concept'")
+    connection.close()
+    first, second = loaded("check"), loaded("check")
+    assert first.stdout.endswith("The text index is repaired.\n")
+    assert second.stdout.endswith("The text index is sound.\n")
+    assert (first.exit_code, second.exit_code) == (0, 0)
+
+
+def test_a_check_beside_a_writer_repairs_nothing(loaded: Invoke, tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "nexus"):
+        assert loaded("check").exit_code == 0
+
+
+def test_a_check_loads_no_capsules(loaded: Invoke, tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "bare", genesis=False) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "T"} } }')
+    assert "1 concept, 0 propositions" in loaded("check", "--nexus", "bare").stdout
+
+
+def test_there_is_nothing_to_check_in_an_absent_folder(loaded: Invoke, tmp_path: Path) -> None:
+    answer = loaded("check", "--nexus", "none")
+    assert answer.exit_code == 1
+    assert "There is no nexus in none." in answer.stderr
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_backup_is_a_nexus(loaded: Invoke, tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "nexus"):
+        answer = loaded("backup", "copy")
+    assert (answer.exit_code, answer.stdout) == (0, "")
+    assert answer.stderr == "Copied nexus to copy.\n"
+    count = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
+    assert "2" in loaded("run", count, "--nexus", "copy").stdout
+    again = loaded("backup", "copy")
+    assert again.exit_code == 1
+    assert "is not empty; a backup is made in a folder of its own." in again.stderr
+
+
+def test_a_command_that_has_no_time_is_given_up(loaded: Invoke) -> None:
+    answer = loaded("run", "DESCRIBE DOMAINS", "--timeout", "0.000001")
+    assert answer.exit_code == 1
+    assert "KIP_4001" in answer.stderr
+    assert "The request took longer than 1e-06 s." in answer.stderr
+    assert loaded("run", "DESCRIBE DOMAINS", "--timeout", "0").exit_code == 2
+    assert loaded("run", "DESCRIBE DOMAINS", "--timeout", "20").exit_code == 0

@@ -1,0 +1,87 @@
+"""Which queries are watched, and what stands in their way."""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+import pytest
+
+from kiprdf.kql.find import plan
+from kiprdf.kql.stages import is_linear, products, staged
+from kiprdf.language import ast, bind, parse
+from kiprdf.rdf.iris import Iris
+from kiprdf.sparql.algebra import Pattern, Select
+from kiprdf.sparql.text import render
+
+IRIS = Iris("urn:kip:nexus/")
+
+
+def pattern(command: str) -> Pattern:
+    return plan(cast(ast.Find, bind(parse(command), {})), IRIS).select.pattern
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        '?d {type: "Drug", name: "Aspirin"}',
+        '?d {type: "Drug"} (?d, "treats", ?s)',
+        '?d {type: "Drug"} (?d, "treats", ?s) ?s {type: "Symptom"}',
+        '?l (?d, "treats", ?s) FILTER(?l.metadata.confidence > 0.5)',
+        '({type: "Drug", name: "Aspirin"}, "treats", ?s) (?d, "treats", ?s)',
+        '(?u, "stated", (?d, "treats", ?s))',
+        '?d {type: "Drug"} NOT { (?d, "treats", ?s) }',
+        '?d {type: "Drug"} OPTIONAL { (?d, "treats", ?s) }',
+        '?d {type: "Drug"} UNION { ?s {type: "Symptom"} }',
+        "?l (?d, ?p, ?s)",
+        '({type: "Drug", name: "Aspirin"}, "knows"{1,}, ?d) (?d, "knows", ?e)',
+    ],
+)
+def test_a_query_that_finds_no_more_than_it_reads_is_linear(where: str) -> None:
+    assert is_linear(pattern(f"FIND(COUNT(?d)) WHERE {{ {where} }}"))
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        '?d {type: "Drug"} ?s {type: "Symptom"}',
+        '(?d, "treats", ?s) (?e, "treats", ?s)',
+        '({type: "Drug", name: "Aspirin"}, "knows", ?d) (?d, "knows", ?e) (?e, "knows", ?f)',
+        '(?d, "knows"{1,3}, ?s)',
+        '(?x, "knows"{1,}, ?d)',
+        '?d {type: "Drug"} OPTIONAL { (?d, "treats", ?s) (?e, "treats", ?s) }',
+        '?d {type: "Drug"} NOT { (?d, "treats", ?s) (?e, "treats", ?s) }',
+        '?d {type: "Drug"} UNION { (?d, "treats", ?s) (?e, "treats", ?s) }',
+    ],
+)
+def test_a_query_that_may_find_more_is_not(where: str) -> None:
+    assert not is_linear(pattern(f"FIND(COUNT(?d)) WHERE {{ {where} }}"))
+
+
+def test_the_question_stands_where_triples_are_joined() -> None:
+    found = pattern('FIND(?a, ?d) WHERE { (?a, "knows", ?b) (?b, "knows", ?c) (?c, "knows", ?d) }')
+    text = render(Select((), staged(found)))
+    asked = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
+    assert asked == ["?b", "?c"]
+
+
+def test_the_levels_of_hops_are_counted() -> None:
+    found = pattern('FIND(?a, ?b) WHERE { (?a, "knows"{3}, ?b) }')
+    text = render(Select((), staged(found)))
+    assert text.count("FILTER(<urn:kip:vocab/function/passed>(") == 2
+
+
+@pytest.mark.parametrize(
+    ("shown", "where", "number"),
+    [
+        ("?d, ?s", '?d {type: "Drug"} ?s {type: "Symptom"}', 1),
+        ("?d, ?s, ?e", '?d {type: "Drug"} ?s {type: "Symptom"} ?e {type: "Drug"}', 2),
+        ("?d, ?s", '?d {type: "Drug"} ?s {type: "Symptom"} (?d, "treats", ?s)', 0),
+        ("?d, ?s", '?d {type: "Drug"} OPTIONAL { ?s {type: "Symptom"} }', 1),
+        ("?d, ?s", '?d {type: "Drug"} UNION { ?d {type: "Drug"} ?s {type: "Symptom"} }', 1),
+        ("?d", '?d {type: "Drug"} NOT { ?s {type: "Symptom"} ?e {type: "Drug"} }', 0),
+        ("?d", '?d {type: "Drug"} ?s {type: "Symptom"}', 0),
+    ],
+)
+def test_products_are_found(shown: str, where: str, number: int) -> None:
+    assert len(products(pattern(f"FIND({shown}) WHERE {{ {where} }}"))) == number

@@ -1,0 +1,80 @@
+"""Whatever a mapping says, every dataset comes back from every format and either profile.
+
+``KIPRDF_EXAMPLES`` sets how many datasets and mappings are tried.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+
+from hypothesis import HealthCheck, given, note, settings
+from pyoxigraph import Triple
+
+import kiprdf
+from kiprdf.interchange import formats
+from kiprdf.interchange.dataset import check_dataset
+from kiprdf.interchange.formats import Format, Profile
+from kiprdf.interchange.formats.profiles import from_profile, to_profile
+from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.interchange.mapping.mapped import from_mapped, to_mapped
+from tests.interchange.test_formats import WAYS
+from tests.properties.mapped_datasets import IRIS, datasets, mappings
+
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "100"))
+tried = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@tried
+@given(datasets(), mappings())
+def test_every_dataset_comes_back_from_every_mapping(dataset: list[Triple], under: Mapping) -> None:
+    note(str(under.context()))
+    check_dataset(dataset, IRIS)
+    found = list(to_mapped(dataset, IRIS, under))
+    assert len(found) == len(set(found))
+    for profile in ("rdf11", "rdf12"):
+        told = list(to_profile(found, profile))
+        again = list(from_mapped(from_profile(reversed(told)), IRIS, under))
+        assert set(again) == set(dataset)
+        assert len(again) == len(dataset)
+
+
+@tried
+@given(datasets(), mappings())
+def test_the_order_of_the_triples_does_not_matter(dataset: list[Triple], under: Mapping) -> None:
+    one = set(to_mapped(dataset, IRIS, under))
+    assert set(to_mapped(reversed(dataset), IRIS, under)) == one
+
+
+def written(dataset: list[Triple], format: Format, profile: Profile, under: Mapping) -> bytes:
+    target = io.BytesIO()
+    formats.write(dataset, target, format, IRIS, profile=profile, mapping=under)
+    return target.getvalue()
+
+
+@tried
+@given(datasets(), mappings())
+def test_every_dataset_comes_back_from_every_format(dataset: list[Triple], under: Mapping) -> None:
+    note(str(under.context()))
+    for format, profile in WAYS:
+        text = written(dataset, format, profile, under)
+        again = formats.read(text, format, IRIS.base, mapping=under)
+        assert (set(again), len(again)) == (set(dataset), len(dataset)), (format, profile)
+
+
+@settings(tried, max_examples=EXAMPLES // 5)
+@given(datasets(), mappings())
+def test_every_nexus_comes_back_from_its_mapped_snapshots(
+    dataset: list[Triple], under: Mapping
+) -> None:
+    note(str(under.context()))
+    target = io.BytesIO()
+    formats.write(dataset, target, "turtle", IRIS)
+    nexus = kiprdf.Nexus.memory(IRIS.base, genesis=False)
+    nexus.restore(target.getvalue().decode())
+    before = nexus.snapshot()
+    for format, profile in WAYS:
+        copy = kiprdf.Nexus.memory(IRIS.base, genesis=False)
+        text = nexus.snapshot(format=format, profile=profile, mapping=under)
+        copy.restore(text, format=format, mapping=under)
+        assert copy.snapshot() == before, (format, profile)
