@@ -22,11 +22,9 @@ from kiprdf.interchange.formats.layout import (
     quoted,
     with_concept_types,
 )
-from kiprdf.interchange.vocabularies.standards import rdf
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 
-_FIRST, _REST, _NIL = rdf("first"), rdf("rest"), rdf("nil")
 _BARE = re.compile(r"-?(?:0|[1-9][0-9]*)|true|false")
 _WIDTH = 88
 """What is longer is written on several lines."""
@@ -76,7 +74,7 @@ class _Writer:
         return self._value(cast(Term, triple.object))
 
     def _value(self, term: Term) -> str:
-        if term == _NIL:
+        if term == vocab.NIL:
             return "()"
         if not self._is_nested(term):
             return self._term(term)
@@ -88,9 +86,12 @@ class _Writer:
     def _members(self, head: Node) -> list[str] | None:
         """What stands in a list; None for what is no list, or one that others point into."""
         found: list[str] = []
-        while head != _NIL:
+        while head != vocab.NIL:
             said = self._own.get(head, [])
-            if not self._is_nested(head) or [t.predicate for t in said] != [_FIRST, _REST]:
+            if not self._is_nested(head) or [t.predicate for t in said] != [
+                vocab.FIRST,
+                vocab.REST,
+            ]:
                 return None
             found.append(self._object(said[0]))
             head = cast(Node, said[1].object)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.interchange.vocabularies.ontology_words import EVERYTHING, JSON_TYPES, STANDARDS
-from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, rdf, rdfs, sh
+from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, rdfs, sh
 from kiprdf.rdf import vocab
 
 Node: TypeAlias = NamedNode | BlankNode
@@ -24,7 +24,6 @@ Statement: TypeAlias = tuple[Node, NamedNode, Term]
 _COUNT = re.compile(r"[0-9]{1,18}")
 _INTERSECTION = owl("intersectionOf")
 _OPERATORS = (owl("unionOf"), _INTERSECTION)
-_FIRST, _REST, _NIL = rdf("first"), rdf("rest"), rdf("nil")
 
 
 @dataclass(slots=True)
@@ -143,10 +142,10 @@ class Graph:
         seen: set[Term] = set()
         while isinstance(head, NamedNode | BlankNode) and head not in seen:
             seen.add(head)
-            rest = self.statements(head, _REST)[:1]
-            for first in self.statements(head, _FIRST)[:1]:
+            rest = self.statements(head, vocab.REST)[:1]
+            for first in self.statements(head, vocab.FIRST)[:1]:
                 yield first, rest
-            head = rest[0][2] if rest else _NIL
+            head = rest[0][2] if rest else vocab.NIL
 
     def members(self, node: Node, *predicates: NamedNode) -> Iterator[tuple[Term, list[Statement]]]:
         """The members of the lists of a node, and the statements by which they are members."""

@@ -50,7 +50,7 @@ _KINDS = frozenset(
 )
 """What nodes without a name are: it follows from what else is said of them."""
 _INDIVIDUAL = OWL + "NamedIndividual"
-_LISTS = (rdf("first"), rdf("rest"))
+_LISTS = (vocab.FIRST, vocab.REST)
 _CHOICES = ("owl:oneOf", "owl:hasValue", "sh:in")
 
 
