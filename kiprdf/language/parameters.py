@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -46,6 +47,12 @@ def bind(command: C, parameters: Mapping[str, Any]) -> C:
     return bound
 
 
+@functools.cache
+def _parts(kind: Any) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold others, or values."""
+    return tuple(field.name for field in dataclasses.fields(kind) if field.name != "span")
+
+
 def _assignments(found: Any, what: str) -> ast.Assignments | None:
     """What UPDATE sets, which a parameter gives as an object."""
     if found is None or isinstance(found, ast.Assignments):
@@ -70,8 +77,8 @@ def _check_characters(node: Any) -> None:
         values.check_characters(node.key, node.span)
         _check_characters(node.value)
     elif isinstance(node, ast.Node):
-        for field in dataclasses.fields(node):
-            _check_characters(getattr(node, field.name))
+        for name in _parts(type(node)):
+            _check_characters(getattr(node, name))
     elif isinstance(node, tuple):
         for item in node:
             _check_characters(item)
@@ -93,8 +100,8 @@ def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
     elif isinstance(node, ast.PredicateName):
         yield node.name, node.span
     elif isinstance(node, ast.Node):
-        for field in dataclasses.fields(node):
-            yield from _string_literals(getattr(node, field.name))
+        for name in _parts(type(node)):
+            yield from _string_literals(getattr(node, name))
     elif isinstance(node, tuple):
         for item in node:
             yield from _string_literals(item)
@@ -111,11 +118,11 @@ def _bind(node: N, parameters: Mapping[str, Any]) -> N:
     if not isinstance(node, ast.Node):
         return node
     changes = {}
-    for field in dataclasses.fields(node):
-        old = getattr(node, field.name)
+    for name in _parts(type(node)):
+        old = getattr(node, name)
         new = _bind(old, parameters)
         if new is not old:
-            changes[field.name] = new
+            changes[name] = new
     return dataclasses.replace(node, **changes) if changes else node
 
 
