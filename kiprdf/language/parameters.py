@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -47,10 +46,16 @@ def bind(command: C, parameters: Mapping[str, Any]) -> C:
     return bound
 
 
-@functools.cache
-def _parts(kind: Any) -> tuple[str, ...]:
-    """The fields of a kind of node that may hold others, or values."""
-    return tuple(field.name for field in dataclasses.fields(kind) if field.name != "span")
+_parts_by_kind: dict[type[ast.Node], tuple[str, ...]] = {}
+
+
+def _parts(node: ast.Node) -> tuple[str, ...]:
+    """The fields of a node that may hold others, or values; dataclasses take long to tell."""
+    kind = type(node)
+    if kind not in _parts_by_kind:
+        names = (field.name for field in dataclasses.fields(kind))
+        _parts_by_kind[kind] = tuple(name for name in names if name != "span")
+    return _parts_by_kind[kind]
 
 
 def _assignments(found: Any, what: str) -> ast.Assignments | None:
@@ -77,7 +82,7 @@ def _check_characters(node: Any) -> None:
         values.check_characters(node.key, node.span)
         _check_characters(node.value)
     elif isinstance(node, ast.Node):
-        for name in _parts(type(node)):
+        for name in _parts(node):
             _check_characters(getattr(node, name))
     elif isinstance(node, tuple):
         for item in node:
@@ -100,7 +105,7 @@ def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
     elif isinstance(node, ast.PredicateName):
         yield node.name, node.span
     elif isinstance(node, ast.Node):
-        for name in _parts(type(node)):
+        for name in _parts(node):
             yield from _string_literals(getattr(node, name))
     elif isinstance(node, tuple):
         for item in node:
@@ -118,7 +123,7 @@ def _bind(node: N, parameters: Mapping[str, Any]) -> N:
     if not isinstance(node, ast.Node):
         return node
     changes = {}
-    for name in _parts(type(node)):
+    for name in _parts(node):
         old = getattr(node, name)
         new = _bind(old, parameters)
         if new is not old:
