@@ -265,6 +265,7 @@ class LinkedData(ABC):
         base_iri: str | None = None,
         metadata: JsonMap | None = None,
         loader: Loader | None = None,
+        update: bool = True,
         dry_run: bool = False,
     ) -> dict[str, Any]:
         """Take foreign RDF in as concepts and propositions, in one transaction.
@@ -274,8 +275,9 @@ class LinkedData(ABC):
         otherwise; ``default_type`` is that of resources without one, ``language`` the preferred
         one of names, ``base_iri`` what relative IRIs are relative to, ``metadata`` what everything
         gets besides its source and time. Nothing is fetched but the contexts of JSON-LD, by a
-        ``loader`` that is given. Returns a report: what was, or with ``dry_run`` would be, created,
-        updated or left as it was, and what was skipped and why.
+        ``loader`` that is given. ``update=False`` takes only what is new: the links to what other
+        files described. Returns a report: what was, or with ``dry_run`` would be, created, updated
+        or left as it was, and what was skipped and why.
         """
         from kiprdf.interchange.importing import importer
         from kiprdf.interchange.importing.known import read_known
@@ -294,6 +296,7 @@ class LinkedData(ABC):
                 default_type=default_type,
                 language=language,
                 metadata=own,
+                update=update,
                 source_base=formats.base_of(text, chosen) if chosen != "jsonld" else None,
             )
 

@@ -221,6 +221,51 @@ def test_standard_input_is_imported(invoke: Invoke) -> None:
     assert answer.stdout.startswith("standard input: 6 triples\n")
 
 
+def test_what_is_imported_tells_its_source(invoke: Invoke, people: Path) -> None:
+    asked = 'FIND(?p.metadata.source) WHERE { ?p {type: "Person", name: "Ada Lovelace"} }'
+    command = ("import", "-", "-m", "foaf", "--format", "turtle")
+    told = []
+    for options, text in (((), PEOPLE), (("--source", "the archive"), PEOPLE + ":ada :v 1 .")):
+        invoke(*command, *options, input=text)
+        told.append(json.loads(invoke("run", asked, "--format", "json").stdout)["result"])
+    invoke("import", "people.ttl", "-m", "foaf", "--source", "a file")
+    told.append(json.loads(invoke("run", asked, "--format", "json").stdout)["result"])
+    assert told == [["standard input"], ["the archive"], ["a file"]]
+
+
+LINKS = """\
+a.ttl: 3 triples
+  concepts: 1 created, 0 updated, 0 unchanged
+  propositions: 0 created, 0 updated, 0 unchanged
+  warnings: 1
+    knows: <https://example.org/people#b> is not described; kept as a text.
+b.ttl: 2 triples
+  concepts: 1 created, 0 updated, 0 unchanged
+  propositions: 0 created, 0 updated, 0 unchanged
+a.ttl, links to later files: 3 triples
+  concepts: 0 created, 1 updated, 0 unchanged
+  propositions: 1 created, 0 updated, 0 unchanged
+"""
+
+
+@pytest.mark.parametrize("first", ["a.ttl", "b.ttl", "-"])
+def test_the_order_of_files_makes_no_difference_to_links(
+    invoke: Invoke, tmp_path: Path, first: str
+) -> None:
+    prefixes = "".join(PEOPLE.splitlines(keepends=True)[:2])
+    ann = prefixes + ':a a foaf:Person ; foaf:name "A" ; foaf:knows :b .'
+    (tmp_path / "a.ttl").write_text(ann, "utf-8")
+    (tmp_path / "b.ttl").write_text(prefixes + ':b a foaf:Person ; foaf:name "B" .', "utf-8")
+    files = {"a.ttl": ("a.ttl", "b.ttl"), "b.ttl": ("b.ttl", "a.ttl"), "-": ("-", "b.ttl")}[first]
+    answer = invoke("import", *files, "-m", "foaf", "--format", "turtle", input=ann)
+    if first == "a.ttl":
+        assert answer.stdout == LINKS
+    asked = 'FIND(?l.metadata.source, ?s.attributes) WHERE { ?l (?s, "knows", ?o) }'
+    result = json.loads(invoke("run", asked, "--format", "json").stdout)["result"]
+    source = "standard input" if first == "-" else "a.ttl"
+    assert result == [[source], [{"name": "A", "same_as": "https://example.org/people#a"}]]
+
+
 def test_an_ontology_is_imported(invoke: Invoke, tmp_path: Path) -> None:
     ontology = (
         "@prefix : <https://example.org/clinic#> .\n"

@@ -621,7 +621,8 @@ def test_a_concept_without_an_original_iri_is_taken_for_the_resource_and_told() 
     assert (alice["a"], alice["same_as"]) == (1, "https://example.org/alice")
     assert made.warnings == [
         "C:Person/Alice is there without an original IRI and is taken for "
-        "<https://example.org/alice>."
+        "<https://example.org/alice>.",
+        f"<{FOAF}Person> is taken for the concept type Person, which is there in its own words.",
     ]
     assert [(concept.id, concept.is_new) for concept in made.concepts] == [
         ("C:Person/Alice", False)
@@ -1087,7 +1088,7 @@ def test_a_part_of_a_reifier_that_disagrees_is_told() -> None:
         ("<urn:kip:vocab/null> a :T .", "vocabulary of kiprdf is no knowledge"),
         (":a rdf:type 1 .", "a type is an IRI"),
         (":c a :名前 .", "has no type that is an identifier"),
-        (":a :loves :b . :a <urn:other:loves> :b .", "states this fact already"),
+        (":a :loves :b . :a <urn:other:loves> :b .", "both stand for 'loves'"),
     ],
 )
 def test_what_kip_cannot_name_is_skipped_with_its_reason(text: str, reason: str) -> None:

@@ -589,3 +589,179 @@ def test_the_order_of_imports_of_disjoint_files_makes_no_difference() -> None:
             nexus.import_rdf(text, mapping=WORDS)
         found.add(nexus.snapshot())
     assert len(found) == 1
+
+
+# Links between files --------------------------------------------------------------------------
+
+ANN = PREFIXES + ':ann a foaf:Person ; foaf:name "Ann" ; foaf:knows :bob .'
+BOB = PREFIXES + ':bob a foaf:Person ; foaf:name "Bob" .'
+
+
+def links(nexus: kiprdf.Nexus) -> list[Any]:
+    return list(nexus.find('FIND(?s.name, ?o.name) WHERE { (?s, "knows", ?o) }').tuples)
+
+
+def test_a_link_to_what_nothing_describes_is_told() -> None:
+    report = bundled().import_rdf(ANN, mapping="foaf")
+    assert report["warnings"] == [
+        "knows: <https://example.org/bob> is not described; kept as a text."
+    ]
+    assert report["propositions"]["created"] == 0
+
+
+def test_of_many_links_to_nothing_the_first_are_told() -> None:
+    known = ", ".join(f":p{n}" for n in range(5))
+    report = bundled().import_rdf(ANN.replace(":bob", known), mapping="foaf")
+    assert report["warnings"] == [
+        "knows: <https://example.org/p0>, <https://example.org/p1>, <https://example.org/p2> "
+        "and 2 more are not described; kept as a text."
+    ]
+
+
+def test_a_link_of_a_predicate_that_an_import_defined_is_told_too() -> None:
+    text = PREFIXES + ":a a :T ; :p :b ; :page :x . :b a :T ; :p :c ."
+    nexus = empty()
+    expected = ["p: <https://example.org/c> is not described; kept as a text."]
+    assert nexus.import_rdf(text, define=True)["warnings"] == expected
+    assert nexus.import_rdf(text)["warnings"] == expected
+
+
+def test_a_text_that_has_become_a_link_goes_away() -> None:
+    nexus = bundled()
+    nexus.import_rdf(ANN, mapping="foaf")
+    assert element(nexus, "C:Person/Ann")["attributes"]["knows"] == "https://example.org/bob"
+    nexus.import_rdf(BOB, mapping="foaf")
+    assert nexus.import_rdf(ANN, mapping="foaf")["warnings"] == []
+    assert links(nexus) == [("Ann", "Bob")]
+    assert "knows" not in element(nexus, "C:Person/Ann")["attributes"]
+    with untouched(nexus):
+        nexus.import_rdf(ANN, mapping="foaf")
+
+
+def test_of_several_texts_only_the_one_that_has_become_a_link_goes_away() -> None:
+    nexus = bundled()
+    text = ANN.replace(":bob", ":bob, :cleo, :dora")
+    nexus.import_rdf(text, mapping="foaf")
+    nexus.import_rdf(BOB, mapping="foaf")
+    nexus.import_rdf(ANN, mapping="foaf")
+    kept = element(nexus, "C:Person/Ann")["attributes"]["knows"]
+    assert kept == ["https://example.org/cleo", "https://example.org/dora"]
+
+
+def test_a_text_that_the_file_says_itself_stays_beside_the_link() -> None:
+    nexus = bundled()
+    nexus.import_rdf(ANN + ' :ann foaf:knows "https://example.org/bob" .' + BOB, mapping="foaf")
+    with untouched(nexus):
+        nexus.import_rdf(ANN + ' :ann foaf:knows "https://example.org/bob" .' + BOB, mapping="foaf")
+    assert element(nexus, "C:Person/Ann")["attributes"]["knows"] == "https://example.org/bob"
+
+
+def test_without_update_only_what_is_new_is_taken() -> None:
+    nexus = bundled()
+    nexus.import_rdf(ANN, mapping="foaf", metadata={"source": "a"})
+    changed = BOB + " :ann foaf:age 30 ."
+    nexus.import_rdf(changed, mapping="foaf", metadata={"source": "b"})
+    report = nexus.import_rdf(ANN, mapping="foaf", metadata={"source": "a"}, update=False)
+    assert report["propositions"] == {"created": 1, "updated": 0, "unchanged": 0}
+    ann = element(nexus, "C:Person/Ann")
+    assert (ann["attributes"]["age"], ann["metadata"]["source"]) == (30, "b")
+    assert "knows" not in ann["attributes"]
+    [source] = nexus.execute('FIND(?l.metadata.source) WHERE { ?l (?s, "knows", ?o) }')
+    assert source == "a"
+
+
+def test_what_was_made_of_an_iri_alone_becomes_what_a_later_file_says() -> None:
+    nexus = bundled()
+    options: dict[str, Any] = {"mapping": "foaf", "define": True, "default_type": "Thing"}
+    nexus.import_rdf(ANN, **options)
+    assert links(nexus) == [("Ann", "bob")]
+    report = nexus.import_rdf(BOB, **options)
+    assert report["concepts"] == {"created": 1, "updated": 0, "unchanged": 0}
+    assert report["warnings"] == ["C:Thing/bob was made of its IRI alone and becomes C:Person/Bob."]
+    assert links(nexus) == [("Ann", "Bob")]
+    assert element(nexus, "C:Person/Bob")["attributes"]["same_as"] == "https://example.org/bob"
+    assert nexus.execute('FIND(?t.name) WHERE { ?t {type: "Thing"} }') == []
+    for text in (ANN, BOB):
+        with untouched(nexus):
+            nexus.import_rdf(text, **options)
+
+
+@pytest.mark.parametrize("said", [':bob foaf:nick "B" .', ':bob rdfs:label "Robert" .'])
+def test_what_is_known_by_more_than_its_iri_keeps_its_type(said: str) -> None:
+    nexus = bundled()
+    said = said.replace("rdfs:label", "<http://www.w3.org/2000/01/rdf-schema#label>")
+    options: dict[str, Any] = {"mapping": "foaf", "define": True, "default_type": "Thing"}
+    nexus.import_rdf(ANN + said, **options)
+    report = nexus.import_rdf(BOB, **options)
+    assert report["concepts"] == {"created": 0, "updated": 1, "unchanged": 0}
+    assert links(nexus)[0][1] in ("bob", "Robert")
+
+
+def test_without_the_default_type_a_concept_keeps_its_type_and_it_is_told() -> None:
+    nexus = bundled()
+    nexus.import_rdf(ANN, mapping="foaf", define=True, default_type="Thing")
+    assert nexus.import_rdf(BOB, mapping="foaf")["warnings"] == [
+        "<https://example.org/bob> is a Person in the data and stays C:Thing/bob; "
+        "with the default type Thing it becomes one."
+    ]
+    assert links(nexus) == [("Ann", "bob")]
+
+
+# Terms of one name ----------------------------------------------------------------------------
+
+MUSIC = "@prefix m: <https://music.example/#> . @prefix k: <https://other.example/> .\n"
+
+
+def test_a_term_that_nothing_but_its_name_makes_one_of_the_nexus_is_told() -> None:
+    text = MUSIC + "m:a a m:Skill ; m:knows m:b . m:b a m:Event ."
+    there = "which is there in its own words."
+    assert bundled().import_rdf(text)["warnings"] == [
+        f"<https://music.example/#Event> is taken for the concept type Event, {there}",
+        f"<https://music.example/#Skill> is taken for the concept type Skill, {there}",
+        f"<https://music.example/#knows> is taken for the predicate knows, {there}",
+    ]
+
+
+def test_a_mapped_term_is_taken_for_what_the_mapping_says_without_a_warning() -> None:
+    words = {"@context": {"Skill": "https://music.example/#Skill"}}
+    assert bundled().import_rdf(MUSIC + "m:a a m:Skill .", mapping=words)["warnings"] == []
+
+
+def test_a_term_of_another_iri_is_another_term() -> None:
+    nexus = empty()
+    nexus.import_rdf(MUSIC + "m:a a m:T ; m:p m:b . m:b a m:T .", define=True)
+    other = MUSIC + "k:a a k:T ; k:p k:b . k:b a k:T ."
+    error = refusal(nexus, other)
+    assert error.message == (
+        "The data need what is not defined: "
+        "concept types 'T_2' (<https://other.example/T>; 'T' is another); "
+        "predicates 'p_2' (<https://other.example/p>; 'p' is another)."
+    )
+    report = nexus.import_rdf(other, define=True)
+    assert report["definitions"] == {"concept_types": ["T_2"], "predicates": ["p_2"]}
+    assert report["warnings"] == []
+    with untouched(nexus):
+        nexus.import_rdf(other)
+    assert nexus.import_rdf(MUSIC + "k:c a k:T .")["definitions"]["concept_types"] == []
+    assert element(nexus, "C:T_2/c")["attributes"] == {"same_as": "https://other.example/c"}
+
+
+def test_every_iri_that_made_a_definition_is_kept_in_it() -> None:
+    """The second of two classes was another term the next time."""
+    nexus = empty()
+    text = MUSIC + "m:a a m:T, k:T ; m:p m:b ; k:p m:b . m:b a k:T ."
+    nexus.import_rdf(text, define=True)
+    expected = ["https://music.example/#T", "https://other.example/T"]
+    assert element(nexus, "C:$ConceptType/T")["attributes"]["same_as"] == expected
+    with untouched(nexus):
+        nexus.import_rdf(text, define=True)
+
+
+def test_two_predicates_of_one_name_are_told_where_they_state_one_fact() -> None:
+    report = empty().import_rdf(
+        MUSIC + "m:a a m:T ; m:likes m:b . m:a k:likes m:b . m:b a m:T .", define=True
+    )
+    assert [skipped["reason"] for skipped in report["skipped"]] == [
+        "<https://music.example/#likes> and <https://other.example/likes> both stand for "
+        "'likes', and the first states this"
+    ]

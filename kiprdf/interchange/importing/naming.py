@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode
@@ -41,6 +42,8 @@ DESCRIPTIONS = (
     SKOS + "definition",
     DCTERMS + "description",
 )
+_DEFINED = {"concept type": META_TYPES[0], "predicate": META_TYPES[1]}
+"""What has a definition."""
 GENERIC = frozenset((f"{OWL}Thing", f"{OWL}NamedIndividual", f"{vocab.RDFS}Resource"))
 """Classes of everything: the type of a resource only when there is no other."""
 
@@ -123,11 +126,24 @@ def told_apart(name: str, iri: str, is_free: Callable[[str], bool]) -> str:
     >>> told_apart("Paris", "http://www.wikidata.org/entity/Q90", lambda text: text != "Paris")
     'Paris (Q90)'
     """
+    names = (text for text in _told_apart_by(name, iri) if name_fault(text) is None)
+    last = _qualified(name, hashlib.sha256(iri.encode()).hexdigest()[:32])
+    return next(filter(is_free, names), last)
+
+
+def _told_apart_by(name: str, iri: str) -> tuple[str, ...]:
     own = blank_name(iri) if iri.startswith(SKOLEM) else local_name(iri)
-    for text in (name, _qualified(name, own), _qualified(name, iri)):
-        if name_fault(text) is None and is_free(text):
-            return text
-    return _qualified(name, hashlib.sha256(iri.encode()).hexdigest()[:32])
+    return name, _qualified(name, own), _qualified(name, iri)
+
+
+def names_by_iri(iri: str) -> tuple[str, ...]:
+    """What a resource may be called of which nothing is known but its IRI.
+
+    >>> names_by_iri("urn:x:b")
+    ('b', 'b (b)', 'b (urn:x:b)')
+    """
+    name = next(filter(None, map(concept_name, name_candidates(iri, (), None))), None)
+    return () if name is None else _told_apart_by(name, iri)
 
 
 def _qualified(name: str, by: str) -> str:
@@ -166,7 +182,7 @@ class Naming:
         own = self._of_nexus("$ConceptType", iri)
         if own in META_TYPES:
             return own
-        return _checked(self._mapping.type_of(iri) or own or identifier(iri))
+        return _checked(self._mapping.type_of(iri) or own or self._local(META_TYPES[0], iri))
 
     def is_mapped_type(self, iri: str) -> bool:
         return self._mapping.type_of(iri) is not None
@@ -174,7 +190,7 @@ class Naming:
     def predicate(self, iri: str) -> str | None:
         """The predicate that a property is, whether it is defined or not."""
         own = self._of_nexus("$PropositionType", iri)
-        return _checked(self._mapping.predicate_of(iri) or own or identifier(iri))
+        return _checked(self._mapping.predicate_of(iri) or own or self._local(META_TYPES[1], iri))
 
     def is_own_predicate(self, iri: str) -> bool:
         """Whether an IRI is that of a predicate, as kiprdf writes it."""
@@ -183,6 +199,34 @@ class Naming:
 
     def is_mapped_predicate(self, iri: str) -> bool:
         return self._mapping.predicate_of(iri) is not None
+
+    def is_known_predicate(self, iri: str) -> bool:
+        """Whether the mapping, or a definition of the nexus, knows a property as a predicate."""
+        is_defined = self._known.definition("$PropositionType", iri) is not None
+        return is_defined or self.is_mapped_predicate(iri)
+
+    def _local(self, meta_type: str, iri: str) -> str | None:
+        """The local name, with a number where a definition of that name has other IRIs."""
+        name = identifier(iri)
+        if name is None or self.is_below_base(iri) or not self._has_iris(meta_type, name):
+            return name
+        numbered = (f"{name}_{number}" for number in count(2))
+        return next(one for one in numbered if not self._is_defined(meta_type, one))
+
+    def _has_iris(self, meta_type: str, name: str) -> bool:
+        return bool(self._known.originals.get(ConceptName(meta_type, name).id))
+
+    def _is_defined(self, meta_type: str, name: str) -> bool:
+        is_type = meta_type == META_TYPES[0]
+        defined = self._known.concept_types if is_type else self._known.predicates
+        return name in defined or self._has_iris(meta_type, name)
+
+    def _is_taken(self, meta_type: str, name: str, iri: str) -> bool:
+        """Whether nothing but the name tells that a definition of the nexus means an IRI."""
+        if self._of_nexus(meta_type, iri) or not self._is_defined(meta_type, name):
+            return False
+        is_type = meta_type == META_TYPES[0]
+        return not (self.is_mapped_type(iri) if is_type else self.is_mapped_predicate(iri))
 
     def _of_nexus(self, meta_type: str, iri: str) -> str | None:
         """What a definition is called that the IRI names, or that has it as original IRI."""
@@ -233,8 +277,12 @@ class Naming:
         self._used[what, name].add(iri)
 
     def warnings(self) -> Iterator[str]:
-        """Names that several IRIs came to share."""
+        """Names that several IRIs came to share, or that the nexus has in words of its own."""
         for (what, name), iris in sorted(self._used.items()):
+            for iri in sorted(iris) if what in _DEFINED else ():
+                if self._is_taken(_DEFINED[what], name, iri):
+                    taken = f"<{iri}> is taken for the {what} {name}"
+                    yield f"{taken}, which is there in its own words."
             if len(iris) > 1:
                 listed = ", ".join(f"<{iri}>" for iri in sorted(iris))
                 yield f"The {what} '{name}' stands for {listed}; a mapping can tell them apart."
