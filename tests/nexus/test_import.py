@@ -765,3 +765,62 @@ def test_two_predicates_of_one_name_are_told_where_they_state_one_fact() -> None
         "<https://music.example/#likes> and <https://other.example/likes> both stand for "
         "'likes', and the first states this"
     ]
+
+
+def test_a_mapping_knows_schema_org_in_both_of_its_namespaces() -> None:
+    text = (
+        "@prefix s: <http://schema.org/> . @prefix : <https://example.org/> .\n"
+        ':a a s:Person ; s:name "Ann" ; s:birthDate "1815-12-10" ; s:knows :b .\n'
+        ':b a s:Person ; s:name "Bob" .'
+    )
+    found = []
+    for namespace in ("http://schema.org/", "https://schema.org/"):
+        nexus = bundled()
+        report = nexus.import_rdf(
+            text.replace("http://schema.org/", namespace), mapping="schema-org"
+        )
+        assert report["warnings"] == []
+        assert links(nexus) == [("Ann", "Bob")]
+        found.append(element(nexus, "C:Person/Ann")["attributes"])
+    assert found[0] == found[1]
+    assert found[0]["birth_date"] == "1815-12-10"
+
+
+def test_a_mapping_without_a_word_for_the_data_is_told() -> None:
+    text = PREFIXES + ':a a foaf:Person ; foaf:name "A" .'
+    warning = "The mapping has no word for any type or property of these data."
+    assert warning in bundled().import_rdf(text, mapping="schema-org")["warnings"]
+    assert warning not in bundled().import_rdf(text, mapping=WORDS)["warnings"]
+    assert warning not in bundled().import_rdf(text)["warnings"]
+    assert bundled().import_rdf("", mapping="schema-org")["warnings"] == []
+
+
+# What is not kept -----------------------------------------------------------------------------
+
+
+def test_reifiers_of_one_triple_that_differ_are_told() -> None:
+    fact = ":a a :T ; :p :b . :b a :T . :a :q :b ~ :r3 {| :by 1 |} ~ :r4 {| :by 1 |} ."
+    two = ':a :p :b ~ :r1 {| :by "Ann" |} ~ :r2 {| :by "Bob" |} .'
+    assert empty().import_rdf(PREFIXES + fact + two, define=True)["warnings"] == [
+        "Several reifiers tell different things of one triple; "
+        "who told what is not kept: C:T/a p C:T/b."
+    ]
+
+
+def test_numbers_that_json_has_not_are_told() -> None:
+    numbers = (
+        ':a a :T ; :n 0.12345678901234567890 ; :m 9223372036854775808 ; :l ( 1.5 "x"^^xsd:int ) ; '
+        ':fine 1.10, 7, "NaN" ; :year "1815"^^xsd:gYear .'
+    )
+    nexus = empty()
+    assert nexus.import_rdf(PREFIXES + numbers, define=True)["warnings"] == [
+        'l: JSON has no number "x"^^xsd:int; kept with the datatype.',
+        'm: JSON has no number "9223372036854775808"^^xsd:integer; kept with the datatype.',
+        'n: JSON has no number "0.12345678901234567890"^^xsd:decimal; kept with the datatype.',
+    ]
+    kept = element(nexus, "C:T/a")["attributes"]
+    assert kept["m"] == {
+        "@value": "9223372036854775808",
+        "@type": "http://www.w3.org/2001/XMLSchema#integer",
+    }
+    assert (kept["fine"], kept["year"]) == ([1.1, 7, "NaN"], "1815")

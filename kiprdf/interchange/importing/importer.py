@@ -183,6 +183,8 @@ class _Importer:
         skipped = sorted(dict.fromkeys(self._foreign.skipped))
         warnings = [*self._identities.warnings, *self._naming.warnings()]
         warnings += self._doubts.warnings(self._is_predicate)
+        if self._foreign.statements and self._naming.mapping_is_in_vain():
+            warnings.append("The mapping has no word for any type or property of these data.")
         made = Plan([], concepts, propositions, skipped, warnings)
         made.stale = list(self._stale(links, [*concepts, *propositions]))
         for old, node in self._identities.outgrown.items():
@@ -312,6 +314,7 @@ class _Importer:
         values = gathered.metadata if is_metadata else gathered.attributes
         always_array = key.term is not None and key.term.container is not None
         values.add(key.name, value, always_array, key.is_own)
+        self._doubts.keep_numbers(key.name, statement.object, value)
         if isinstance(statement.object, NamedNode) and not is_metadata:
             self._doubts.keep_text(property, key.name, statement.object.value)
 
@@ -357,6 +360,7 @@ class _Importer:
     def _proposition(self, fact: Fact, placed: PlacedFact) -> PlannedProposition:
         link = PlannedProposition(placed.id, *fact, is_new=not self._known.exists(placed.id))
         gathered = Gathered()
+        self._doubts.unite(link, (self._gathered[reifier] for reifier in placed.reifiers))
         for reifier in sorted(placed.reifiers, key=str):
             gathered.merge(self._gathered[reifier])
             if not self._naming.is_below_base(reifier.value) and not is_blank(reifier):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from kiprdf.interchange.importing.known import Known
-from kiprdf.interchange.importing.naming import identifier, local_name
+from kiprdf.interchange.importing.naming import identifier, local_name, spellings
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.vocabularies.standards import SCHEMA
 from kiprdf.language import limits
 from kiprdf.language.names import META_TYPES
 
@@ -21,14 +20,6 @@ _OPAQUE = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
 
 
 Found = TypeVar("Found")
-
-
-def _spellings(iri: str) -> Iterator[str]:
-    """An IRI, and the same term of schema.org in its other namespace."""
-    yield iri
-    for own, other in (SCHEMA, SCHEMA[::-1]):
-        if iri.startswith(own):
-            yield other + iri[len(own) :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +46,7 @@ class Given:
         return self._mapped(self.mapping.predicate_of, iri) is None and self.key(iri) is not None
 
     def _mapped(self, look_up: Callable[[str], Found | None], iri: str) -> Found | None:
-        return next((found for one in _spellings(iri) if (found := look_up(one))), None)
+        return next((found for one in spellings(iri) if (found := look_up(one))), None)
 
 
 def allocate(
