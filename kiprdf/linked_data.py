@@ -12,7 +12,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode, Triple
 
@@ -255,7 +255,7 @@ class LinkedData(ABC):
 
     def import_rdf(
         self,
-        source: files.Source,
+        source: files.Source | rdflib.Graph,
         *,
         format: formats.Format | None = None,
         mapping: Words = None,
@@ -270,13 +270,13 @@ class LinkedData(ABC):
     ) -> dict[str, Any]:
         """Take foreign RDF in as concepts and propositions, in one transaction.
 
-        ``source`` is a path, an open file or a text; ``format`` is needed where no suffix tells
-        it. ``define`` creates the types and predicates that are missing, which are KIP_2001
-        otherwise; ``default_type`` is that of resources without one, ``language`` the preferred
-        one of names, ``base_iri`` what relative IRIs are relative to, ``metadata`` what everything
-        gets besides its source and time. Nothing is fetched but the contexts of JSON-LD, by a
-        ``loader`` that is given. ``update=False`` takes only what is new: the links to what other
-        files described. Returns a report: what was, or with ``dry_run`` would be, created, updated
+        ``source`` is a path, an open file, a text, or a graph or dataset of rdflib; ``format`` is
+        needed where no suffix tells it. ``define`` creates the types and predicates that are
+        missing, which are KIP_2001 otherwise; ``default_type`` is that of resources without one,
+        ``language`` the preferred one of names, ``base_iri`` what relative IRIs are relative to,
+        ``metadata`` what everything gets besides its source and time. Nothing is
+        fetched but the contexts of JSON-LD, by a ``loader`` that is given. ``update=False`` takes
+        only what is new: the links to what other files described. Returns a report: what was, or with ``dry_run`` would be, created, updated
         or left as it was, and what was skipped and why.
         """
         from kiprdf.interchange.importing import importer
@@ -339,7 +339,7 @@ class LinkedData(ABC):
 
     def _import(
         self,
-        source: files.Source,
+        source: files.Source | rdflib.Graph,
         format: formats.Format | None,
         metadata: JsonMap | None,
         planned: Callable[[str | bytes, formats.Format, JsonMap], Plan],
@@ -348,7 +348,7 @@ class LinkedData(ABC):
         """Plan what a document becomes, carry it out in one transaction, and report."""
         from kiprdf.interchange.importing.plan import to_upsert
 
-        content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
+        content, chosen = _document(source, format)
         own = {**self._imported(files.name_of(source)), **(metadata or {})}
 
         def made() -> tuple[Plan, ast.Upsert]:
@@ -431,6 +431,18 @@ def _format_of(target: object) -> formats.Format | None:
     """The format that the suffix of a path or of an open file's name tells."""
     name = files.name_of(target)
     return None if name is None else formats.format_of(name)
+
+
+def _document(
+    source: files.Source | rdflib.Graph, format: formats.Format | None
+) -> tuple[str | bytes, formats.Format]:
+    """What is to be imported, and its format."""
+    from kiprdf.interchange.formats import graphs
+
+    if graphs.is_graph(source):
+        return graphs.to_nquads(source), "nquads"
+    document = cast("files.Source", source)
+    return files.content(document), format or _format_of(document) or _guessed(document)
 
 
 def _guessed(source: files.Source) -> formats.Format:

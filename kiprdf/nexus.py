@@ -434,6 +434,7 @@ class Nexus(LinkedData):
         """A nexus in memory that holds what a graph in the rdf11 profile says, and nothing else.
 
         ``base_iri`` is the base of the graph's IRIs, ``mapping`` that which it was made with.
+        Foreign graphs are for ``import_rdf``.
         """
         from kiprdf.interchange.formats.graphs import from_rdflib
 

@@ -49,7 +49,9 @@ def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
 
 def _broken(triple: Triple, why: str) -> KipError:
     message = f"{triple} does not belong into a nexus: {why}."
-    return KipError("KIP_2002", message, "Restore takes snapshots; see docs/mapping.md.")
+    return KipError(
+        "KIP_2002", message, "This takes snapshots of a nexus; foreign RDF is for import_rdf()."
+    )
 
 
 def _links(by_subject: dict[NamedNode, list[Triple]]) -> dict[NamedNode, Triple]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyoxigraph
 import pytest
+import rdflib
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -824,3 +825,36 @@ def test_numbers_that_json_has_not_are_told() -> None:
         "@type": "http://www.w3.org/2001/XMLSchema#integer",
     }
     assert (kept["fine"], kept["year"]) == ([1.1, 7, "NaN"], "1815")
+
+
+# Graphs of rdflib -----------------------------------------------------------------------------
+
+
+def test_a_graph_of_rdflib_is_imported() -> None:
+    nexus, expected = bundled(), bundled()
+    text = ANN + BOB
+    nexus.import_rdf(rdflib.Graph().parse(data=text, format="turtle"), mapping="foaf")
+    expected.import_rdf(text, mapping="foaf")
+    assert nexus.snapshot() == expected.snapshot()
+
+
+def test_the_named_graphs_of_a_dataset_are_kept() -> None:
+    nexus = empty()
+    data = rdflib.Dataset()
+    text = PREFIXES + ":a a :T . <urn:g> { :b a :T . }"
+    nexus.import_rdf(data.parse(data=text, format="trig"), define=True)
+    assert element(nexus, "C:T/b")["metadata"]["graph"] == "urn:g"
+    assert "graph" not in element(nexus, "C:T/a")["metadata"]
+
+
+def test_a_graph_with_a_term_that_is_none_is_refused() -> None:
+    graph = rdflib.Graph()
+    graph.add((rdflib.URIRef("no iri"), rdflib.RDF.type, rdflib.URIRef("urn:t")))
+    assert refusal(empty(), graph, define=True).code == "KIP_1001"
+
+
+def test_a_foreign_graph_is_sent_from_from_rdflib_to_import_rdf() -> None:
+    graph = rdflib.Graph().parse(data=ANN, format="turtle")
+    with pytest.raises(kiprdf.KipError) as raised:
+        kiprdf.Nexus.from_rdflib(graph)
+    assert "import_rdf()" in raised.value.hint

@@ -1,11 +1,21 @@
-"""Datasets of a nexus as graphs of rdflib, in the rdf11 profile, and back."""
+"""Datasets of a nexus as graphs of rdflib, in the rdf11 profile, and back; foreign graphs."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import (
+    BlankNode,
+    DefaultGraph,
+    Literal,
+    NamedNode,
+    Quad,
+    RdfFormat,
+    Triple,
+    serialize,
+)
 
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats.layout import namespaces, spelled
@@ -55,6 +65,35 @@ def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = No
         raise KipError("KIP_1001", f"The base <{base_iri}> {fault}.", "Correct the base.")
     triples = (Triple(*map(_from_rdflib, triple)) for triple in graph.triples((None, None, None)))
     return restored(triples, base_iri, base_iri, mapping)
+
+
+def is_graph(source: object) -> TypeGuard[rdflib.Graph]:
+    """Whether something is a graph or dataset of rdflib, which is not loaded to find out."""
+    rdflib = sys.modules.get("rdflib")
+    return rdflib is not None and isinstance(source, rdflib.Graph)
+
+
+def to_nquads(graph: rdflib.Graph) -> str:
+    """The N-Quads of a graph or dataset. Raises KIP_1001 for a term that RDF does not have."""
+    quads = []
+    for subject, predicate, value, name in _quads(graph):
+        terms = (*map(_from_rdflib, (subject, predicate, value)), _graph_name(name))
+        quads.append(Quad(*terms))
+    return cast(bytes, serialize(quads, format=RdfFormat.N_QUADS)).decode()
+
+
+def _quads(graph: Any) -> Iterable[Any]:
+    """The triples of a graph, and of a dataset the graphs that they stand in."""
+    if graph.context_aware:
+        return cast(Iterable[Any], graph.quads((None, None, None, None)))
+    return ((*triple, None) for triple in graph.triples((None, None, None)))
+
+
+def _graph_name(graph: Any) -> Any:
+    from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
+
+    name = getattr(graph, "identifier", graph)
+    return DefaultGraph() if name in (None, DATASET_DEFAULT_GRAPH_ID) else _from_rdflib(name)
 
 
 def _to_rdflib(term: object) -> Any:
