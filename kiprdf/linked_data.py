@@ -274,10 +274,10 @@ class LinkedData(ABC):
         needed where no suffix tells it. ``define`` creates the types and predicates that are
         missing, which are KIP_2001 otherwise; ``default_type`` is that of resources without one,
         ``language`` the preferred one of names, ``base_iri`` what relative IRIs are relative to,
-        ``metadata`` what everything gets besides its source and time. Nothing is
-        fetched but the contexts of JSON-LD, by a ``loader`` that is given. ``update=False`` takes
-        only what is new: the links to what other files described. Returns a report: what was, or with ``dry_run`` would be, created, updated
-        or left as it was, and what was skipped and why.
+        ``metadata`` what everything gets besides its source and time. Nothing is fetched but the
+        contexts of JSON-LD, by a ``loader`` that is given. ``update=False`` takes only what is new:
+        the links to what other files described. Returns a report: what was, or with ``dry_run``
+        would be, created, updated or left as it was, and what was skipped and why.
         """
         from kiprdf.interchange.importing import importer
         from kiprdf.interchange.importing.known import read_known

@@ -172,6 +172,24 @@ def test_a_strict_nexus_refuses_what_its_schema_does_not_allow() -> None:
     nexus.import_rdf(PEOPLE.replace('foaf:nick ( "b" "bobby" )', 'foaf:nick "b"'), mapping=WORDS)
 
 
+def test_everything_that_the_schema_does_not_allow_is_told_at_once() -> None:
+    error = refusal(bundled(strict_schema=True), ANN + BOB, mapping="foaf")
+    assert (error.code, error.message) == (
+        "KIP_2002",
+        "4 things do not fit the schema: "
+        "Person 'Ann' lacks the required attribute 'id'. "
+        "Person 'Ann' lacks the required attribute 'person_class'. "
+        "Person 'Bob' lacks the required attribute 'id'. "
+        "Person 'Bob' lacks the required attribute 'person_class'.",
+    )
+    many = "".join(f':p{n} a foaf:Person ; foaf:name "P{n}" . ' for n in range(6))
+    error = refusal(bundled(strict_schema=True), PREFIXES + many, mapping="foaf")
+    assert error.message.startswith("12 things do not fit the schema: Person 'P0' lacks ")
+    assert error.message.endswith(
+        "Person 'P4' lacks the required attribute 'person_class'. And 2 more."
+    )
+
+
 def test_the_core_schema_and_the_nexus_itself_stay_as_they_are() -> None:
     nexus = bundled()
     protected = ("C:$ConceptType/$ConceptType", "C:Person/$self")
@@ -180,8 +198,8 @@ def test_the_core_schema_and_the_nexus_itself_stay_as_they_are() -> None:
     after = [element(nexus, id)["attributes"] for id in protected]
     assert after == before
     assert {skipped["reason"] for skipped in report["skipped"]} == {
-        "C:$ConceptType/$ConceptType belongs to the core schema; it stays as it is",
-        "C:Person/$self is the nexus itself; it stays as it is",
+        "its subject belongs to the core schema, which stays as it is",
+        "its subject is the nexus itself, which stays as it is",
     }
 
 
@@ -197,7 +215,7 @@ def test_a_mapping_does_not_lead_around_the_protection() -> None:
     text = PREFIXES + ':me a foaf:Person ; foaf:name "$self" ; :rules "obey" .'
     report = nexus.import_rdf(text, mapping=[*WORDS, own])
     assert {skipped["reason"] for skipped in report["skipped"]} == {
-        "C:Person/$self is the nexus itself; it stays as it is"
+        "its subject is the nexus itself, which stays as it is"
     }
     assert element(nexus, "C:Person/$self")["attributes"]["core_directives"] == before
 
@@ -557,7 +575,9 @@ def test_a_loader_that_fails_is_told_at_the_place_of_the_context(fault: Exceptio
 def test_relative_iris_need_a_base() -> None:
     text = '@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<a> a foaf:Person ; foaf:name "A" .'
     nexus = bundled()
-    assert "base" in refusal(nexus, text, mapping="foaf").hint
+    assert refusal(nexus, text, mapping="foaf").hint == (
+        "Give the base of its relative IRIs (base_iri, --base-iri), or write them in full."
+    )
     nexus.import_rdf(text, mapping="foaf", base_iri="https://example.org/people/")
     found = element(nexus, "C:Person/A")["attributes"]["same_as"]
     assert found == "https://example.org/people/a"

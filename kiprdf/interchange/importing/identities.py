@@ -108,11 +108,11 @@ class Allowed:
     def __call__(self, name: ConceptName) -> ConceptName:
         _check(name)
         if name in SYSTEM:
-            raise ValueError(f"{name.id} belongs to the core schema; it stays as it is")
+            raise ValueError("its subject belongs to the core schema, which stays as it is")
         if name in ACTORS:
-            raise ValueError(f"{name.id} is the nexus itself; it stays as it is")
+            raise ValueError("its subject is the nexus itself, which stays as it is")
         if name.type in META_TYPES and not self.define:
-            raise ValueError(f"{name.id} is a definition, and the import is to define nothing")
+            raise ValueError("its subject is a definition, and the import is to define nothing")
         return name
 
 
