@@ -12,7 +12,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode, Triple
 
@@ -278,7 +278,7 @@ class LinkedData(ABC):
 
     def import_rdf(
         self,
-        source: files.Source,
+        source: files.Source | rdflib.Graph,
         *,
         format: formats.Format | None = None,
         mapping: Words = None,
@@ -288,17 +288,19 @@ class LinkedData(ABC):
         base_iri: str | None = None,
         metadata: JsonMap | None = None,
         loader: Loader | None = None,
+        update: bool = True,
         dry_run: bool = False,
     ) -> dict[str, Any]:
         """Take foreign RDF in as concepts and propositions, in one transaction.
 
-        ``source`` is a path, an open file or a text; ``format`` is needed where no suffix tells
-        it. ``define`` creates the types and predicates that are missing, which are KIP_2001
-        otherwise; ``default_type`` is that of resources without one, ``language`` the preferred
-        one of names, ``base_iri`` what relative IRIs are relative to, ``metadata`` what everything
-        gets besides its source and time. Nothing is fetched but the contexts of JSON-LD, by a
-        ``loader`` that is given. Returns a report: what was, or with ``dry_run`` would be, created,
-        updated or left as it was, and what was skipped and why.
+        ``source`` is a path, an open file, a text, or a graph or dataset of rdflib; ``format`` is
+        needed where no suffix tells it. ``define`` creates the types and predicates that are
+        missing, which are KIP_2001 otherwise; ``default_type`` is that of resources without one,
+        ``language`` the preferred one of names, ``base_iri`` what relative IRIs are relative to,
+        ``metadata`` what everything gets besides its source and time. Nothing is fetched but the
+        contexts of JSON-LD, by a ``loader`` that is given. ``update=False`` takes only what is new:
+        the links to what other files described. Returns a report: what was, or with ``dry_run``
+        would be, created, updated or left as it was, and what was skipped and why.
         """
         from kiprdf.interchange.importing import importer
         from kiprdf.interchange.importing.known import read_known
@@ -327,6 +329,7 @@ class LinkedData(ABC):
                 default_type=default_type,
                 language=language,
                 metadata=own,
+                update=update,
                 source_base=formats.base_of(text, chosen) if chosen != "jsonld" else None,
             )
 
@@ -367,7 +370,7 @@ class LinkedData(ABC):
 
     def _import(
         self,
-        source: files.Source,
+        source: files.Source | rdflib.Graph,
         format: formats.Format | None,
         metadata: JsonMap | None,
         planned: Callable[[str | bytes, formats.Format, JsonMap], Plan],
@@ -376,7 +379,7 @@ class LinkedData(ABC):
         """Plan what a document becomes, carry it out in one transaction, and report."""
         from kiprdf.interchange.importing.plan import to_upsert
 
-        content, chosen = files.content(source), format or _format_of(source) or _guessed(source)
+        content, chosen = _document(source, format)
         own = {**self._imported(files.name_of(source)), **(metadata or {})}
 
         def made() -> tuple[Plan, ast.Upsert]:
@@ -471,6 +474,18 @@ def _to_write(target: object) -> formats.Format:
         hint = "Formats: turtle, trig, ntriples, nquads, jsonld, rdfxml; or end the name in .ttl."
         raise KipError("KIP_1001", message, hint)
     return _format_of(target) or "turtle"
+
+
+def _document(
+    source: files.Source | rdflib.Graph, format: formats.Format | None
+) -> tuple[str | bytes, formats.Format]:
+    """What is to be imported, and its format."""
+    from kiprdf.interchange.formats import graphs
+
+    if graphs.is_graph(source):
+        return graphs.to_nquads(source), "nquads"
+    document = cast("files.Source", source)
+    return files.content(document), format or _format_of(document) or _guessed(document)
 
 
 def _guessed(source: files.Source) -> formats.Format:

@@ -23,6 +23,7 @@ from kiprdf.budget import Budget, current, spending
 from kiprdf.errors import KipError, StoreError
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.interchange.dataset import check_dataset
+from kiprdf.kml import corrections
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, definition_name, now, timestamp
 from kiprdf.kml.merge import merge
@@ -489,6 +490,7 @@ class Nexus(LinkedData):
         """A nexus in memory that holds what a graph in the rdf11 profile says, and nothing else.
 
         ``base_iri`` is the base of the graph's IRIs, ``mapping`` that which it was made with.
+        Foreign graphs are for ``import_rdf``.
         """
         from kiprdf.interchange.formats.graphs import from_rdflib
 
@@ -760,7 +762,11 @@ def _contained(embedder: Embedder) -> Embedder:
 
 
 def _settle(plan: Plan, draft: Draft) -> None:
-    """Keep the times of what an import does not change, and note what it does."""
+    """Correct earlier imports, keep the times of what stays as it is, and note what does not."""
+    for id, key, text in plan.stale:
+        corrections.take_out(draft, id, key, text)
+    for old, new in plan.outgrown.items():
+        corrections.replace_concept(draft, old, new)
     _keep_import_times(draft)
     iris = draft.store.iris
     plan.changed = frozenset(iris.id(edit.after.node) for edit in draft.changes())

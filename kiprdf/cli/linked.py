@@ -7,7 +7,7 @@ import sys
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -26,6 +26,8 @@ from kiprdf.errors import KipError, StoreError
 from kiprdf.interchange import formats
 from kiprdf.nexus import Nexus
 from kiprdf.protocol import error_object
+
+STANDARD_INPUT = "standard input"
 
 
 class Form(StrEnum):
@@ -58,6 +60,10 @@ def import_(
     base_iri: Annotated[
         str | None, typer.Option(metavar="IRI", help="What relative IRIs are relative to.")
     ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Where the data come from, if not the file's name."),
+    ] = None,
     ontology: Annotated[
         bool, typer.Option("--ontology", help="Take RDFS, OWL or SHACL in as definitions.")
     ] = False,
@@ -74,8 +80,8 @@ def import_(
     """Take RDF of others in as concepts and propositions, each file in one transaction.
 
     A resource is found again by its IRI: the same file once more updates. Whatever has no
-    place in KIP is reported. A dry run looks at each file by itself. Nothing is fetched from
-    the network.
+    place in KIP is reported. Links from one file to another are made in the end; a dry run looks
+    at each file by itself. Nothing is fetched from the network.
 
     \b
     Examples:
@@ -83,7 +89,7 @@ def import_(
       kiprdf import people.ttl --mapping foaf --mapping mine.jsonld --dry-run
       kiprdf import rivers.ttl --define --language en --nexus brain
       kiprdf import clinic.owl --ontology --inherit
-      kiprdf import - --format ntriples --define < data.nt
+      kiprdf import - --format ntriples --source crm --define < data.nt
     """
     _refuse_unfit(ontology, inherit, define, default_type, language, base_iri)
     for path in files:
@@ -96,9 +102,12 @@ def import_(
         options |= {"define": define, "default_type": default_type}
         options |= {"language": language, "base_iri": base_iri}
     as_json = format_of_report is Format.JSON
+    documents = [_Document.of(path, source) for path in files]
     with _opened_to_try(nexus) if dry_run else inputs.open_for_command(nexus) as opened:
-        for path in files:
-            _take_in(opened, path, ontology, options, as_json)
+        for document in documents:
+            _tell(document.name, _take_in(opened, document, ontology, options, as_json), as_json)
+        if not ontology and not dry_run:
+            _link(opened, documents[:-1], options, as_json)
     if dry_run and not as_json:
         output.note("Dry run: nothing was written.")
 
@@ -121,25 +130,53 @@ def _opened_to_try(folder: Path) -> Nexus:
         return inputs.open_to_read(folder)
 
 
+class _Document(NamedTuple):
+    """One of the files of an import; standard input can be read only once."""
+
+    path: Path
+    name: str
+    metadata: dict[str, Any]
+    content: bytes | None
+
+    @classmethod
+    def of(cls, path: Path, source: str | None) -> _Document:
+        told = {} if source is None else {"source": source}
+        if path != inputs.STDIN:
+            return cls(path, str(path), told, None)
+        metadata = {"source": STANDARD_INPUT, **told}
+        return cls(path, STANDARD_INPUT, metadata, inputs.read_bytes(path))
+
+
 def _take_in(
-    nexus: Nexus, path: Path, ontology: bool, options: dict[str, Any], as_json: bool
-) -> None:
-    """Import one file and tell about it at once, since the next may fail."""
-    name = "standard input" if path == inputs.STDIN else str(path)
-    source = io.BytesIO(inputs.read_bytes(path)) if path == inputs.STDIN else path
+    nexus: Nexus, document: _Document, ontology: bool, options: dict[str, Any], as_json: bool
+) -> dict[str, Any]:
+    """The report of the import of one file."""
     take_in = nexus.import_ontology if ontology else nexus.import_rdf
     try:
-        with inputs.about(path), progress.bar() as advance:
-            advance(0, f"importing {name}")
-            report = take_in(source, **options)
+        with inputs.about(document.path), progress.bar() as advance:
+            advance(0, f"importing {document.name}")
+            content = document.path if document.content is None else io.BytesIO(document.content)
+            return take_in(content, metadata=document.metadata, **options)
     except KipError as error:
         if as_json:
-            output.show_json({"file": name, "error": error_object(error).model_dump()})
+            output.show_json({"file": document.name, "error": error_object(error).model_dump()})
         raise
+
+
+def _tell(name: str, report: dict[str, Any], as_json: bool, **more: object) -> None:
+    """Tell about a file at once, since the next may fail."""
     if as_json:
-        output.show_json({"file": name, **report})
+        output.show_json({"file": name, **more, **report})
     else:
         reports.show_report(name, report)
+
+
+def _link(nexus: Nexus, documents: list[_Document], options: dict[str, Any], as_json: bool) -> None:
+    """Make the links of files to what later ones described; nothing else changes."""
+    for document in documents:
+        report = _take_in(nexus, document, False, {**options, "update": False}, as_json)
+        if report["propositions"]["created"]:
+            _tell(f"{document.name}, links to later files", report, as_json, again=True)
 
 
 # diff -----------------------------------------------------------------------------------------

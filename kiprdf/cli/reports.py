@@ -8,7 +8,9 @@ from typing import Any
 from kiprdf.cli import output, tables
 
 SHOWN = 5
-"""As many of the triples that were skipped, and of the warnings, are listed for people."""
+"""As many warnings, and reasons why triples were skipped, are listed for people."""
+EXAMPLES = 3
+"""As many of the triples that were skipped for one reason."""
 REST = "--format-of-report json tells all"
 
 
@@ -37,16 +39,29 @@ def report_lines(name: str, report: dict[str, Any]) -> Iterator[str]:
     for kind, names in report["definitions"].items():
         if names:
             yield f"  {kind.replace('_', ' ')} defined: {tables.listed(names)}"
-    skipped = [f"{one['triple']}  {one['reason']}" for one in report["skipped"]]
-    yield from _first("skipped", skipped)
-    yield from _first("warnings", report["warnings"])
+    yield from _skipped(report["skipped"])
+    warnings = report["warnings"]
+    if warnings:
+        yield f"  warnings: {len(warnings)}"
+        yield from _first(warnings, SHOWN, "    ")
 
 
-def _first(title: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield f"  {title}: {len(lines)}"
-    for line in lines[:SHOWN]:
-        yield f"    {line}"
-    more = len(lines) - SHOWN
-    if more > 0:
-        yield f"    … {more} more; {REST}"
+def _skipped(skipped: list[dict[str, str]]) -> Iterator[str]:
+    """Each reason, with the number of triples and the first of them."""
+    by_reason: dict[str, list[str]] = {}
+    for one in skipped:
+        by_reason.setdefault(one["reason"], []).append(one["triple"])
+    if skipped:
+        yield f"  skipped: {len(skipped)}"
+    for reason, triples in list(by_reason.items())[:SHOWN]:
+        yield f"    {len(triples)}: {reason}"
+        yield from _first(triples, EXAMPLES, "      ")
+    if len(by_reason) > SHOWN:
+        yield f"    … {len(by_reason) - SHOWN} more reasons; {REST}"
+
+
+def _first(lines: list[str], most: int, indent: str) -> Iterator[str]:
+    for line in lines[:most]:
+        yield f"{indent}{line}"
+    if len(lines) > most:
+        yield f"{indent}… {len(lines) - most} more; {REST}"

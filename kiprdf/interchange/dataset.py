@@ -64,7 +64,9 @@ def faults(
 
 def _broken(triple: Triple, why: str) -> KipError:
     message = f"{triple} does not belong into a nexus: {why}."
-    return KipError("KIP_2002", message, "Restore takes snapshots; see docs/mapping.md.")
+    return KipError(
+        "KIP_2002", message, "This takes snapshots of a nexus; foreign RDF is for import_rdf()."
+    )
 
 
 def _fill_links(by_subject: BySubject, links: dict[NamedNode, Triple]) -> Iterator[KipError]:

@@ -43,11 +43,11 @@ def merge(command: ast.MergeConcept, draft: Draft) -> dict[str, Any]:
     _require_one_type(source, target, command)
     before = dict(target.attributes)
     _unite(source, target)
-    links = _Links(draft)
-    links.replace(source.node, target.node)
+    move_links(source.node, target.node, draft)
     draft.delete([source.node])
     filled = sum(before.get(key) != term for key, term in target.attributes.items())
-    return _receipt(True, links.repointed(), len(draft.deleted) - 1, filled)
+    repointed = sum(edit.repointed for edit in draft.changes())
+    return _receipt(True, repointed, len(draft.deleted) - 1, filled)
 
 
 def _receipt(merged: bool, repointed: int, deduplicated: int, filled: int) -> dict[str, Any]:
@@ -117,13 +117,18 @@ def _unite(source: Concept, target: Concept) -> None:
         *_items(source.attributes.get(ALIASES)),
         source.name,
     )
+    note_merged(source, target)
+    target.attributes[ALIASES] = to_term(_each_once(aliases))
+
+
+def note_merged(source: Concept, target: Concept) -> None:
+    """Fill what the target lacks, and let its trail tell of the source."""
     trail = (
         *_items(target.metadata.get(vocab.MERGED_FROM)),
         f"{source.type}:{source.name}",
         *_items(source.metadata.get(vocab.MERGED_FROM)),
     )
     _fill(target.attributes, source.attributes)
-    target.attributes[ALIASES] = to_term(_each_once(aliases))
     target.metadata[vocab.MERGED_FROM] = to_term(_each_once(trail))
 
 
@@ -148,6 +153,11 @@ def _fill(terms: Terms, others: Terms) -> None:
 
 
 # The links ------------------------------------------------------------------------------------
+
+
+def move_links(source: NamedNode, target: NamedNode, draft: Draft) -> None:
+    """Repoint the links at one node to another, with those about links that state a fact twice."""
+    _Links(draft).replace(source, target)
 
 
 class _Links:
@@ -193,10 +203,6 @@ class _Links:
         _fill(survivor.metadata, _own(link.metadata))
         self._draft.supersede(link)
         return held
-
-    def repointed(self) -> int:
-        """How many links have other ends than before."""
-        return sum(edit.repointed for edit in self._draft.changes())
 
 
 def _own(metadata: Terms) -> Terms:

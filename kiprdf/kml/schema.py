@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
-from kiprdf.kml.draft import Draft
+from kiprdf.kml.draft import Draft, Edit
 from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, canonical_json
 from kiprdf.source import Span
+
+MOST_NAMED = 10
+"""How many faults an error tells in full."""
 
 _JSON_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -26,14 +29,30 @@ _JSON_TYPES: dict[str, tuple[type, ...]] = {
 
 
 def check_schema(draft: Draft, span: Span) -> None:
-    """Raise KIP_2002 or KIP_2003 for a changed element that its definition does not allow."""
-    for edit in list(draft.changes()):
-        draft.spans.setdefault(edit.after.node, span)
-        element = edit.after
-        if isinstance(element, Concept):
-            _check_concept(element, draft)
-        elif edit.before is None:
-            _check_ends(element, draft)
+    """Raise KIP_2002 or KIP_2003 for changed elements that their definitions do not allow.
+
+    The error is that of the first, and tells of the others too.
+    """
+    faults = [fault for edit in list(draft.changes()) for fault in _faults(edit, draft, span)]
+    if not faults:
+        return
+    first = faults[0]
+    if len(faults) == 1:
+        raise first
+    told = " ".join(fault.message for fault in faults[:MOST_NAMED])
+    more = len(faults) - MOST_NAMED
+    message = f"{len(faults)} things do not fit the schema: {told}"
+    message += f" And {more} more." if more > 0 else ""
+    raise KipError(first.code, message, first.hint, first.span)
+
+
+def _faults(edit: Edit, draft: Draft, span: Span) -> Iterator[KipError]:
+    element = edit.after
+    draft.spans.setdefault(element.node, span)
+    if isinstance(element, Concept):
+        yield from _faults_of_concept(element, draft)
+    elif edit.before is None:
+        yield from _faults_of_ends(element, draft)
 
 
 def _fault(code: str, message: str, hint: str, element: Element, draft: Draft) -> KipError:
@@ -45,38 +64,41 @@ def _definition(draft: Draft, node: NamedNode) -> dict[str, Json]:
     return {} if element is None else json_map(element.attributes)
 
 
-def _check_concept(element: Concept, draft: Draft) -> None:
+def _faults_of_concept(element: Concept, draft: Draft) -> Iterator[KipError]:
     schema = _definition(draft, draft.store.iris.type(element.type)).get("instance_schema")
     if not isinstance(schema, dict):
         return
     attributes = json_map(element.attributes)
     for key, rule in schema.items():
         if isinstance(rule, dict):
-            _check_attribute(element, key, attributes.get(key), rule, draft)
+            fault = _fault_of_attribute(element, key, attributes.get(key), rule, draft)
+            if fault is not None:
+                yield fault
 
 
-def _check_attribute(
+def _fault_of_attribute(
     element: Concept, key: str, value: Json, rule: dict[str, Any], draft: Draft
-) -> None:
+) -> KipError | None:
     hint = f'The schema is shown by DESCRIBE CONCEPT TYPE "{element.type}".'
     owner = f"{element.type} '{element.name}'"
     if value is None:
         if rule.get("is_required") is True:
             message = f"{owner} lacks the required attribute '{key}'."
-            raise _fault("KIP_2002", message, hint, element, draft)
-        return
+            return _fault("KIP_2002", message, hint, element, draft)
+        return None
     wanted = rule.get("type")
     if not _fits(value, wanted):
         message = f"'{key}' of {owner} is of type {_type_name(value)}, not {wanted}."
-        raise _fault("KIP_2003", message, hint, element, draft)
+        return _fault("KIP_2003", message, hint, element, draft)
     items: Iterable[Json] = value if isinstance(value, list) else ()
     if any(not _fits(item, rule.get("item_type")) for item in items):
         message = f"'{key}' of {owner} holds items that are not of type {rule['item_type']}."
-        raise _fault("KIP_2003", message, hint, element, draft)
+        return _fault("KIP_2003", message, hint, element, draft)
     options = rule.get("enum")
     if isinstance(options, list) and not any(_same(value, option) for option in options):
         message = f"'{key}' of {owner} is none of {canonical_json(options)}."
-        raise _fault("KIP_2003", message, hint, element, draft)
+        return _fault("KIP_2003", message, hint, element, draft)
+    return None
 
 
 def _fits(value: Json, wanted: Json) -> bool:
@@ -100,7 +122,7 @@ def _type_name(value: Json) -> str:
     return next(name for name in names if _fits(value, name))
 
 
-def _check_ends(element: Proposition, draft: Draft) -> None:
+def _faults_of_ends(element: Proposition, draft: Draft) -> Iterator[KipError]:
     """``subject_types`` and ``object_types``: the allowed types of the ends, or ``*``."""
     definition = _definition(draft, draft.store.iris.predicate(element.predicate))
     ends = (("subject", element.subject), ("object", element.object))
@@ -117,4 +139,4 @@ def _check_ends(element: Proposition, draft: Draft) -> None:
                 f"({draft.store.iris.id(node)})."
             )
             hint = f'DESCRIBE PROPOSITION TYPE "{element.predicate}" shows what it links.'
-            raise _fault("KIP_2002", message, hint, element, draft)
+            yield _fault("KIP_2002", message, hint, element, draft)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyoxigraph
 import pytest
+import rdflib
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -171,6 +172,24 @@ def test_a_strict_nexus_refuses_what_its_schema_does_not_allow() -> None:
     nexus.import_rdf(PEOPLE.replace('foaf:nick ( "b" "bobby" )', 'foaf:nick "b"'), mapping=WORDS)
 
 
+def test_everything_that_the_schema_does_not_allow_is_told_at_once() -> None:
+    error = refusal(bundled(strict_schema=True), ANN + BOB, mapping="foaf")
+    assert (error.code, error.message) == (
+        "KIP_2002",
+        "4 things do not fit the schema: "
+        "Person 'Ann' lacks the required attribute 'id'. "
+        "Person 'Ann' lacks the required attribute 'person_class'. "
+        "Person 'Bob' lacks the required attribute 'id'. "
+        "Person 'Bob' lacks the required attribute 'person_class'.",
+    )
+    many = "".join(f':p{n} a foaf:Person ; foaf:name "P{n}" . ' for n in range(6))
+    error = refusal(bundled(strict_schema=True), PREFIXES + many, mapping="foaf")
+    assert error.message.startswith("12 things do not fit the schema: Person 'P0' lacks ")
+    assert error.message.endswith(
+        "Person 'P4' lacks the required attribute 'person_class'. And 2 more."
+    )
+
+
 def test_the_core_schema_and_the_nexus_itself_stay_as_they_are() -> None:
     nexus = bundled()
     protected = ("C:$ConceptType/$ConceptType", "C:Person/$self")
@@ -179,8 +198,8 @@ def test_the_core_schema_and_the_nexus_itself_stay_as_they_are() -> None:
     after = [element(nexus, id)["attributes"] for id in protected]
     assert after == before
     assert {skipped["reason"] for skipped in report["skipped"]} == {
-        "C:$ConceptType/$ConceptType belongs to the core schema; it stays as it is",
-        "C:Person/$self is the nexus itself; it stays as it is",
+        "its subject belongs to the core schema, which stays as it is",
+        "its subject is the nexus itself, which stays as it is",
     }
 
 
@@ -196,7 +215,7 @@ def test_a_mapping_does_not_lead_around_the_protection() -> None:
     text = PREFIXES + ':me a foaf:Person ; foaf:name "$self" ; :rules "obey" .'
     report = nexus.import_rdf(text, mapping=[*WORDS, own])
     assert {skipped["reason"] for skipped in report["skipped"]} == {
-        "C:Person/$self is the nexus itself; it stays as it is"
+        "its subject is the nexus itself, which stays as it is"
     }
     assert element(nexus, "C:Person/$self")["attributes"]["core_directives"] == before
 
@@ -556,7 +575,9 @@ def test_a_loader_that_fails_is_told_at_the_place_of_the_context(fault: Exceptio
 def test_relative_iris_need_a_base() -> None:
     text = '@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<a> a foaf:Person ; foaf:name "A" .'
     nexus = bundled()
-    assert "base" in refusal(nexus, text, mapping="foaf").hint
+    assert refusal(nexus, text, mapping="foaf").hint == (
+        "Give the base of its relative IRIs (base_iri, --base-iri), or write them in full."
+    )
     nexus.import_rdf(text, mapping="foaf", base_iri="https://example.org/people/")
     found = element(nexus, "C:Person/A")["attributes"]["same_as"]
     assert found == "https://example.org/people/a"
@@ -589,3 +610,271 @@ def test_the_order_of_imports_of_disjoint_files_makes_no_difference() -> None:
             nexus.import_rdf(text, mapping=WORDS)
         found.add(nexus.snapshot())
     assert len(found) == 1
+
+
+# Links between files --------------------------------------------------------------------------
+
+ANN = PREFIXES + ':ann a foaf:Person ; foaf:name "Ann" ; foaf:knows :bob .'
+BOB = PREFIXES + ':bob a foaf:Person ; foaf:name "Bob" .'
+
+
+def links(nexus: kiprdf.Nexus) -> list[Any]:
+    return list(nexus.find('FIND(?s.name, ?o.name) WHERE { (?s, "knows", ?o) }').tuples)
+
+
+def test_a_link_to_what_nothing_describes_is_told() -> None:
+    report = bundled().import_rdf(ANN, mapping="foaf")
+    assert report["warnings"] == [
+        "knows: <https://example.org/bob> is not described; kept as a text."
+    ]
+    assert report["propositions"]["created"] == 0
+
+
+def test_of_many_links_to_nothing_the_first_are_told() -> None:
+    known = ", ".join(f":p{n}" for n in range(5))
+    report = bundled().import_rdf(ANN.replace(":bob", known), mapping="foaf")
+    assert report["warnings"] == [
+        "knows: <https://example.org/p0>, <https://example.org/p1>, <https://example.org/p2> "
+        "and 2 more are not described; kept as a text."
+    ]
+
+
+def test_a_link_of_a_predicate_that_an_import_defined_is_told_too() -> None:
+    text = PREFIXES + ":a a :T ; :p :b ; :page :x . :b a :T ; :p :c ."
+    nexus = empty()
+    expected = ["p: <https://example.org/c> is not described; kept as a text."]
+    assert nexus.import_rdf(text, define=True)["warnings"] == expected
+    assert nexus.import_rdf(text)["warnings"] == expected
+
+
+def test_a_text_that_has_become_a_link_goes_away() -> None:
+    nexus = bundled()
+    nexus.import_rdf(ANN, mapping="foaf")
+    assert element(nexus, "C:Person/Ann")["attributes"]["knows"] == "https://example.org/bob"
+    nexus.import_rdf(BOB, mapping="foaf")
+    assert nexus.import_rdf(ANN, mapping="foaf")["warnings"] == []
+    assert links(nexus) == [("Ann", "Bob")]
+    assert "knows" not in element(nexus, "C:Person/Ann")["attributes"]
+    with untouched(nexus):
+        nexus.import_rdf(ANN, mapping="foaf")
+
+
+def test_of_several_texts_only_the_one_that_has_become_a_link_goes_away() -> None:
+    nexus = bundled()
+    text = ANN.replace(":bob", ":bob, :cleo, :dora")
+    nexus.import_rdf(text, mapping="foaf")
+    nexus.import_rdf(BOB, mapping="foaf")
+    nexus.import_rdf(ANN, mapping="foaf")
+    kept = element(nexus, "C:Person/Ann")["attributes"]["knows"]
+    assert kept == ["https://example.org/cleo", "https://example.org/dora"]
+
+
+def test_a_text_that_the_file_says_itself_stays_beside_the_link() -> None:
+    nexus = bundled()
+    nexus.import_rdf(ANN + ' :ann foaf:knows "https://example.org/bob" .' + BOB, mapping="foaf")
+    with untouched(nexus):
+        nexus.import_rdf(ANN + ' :ann foaf:knows "https://example.org/bob" .' + BOB, mapping="foaf")
+    assert element(nexus, "C:Person/Ann")["attributes"]["knows"] == "https://example.org/bob"
+
+
+def test_without_update_only_what_is_new_is_taken() -> None:
+    nexus = bundled()
+    nexus.import_rdf(ANN, mapping="foaf", metadata={"source": "a"})
+    changed = BOB + " :ann foaf:age 30 ."
+    nexus.import_rdf(changed, mapping="foaf", metadata={"source": "b"})
+    report = nexus.import_rdf(ANN, mapping="foaf", metadata={"source": "a"}, update=False)
+    assert report["propositions"] == {"created": 1, "updated": 0, "unchanged": 0}
+    ann = element(nexus, "C:Person/Ann")
+    assert (ann["attributes"]["age"], ann["metadata"]["source"]) == (30, "b")
+    assert "knows" not in ann["attributes"]
+    [source] = nexus.execute('FIND(?l.metadata.source) WHERE { ?l (?s, "knows", ?o) }')
+    assert source == "a"
+
+
+def test_what_was_made_of_an_iri_alone_becomes_what_a_later_file_says() -> None:
+    nexus = bundled()
+    options: dict[str, Any] = {"mapping": "foaf", "define": True, "default_type": "Thing"}
+    nexus.import_rdf(ANN, **options)
+    assert links(nexus) == [("Ann", "bob")]
+    report = nexus.import_rdf(BOB, **options)
+    assert report["concepts"] == {"created": 1, "updated": 0, "unchanged": 0}
+    assert report["warnings"] == ["C:Thing/bob was made of its IRI alone and becomes C:Person/Bob."]
+    assert links(nexus) == [("Ann", "Bob")]
+    assert element(nexus, "C:Person/Bob")["attributes"]["same_as"] == "https://example.org/bob"
+    assert nexus.execute('FIND(?t.name) WHERE { ?t {type: "Thing"} }') == []
+    for text in (ANN, BOB):
+        with untouched(nexus):
+            nexus.import_rdf(text, **options)
+
+
+@pytest.mark.parametrize("said", [':bob foaf:nick "B" .', ':bob rdfs:label "Robert" .'])
+def test_what_is_known_by_more_than_its_iri_keeps_its_type(said: str) -> None:
+    nexus = bundled()
+    said = said.replace("rdfs:label", "<http://www.w3.org/2000/01/rdf-schema#label>")
+    options: dict[str, Any] = {"mapping": "foaf", "define": True, "default_type": "Thing"}
+    nexus.import_rdf(ANN + said, **options)
+    report = nexus.import_rdf(BOB, **options)
+    assert report["concepts"] == {"created": 0, "updated": 1, "unchanged": 0}
+    assert links(nexus)[0][1] in ("bob", "Robert")
+
+
+def test_without_the_default_type_a_concept_keeps_its_type_and_it_is_told() -> None:
+    nexus = bundled()
+    nexus.import_rdf(ANN, mapping="foaf", define=True, default_type="Thing")
+    assert nexus.import_rdf(BOB, mapping="foaf")["warnings"] == [
+        "<https://example.org/bob> is a Person in the data and stays C:Thing/bob; "
+        "with the default type Thing it becomes one."
+    ]
+    assert links(nexus) == [("Ann", "bob")]
+
+
+# Terms of one name ----------------------------------------------------------------------------
+
+MUSIC = "@prefix m: <https://music.example/#> . @prefix k: <https://other.example/> .\n"
+
+
+def test_a_term_that_nothing_but_its_name_makes_one_of_the_nexus_is_told() -> None:
+    text = MUSIC + "m:a a m:Skill ; m:knows m:b . m:b a m:Event ."
+    there = "which is there in its own words."
+    assert bundled().import_rdf(text)["warnings"] == [
+        f"<https://music.example/#Event> is taken for the concept type Event, {there}",
+        f"<https://music.example/#Skill> is taken for the concept type Skill, {there}",
+        f"<https://music.example/#knows> is taken for the predicate knows, {there}",
+    ]
+
+
+def test_a_mapped_term_is_taken_for_what_the_mapping_says_without_a_warning() -> None:
+    words = {"@context": {"Skill": "https://music.example/#Skill"}}
+    assert bundled().import_rdf(MUSIC + "m:a a m:Skill .", mapping=words)["warnings"] == []
+
+
+def test_a_term_of_another_iri_is_another_term() -> None:
+    nexus = empty()
+    nexus.import_rdf(MUSIC + "m:a a m:T ; m:p m:b . m:b a m:T .", define=True)
+    other = MUSIC + "k:a a k:T ; k:p k:b . k:b a k:T ."
+    error = refusal(nexus, other)
+    assert error.message == (
+        "The data need what is not defined: "
+        "concept types 'T_2' (<https://other.example/T>; 'T' is another); "
+        "predicates 'p_2' (<https://other.example/p>; 'p' is another)."
+    )
+    report = nexus.import_rdf(other, define=True)
+    assert report["definitions"] == {"concept_types": ["T_2"], "predicates": ["p_2"]}
+    assert report["warnings"] == []
+    with untouched(nexus):
+        nexus.import_rdf(other)
+    assert nexus.import_rdf(MUSIC + "k:c a k:T .")["definitions"]["concept_types"] == []
+    assert element(nexus, "C:T_2/c")["attributes"] == {"same_as": "https://other.example/c"}
+
+
+def test_every_iri_that_made_a_definition_is_kept_in_it() -> None:
+    """The second of two classes was another term the next time."""
+    nexus = empty()
+    text = MUSIC + "m:a a m:T, k:T ; m:p m:b ; k:p m:b . m:b a k:T ."
+    nexus.import_rdf(text, define=True)
+    expected = ["https://music.example/#T", "https://other.example/T"]
+    assert element(nexus, "C:$ConceptType/T")["attributes"]["same_as"] == expected
+    with untouched(nexus):
+        nexus.import_rdf(text, define=True)
+
+
+def test_two_predicates_of_one_name_are_told_where_they_state_one_fact() -> None:
+    report = empty().import_rdf(
+        MUSIC + "m:a a m:T ; m:likes m:b . m:a k:likes m:b . m:b a m:T .", define=True
+    )
+    assert [skipped["reason"] for skipped in report["skipped"]] == [
+        "<https://music.example/#likes> and <https://other.example/likes> both stand for "
+        "'likes', and the first states this"
+    ]
+
+
+def test_a_mapping_knows_schema_org_in_both_of_its_namespaces() -> None:
+    text = (
+        "@prefix s: <http://schema.org/> . @prefix : <https://example.org/> .\n"
+        ':a a s:Person ; s:name "Ann" ; s:birthDate "1815-12-10" ; s:knows :b .\n'
+        ':b a s:Person ; s:name "Bob" .'
+    )
+    found = []
+    for namespace in ("http://schema.org/", "https://schema.org/"):
+        nexus = bundled()
+        report = nexus.import_rdf(
+            text.replace("http://schema.org/", namespace), mapping="schema-org"
+        )
+        assert report["warnings"] == []
+        assert links(nexus) == [("Ann", "Bob")]
+        found.append(element(nexus, "C:Person/Ann")["attributes"])
+    assert found[0] == found[1]
+    assert found[0]["birth_date"] == "1815-12-10"
+
+
+def test_a_mapping_without_a_word_for_the_data_is_told() -> None:
+    text = PREFIXES + ':a a foaf:Person ; foaf:name "A" .'
+    warning = "The mapping has no word for any type or property of these data."
+    assert warning in bundled().import_rdf(text, mapping="schema-org")["warnings"]
+    assert warning not in bundled().import_rdf(text, mapping=WORDS)["warnings"]
+    assert warning not in bundled().import_rdf(text)["warnings"]
+    assert bundled().import_rdf("", mapping="schema-org")["warnings"] == []
+
+
+# What is not kept -----------------------------------------------------------------------------
+
+
+def test_reifiers_of_one_triple_that_differ_are_told() -> None:
+    fact = ":a a :T ; :p :b . :b a :T . :a :q :b ~ :r3 {| :by 1 |} ~ :r4 {| :by 1 |} ."
+    two = ':a :p :b ~ :r1 {| :by "Ann" |} ~ :r2 {| :by "Bob" |} .'
+    assert empty().import_rdf(PREFIXES + fact + two, define=True)["warnings"] == [
+        "Several reifiers tell different things of one triple; "
+        "who told what is not kept: C:T/a p C:T/b."
+    ]
+
+
+def test_numbers_that_json_has_not_are_told() -> None:
+    numbers = (
+        ':a a :T ; :n 0.12345678901234567890 ; :m 9223372036854775808 ; :l ( 1.5 "x"^^xsd:int ) ; '
+        ':fine 1.10, 7, "NaN" ; :year "1815"^^xsd:gYear .'
+    )
+    nexus = empty()
+    assert nexus.import_rdf(PREFIXES + numbers, define=True)["warnings"] == [
+        'l: JSON has no number "x"^^xsd:int; kept with the datatype.',
+        'm: JSON has no number "9223372036854775808"^^xsd:integer; kept with the datatype.',
+        'n: JSON has no number "0.12345678901234567890"^^xsd:decimal; kept with the datatype.',
+    ]
+    kept = element(nexus, "C:T/a")["attributes"]
+    assert kept["m"] == {
+        "@value": "9223372036854775808",
+        "@type": "http://www.w3.org/2001/XMLSchema#integer",
+    }
+    assert (kept["fine"], kept["year"]) == ([1.1, 7, "NaN"], "1815")
+
+
+# Graphs of rdflib -----------------------------------------------------------------------------
+
+
+def test_a_graph_of_rdflib_is_imported() -> None:
+    nexus, expected = bundled(), bundled()
+    text = ANN + BOB
+    nexus.import_rdf(rdflib.Graph().parse(data=text, format="turtle"), mapping="foaf")
+    expected.import_rdf(text, mapping="foaf")
+    assert nexus.snapshot() == expected.snapshot()
+
+
+def test_the_named_graphs_of_a_dataset_are_kept() -> None:
+    nexus = empty()
+    data = rdflib.Dataset()
+    text = PREFIXES + ":a a :T . <urn:g> { :b a :T . }"
+    nexus.import_rdf(data.parse(data=text, format="trig"), define=True)
+    assert element(nexus, "C:T/b")["metadata"]["graph"] == "urn:g"
+    assert "graph" not in element(nexus, "C:T/a")["metadata"]
+
+
+def test_a_graph_with_a_term_that_is_none_is_refused() -> None:
+    graph = rdflib.Graph()
+    graph.add((rdflib.URIRef("no iri"), rdflib.RDF.type, rdflib.URIRef("urn:t")))
+    assert refusal(empty(), graph, define=True).code == "KIP_1001"
+
+
+def test_a_foreign_graph_is_sent_from_from_rdflib_to_import_rdf() -> None:
+    graph = rdflib.Graph().parse(data=ANN, format="turtle")
+    with pytest.raises(kiprdf.KipError) as raised:
+        kiprdf.Nexus.from_rdflib(graph)
+    assert "import_rdf()" in raised.value.hint

@@ -1,11 +1,21 @@
-"""Datasets of a nexus as graphs of rdflib, in the rdf11 profile, and back."""
+"""Datasets of a nexus as graphs of rdflib, in the rdf11 profile, and back; foreign graphs."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import (
+    BlankNode,
+    DefaultGraph,
+    Literal,
+    NamedNode,
+    Quad,
+    RdfFormat,
+    Triple,
+    serialize,
+)
 
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats.layout import namespaces, spelled
@@ -63,16 +73,48 @@ def _triples(graph: rdflib.Graph) -> Iterator[Triple]:
         message = f"The graph is one of rdflib, not {type(graph).__name__}."
         raise KipError("KIP_1001", message, "Give an rdflib.Graph.")
     for triple in graph.triples((None, None, None)):
-        terms = tuple(map(_from_rdflib, triple))
-        try:
-            found = Triple(*terms)
-        except TypeError:
-            # rdflib takes a literal as a subject, and anything as a predicate.
-            written = shown(" ".join(map(str, terms)))
-            message = f"The graph holds {written}, which is no triple of RDF."
-            hint = "Subjects are IRIs or blank nodes, predicates are IRIs."
-            raise KipError("KIP_1001", message, hint) from None
-        yield found
+        yield _triple(triple)
+
+
+def _triple(triple: Iterable[Any]) -> Triple:
+    terms = tuple(map(_from_rdflib, triple))
+    try:
+        return Triple(*terms)
+    except TypeError:
+        # rdflib takes a literal as a subject, and anything as a predicate.
+        written = shown(" ".join(map(str, terms)))
+        message = f"The graph holds {written}, which is no triple of RDF."
+        hint = "Subjects are IRIs or blank nodes, predicates are IRIs."
+        raise KipError("KIP_1001", message, hint) from None
+
+
+def is_graph(source: object) -> TypeGuard[rdflib.Graph]:
+    """Whether something is a graph or dataset of rdflib, which is not loaded to find out."""
+    rdflib = sys.modules.get("rdflib")
+    return rdflib is not None and isinstance(source, rdflib.Graph)
+
+
+def to_nquads(graph: rdflib.Graph) -> str:
+    """The N-Quads of a graph or dataset. Raises KIP_1001 for a term that RDF does not have."""
+    quads = []
+    for *terms, name in _quads(graph):
+        triple = _triple(terms)
+        quads.append(Quad(triple.subject, triple.predicate, triple.object, _graph_name(name)))
+    return cast(bytes, serialize(quads, format=RdfFormat.N_QUADS)).decode()
+
+
+def _quads(graph: Any) -> Iterable[Any]:
+    """The triples of a graph, and of a dataset the graphs that they stand in."""
+    if graph.context_aware:
+        return cast(Iterable[Any], graph.quads((None, None, None, None)))
+    return ((*triple, None) for triple in graph.triples((None, None, None)))
+
+
+def _graph_name(graph: Any) -> Any:
+    from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
+
+    name = getattr(graph, "identifier", graph)
+    return DefaultGraph() if name in (None, DATASET_DEFAULT_GRAPH_ID) else _from_rdflib(name)
 
 
 def _to_rdflib(term: object) -> Any:

@@ -227,7 +227,7 @@ def _fault(
     message = f"The text is no {NAMES[format]}: {reason.rstrip('.')}."
     hint = "Check the file at this place."
     if base_iri is None and "No scheme found" in reason:
-        hint = "Give the base of its relative IRIs, or write them in full."
+        hint = "Give the base of its relative IRIs (base_iri, --base-iri), or write them in full."
     if fault.lineno is not None:
         # A document whose remote contexts were put in place has other places; it is JSON, though.
         known = read == text

@@ -29,7 +29,7 @@ class PlacedFact:
     """A proposition."""
 
     id: str
-    property: str
+    properties: set[str] = field(default_factory=set)
     reifiers: list[NamedNode] = field(default_factory=list)
     graphs: set[str] = field(default_factory=set)
 
@@ -43,6 +43,7 @@ class Facts:
         self._known = known
         self._roles = roles
         self._ids: dict[Awaited, str] = {}
+        self._used: set[str] = set()
         self.placed: dict[Fact, PlacedFact] = {}
         self.fact_of: dict[NamedNode, Fact] = {}
         """The fact that a reifier stands for."""
@@ -74,6 +75,13 @@ class Facts:
                     if not open_ends[other]:
                         ready.append(other)
         return [s for s, ends in open_ends.items() if ends and not self._is_skipped(s)]
+
+    def is_placed(self, statement: Statement) -> bool:
+        return statement in self._ids
+
+    def uses(self, property: str) -> bool:
+        """Whether a property is the predicate of a proposition."""
+        return property in self._used
 
     def heights(self) -> dict[str, int]:
         """How many propositions of the import each of them stands on, one upon the other."""
@@ -118,13 +126,15 @@ class Facts:
         assert subject is not None
         assert predicate is not None
         assert object_ is not None
-        fact = (subject, predicate, object_)
+        fact, property = (subject, predicate, object_), statement.predicate.value
         if fact in self.placed:
-            self._foreign.skip(statement, "another triple states this fact already")
+            self._foreign.skip(statement, _repeats(self.placed[fact], property, predicate))
         else:
-            self.placed[fact] = PlacedFact(self._id(fact), statement.predicate.value)
-            self._naming.note("predicate", predicate, statement.predicate.value)
+            self.placed[fact] = PlacedFact(self._id(fact))
         placed = self.placed[fact]
+        placed.properties.add(property)
+        self._naming.note("predicate", predicate, property)
+        self._used.add(property)
         placed.reifiers.extend(reifiers)
         placed.graphs.update(self._foreign.graphs[statement])
         self.fact_of.update(dict.fromkeys(reifiers, fact))
@@ -143,6 +153,14 @@ class Facts:
         assert isinstance(node, NamedNode)
         awaited = self._roles.awaited(node)
         return self._roles.id(node) if awaited is None else self._ids[awaited]
+
+
+def _repeats(placed: PlacedFact, property: str, predicate: str) -> str:
+    """Why a statement adds nothing to a proposition."""
+    if property in placed.properties:
+        return "another triple states this fact already"
+    both = f"<{min(placed.properties)}> and <{property}> both stand for '{predicate}'"
+    return f"{both}, and the first states this"
 
 
 def _fault(subject: str | None, predicate: str | None, object_: str | None) -> str | None:

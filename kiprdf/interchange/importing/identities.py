@@ -21,6 +21,7 @@ from kiprdf.interchange.importing.naming import (
     is_definition_class,
     is_name_text,
     name_candidates,
+    names_by_iri,
     told_apart,
 )
 from kiprdf.interchange.importing.values import to_value
@@ -54,6 +55,8 @@ class Identities:
     taken: set[ConceptName] = field(default_factory=set)
     originals: dict[str, list[str]] = field(default_factory=dict)
     refused: dict[NamedNode, str] = field(default_factory=dict)
+    outgrown: dict[str, NamedNode] = field(default_factory=dict)
+    """Concepts of the nexus that were made of an IRI alone, and are of another type now."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -105,11 +108,11 @@ class Allowed:
     def __call__(self, name: ConceptName) -> ConceptName:
         _check(name)
         if name in SYSTEM:
-            raise ValueError(f"{name.id} belongs to the core schema; it stays as it is")
+            raise ValueError("its subject belongs to the core schema, which stays as it is")
         if name in ACTORS:
-            raise ValueError(f"{name.id} is the nexus itself; it stays as it is")
+            raise ValueError("its subject is the nexus itself, which stays as it is")
         if name.type in META_TYPES and not self.define:
-            raise ValueError(f"{name.id} is a definition, and the import is to define nothing")
+            raise ValueError("its subject is a definition, and the import is to define nothing")
         return name
 
 
@@ -147,7 +150,7 @@ class Identifier:
     def _is_settled(self, node: NamedNode, own: list[Statement]) -> bool:
         """Whether a subject has an identity, or can have none."""
         try:
-            identity = self._identity(node)
+            identity = self._identity(node, own)
         except ValueError as fault:
             self._found.refused[node] = str(fault)
             return True
@@ -191,7 +194,7 @@ class Identifier:
         self._found.resources[node] = Resource(identity, self._other_types(own, identity))
         self._found.taken.add(identity)
 
-    def _identity(self, node: NamedNode) -> ConceptName | None:
+    def _identity(self, node: NamedNode, own: list[Statement]) -> ConceptName | None:
         """What an IRI names by itself, or named before. Raises ValueError for what it cannot."""
         name = self._naming.element(node.value)
         if isinstance(name, ConceptName):
@@ -205,7 +208,30 @@ class Identifier:
             return None
         if id.startswith("P:"):
             raise ValueError(f"the IRI stands for the proposition {id}")
-        return self._allowed(_concept_of(id))
+        name = self._allowed(_concept_of(id))
+        return None if self._outgrows(node, own, name) else name
+
+    def _outgrows(self, node: NamedNode, own: list[Statement], stub: ConceptName) -> bool:
+        """Whether the data give a type to what an earlier import made of an IRI alone.
+
+        Only what is of the default type changes its type: others were said to be of theirs.
+        """
+        by_iri_alone = self._known.is_bare(stub.id) and stub.name in names_by_iri(node.value)
+        if not by_iri_alone or self._known.originals[stub.id] != (node.value,):
+            return False
+        try:
+            type_name, class_iri = self._type(own)
+        except ValueError:
+            return False
+        if class_iri is None or type_name == stub.type:
+            return False
+        if stub.type == self._default_type:
+            self._found.outgrown[stub.id] = node
+            return True
+        told = f"<{node.value}> is a {type_name} in the data and stays {shown(stub.id)}"
+        hint = f"with the default type {stub.type} it becomes one"
+        self._found.warnings.append(f"{told}; {hint}.")
+        return False
 
     def _name(self, node: NamedNode, own: list[Statement]) -> None:
         try:

@@ -3,13 +3,14 @@
 ``foreign``, ``lists`` and ``blanks`` make triples easy to read, ``naming`` and ``identities`` say
 what is a concept and what it is called, ``roles`` tells facts from values, ``values`` turns
 literals into JSON, ``facts`` puts propositions in order, ``missing`` makes what is not defined,
-``plan`` is the result. Nothing is written here, and nothing but the arguments is read.
+``doubts`` makes warnings, ``plan`` is the result. Nothing is written here, and nothing but the
+arguments is read.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -18,6 +19,7 @@ from pyoxigraph import NamedNode, Quad
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing import lists
 from kiprdf.interchange.importing.blanks import blank_names, is_blank
+from kiprdf.interchange.importing.doubts import Doubts
 from kiprdf.interchange.importing.facts import NO_ELEMENT, Fact, Facts, PlacedFact
 from kiprdf.interchange.importing.foreign import (
     Foreign,
@@ -39,7 +41,13 @@ from kiprdf.interchange.importing.identities import (
 from kiprdf.interchange.importing.known import SAME_AS, Known
 from kiprdf.interchange.importing.missing import made_definitions, require_defined
 from kiprdf.interchange.importing.naming import Naming
-from kiprdf.interchange.importing.plan import JsonMap, Plan, PlannedConcept, PlannedProposition
+from kiprdf.interchange.importing.plan import (
+    JsonMap,
+    Plan,
+    PlannedConcept,
+    PlannedProposition,
+    StaleText,
+)
 from kiprdf.interchange.importing.roles import Roles, stubs
 from kiprdf.interchange.importing.values import Gathered, to_value, together
 from kiprdf.interchange.mapping.contexts import Mapping
@@ -66,6 +74,7 @@ def plan(
     language: str | None = None,
     metadata: JsonMap | None = None,
     source_base: str | None = None,
+    update: bool = True,
 ) -> Plan:
     """What quads become under a mapping, in the nexus that ``iris`` and ``known`` tell of.
 
@@ -73,8 +82,8 @@ def plan(
     of them at once. ``default_type`` is the type of resources without one, and of the undescribed
     ends of predicates that the mapping names. ``language`` is preferred for names.
     ``metadata`` tells where everything comes from, and no quad tells otherwise. ``source_base`` is
-    the base of the nexus that wrote the quads, if one did. The order of the quads makes no
-    difference.
+    the base of the nexus that wrote the quads, if one did. Without ``update`` only what is new is
+    written. The order of the quads makes no difference.
     """
     fault = None if source_base is None else base_fault(source_base)
     if fault is not None:
@@ -92,7 +101,7 @@ def plan(
     if not define:
         require_defined(missing)
     made.definitions = made_definitions(missing, foreign.statements, language)
-    made.metadata, made.triples = own, count
+    made.metadata, made.triples, made.update = own, count, update
     return made
 
 
@@ -136,11 +145,15 @@ class _Importer:
         identifier = Identifier(naming, claiming, allowed, default_type, language)
         self._identities = identifier.identify(said, expected)
         self._naming = naming
-        self._known = known.claiming(self._identities.originals)
+        outgrown = self._identities.outgrown
+        self._known = known.without(outgrown).claiming(self._identities.originals)
         owners = self._owners()
         self._roles = Roles(foreign, naming, self._known, self._identities, owners)
         self._facts = Facts(foreign, naming, self._known, self._roles)
         self._gathered: dict[NamedNode, Gathered] = defaultdict(Gathered)
+        self._classes: dict[str, set[str]] = defaultdict(set)
+        """The classes that each type stands for."""
+        self._doubts = Doubts()
 
     def _owners(self) -> dict[NamedNode, Statement]:
         """What the IRIs stand for that reifiers have, or are said to be the same as.
@@ -169,7 +182,37 @@ class _Importer:
         concepts = self._concepts()
         skipped = sorted(dict.fromkeys(self._foreign.skipped))
         warnings = [*self._identities.warnings, *self._naming.warnings()]
-        return Plan([], concepts, propositions, skipped, warnings)
+        warnings += self._doubts.warnings(self._is_predicate)
+        if self._foreign.statements and self._naming.mapping_is_in_vain():
+            warnings.append("The mapping has no word for any type or property of these data.")
+        made = Plan([], concepts, propositions, skipped, warnings)
+        made.stale = list(self._stale(links, [*concepts, *propositions]))
+        for old, node in self._identities.outgrown.items():
+            new = made.outgrown[old] = self._identities.resources[node].identity.id
+            told = f"{shown(old)} was made of its IRI alone and becomes {shown(new)}."
+            made.warnings.append(told)
+        return made
+
+    def _is_predicate(self, property: str) -> bool:
+        """Whether a property links where its objects are described."""
+        return self._facts.uses(property) or self._naming.is_known_predicate(property)
+
+    def _stale(
+        self,
+        links: Iterable[Statement],
+        elements: Iterable[PlannedConcept | PlannedProposition],
+    ) -> Iterator[StaleText]:
+        """What an earlier import kept of these links, if their objects were texts for it."""
+        there = {element.id: element.attributes for element in elements if not element.is_new}
+        for statement in links:
+            subject = cast(NamedNode, statement.subject)
+            id, text = self._id(subject), str(getattr(statement.object, "value", ""))
+            if id not in there or not self._facts.is_placed(statement):
+                continue
+            key, is_metadata = self._roles.key(statement, self._identities.resources.get(subject))
+            if key is None or is_metadata or text in _listed(there[id].get(key.name)):
+                continue
+            yield StaleText(id, key.name, text)
 
     def missing(self) -> dict[ConceptName, set[str]]:
         """The names that must be defined, and the IRIs that need them."""
@@ -178,9 +221,9 @@ class _Importer:
         for resource in resources:
             if resource.identity.type not in META_TYPES:
                 name = ConceptName(META_TYPES[0], resource.identity.type)
-                wanted[name].update([resource.class_iri] if resource.class_iri else [])
+                wanted[name].update(self._classes[name.name])
         for fact, placed in self._facts.placed.items():
-            wanted[ConceptName(META_TYPES[1], fact[1])].add(placed.property)
+            wanted[ConceptName(META_TYPES[1], fact[1])].update(placed.properties)
         defined = {resource.identity for resource in resources}
         return {
             name: {iri for iri in iris if not self._naming.is_below_base(iri)}
@@ -222,8 +265,10 @@ class _Importer:
         iri = statement.object.value
         if resource is None or iri in resource.types:
             gathered.attributes.add(OTHER_TYPES, iri, always_array=True)
-        elif resource.class_iri is not None:
-            self._naming.note("concept type", resource.identity.type, iri)
+        else:
+            self._classes[resource.identity.type].add(iri)
+            if resource.class_iri is not None:
+                self._naming.note("concept type", resource.identity.type, iri)
 
     def _take_unlinked(self, statement: Statement) -> None:
         """Take a statement whose object might have been a proposition, but is not."""
@@ -269,6 +314,9 @@ class _Importer:
         values = gathered.metadata if is_metadata else gathered.attributes
         always_array = key.term is not None and key.term.container is not None
         values.add(key.name, value, always_array, key.is_own)
+        self._doubts.keep_numbers(key.name, statement.object, value)
+        if isinstance(statement.object, NamedNode) and not is_metadata:
+            self._doubts.keep_text(property, key.name, statement.object.value)
 
     def _take_claim(self, statement: Statement, gathered: Gathered, value: Json) -> None:
         texts = value if isinstance(value, list) else [value]
@@ -312,6 +360,7 @@ class _Importer:
     def _proposition(self, fact: Fact, placed: PlacedFact) -> PlannedProposition:
         link = PlannedProposition(placed.id, *fact, is_new=not self._known.exists(placed.id))
         gathered = Gathered()
+        self._doubts.unite(link, (self._gathered[reifier] for reifier in placed.reifiers))
         for reifier in sorted(placed.reifiers, key=str):
             gathered.merge(self._gathered[reifier])
             if not self._naming.is_below_base(reifier.value) and not is_blank(reifier):

@@ -40,6 +40,8 @@ class Known:
     originals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exists: Callable[[str], bool] = _nothing
     """Whether an id is that of an element."""
+    is_bare: Callable[[str], bool] = _nothing
+    """Whether a concept has no attributes but its original IRIs."""
     proposition: Callable[[str, str, str], str | None] = _no_proposition
     """The id of the proposition that states a fact, by the ids of its ends."""
 
@@ -65,6 +67,12 @@ class Known:
             if found:
                 originals[id] = found
         return replace(self, originals=originals)
+
+    def without(self, ids: Iterable[str]) -> Known:
+        """The same, where these elements have no original IRIs any more."""
+        gone = set(ids)
+        left = {id: iris for id, iris in self.originals.items() if id not in gone}
+        return replace(self, originals=left)
 
     @cached_property
     def _by_iri(self) -> dict[tuple[str, str], str]:
@@ -98,6 +106,13 @@ def read_known(store: Store) -> Known:
         node = store.iris.from_id(id)
         return node is not None and bool(store.describe(node))
 
+    def is_bare(id: str) -> bool:
+        node = store.iris.from_id(id)
+        told = [] if node is None else [triple.predicate.value for triple in store.describe(node)]
+        return [key for key in told if key.startswith(vocab.ATTRIBUTE)] == [
+            vocab.ATTRIBUTE + SAME_AS
+        ]
+
     def proposition(subject: str, predicate: str, object_: str) -> str | None:
         ends = store.iris.from_id(subject), store.iris.from_id(object_)
         if ends[0] is None or ends[1] is None:
@@ -105,7 +120,7 @@ def read_known(store: Store) -> Known:
         link = link_of(store, Triple(ends[0], store.iris.predicate(predicate), ends[1]))
         return None if link is None else store.iris.id(link)
 
-    return Known(catalog.concept_types, catalog.predicates, originals, exists, proposition)
+    return Known(catalog.concept_types, catalog.predicates, originals, exists, is_bare, proposition)
 
 
 def _texts(value: Literal) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
@@ -10,7 +11,12 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.errors import KipError
 from kiprdf.interchange.importing.foreign import Statement
 from kiprdf.interchange.importing.known import SAME_AS
-from kiprdf.interchange.importing.naming import DESCRIPTIONS, is_name_text, label_rank
+from kiprdf.interchange.importing.naming import (
+    DESCRIPTIONS,
+    identifier,
+    is_name_text,
+    label_rank,
+)
 from kiprdf.interchange.importing.plan import PlannedConcept
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
@@ -35,7 +41,11 @@ def require_defined(missing: Mapping[ConceptName, set[str]]) -> None:
 
 
 def _shown(name: ConceptName, iris: set[str]) -> str:
-    return f"'{name.name}'" + (f" (<{min(iris)}>)" if iris else "")
+    if not iris:
+        return f"'{name.name}'"
+    local = identifier(min(iris))
+    is_numbered = local is not None and re.fullmatch(re.escape(local) + r"_\d+", name.name)
+    return f"'{name.name}' (<{min(iris)}>{f'; {local!r} is another' if is_numbered else ''})"
 
 
 def made_definitions(

@@ -7,7 +7,8 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from itertools import count
+from typing import NamedTuple, TypeVar
 
 from pyoxigraph import Literal, NamedNode
 
@@ -15,10 +16,13 @@ from kiprdf.interchange.importing.blanks import SKOLEM
 from kiprdf.interchange.importing.foreign import Object
 from kiprdf.interchange.importing.known import SAME_AS, Known
 from kiprdf.interchange.mapping.contexts import Mapping, Term
+from kiprdf.interchange.vocabularies.standards import SCHEMA
 from kiprdf.language import limits
 from kiprdf.language.names import META_TYPES, is_identifier, is_key, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, decode
+
+Found = TypeVar("Found")
 
 OWL = "http://www.w3.org/2002/07/owl#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -41,8 +45,18 @@ DESCRIPTIONS = (
     SKOS + "definition",
     DCTERMS + "description",
 )
+_DEFINED = {"concept type": META_TYPES[0], "predicate": META_TYPES[1]}
+"""What has a definition."""
 GENERIC = frozenset((f"{OWL}Thing", f"{OWL}NamedIndividual", f"{vocab.RDFS}Resource"))
 """Classes of everything: the type of a resource only when there is no other."""
+
+
+def spellings(iri: str) -> Iterator[str]:
+    """An IRI, and the same term of schema.org in its other namespace."""
+    yield iri
+    for own, other in (SCHEMA, SCHEMA[::-1]):
+        if iri.startswith(own):
+            yield other + iri[len(own) :]
 
 
 def local_name(iri: str) -> str:
@@ -123,11 +137,24 @@ def told_apart(name: str, iri: str, is_free: Callable[[str], bool]) -> str:
     >>> told_apart("Paris", "http://www.wikidata.org/entity/Q90", lambda text: text != "Paris")
     'Paris (Q90)'
     """
+    names = (text for text in _told_apart_by(name, iri) if name_fault(text) is None)
+    last = _qualified(name, hashlib.sha256(iri.encode()).hexdigest()[:32])
+    return next(filter(is_free, names), last)
+
+
+def _told_apart_by(name: str, iri: str) -> tuple[str, ...]:
     own = blank_name(iri) if iri.startswith(SKOLEM) else local_name(iri)
-    for text in (name, _qualified(name, own), _qualified(name, iri)):
-        if name_fault(text) is None and is_free(text):
-            return text
-    return _qualified(name, hashlib.sha256(iri.encode()).hexdigest()[:32])
+    return name, _qualified(name, own), _qualified(name, iri)
+
+
+def names_by_iri(iri: str) -> tuple[str, ...]:
+    """What a resource may be called of which nothing is known but its IRI.
+
+    >>> names_by_iri("urn:x:b")
+    ('b', 'b (b)', 'b (urn:x:b)')
+    """
+    name = next(filter(None, map(concept_name, name_candidates(iri, (), None))), None)
+    return () if name is None else _told_apart_by(name, iri)
 
 
 def _qualified(name: str, by: str) -> str:
@@ -152,6 +179,17 @@ class Naming:
         self._known = known
         self._bases = tuple(bases)
         self._used: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._has_mapped = False
+
+    def _mapped(self, look_up: Callable[[str], Found | None], iri: str) -> Found | None:
+        """What the mapping says of an IRI; of schema.org it may mean either namespace."""
+        found = next((found for one in spellings(iri) if (found := look_up(one))), None)
+        self._has_mapped = self._has_mapped or bool(found)
+        return found
+
+    def mapping_is_in_vain(self) -> bool:
+        """Whether there is a mapping, and it has had no word for any IRI."""
+        return not self._has_mapped and not self._mapping.is_empty
 
     def element(self, iri: str) -> ElementName | None:
         """The identity of an element that the IRI names under one of the bases."""
@@ -166,15 +204,18 @@ class Naming:
         own = self._of_nexus("$ConceptType", iri)
         if own in META_TYPES:
             return own
-        return _checked(self._mapping.type_of(iri) or own or identifier(iri))
+        return _checked(
+            self._mapped(self._mapping.type_of, iri) or own or self._local(META_TYPES[0], iri)
+        )
 
     def is_mapped_type(self, iri: str) -> bool:
-        return self._mapping.type_of(iri) is not None
+        return self._mapped(self._mapping.type_of, iri) is not None
 
     def predicate(self, iri: str) -> str | None:
         """The predicate that a property is, whether it is defined or not."""
         own = self._of_nexus("$PropositionType", iri)
-        return _checked(self._mapping.predicate_of(iri) or own or identifier(iri))
+        mapped = self._mapped(self._mapping.predicate_of, iri)
+        return _checked(mapped or own or self._local(META_TYPES[1], iri))
 
     def is_own_predicate(self, iri: str) -> bool:
         """Whether an IRI is that of a predicate, as kiprdf writes it."""
@@ -182,7 +223,35 @@ class Naming:
         return isinstance(name, ConceptName) and name.type == "$PropositionType"
 
     def is_mapped_predicate(self, iri: str) -> bool:
-        return self._mapping.predicate_of(iri) is not None
+        return self._mapped(self._mapping.predicate_of, iri) is not None
+
+    def is_known_predicate(self, iri: str) -> bool:
+        """Whether the mapping, or a definition of the nexus, knows a property as a predicate."""
+        is_defined = self._known.definition("$PropositionType", iri) is not None
+        return is_defined or self.is_mapped_predicate(iri)
+
+    def _local(self, meta_type: str, iri: str) -> str | None:
+        """The local name, with a number where a definition of that name has other IRIs."""
+        name = identifier(iri)
+        if name is None or self.is_below_base(iri) or not self._has_iris(meta_type, name):
+            return name
+        numbered = (f"{name}_{number}" for number in count(2))
+        return next(one for one in numbered if not self._is_defined(meta_type, one))
+
+    def _has_iris(self, meta_type: str, name: str) -> bool:
+        return bool(self._known.originals.get(ConceptName(meta_type, name).id))
+
+    def _is_defined(self, meta_type: str, name: str) -> bool:
+        is_type = meta_type == META_TYPES[0]
+        defined = self._known.concept_types if is_type else self._known.predicates
+        return name in defined or self._has_iris(meta_type, name)
+
+    def _is_taken(self, meta_type: str, name: str, iri: str) -> bool:
+        """Whether nothing but the name tells that a definition of the nexus means an IRI."""
+        if self._of_nexus(meta_type, iri) or not self._is_defined(meta_type, name):
+            return False
+        is_type = meta_type == META_TYPES[0]
+        return not (self.is_mapped_type(iri) if is_type else self.is_mapped_predicate(iri))
 
     def _of_nexus(self, meta_type: str, iri: str) -> str | None:
         """What a definition is called that the IRI names, or that has it as original IRI."""
@@ -197,7 +266,7 @@ class Naming:
             return _own_key(iri, vocab.ATTRIBUTE)
         if iri == OWL_SAME_AS:
             return Key(SAME_AS)
-        found = self._mapping.attributes_of(iri, concept_type)
+        found = self._attributes(iri, concept_type)
         if found:
             return _best(found, value)
         name = identifier(iri)
@@ -207,34 +276,41 @@ class Naming:
         """Whether the values of a property are the original IRIs of its subjects."""
         if iri in (OWL_SAME_AS, vocab.ATTRIBUTE + SAME_AS):
             return True
-        found = self._mapping.attribute_of(iri, None)
-        return found is not None and found[0] == SAME_AS
+        found = self._attributes(iri, None)
+        return found is not None and found[0][0] == SAME_AS
 
     def is_mapped_attribute(self, iri: str, concept_type: str | None) -> bool:
-        return self._mapping.attribute_of(iri, concept_type) is not None
+        return self._attributes(iri, concept_type) is not None
+
+    def _attributes(self, iri: str, concept_type: str | None) -> list[tuple[str, Term]] | None:
+        return self._mapped(lambda one: self._mapping.attributes_of(one, concept_type), iri)
 
     def metadata(self, iri: str, value: Object) -> Key | None:
         """The metadata key that a property is; None for one that is none."""
         if iri.startswith(vocab.METADATA):
             return _own_key(iri, vocab.METADATA)
-        found = self._mapping.all_metadata_of(iri)
+        found = self._mapped(self._mapping.all_metadata_of, iri)
         return _best(found, value) if found else None
 
     def is_mapped_metadata(self, iri: str) -> bool:
-        return self._mapping.metadata_of(iri) is not None
+        return self._mapped(self._mapping.metadata_of, iri) is not None
 
     def labels(self, concept_type: str | None) -> tuple[str, ...]:
         """The properties that name a concept, the best first."""
         mapped = self._mapping.label(concept_type)
-        return LABELS if mapped is None else (mapped.iri.value, *LABELS)
+        return LABELS if mapped is None else (*spellings(mapped.iri.value), *LABELS)
 
     def note(self, what: str, name: str, iri: str) -> None:
         """Remember that an IRI was given a name."""
         self._used[what, name].add(iri)
 
     def warnings(self) -> Iterator[str]:
-        """Names that several IRIs came to share."""
+        """Names that several IRIs came to share, or that the nexus has in words of its own."""
         for (what, name), iris in sorted(self._used.items()):
+            for iri in sorted(iris) if what in _DEFINED else ():
+                if self._is_taken(_DEFINED[what], name, iri):
+                    taken = f"<{iri}> is taken for the {what} {name}"
+                    yield f"{taken}, which is there in its own words."
             if len(iris) > 1:
                 listed = ", ".join(f"<{iri}>" for iri in sorted(iris))
                 yield f"The {what} '{name}' stands for {listed}; a mapping can tell them apart."

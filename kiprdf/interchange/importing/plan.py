@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from kiprdf.interchange.importing.foreign import Skipped
 from kiprdf.language import ast
@@ -44,12 +44,22 @@ class PlannedProposition:
     is_new: bool = True
 
 
+class StaleText(NamedTuple):
+    """An IRI that an earlier import kept as a text, and that this one makes a proposition of."""
+
+    id: str
+    key: str
+    text: str
+
+
 @dataclass(slots=True)
 class Plan:
     """Definitions, then concepts, then propositions, each behind those that it stands on.
 
     ``metadata`` is for all of them. ``skipped`` tells what is left out, and why; ``warnings`` what
-    was taken for the same. ``changed`` are the ids of what a nexus would write, once it has tried.
+    a reader may not expect. ``stale`` are texts of the nexus that propositions stand for now,
+    ``outgrown`` the ids of concepts that become others. Without ``update`` what is there stays as
+    it is. ``changed`` are the ids of what a nexus would write, once it has tried.
     """
 
     definitions: list[PlannedConcept] = field(default_factory=list)
@@ -58,6 +68,9 @@ class Plan:
     skipped: list[Skipped] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     metadata: JsonMap = field(default_factory=dict)
+    stale: list[StaleText] = field(default_factory=list)
+    outgrown: dict[str, str] = field(default_factory=dict)
+    update: bool = True
     triples: int = 0
     changed: frozenset[str] = frozenset()
 
@@ -91,13 +104,14 @@ def to_upsert(plan: Plan) -> ast.Upsert:
     refer to has a handle, everything else is named by its id. Without anything to write it has
     no block.
     """
-    concepts = [*plan.definitions, *plan.concepts]
-    if not concepts and not plan.propositions:
+    concepts = [c for c in (*plan.definitions, *plan.concepts) if plan.update or c.is_new]
+    links = [link for link in plan.propositions if plan.update or link.is_new]
+    if not concepts and not links:
         return ast.Upsert(())
-    handles = _handles(concepts, plan.propositions)
+    handles = _handles(concepts, links)
     items: list[ast.ConceptBlock | ast.PropositionBlock] = []
     items.extend(_concept_block(concept, handles) for concept in concepts)
-    items.extend(_proposition_block(link, handles) for link in plan.propositions)
+    items.extend(_proposition_block(link, handles) for link in links)
     return ast.Upsert((ast.UpsertBlock(tuple(items), _map(plan.metadata)),))
 
 

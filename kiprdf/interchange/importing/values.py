@@ -62,6 +62,11 @@ def to_value(term: Object, mapped: Term | None = None) -> Json:
     return _plain(term, None)
 
 
+def is_number(literal: Literal) -> bool:
+    """Whether the datatype of a literal is one of numbers."""
+    return literal.datatype.value in _INTEGERS | _FRACTIONS
+
+
 def _checked(text: str) -> str:
     if len(text.encode()) > limits.STRING_BYTES:
         raise ValueError("a string of more than 1 MiB is no value")

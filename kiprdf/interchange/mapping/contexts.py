@@ -95,6 +95,11 @@ class Mapping:
         """The mapping that maps nothing."""
         return cls(Layer())
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it maps nothing."""
+        return not self._layer.terms and "@vocab" not in self._layer.settings
+
     def concept_type(self, name: str) -> NamedNode | None:
         term = self._root.term(name)
         return None if term is None else term.iri

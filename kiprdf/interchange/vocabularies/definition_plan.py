@@ -7,6 +7,7 @@ from typing import cast
 
 from kiprdf.interchange.importing import foreign
 from kiprdf.interchange.importing.known import SAME_AS
+from kiprdf.interchange.importing.naming import spellings
 from kiprdf.interchange.importing.plan import JsonMap, Plan, PlannedConcept
 from kiprdf.interchange.vocabularies.definitions import (
     Definitions,
@@ -14,7 +15,6 @@ from kiprdf.interchange.vocabularies.definitions import (
     TypeDefinition,
 )
 from kiprdf.interchange.vocabularies.existing import Existing, listed
-from kiprdf.interchange.vocabularies.ontology_names import spellings
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json

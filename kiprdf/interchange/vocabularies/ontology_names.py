@@ -12,9 +12,8 @@ from typing import TypeVar
 from urllib.parse import unquote
 
 from kiprdf.interchange.importing.known import Known
-from kiprdf.interchange.importing.naming import identifier, local_name
+from kiprdf.interchange.importing.naming import identifier, local_name, spellings
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.vocabularies.standards import SCHEMA
 from kiprdf.language import limits
 from kiprdf.language.names import META_TYPES, is_definition_name
 from kiprdf.rdf import vocab
@@ -24,14 +23,6 @@ _OPAQUE = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
 
 
 Found = TypeVar("Found")
-
-
-def spellings(iri: str) -> Iterator[str]:
-    """An IRI, and the same term of schema.org in its other namespace."""
-    yield iri
-    for own, other in (SCHEMA, SCHEMA[::-1]):
-        if iri.startswith(own):
-            yield other + iri[len(own) :]
 
 
 def own_name(meta_type: str, iri: str) -> str | None:
