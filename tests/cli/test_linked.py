@@ -274,6 +274,19 @@ def test_the_order_of_files_makes_no_difference_to_links(
     assert result == [[source], [{"name": "A", "same_as": "https://example.org/people#a"}]]
 
 
+def test_a_predicate_that_is_missing_between_files_is_told(invoke: Invoke, tmp_path: Path) -> None:
+    prefixes = "".join(PEOPLE.splitlines(keepends=True)[:2])
+    (tmp_path / "a.ttl").write_text(prefixes + ":a a foaf:Person ; :helps :b .", "utf-8")
+    (tmp_path / "b.ttl").write_text(prefixes + ":b a foaf:Person .", "utf-8")
+    answer = invoke("import", "a.ttl", "b.ttl", "-m", "foaf")
+    assert answer.exit_code == 1
+    assert answer.stderr.startswith(
+        "KIP_2001 a.ttl: The data need what is not defined: predicates 'helps' "
+    )
+    defined = invoke("import", "a.ttl", "b.ttl", "-m", "foaf", "--define", "--nexus", "other")
+    assert (defined.exit_code, "predicates defined: helps" in defined.stdout) == (0, True)
+
+
 def test_an_ontology_is_imported(invoke: Invoke, tmp_path: Path) -> None:
     ontology = (
         "@prefix : <https://example.org/clinic#> .\n"

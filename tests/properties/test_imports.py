@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 import kiprdf
+from kiprdf.interchange.importing.plan import to_upsert
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import proposition_digits
 from tests.interchange.importing import carry_out, planned
@@ -110,6 +111,23 @@ def test_every_import_can_be_carried_out_and_once_is_enough(found: list[Quad], f
     carry_out(again, nexus)
     assert nexus.snapshot() == before
     assert again.definitions == []
+
+
+@tried
+@given(likely_datasets(), likely_datasets())
+def test_looking_for_links_to_a_later_file_once_is_enough(
+    first: list[Quad], second: list[Quad]
+) -> None:
+    nexus = opened(genesis=False)
+
+    def take_in(found: list[Quad], update: bool) -> str:
+        made = planned(found, nexus, define=True, default_type="Thing", update=update)
+        nexus._write_plan(lambda: (made, to_upsert(made)), False)
+        return nexus.snapshot()
+
+    take_in(first, True)
+    take_in(second, True)
+    assert take_in(first, False) == take_in(first, False)
 
 
 @tried
