@@ -117,9 +117,7 @@ def _statement_cases() -> Iterator[Any]:
 def _is_a_statement_of_ours(case: Case) -> bool:
     steps = [case, *case.get("then", ())]
     words = [step.get("command", "").split("(")[0].split(" ")[0] for step in steps]
-    if _ELSEWHERE.search(json.dumps(case)) or not set(words) <= set(_WORDS):
-        return False
-    return True
+    return not (_ELSEWHERE.search(json.dumps(case)) or not set(words) <= set(_WORDS))
 
 
 @pytest.mark.parametrize(("setup", "case"), list(_statement_cases()))
