@@ -9,7 +9,6 @@ one statement that was in flight; ``check`` finds no fault, and SEARCH finds wha
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
 import time
@@ -20,6 +19,7 @@ from typing import Any
 import kiprdf
 from tests.nexus.support import dataset
 from tests.trust import writing
+from tests.trust.children import PROCESSES
 
 KILLS = int(os.environ.get("KIPRDF_KILLS", "25"))
 SEED = int(os.environ.get("KIPRDF_SEED", "1"))
@@ -29,10 +29,6 @@ MOMENTS = ("opening", "open", "written", "written", "written", "searching", "clo
 LATEST = {"opening": 0.12, "open": 0.02, "written": 0.01, "searching": 0.01, "closing": 0.02}
 """Seconds from what is told to the kill, at most."""
 NAMES_SEARCHED = 12
-
-# Children are forks of a process that has the libraries loaded, and never a store open.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.trust.writing"])
 
 
 class Writer:
