@@ -121,9 +121,10 @@ def damaged(folder: Path, into: Path, file: Path, damage: Damage, chance: random
 
 
 def test_a_damaged_file_of_a_closed_nexus_is_refused_or_does_no_harm(
-    closed: Path, tmp_path: Path
+    closed: Path, tmp_path: Path, record_property: Callable[[str, Any], None]
 ) -> None:
     chance = random.Random(SEED)
+    record_property("count", f"{len(files_of(closed)) * DAMAGES} damaged files")
     for file in files_of(closed) * DAMAGES:
         damage = chance.choice(KINDS)
         copy = damaged(closed, tmp_path / "copy", file, damage, chance)
