@@ -95,7 +95,12 @@ class Indexer:
         """Make the index anew from the graph."""
         with self._lock():
             rows = index_rows(self._store, all_elements(self._store))
-            self.fresh().rebuild(rows, self._store.commit())
+            try:
+                self.fresh().rebuild(rows, self._store.commit())
+            except sqlite3.Error as fault:
+                # A file that cannot be written: the next SEARCH makes an index in memory.
+                self._give_up(fault)
+                self._path = None
 
     def search(self, command: ast.Search) -> list[Json]:
         """Answer a SEARCH; an index that turns out to be damaged is made again, once."""
