@@ -46,11 +46,11 @@ def write_pair(nexus: kiprdf.Nexus, name: str, number: int) -> None:
     nexus.execute(PAIR, one=f"{name}1", other=f"{name}2", n=number, text=f"{name}word{number}")
 
 
-def together(*jobs: Callable[[], None]) -> None:
+def together(*jobs: Callable[[], Any]) -> None:
     """Run each job in a thread of its own; the first fault of any is raised here."""
     faults: list[BaseException] = []
 
-    def attempt(job: Callable[[], None]) -> None:
+    def attempt(job: Callable[[], Any]) -> None:
         try:
             job()
         except BaseException as fault:
@@ -145,7 +145,7 @@ def test_readers_of_every_kind_see_whole_commits_beside_writers(
             reads[way] += 1
 
     writers = [lambda: write("x", done[0]), lambda: write("y", done[1])]
-    together(*writers, *(lambda way=way: read(way) for way in WAYS))  # type: ignore[misc]
+    together(*writers, *(lambda way=way: read(way) for way in WAYS))
     assert dict(nexus.find(ALL).tuples) == dict.fromkeys(("x1", "x2", "y1", "y2"), WRITES)
     assert min(reads.values()) > 0
 
