@@ -25,8 +25,8 @@ KILLS = int(os.environ.get("KIPRDF_KILLS", "25"))
 SEED = int(os.environ.get("KIPRDF_SEED", "1"))
 KILLS_A_FOLDER = 9
 """Then another folder: to be killed at the very first opening is rare otherwise."""
-MOMENTS = ("opening", "open", "written", "written", "written", "searching", "closing")
-LATEST = {"opening": 0.12, "open": 0.02, "written": 0.01, "searching": 0.01, "closing": 0.02}
+MOMENTS = ("opening", "open", "writing", "writing", "writing", "writing", "searching", "closing")
+LATEST = {"opening": 0.12, "open": 0.02, "writing": 0.006, "searching": 0.01, "closing": 0.02}
 """Seconds from what is told to the kill, at most."""
 NAMES_SEARCHED = 12
 
@@ -85,7 +85,7 @@ def survive(folder: Path, expected: Expected, seed: int, chance: random.Random) 
     """Kill one writer, and look at what it leaves; the moment it was killed at."""
     writer = Writer(folder, seed, expected.next)
     moment = chance.choice(MOMENTS)
-    times = chance.randint(1, 20) if moment == "written" else chance.randint(1, 2)
+    times = chance.randint(1, 20) if moment == "writing" else chance.randint(1, 2)
     writer.wait_for(moment, times)
     time.sleep(chance.random() * LATEST[moment])
     writer.kill()

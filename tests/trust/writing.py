@@ -92,6 +92,7 @@ def work(folder: str, seed: int, number: int, told: Connection) -> None:
         nexus = kiprdf.Nexus.open(folder, clock=clock)
         told.send("open")
         for _ in range(STATEMENTS_A_SESSION):
+            told.send("writing")
             execute(nexus, clock, seed, number)
             told.send(number)
             number += 1
