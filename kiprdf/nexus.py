@@ -64,8 +64,10 @@ _BOOTSTRAP = "bootstrap"
 """The record of the commit up to which nothing but opening wrote."""
 _CAPSULE = "capsule/"
 """What the records of applied capsules begin with; their digests follow."""
+_RESTORED = "restored"
 _SELF = "20_self.kip"
 _INDEX_FILE = "search.sqlite3"
+_LOST = "The graph has lost %s commits, which its text index knows of; restore a backup."
 
 _limited: ContextVar[Mapping[Nexus, Budget]] = ContextVar("kiprdf_limited", default={})  # noqa: B039
 
@@ -117,6 +119,9 @@ class Nexus(LinkedData):
         index_path = folder / _INDEX_FILE if folder else None
         contained = None if embedder is None else _contained(embedder)
         self._indexer = Indexer(store, index_path, contained)
+        self._lost_commits = self._indexer.lost_commits()
+        if self._lost_commits:
+            _log.error(_LOST, self._lost_commits)
         if genesis and not store.read_only:
             self._load_bundled()
 
@@ -247,6 +252,7 @@ class Nexus(LinkedData):
         """Apply the bundled capsules that are new or have changed."""
         with self._store.writing():
             applied = self._store.records()
+            self._require_definitions(applied)
             pristine = self._is_empty()
             for bundled in resources.bundled_capsules():
                 record = _CAPSULE + bundled.name
@@ -260,6 +266,13 @@ class Nexus(LinkedData):
                     self._apply(Delta(records=records))
                 else:
                     self._apply_text(bundled.text, privileged=True, records=records)
+
+    def _require_definitions(self, records: Mapping[str, str]) -> None:
+        """Refuse a graph of which only the notes are left: no statement takes these away."""
+        bundled = any(record.startswith(_CAPSULE) for record in records)
+        root = self._store.iris.type("$ConceptType")
+        if bundled and _RESTORED not in records and not exists(root, self._store):
+            raise StoreError("The graph is damaged: the core schema is gone. Restore a backup.")
 
     def _has_self(self) -> bool:
         return exists(self._store.iris.concept("Person", "$self"), self._store)
@@ -515,7 +528,7 @@ class Nexus(LinkedData):
             kept = set(triples)
             removed = tuple(triple for triple in present if triple not in kept)
             touched = dict.fromkeys(triple.subject for triple in (*removed, *added))
-            self._apply(Delta(removed, added, tuple(touched), {"restored": "true"}))  # type: ignore[arg-type]
+            self._apply(Delta(removed, added, tuple(touched), {_RESTORED: "true"}))  # type: ignore[arg-type]
             return count
 
     def info(self) -> dict[str, Any]:
@@ -562,7 +575,10 @@ class Nexus(LinkedData):
         from kiprdf.maintenance import check
 
         with self._writer():
-            return self._guarded(None, lambda: check(self._store, self._indexer, repair))
+            found = self._guarded(None, lambda: check(self._store, self._indexer, repair))
+            if self._lost_commits:
+                found["faults"].append(_LOST % self._lost_commits)
+            return found
 
     # One command ------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from kiprdf import budget
 from kiprdf.language import ast
 from kiprdf.meta.search import ByMeaning, all_elements, index_rows, search
 from kiprdf.rdf.literals import Json
-from kiprdf.search import Embedder, Hit, IndexRow, Kind, TextIndex
+from kiprdf.search import Embedder, Hit, IndexRow, Kind, TextIndex, known_commit
 from kiprdf.semantics.places import Mode
 from kiprdf.store import Delta, Store
 
@@ -46,6 +46,15 @@ class Indexer:
         self._noted_from: int | None = None
         self._noted_to: int | None = None
         self._own_lock = threading.RLock()
+
+    def lost_commits(self) -> int:
+        """How many commits the index knows of that the store has lost, as far as can be told.
+
+        To be asked before anything is written: the index then follows the store.
+        """
+        if self._path is None or self._store.read_only:
+            return 0
+        return max(0, known_commit(self._path) - self._store.commit())
 
     @property
     def modes(self) -> list[str]:
@@ -86,7 +95,12 @@ class Indexer:
         """Make the index anew from the graph."""
         with self._lock():
             rows = index_rows(self._store, all_elements(self._store))
-            self.fresh().rebuild(rows, self._store.commit())
+            try:
+                self.fresh().rebuild(rows, self._store.commit())
+            except sqlite3.Error as fault:
+                # A file that cannot be written: the next SEARCH makes an index in memory.
+                self._give_up(fault)
+                self._path = None
 
     def search(self, command: ast.Search) -> list[Json]:
         """Answer a SEARCH; an index that turns out to be damaged is made again, once."""

@@ -8,7 +8,7 @@ rows, files, segment, index, embedders, vectors, semantic, fusion.
 
 from kiprdf.search.embedders import Embedder, EmbeddingError
 from kiprdf.search.fusion import fuse
-from kiprdf.search.index import Entries, TextIndex
+from kiprdf.search.index import Entries, TextIndex, known_commit
 from kiprdf.search.rows import Hit, IndexRow, Kind
 from kiprdf.search.segment import segment_term
 
@@ -21,5 +21,6 @@ __all__ = [
     "Kind",
     "TextIndex",
     "fuse",
+    "known_commit",
     "segment_term",
 ]

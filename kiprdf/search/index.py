@@ -8,6 +8,7 @@ import math
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from kiprdf.search.files import DerivedFile
@@ -136,6 +137,18 @@ class TextIndex:
     def close(self) -> None:
         """Close the file; every other method then fails with `sqlite3.ProgrammingError`."""
         self._file.close()
+
+
+def known_commit(path: str | os.PathLike[str]) -> int:
+    """The commit that the index in a file reflects; -1 when it cannot be told."""
+    try:
+        connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=rw", uri=True)
+        try:
+            return _commit(connection)
+        finally:
+            connection.close()
+    except (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError):
+        return -1
 
 
 def _create(connection: sqlite3.Connection) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 import threading
@@ -41,6 +42,9 @@ _PARTIAL = _MANIFEST + ".partial"
 _GRAPH = "graph"
 _RECORD = vocab.KIP + "record/"
 _DEFAULT = DefaultGraph()
+
+_ENGINE_FAULTS = (OSError, RuntimeError)
+"""What the engine raises when the disk fails it."""
 
 _open_folders: set[Path] = set()
 _open_folders_lock = threading.Lock()
@@ -144,7 +148,10 @@ class OxigraphStore:
             found = engine.query(query, custom_functions=functions)
             return life.taken(map(tuple, cast(QuerySolutions, found)))
 
-        return call(selected, budget.current(), watched=watched)
+        try:
+            return call(selected, budget.current(), watched=watched)
+        except _ENGINE_FAULTS as fault:
+            raise _unreadable(fault) from fault
 
     def match(
         self,
@@ -153,25 +160,26 @@ class OxigraphStore:
         object: NamedNode | Literal | Triple | None,
     ) -> Iterator[Triple]:
         budget.check()
-        quads = self.engine.quads_for_pattern(subject, predicate, object, _DEFAULT)
-        return (quad.triple for quad in quads)
+        return (quad.triple for quad in self._quads(subject, predicate, object, _DEFAULT))
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
-        quads = self.engine.quads_for_pattern(node, None, None, _DEFAULT)
+        quads = self._quads(node, None, None, _DEFAULT)
         facts = self.iris.predicates
         return [quad.triple for quad in quads if not quad.predicate.value.startswith(facts)]
 
+    def _quads(self, *pattern: Any) -> Iterator[Quad]:
+        return _readable(self.engine, *pattern)
+
     def commit(self) -> int:
-        for quad in self.engine.quads_for_pattern(
-            vocab.BOOKKEEPING, vocab.COMMIT, None, vocab.BOOKKEEPING
-        ):
+        graph = vocab.BOOKKEEPING
+        for quad in self._quads(graph, vocab.COMMIT, None, graph):
             return int(cast(Literal, quad.object).value)
         return 0
 
     def records(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        for quad in self.engine.quads_for_pattern(None, None, None, vocab.BOOKKEEPING):
+        for quad in self._quads(None, None, None, vocab.BOOKKEEPING):
             if quad.predicate.value.startswith(_RECORD):
                 key = decode(quad.predicate.value[len(_RECORD) :])
                 found[key] = cast(Literal, quad.object).value
@@ -254,6 +262,9 @@ class OxigraphStore:
                 self.engine.update(render_update(removed, added))
             except (OSError, RuntimeError) as fault:
                 raise StoreError(f"The nexus cannot be written: {fault}") from fault
+            if self.commit() != before + 1:
+                # A graph that has lost its log may take a write, and not show it.
+                raise StoreError("The nexus cannot be written: what was written is not there.")
             return before + 1
 
     def _note(
@@ -267,6 +278,18 @@ class OxigraphStore:
         graph = vocab.BOOKKEEPING
         removed.extend(self.engine.quads_for_pattern(graph, key, None, graph))
         added.append(Quad(graph, key, value, graph))
+
+
+def _readable(engine: Engine, *pattern: Any) -> Iterator[Quad]:
+    """The quads of a pattern; a disk that gives back something else is a ``StoreError``."""
+    try:
+        yield from engine.quads_for_pattern(*pattern)
+    except _ENGINE_FAULTS as fault:
+        raise _unreadable(fault) from fault
+
+
+def _unreadable(fault: Exception) -> StoreError:
+    return StoreError(f"The nexus cannot be read: {fault}")
 
 
 def _checked_base(base: str) -> str:
@@ -327,7 +350,7 @@ def _write_manifest(path: Path, base: str) -> None:
 def _require_base(engine: Engine, path: Path, base: str) -> None:
     """The dataset notes its base too: an edited manifest would mix two bases."""
     graph = vocab.BOOKKEEPING
-    for quad in engine.quads_for_pattern(graph, vocab.BASE, None, graph):
+    for quad in _readable(engine, graph, vocab.BASE, None, graph):
         noted = cast(Literal, quad.object).value
         if noted != base:
             message = f"The nexus in {path} holds the base {noted}; its {_MANIFEST} says {base}."
@@ -336,7 +359,11 @@ def _require_base(engine: Engine, path: Path, base: str) -> None:
 
 def _require_graph(path: Path) -> None:
     """RocksDB would make a lost graph anew, empty."""
-    if not (path / _GRAPH / "CURRENT").is_file():
+    try:
+        found = (path / _GRAPH / "CURRENT").is_file()
+    except OSError as fault:
+        raise StoreError(f"The graph of {path} cannot be read: {fault.strerror}.") from None
+    if not found:
         raise StoreError(f"The graph of the nexus in {path} is missing or damaged.")
 
 
@@ -349,10 +376,11 @@ def _open_engine(path: Path, read_only: bool) -> Engine:
             reason = str(fault)
         # A writer that is just opening replaces files that the reader has listed.
         time.sleep(0.02 * attempt)
-    if "lock" in reason.lower():
-        raise StoreError(f"Another process has the nexus in {path} open.")
-    if "permission" in reason.lower() or "read-only" in reason.lower():
+    if re.search("permission|read-only", reason, re.IGNORECASE):
         raise StoreError(f"The nexus in {path} cannot be written.")
+    # "lock hold by", "While lock file"; a "block checksum mismatch" is none of another's doing.
+    if re.search(r"\block\b", reason, re.IGNORECASE):
+        raise StoreError(f"Another process has the nexus in {path} open.")
     raise StoreError(f"The nexus in {path} cannot be opened: {reason}")
 
 

@@ -1,10 +1,10 @@
-"""UPDATE, MERGE CONCEPT and DELETE over the two dictionaries of a ``Graph`` (section 6).
+"""UPSERT, UPDATE, MERGE CONCEPT and DELETE over the two dictionaries of a ``Graph`` (section 6).
 
 In order: ``statements_targets`` (what a statement is about, by the evaluator's own WHERE),
-``statements_update``, ``statements_merge``, and here the four DELETE forms and what holds for all.
+``upsert``, ``statements_update``, ``statements_merge``, ``protection``, and here the four DELETE
+forms and what holds for all.
 
-Elements carry ``_version`` and ``_updated_at`` in their metadata. Protection is left out: the
-graphs hold nothing that is protected.
+Elements carry ``_version`` and ``_updated_at`` in their metadata.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, assert_never
 from kiprdf.errors import KipError
 from kiprdf.language import ast
 from tests.oracle.graph import Graph
+from tests.oracle.protection import check_protection
 from tests.oracle.statements_merge import merge
 from tests.oracle.statements_targets import (
     BOTH,
@@ -27,8 +28,9 @@ from tests.oracle.statements_targets import (
     targets,
 )
 from tests.oracle.statements_update import update
+from tests.oracle.upsert import upsert
 
-Statement: TypeAlias = ast.Update | ast.MergeConcept | ast.Delete
+Statement: TypeAlias = ast.Upsert | ast.Update | ast.MergeConcept | ast.Delete
 Receipt: TypeAlias = dict[str, Any]
 
 
@@ -47,6 +49,8 @@ def execute(
     """
     after = copy.deepcopy(graph)
     receipt = _apply(statement, after, chosen)
+    check_protection(graph, after)
+    _check_used_names(after)
     if dry_run:
         return {key: _of_dry_run(key, value) for key, value in receipt.items()}
     stamp(graph, after, now)
@@ -54,11 +58,14 @@ def execute(
     return receipt
 
 
-def _of_dry_run(key: str, value: int | bool) -> int | bool:
-    """Rule: "DELETE zeros, UPDATE `updated: 0` with the real `matched`, MERGE `merged: false`"."""
-    if key == "matched":
+def _of_dry_run(key: str, value: Any) -> Any:
+    """Rule: "DELETE zeros, UPDATE `updated: 0` with the real `matched`, MERGE `merged: false`";
+    UPSERT names nothing."""
+    if key in ("matched", "blocks"):
         return value
-    return False if key == "merged" else 0
+    if key == "merged":
+        return False
+    return [] if isinstance(value, list) else 0
 
 
 def stamp(before: Graph, after: Graph, now: str = "") -> None:
@@ -74,6 +81,8 @@ def stamp(before: Graph, after: Graph, now: str = "") -> None:
 
 def _apply(statement: Statement, graph: Graph, chosen: Collection[str] | None) -> Receipt:
     match statement:
+        case ast.Upsert():
+            return upsert(graph, statement)
         case ast.Update():
             return update(statement, graph, chosen)
         case ast.MergeConcept():
@@ -111,7 +120,6 @@ def _delete_keys(
 def _delete_concepts(statement: ast.DeleteConcept, graph: Graph) -> Receipt:
     found = targets(statement.target, statement.where, graph, kinds=CONCEPT)
     concepts, propositions = _delete(found, graph)
-    _check_used_names(graph)
     return {"deleted_concepts": concepts, "deleted_propositions": propositions}
 
 

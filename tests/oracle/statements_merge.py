@@ -7,6 +7,7 @@ from typing import Any
 
 from kiprdf.errors import KipError
 from tests.oracle.graph import META_TYPES, Graph
+from tests.oracle.protection import refuse_merge
 from tests.oracle.statements_targets import RESERVED, canonical
 
 
@@ -19,6 +20,7 @@ def merge(pairs: list[tuple[str, str]], graph: Graph) -> dict[str, Any]:
     if source == target:
         counts = ("links_repointed", "links_deduplicated", "attributes_filled")
         return {"merged": False, **dict.fromkeys(counts, 0)}
+    refuse_merge(source, target)
     types = {graph.concepts[end]["type"] for end in (source, target)}
     if len(types) > 1 or types & set(META_TYPES):
         raise KipError("KIP_2002", "Only instances of one type merge.")

@@ -5,172 +5,19 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from typing import Any
 
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import kiprdf
-from kiprdf.errors import KipError
-from kiprdf.language import ast, bind, parse, to_text
-from tests.nexus.support import RDF_TYPE, REIFIES, StoppedClock, dataset
 from tests.oracle import Graph, TooManySolutions
-from tests.oracle.graph import META_TYPES
-from tests.oracle.statements import execute, stamp
-from tests.oracle.statements_targets import canonical
-from tests.oracle.statements_update import update_targets
-from tests.oracle.upsert import upsert
+from tests.properties.history import History
 from tests.properties.statement_graphs import NAMES, mirrored_graphs, number_graphs, tangles
 from tests.properties.statements import Statement, calculations, revivals, statements
-from tests.properties.strategies import TYPES
 
 EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "120"))
 MOST_STATEMENTS = 6
-
-
-class History:
-    """An engine and the model of what it holds, `_version` and `_updated_at` included."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.clock = StoppedClock()
-        self.nexus = kiprdf.Nexus.memory(genesis=False, clock=self.clock)
-        self.model = graph
-        for request in graph.requests():
-            note(str(request))
-            response = self.nexus.execute_kip(request)
-            assert "error" not in response, response
-        stamp(Graph(), graph, self.now)
-        self.compare_elements()
-
-    def __enter__(self) -> History:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.nexus.close()
-
-    @property
-    def now(self) -> str:
-        return self.clock.moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-    # Steps ------------------------------------------------------------------------------------
-
-    def try_dry(self, statement: Statement) -> None:
-        """A dry run answers what the model says, and writes nothing."""
-        expected = self.expected(statement, copy.deepcopy(self.model), dry_run=True)
-        before = dataset(self.nexus)
-        response = self.nexus.execute_kip({**statement.request, "dry_run": True})
-        same(response, expected)
-        assert dataset(self.nexus) == before
-
-    def run(self, statement: Statement) -> None:
-        """A receipt, and every element is the model's; or an error, and no quad moves."""
-        self.clock.forward(seconds=1)
-        before = dataset(self.nexus)
-        known = copy.deepcopy(self.model)
-        response = self.nexus.execute_kip(statement.request)
-        expected = self.limited(statement, response)
-        if expected is None:
-            expected = self.expected(statement, self.model)
-        same(response, expected)
-        if "error" in expected or alike(known, self.model):
-            assert dataset(self.nexus) == before
-        self.compare_elements()
-        self.check_links()
-
-    def revive(self, statement: Statement) -> None:
-        """A concept that may have been merged away comes back."""
-        self.clock.forward(seconds=1)
-        command = bind(parse(statement.text), statement.parameters)
-        assert isinstance(command, ast.Upsert)
-        known = copy.deepcopy(self.model)
-        upsert(self.model, command)
-        stamp(known, self.model, self.now)
-        response = self.nexus.execute_kip(statement.request)
-        assert "error" not in response, response
-        self.compare_elements()
-
-    # What is expected -------------------------------------------------------------------------
-
-    def expected(self, statement: Statement, graph: Graph, **options: Any) -> dict[str, Any]:
-        """The model's response; it moves on unless told otherwise."""
-        try:
-            return {"result": execute(bound(statement), graph, self.now, **options)}
-        except KipError as error:
-            return {"error": error.code}
-
-    def limited(self, statement: Statement, response: dict[str, Any]) -> dict[str, Any] | None:
-        """What is expected where a LIMIT leaves open which targets it takes: what the engine has
-        changed is what it took, and all the others it took would not have changed."""
-        try:
-            command = bound(statement)
-            found = update_targets(command, self.model) if isinstance(command, ast.Update) else []
-        except KipError:
-            return None
-        limit = getattr(getattr(command, "limit", None), "value", None)
-        if limit is None or limit >= len(found) or "error" in response:
-            return None
-        whole = execute(
-            ast.Update(command.target, command.where, command.attributes, command.metadata),
-            copy.deepcopy(self.model),
-        )
-        shown = self.shown()
-        changed = [i for i in found if canonical(shown[i]) != canonical(self.model.element(i))]
-        assert len(changed) <= limit
-        assert limit - len(changed) <= whole["matched"] - whole["updated"]
-        receipt = execute(command, self.model, self.now, chosen=changed)
-        return {"result": {**receipt, "matched": limit}}
-
-    # Comparing --------------------------------------------------------------------------------
-
-    def shown(self) -> dict[str, dict[str, Any]]:
-        """Every element of the engine, in the form of the model."""
-        types = [name for name in TYPES if self.model.is_type(name)]
-        where = f'?x {{type: "{META_TYPES[0]}"}}' + "".join(
-            f' UNION {{ ?x {{type: "{name}"}} }}' for name in (META_TYPES[1], *types)
-        )
-        found = self.nexus.execute(f"FIND(?x) WHERE {{ {where} UNION {{ ?x (?s, ?p, ?o) }} }}")
-        assert len({item["id"] for item in found}) == len(found)
-        for item in found:
-            del item["_type"]
-        return {item.pop("id"): {"attributes": {}, "metadata": {}, **item} for item in found}
-
-    def compare_elements(self) -> None:
-        shown = self.shown()
-        wanted = {
-            identifier: self.model.element(identifier) for identifier in self.model.elements()
-        }
-        for identifier in {*shown, *wanted}:
-            assert canonical(shown.get(identifier)) == canonical(wanted.get(identifier)), identifier
-
-    def check_links(self) -> None:
-        """One reifier for each fact and one fact for each reifier; no end dangles."""
-        triples = [quad[1:] for quad in dataset(self.nexus) if quad[0] == "None"]
-        stated = [found for found in triples if "$PropositionType/" in found[1]]
-        reified = sorted(o for _, p, o in triples if p == REIFIES)
-        assert reified == sorted(f"<<( {s} {p} {o} )>>" for s, p, o in stated)
-        assert len(set(reified)) == len(reified)
-        elements = {s for s, p, _ in triples if p in (RDF_TYPE, REIFIES)}
-        assert {s for s, _, _ in triples} | {o for _, _, o in stated} <= elements
-
-
-def bound(statement: Statement) -> Any:
-    command = parse(statement.text)
-    assert parse(to_text(command)) == command
-    return bind(command, statement.parameters)
-
-
-def same(response: dict[str, Any], expected: dict[str, Any]) -> None:
-    if "error" in response:
-        response = {"error": response["error"]["code"]}
-    assert canonical(response) == canonical(expected)
-
-
-def alike(left: Graph, right: Graph) -> bool:
-    return canonical([left.concepts, left.propositions]) == canonical(
-        [right.concepts, right.propositions]
-    )
 
 
 EACH = settings(
@@ -188,7 +35,7 @@ def test_statements_do_what_the_model_does(graph: Graph, data: Any) -> None:
         for _ in range(data.draw(st.integers(1, MOST_STATEMENTS))):
             revival = data.draw(revivals(history.model))
             if revival is not None:
-                history.revive(revival)
+                history.run(revival)
             statement = data.draw(statements(history.model))
             try:
                 for mode in data.draw(st.sampled_from(MODES)):

@@ -1,0 +1,125 @@
+"""A process that is killed at any moment loses nothing that it has acknowledged (SIGKILL).
+
+A child writes into a folder and tells of each statement; it is killed while it opens, writes,
+searches or closes. Reopened, the folder holds, quad by quad, what it has told of, or that and the
+one statement that was in flight; ``check`` finds no fault, and SEARCH finds what is there.
+
+``KIPRDF_KILLS`` sets how often, ``KIPRDF_SEED`` when.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kiprdf
+from tests.nexus.support import dataset
+from tests.trust import writing
+from tests.trust.children import PROCESSES
+
+KILLS = int(os.environ.get("KIPRDF_KILLS", "25"))
+SEED = int(os.environ.get("KIPRDF_SEED", "1"))
+KILLS_A_FOLDER = 9
+"""Then another folder: to be killed at the very first opening is rare otherwise."""
+MOMENTS = ("opening", "open", "writing", "writing", "writing", "writing", "searching", "closing")
+LATEST = {"opening": 0.12, "open": 0.02, "writing": 0.006, "searching": 0.01, "closing": 0.02}
+"""Seconds from what is told to the kill, at most."""
+NAMES_SEARCHED = 12
+
+
+class Writer:
+    """The life of one child: started at a number, killed at a moment."""
+
+    def __init__(self, folder: Path, seed: int, number: int) -> None:
+        self._told, telling = PROCESSES.Pipe(duplex=False)
+        arguments = (str(folder), seed, number, telling)
+        self._process = PROCESSES.Process(target=writing.work, args=arguments, daemon=True)
+        self._process.start()
+        telling.close()
+        self.last = number - 1
+        """The last statement that was told of."""
+
+    def wait_for(self, moment: str, times: int) -> None:
+        """Listen until something has happened so many times."""
+        for _ in range(times):
+            while self._listen() != moment:
+                pass
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.join(60)
+        try:
+            while True:
+                self._listen()
+        except EOFError:
+            self._told.close()
+
+    def _listen(self) -> str:
+        found: str | int = self._told.recv()
+        if isinstance(found, str):
+            return found
+        self.last = found
+        return "written"
+
+
+class Expected:
+    """A nexus in memory in which the same was executed, and nobody was killed."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._clock = writing.Clock()
+        self.nexus = kiprdf.Nexus.memory(clock=self._clock)
+        self.next = 0
+
+    def execute_until(self, number: int) -> None:
+        while self.next <= number:
+            writing.execute(self.nexus, self._clock, self._seed, self.next)
+            self.next += 1
+
+
+def survive(folder: Path, expected: Expected, seed: int, chance: random.Random) -> str:
+    """Kill one writer, and look at what it leaves; the moment it was killed at."""
+    writer = Writer(folder, seed, expected.next)
+    moment = chance.choice(MOMENTS)
+    times = chance.randint(1, 20) if moment == "writing" else chance.randint(1, 2)
+    writer.wait_for(moment, times)
+    time.sleep(chance.random() * LATEST[moment])
+    writer.kill()
+    expected.execute_until(writer.last)
+    with kiprdf.Nexus.open(folder, clock=writing.Clock()) as nexus:
+        found = dataset(nexus)
+        if found != dataset(expected.nexus):
+            expected.execute_until(expected.next)
+            assert found == dataset(expected.nexus), (moment, times, writer.last)
+        look_at(nexus, chance)
+    return moment
+
+
+def look_at(nexus: kiprdf.Nexus, chance: random.Random) -> None:
+    # SEARCH first: it must repair an index that was left half-written.
+    if nexus.execute_kip({"command": 'DESCRIBE CONCEPT TYPE "Note"'}).get("result"):
+        names = nexus.execute('FIND(?n.name) WHERE { ?n {type: "Note"} }')
+        for name in chance.sample(names, min(NAMES_SEARCHED, len(names))):
+            hits = nexus.execute('SEARCH CONCEPT :name WITH TYPE "Note" LIMIT 1', name=name)
+            assert [hit["name"] for hit in hits] == [name]
+    found = nexus.check()
+    assert (found["faults"], found["index"]) == ([], "sound")
+
+
+def test_a_killed_writer_loses_nothing_it_has_acknowledged(
+    tmp_path: Path, record_property: Callable[[str, Any], None]
+) -> None:
+    chance = random.Random(SEED)
+    moments: dict[str, int] = {}
+    for kill in range(KILLS):
+        number, again = divmod(kill, KILLS_A_FOLDER)
+        seed = SEED * 1000 + number
+        if again == 0:
+            expected = Expected(seed)
+        moment = survive(tmp_path / str(number), expected, seed, chance)
+        moments[moment] = moments.get(moment, 0) + 1
+    record_property("count", f"{KILLS} kills: {moments}")

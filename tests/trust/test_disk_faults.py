@@ -1,0 +1,344 @@
+"""A disk that is full, read-only, gone or damaged: right answers or a clear sentence.
+
+Never a wrong answer, another exception, or the end of the process; each case runs in a child.
+Of a log that was cut, RocksDB keeps what is whole and says nothing; that commits are lost is told
+by the text index, as far as it knows of them.
+
+``KIPRDF_DAMAGES`` sets how often each file is damaged, ``KIPRDF_SEED`` where.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiprdf
+from tests.trust import visiting
+from tests.trust.children import PROCESSES, run
+from tests.trust.visiting import NOBODY, NOTES, Visit, files_of
+
+SEED = int(os.environ.get("KIPRDF_SEED", "1"))
+DAMAGES = int(os.environ.get("KIPRDF_DAMAGES", "1"))
+RIGHT = {
+    "numbers": list(range(NOTES)),
+    "search": ["note7"],
+    "faults": [],
+    "snapshot": NOTES,
+    "sparql": True,
+}
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A nexus that was closed."""
+    folder = tmp_path_factory.mktemp("closed") / "brain"
+    run(visiting.build, str(folder), True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A nexus whose process was killed: what it wrote stands in the logs."""
+    folder = tmp_path_factory.mktemp("killed") / "brain"
+    child = PROCESSES.Process(target=visiting.build, args=(str(folder), False))
+    child.start()
+    child.join()
+    return folder
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that other users reach, unlike those of pytest."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    subprocess.run(["chmod", "-R", "u+rwX", str(folder)], check=False)
+    shutil.rmtree(folder)
+
+
+def assert_right_or_said(found: Visit) -> None:
+    """Every answer is the right one, or the sentence of an error."""
+    if "refused" in found:
+        assert is_said(found["refused"])
+        return
+    for question, right in RIGHT.items():
+        answer = found[question]
+        assert answer == right or is_said(answer), (question, answer)
+    for deed in ("write", "close"):
+        assert found[deed] is None or is_said(found[deed]), found
+
+
+def is_said(answer: Any) -> bool:
+    """An error of the API that speaks of the nexus, in one line."""
+    return (
+        isinstance(answer, str)
+        and "\n" not in answer
+        and "The engine failed" not in answer
+        and answer.removeprefix("KIP_4003 ").startswith(("The ", "/", "No nexus", "No backup"))
+    )
+
+
+# Damaged files --------------------------------------------------------------------------------
+
+
+def cut(data: bytes, chance: random.Random) -> bytes:
+    return data[: chance.randrange(len(data))]
+
+
+def zeroed(data: bytes, chance: random.Random) -> bytes:
+    return bytes(len(data))
+
+
+def flipped(data: bytes, chance: random.Random) -> bytes:
+    place = chance.randrange(len(data))
+    return data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]
+
+
+def garbage(data: bytes, chance: random.Random) -> bytes:
+    return chance.randbytes(len(data))
+
+
+KINDS = (cut, zeroed, flipped, garbage)
+Damage = Callable[[bytes, random.Random], bytes]
+
+
+def damaged(folder: Path, into: Path, file: Path, damage: Damage, chance: random.Random) -> Path:
+    """A copy of a nexus in which one file is damaged."""
+    shutil.rmtree(into, ignore_errors=True)
+    shutil.copytree(folder, into)
+    data = (into / file).read_bytes()
+    (into / file).write_bytes(damage(data, chance))
+    return into
+
+
+def test_a_damaged_file_of_a_closed_nexus_is_refused_or_does_no_harm(
+    closed: Path, tmp_path: Path, record_property: Callable[[str, Any], None]
+) -> None:
+    chance = random.Random(SEED)
+    record_property("count", f"{len(files_of(closed)) * DAMAGES} damaged files")
+    for file in files_of(closed) * DAMAGES:
+        damage = chance.choice(KINDS)
+        copy = damaged(closed, tmp_path / "copy", file, damage, chance)
+        found = run(visiting.visit, str(copy))
+        try:
+            assert_right_or_said(found)
+        except AssertionError as wrong:
+            raise AssertionError(f"{file} {damage.__name__}: {wrong}") from wrong
+
+
+def test_a_missing_file_of_a_closed_nexus_is_refused_or_does_no_harm(
+    closed: Path, tmp_path: Path
+) -> None:
+    files = files_of(closed)
+    for file in random.Random(SEED).sample(files, min(len(files), 8 * DAMAGES)):
+        copy = damaged(closed, tmp_path / "copy", file, zeroed, random.Random(SEED))
+        (copy / file).unlink()
+        assert_right_or_said(run(visiting.visit, str(copy)))
+
+
+def test_a_flipped_byte_in_the_data_is_not_taken_for_another_process(
+    closed: Path, tmp_path: Path
+) -> None:
+    tables = [file for file in files_of(closed) if file.suffix == ".sst"]
+    largest = max(tables, key=lambda file: (closed / file).stat().st_size)
+
+    def at_the_start(data: bytes, chance: random.Random) -> bytes:
+        return bytes([data[0] ^ 0xFF]) + data[1:]
+
+    copy = damaged(closed, tmp_path / "copy", largest, at_the_start, random.Random(SEED))
+    found = run(visiting.visit, str(copy))
+    assert_right_or_said(found)
+    assert "mismatch" in str(found)
+    assert "nother process" not in str(found)
+
+
+@pytest.mark.parametrize("damage", [cut, zeroed, garbage])
+@pytest.mark.parametrize("name", ["*.log", "MANIFEST-*"])
+def test_commits_that_a_damaged_log_has_lost_are_reported(
+    killed: Path, tmp_path: Path, name: str, damage: Damage
+) -> None:
+    logs = (killed / "graph").glob(name)
+    log = max(logs, key=lambda path: path.stat().st_size).relative_to(killed)
+    copy = damaged(killed, tmp_path / "copy", log, damage, random.Random(SEED))
+    found = run(visiting.visit, str(copy))
+    if "refused" in found or found["numbers"] == RIGHT["numbers"]:
+        assert_right_or_said(found)
+        return
+    assert [fault for fault in found["faults"] if "has lost" in fault], found
+    numbers = found["numbers"]
+    # What is left is what once was: all up to some note, or no type Note yet.
+    assert numbers == list(range(len(numbers))) or "KIP_2001" in numbers
+
+
+@pytest.mark.parametrize("damage", KINDS)
+def test_a_damaged_index_does_no_harm(killed: Path, tmp_path: Path, damage: Damage) -> None:
+    for file in files_of(killed):
+        if file.name.startswith("search.sqlite3"):
+            copy = damaged(killed, tmp_path / "copy", file, damage, random.Random(SEED))
+            found = run(visiting.visit, str(copy))
+            assert {key: found[key] for key in RIGHT} == RIGHT, (file, found)
+
+
+def test_an_index_of_another_version_is_made_anew(closed: Path, tmp_path: Path) -> None:
+    shutil.copytree(closed, tmp_path / "copy")
+    with sqlite3.connect(tmp_path / "copy" / "search.sqlite3") as connection:
+        connection.execute("UPDATE about SET version = '1, segmenter 0'")
+        connection.execute("DELETE FROM concept")
+    connection.close()
+    found = run(visiting.visit, str(tmp_path / "copy"))
+    assert {key: found[key] for key in RIGHT} == RIGHT
+
+
+def test_a_sudden_death_alone_loses_nothing(killed: Path, tmp_path: Path) -> None:
+    shutil.copytree(killed, tmp_path / "copy")
+    found = run(visiting.visit, str(tmp_path / "copy"))
+    assert found == {**RIGHT, "write": None, "close": None}
+
+
+def test_a_graph_that_is_older_than_its_index_is_reported(closed: Path, tmp_path: Path) -> None:
+    shutil.copytree(closed, tmp_path / "copy")
+    with sqlite3.connect(tmp_path / "copy" / "search.sqlite3") as connection:
+        connection.execute("UPDATE about SET store_commit = store_commit + 3")
+    connection.close()
+    found = run(visiting.visit, str(tmp_path / "copy"))
+    lost = "The graph has lost 3 commits, which its text index knows of; restore a backup."
+    assert found == {**RIGHT, "faults": [lost], "write": None, "close": None}
+
+
+def test_a_nexus_without_its_core_schema_is_refused(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        nexus._store.engine.update("DELETE WHERE { ?s ?p ?o }")
+    with pytest.raises(kiprdf.StoreError, match="core schema is gone"):
+        kiprdf.Nexus.open(tmp_path / "brain")
+
+
+# A full disk ----------------------------------------------------------------------------------
+
+
+def assert_full(found: Visit) -> None:
+    """All that was acknowledged is there, and the one that was refused is not."""
+    acknowledged = found["acknowledged"]
+    assert acknowledged > 5
+    assert "cannot be written" in found["error"]
+    assert found["numbers"] == list(range(acknowledged))
+    assert found["faults"] == []
+
+
+def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    found = run(visiting.fill_a_file, str(tmp_path / "brain"), 900_000)
+    assert_full(found)
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        assert nexus.execute(visiting.NUMBERS) == list(range(found["acknowledged"]))
+        assert nexus.check()["faults"] == []
+        visiting.upsert(nexus, found["acknowledged"])
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mounts a disk of a size, and gives it another size when called again."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = False
+
+    def mount(size: str) -> Path:
+        nonlocal mounted
+        options = f"{'remount,' if mounted else ''}size={size}"
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
+        try:
+            done = subprocess.run(command, capture_output=True, check=False).returncode
+        except FileNotFoundError:
+            done = 1
+        if done != 0:
+            pytest.skip("mounting a disk takes rights that this user lacks")
+        mounted = True
+        return place
+
+    yield mount
+    if mounted:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_full_disk_can_be_enlarged(small_disk: Callable[[str], Path]) -> None:
+    brain = small_disk("4m") / "brain"
+    found = run(visiting.fill, str(brain))
+    assert_full(found)
+    again = run(visiting.visit, str(brain))
+    assert is_said(again.get("refused", "The nexus was opened."))
+    small_disk("60m")
+    with kiprdf.Nexus.open(brain) as nexus:
+        numbers = nexus.execute(visiting.NUMBERS)
+        assert numbers == list(range(len(numbers)))
+        # The visitor before may have had room for its own note.
+        assert len(numbers) >= found["acknowledged"]
+        assert nexus.check()["faults"] == []
+
+
+def test_no_nexus_is_made_on_a_full_disk(small_disk: Callable[[str], Path]) -> None:
+    found = run(visiting.fill, str(small_disk("64k") / "brain"))
+    assert is_said(found["refused"])
+
+
+# Folders that may not be written, and one that goes away --------------------------------------
+
+
+def for_nobody(folder: Path, into: Path) -> Path:
+    """A copy that belongs to the user whom a child becomes; skipped where that cannot be."""
+    shutil.copytree(folder, into)
+    if os.geteuid() == 0:
+        for path in (into, *into.rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+        if not readable_by_all(Path(kiprdf.__file__)):
+            pytest.skip("the superuser's rights cannot be given up: the code is read by no other")
+    return into
+
+
+def readable_by_all(path: Path) -> bool:
+    return all(place.stat().st_mode & 0o005 for place in path.resolve().parents)
+
+
+def without_rights(folder: Path, rights: str) -> None:
+    subprocess.run(["chmod", "-R", rights, str(folder)], check=True)
+
+
+def test_a_read_only_folder_is_refused_for_writing(closed: Path, shared: Path) -> None:
+    brain = for_nobody(closed, shared / "brain")
+    without_rights(brain, "a-w")
+    found = run(visiting.visit_as_nobody, str(brain))
+    assert found == {"refused": f"The nexus in {brain} cannot be written."}
+
+
+def test_a_read_only_folder_can_be_read(closed: Path, shared: Path) -> None:
+    brain = for_nobody(closed, shared / "brain")
+    without_rights(brain, "a-w")
+    found = run(visiting.visit_as_nobody, str(brain), True)
+    assert {key: found[key] for key in RIGHT} == RIGHT
+
+
+@pytest.mark.parametrize(
+    "part", ["", "graph", "nexus.json", "graph/CURRENT", "graph/LOCK", "search.sqlite3"]
+)
+def test_a_part_that_may_not_even_be_read_is_refused_or_done_without(
+    closed: Path, shared: Path, part: str
+) -> None:
+    brain = for_nobody(closed, shared / "brain")
+    (brain / part).chmod(0)
+    assert_right_or_said(run(visiting.visit_as_nobody, str(brain)))
+
+
+def test_a_folder_that_goes_away_is_noticed_at_the_latest_when_closing(
+    closed: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(closed, tmp_path / "copy")
+    found = run(visiting.visit_a_removed_folder, str(tmp_path / "copy"))
+    assert_right_or_said(found)
+    assert is_said(found["backup"])
+    assert is_said(found["close"])
