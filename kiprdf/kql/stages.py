@@ -155,14 +155,10 @@ def _staged(pattern: Pattern, question: NamedNode) -> Pattern:
     match pattern:
         case BGP():
             return _asked(pattern, _shared(pattern), question)
-        case Lateral() | Join():
-            left = _staged(pattern.left, question)
-            last = _last(pattern.left)
-            left = left if last is None else _asked(left, {last}, question)
+        case Lateral() | Join() | LeftJoin() | AntiJoin():
+            # The right side is begun anew for each solution of the left.
+            left = _asked_behind(_staged(pattern.left, question), question)
             return replace(pattern, left=left, right=_staged(pattern.right, question))
-        case LeftJoin() | AntiJoin():
-            left, right = _staged(pattern.left, question), _staged(pattern.right, question)
-            return replace(pattern, left=left, right=right)
         case Union():
             return Union(tuple(_staged(branch, question) for branch in pattern.branches))
         case Project():
@@ -170,6 +166,32 @@ def _staged(pattern: Pattern, question: NamedNode) -> Pattern:
             return replace(pattern, pattern=_staged(pattern.pattern, PASSED))
         case Filter() | Extend():
             return replace(pattern, pattern=_staged(pattern.pattern, question))
+
+
+def _asked_behind(pattern: Pattern, question: NamedNode) -> Pattern:
+    """A pattern that hands nothing on once the answer is no; the same one where it cannot ask."""
+    match pattern:
+        case BGP() | Project():
+            last = _last(pattern)
+            return pattern if last is None else _asked(pattern, {last}, question)
+        case Lateral() | Join():
+            right = _asked_behind(pattern.right, question)
+            if right != pattern.right:
+                return replace(pattern, right=right)
+            return replace(pattern, left=_asked_behind(pattern.left, question))
+        case LeftJoin() | AntiJoin():
+            return replace(pattern, left=_asked_behind(pattern.left, question))
+        case Union():
+            # Its branches may have no variable in common.
+            return Union(tuple(_asked_behind(branch, question) for branch in pattern.branches))
+        case Filter() if _is_question(pattern.condition):
+            return pattern
+        case Filter() | Extend():
+            return replace(pattern, pattern=_asked_behind(pattern.pattern, question))
+
+
+def _is_question(condition: object) -> bool:
+    return isinstance(condition, Call) and condition.function in (ALIVE, PASSED)
 
 
 def _asked(pattern: Pattern, names: set[Variable], question: NamedNode) -> Pattern:
@@ -189,19 +211,9 @@ def _shared(group: BGP) -> set[Variable]:
     }
 
 
-def _last(pattern: Pattern) -> Variable | None:
+def _last(pattern: BGP | Project) -> Variable | None:
     """A node that is surely bound where a pattern ends, and as late as can be."""
-    match pattern:
-        case BGP():
-            names = [names for triple in pattern.triples for names in _given(triple) if names]
-            return max(names[-1], key=lambda name: name.value) if names else None
-        case Lateral() | Join():
-            return _last(pattern.right) or _last(pattern.left)
-        case LeftJoin() | AntiJoin():
-            return _last(pattern.left)
-        case Project():
-            return pattern.variables[-1] if pattern.variables else None
-        case Filter() | Extend():
-            return _last(pattern.pattern)
-        case Union():
-            return None
+    if isinstance(pattern, Project):
+        return pattern.variables[-1] if pattern.variables else None
+    names = [names for triple in pattern.triples for names in _given(triple) if names]
+    return max(names[-1], key=lambda name: name.value) if names else None

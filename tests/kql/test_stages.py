@@ -65,6 +65,24 @@ def test_the_question_stands_where_triples_are_joined() -> None:
     assert asked == ["?b", "?c"]
 
 
+@pytest.mark.parametrize(
+    ("where", "asked"),
+    [
+        # Each alternative begins what stands behind it.
+        ('(?a, "knows" | "likes"{1,2}, ?b) OPTIONAL { (?a, "knows"{2}, ?c) }', ["?a", "?b"]),
+        # Of clauses with alternatives each begins the next.
+        ('(?a, "knows" | "likes"{2}, ?b) (?b, "knows" | "likes"{2}, ?c)', ["?a", "?b"]),
+        # NOT is tried anew for each solution before it.
+        ('?a {type: "Drug"} NOT { (?b, "knows"{2}, ?c) }', ["?a", "?b"]),
+        ('?a {type: "Drug"} UNION { ?b {type: "User"} } NOT { (?c, "knows"{2}, ?c) }', ["?a", "?b"]),
+    ],
+)
+def test_whatever_begins_a_stage_anew_is_asked(where: str, asked: list[str]) -> None:
+    text = render(Select((), staged(pattern(f"FIND(COUNT(?a)) WHERE {{ {where} }}"))))
+    found = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
+    assert set(asked) <= set(found)
+
+
 def test_the_levels_of_hops_are_counted() -> None:
     found = pattern('FIND(?a, ?b) WHERE { (?a, "knows"{3}, ?b) }')
     text = render(Select((), staged(found)))
