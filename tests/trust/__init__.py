@@ -1,0 +1,1 @@
+"""What an agent's memory must survive."""
