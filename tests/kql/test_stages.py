@@ -74,7 +74,10 @@ def test_the_question_stands_where_triples_are_joined() -> None:
         ('(?a, "knows" | "likes"{2}, ?b) (?b, "knows" | "likes"{2}, ?c)', ["?a", "?b"]),
         # NOT is tried anew for each solution before it.
         ('?a {type: "Drug"} NOT { (?b, "knows"{2}, ?c) }', ["?a", "?b"]),
-        ('?a {type: "Drug"} UNION { ?b {type: "User"} } NOT { (?c, "knows"{2}, ?c) }', ["?a", "?b"]),
+        (
+            '?a {type: "Drug"} UNION { ?b {type: "User"} } NOT { (?c, "knows"{2}, ?c) }',
+            ["?a", "?b"],
+        ),
     ],
 )
 def test_whatever_begins_a_stage_anew_is_asked(where: str, asked: list[str]) -> None:

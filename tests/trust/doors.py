@@ -6,9 +6,10 @@ What a door may do with an input: answer, or raise a KIP error other than KIP_40
 
 from __future__ import annotations
 
+import io
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -68,6 +69,17 @@ def require_known(response: dict[str, Any]) -> None:
         assert error["code"] in KNOWN, error
 
 
+def refusal(call: Callable[[], Any]) -> KipError | None:
+    """The KIP error that a call ends with, if it does; a ``StoreError`` is as good as none."""
+    try:
+        call()
+    except KipError as error:
+        return error
+    except StoreError:
+        pass
+    return None
+
+
 class Commands(Door):
     """Commands with parameters, right and wrong ones."""
 
@@ -123,13 +135,9 @@ class Text(Door):
         return mutated(random.choice(self.texts), random, self.texts)
 
     def enter(self, given: Any) -> None:
-        try:
-            self.call(given)
-        except KipError as error:
-            assert error.code in KNOWN, error
-            str(error).encode("utf-8", "surrogatepass")
-        except StoreError:
-            pass
+        error = refusal(lambda: self.call(given))
+        assert error is None or error.code in KNOWN, error
+        str(error).encode("utf-8", "surrogatepass")
 
     @abstractmethod
     def call(self, given: Any) -> None: ...
@@ -166,7 +174,9 @@ class Terms(Door):
             require_answer(
                 self.nexus.execute_kip({"command": command, "parameters": {"term": given}})
             )
-        command = 'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES { note: :name } } }'
+        command = (
+            'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES { note: :name } } }'
+        )
         require_answer(self.nexus.execute_kip({"command": command, "parameters": {"name": given}}))
 
 
@@ -250,8 +260,6 @@ class Imported(Documents):
 
 def _open(content: str | bytes) -> Any:
     """An open file, since a text without a line could be a path."""
-    import io
-
     return io.BytesIO(content) if isinstance(content, bytes) else io.StringIO(content)
 
 

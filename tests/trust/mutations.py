@@ -17,17 +17,19 @@ HOSTILE = (
     "\ufeff", "\u2028", "\u202e", "e\u0301", "\U0001f48a", "\uffff", "\r", "9" * 400, "-" * 70,
     "1e999", "-0", "-0.0", "1e-400", "9223372036854775808", "-9223372036854775808", "0x10",
     "1_000", "٣", "NaN", "Infinity", "null", "true", ":p", ":", "::p", ":p.q", '":p"', "?", "??x",
-    "?x", "?x.attributes", "?x.metadata._score", "{1,64}", "{0,}", "{99999999999999999999}", "{64,1}",
+    "?x", "?x.attributes", "?x.metadata._score", "{1,64}", "{0,}", "{99999999999999999999}",
+    "{64,1}",
     "LIMIT 0", "LIMIT 99999999999999999999", 'CURSOR "x"', "ORDER BY ?x DESC", "WHERE {", "NOT {",
     "OPTIONAL {", "UNION {", "FILTER(", "IN(?x.name, [1, null])", 'REGEX(?x.name, "(a+)+$")',
     'REGEX(?x.name, "[")', "EXPECT VERSION 1", "WITH METADATA { }", "DETACH", '"$ConceptType"',
-    '{type: "Drug"}', '{id: "C:Drug/Aspirin"}', '"P:48ec6e8e3fe50dea:treats"', "@prefix", "@base <x> .",
-    "@context", '"@id": 1,', '"@nest":', "<!DOCTYPE x>", "<![CDATA[", "&x;", "<?kiprdf 9 base <x>?>",
-    "# kiprdf 2 base <urn:x>\n", "_:b", "a", "<>", "<#>", "<//>", "<urn:\\u003E>", "@en--ltr",
+    '{type: "Drug"}', '{id: "C:Drug/Aspirin"}', '"P:48ec6e8e3fe50dea:treats"', "@prefix",
+    "@base <x> .",
+    "@context", '"@id": 1,', '"@nest":', "<!DOCTYPE x>", "<![CDATA[", "&x;", 
+    "<?kiprdf 9 base <x>?>", "# kiprdf 2 base <urn:x>\n", "_:b", "a", "<>", "<#>", "<//>", "<urn:\\u003E>", "@en--ltr",
     '"x"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>', "SERVICE", "GRAPH ?g {",
     "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>", "urn:kip:nexus/", "%2F", "%",
 )  # fmt: skip
-_OPENING = ("{", "(", "[", "!", "<<( ", "<a>", "NOT {", "OPTIONAL {", "(?a, \"p\", ", '{"a":', "[[")
+_OPENING = ("{", "(", "[", "!", "<<( ", "<a>", "NOT {", "OPTIONAL {", '(?a, "p", ', '{"a":', "[[")
 
 HOSTILE_NUMBERS = (
     0, -1, 1, 2**31, 2**63 - 1, 2**63, -(2**63), 10**400, -0.0, 1e308, 5e-324, 0.1, 1e16,
@@ -104,7 +106,9 @@ def _lengthened(text: str, random: Random, others: Sequence[str]) -> str:
     tokens = _tokens(text)
     place = random.randrange(len(tokens))
     middle = len(tokens[place]) // 2
-    filling = random.choice(("x", "9", "é", "药", "\\u0041", " ")) * random.choice((130, 2_000, 30_000))
+    filling = random.choice(("x", "9", "é", "药", "\\u0041", " ")) * random.choice(
+        (130, 2_000, 30_000)
+    )
     tokens[place] = tokens[place][:middle] + filling + tokens[place][middle:]
     return "".join(tokens)
 
@@ -113,7 +117,9 @@ def _scratched(text: str, random: Random, others: Sequence[str]) -> str:
     """Some characters changed for any others."""
     characters = list(text) or [""]
     for _ in range(random.choice((1, 1, 2, 10))):
-        point = random.choice((random.randrange(128), random.randrange(0x3000), random.randrange(0x110000)))
+        point = random.choice(
+            (random.randrange(128), random.randrange(0x3000), random.randrange(0x110000))
+        )
         characters[random.randrange(len(characters))] = chr(point)
     return "".join(characters)
 
@@ -189,7 +195,9 @@ def value(random: Random, texts: Sequence[str], depth: int = 0) -> Any:
         case 9:
             return [value(random, texts, depth + 1) for _ in range(random.randrange(4))]
         case 10:
-            return {_key(random): value(random, texts, depth + 1) for _ in range(random.randrange(4))}
+            return {
+                _key(random): value(random, texts, depth + 1) for _ in range(random.randrange(4))
+            }
         case _:
             return _tower(random)
 
