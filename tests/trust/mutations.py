@@ -24,8 +24,9 @@ HOSTILE = (
     'REGEX(?x.name, "[")', "EXPECT VERSION 1", "WITH METADATA { }", "DETACH", '"$ConceptType"',
     '{type: "Drug"}', '{id: "C:Drug/Aspirin"}', '"P:48ec6e8e3fe50dea:treats"', "@prefix",
     "@base <x> .",
-    "@context", '"@id": 1,', '"@nest":', "<!DOCTYPE x>", "<![CDATA[", "&x;", 
-    "<?kiprdf 9 base <x>?>", "# kiprdf 2 base <urn:x>\n", "_:b", "a", "<>", "<#>", "<//>", "<urn:\\u003E>", "@en--ltr",
+    "@context", '"@id": 1,', '"@nest":', "<!DOCTYPE x>", "<![CDATA[", "&x;",
+    "<?kiprdf 9 base <x>?>", "# kiprdf 2 base <urn:x>\n", "_:b", "a", "<>", "<#>", "<//>",
+    "<urn:\\u003E>", "@en--ltr",
     '"x"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>', "SERVICE", "GRAPH ?g {",
     "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>", "urn:kip:nexus/", "%2F", "%",
 )  # fmt: skip
