@@ -7,6 +7,7 @@ long as there is time. A query whose solutions are no more than the triples it r
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -20,6 +21,7 @@ from kiprdf.sparql.algebra import (
     Call,
     Extend,
     Filter,
+    In,
     Join,
     Lateral,
     LeftJoin,
@@ -35,11 +37,16 @@ from kiprdf.store.watch import ALIVE, PASSED
 
 _OF_THE_SUBJECT = (vocab.TYPE, vocab.LABEL, vocab.REIFIES)
 _KEYS = (vocab.ATTRIBUTE, vocab.METADATA)
+SHORT_LIST = 100
+"""Items of an IN that a solution is compared with as quickly as it is found."""
 
 
 def is_linear(pattern: Pattern) -> bool:
-    """Whether one triple at most multiplies solutions: everything else hangs on its variables."""
-    return _is_bound_by_one(_triples(pattern))
+    """Whether one triple at most multiplies solutions: everything else hangs on its variables.
+
+    A long list is not linear: each solution is compared with each of its items.
+    """
+    return _is_bound_by_one(_triples(pattern)) and not _has_long_list(pattern)
 
 
 def staged(pattern: Pattern) -> Pattern:
@@ -52,6 +59,16 @@ def products(pattern: Pattern) -> list[tuple[Pattern, Pattern]]:
     found: list[tuple[Pattern, Pattern]] = []
     _products(pattern, found)
     return found
+
+
+def _has_long_list(node: object) -> bool:
+    if isinstance(node, In):
+        return len(node.options) > SHORT_LIST
+    if isinstance(node, tuple):
+        return any(map(_has_long_list, node))
+    if dataclasses.is_dataclass(node):
+        return any(_has_long_list(getattr(node, field.name)) for field in dataclasses.fields(node))
+    return False
 
 
 def _products(pattern: Pattern, found: list[tuple[Pattern, Pattern]]) -> set[Variable]:
@@ -164,6 +181,9 @@ def _staged(pattern: Pattern, question: NamedNode) -> Pattern:
         case Project():
             # The levels of a hop range are the subqueries.
             return replace(pattern, pattern=_staged(pattern.pattern, PASSED))
+        case Filter() if _has_long_list(pattern.condition):
+            inner = _asked_behind(_staged(pattern.pattern, question), question)
+            return replace(pattern, pattern=inner)
         case Filter() | Extend():
             return replace(pattern, pattern=_staged(pattern.pattern, question))
 

@@ -58,6 +58,13 @@ def test_a_query_that_may_find_more_is_not(where: str) -> None:
     assert not is_linear(pattern(f"FIND(COUNT(?d)) WHERE {{ {where} }}"))
 
 
+@pytest.mark.parametrize(("items", "expected"), [(100, True), (101, False)])
+def test_a_long_list_is_compared_with_each_solution(items: int, expected: bool) -> None:
+    listed = ", ".join(f'"{item}"' for item in range(items))
+    where = f'?d {{type: "Drug"}} FILTER(IN(?d.name, [{listed}]))'
+    assert is_linear(pattern(f"FIND(?d) WHERE {{ {where} }}")) is expected
+
+
 def test_the_question_stands_where_triples_are_joined() -> None:
     found = pattern('FIND(?a, ?d) WHERE { (?a, "knows", ?b) (?b, "knows", ?c) (?c, "knows", ?d) }')
     text = render(Select((), staged(found)))
