@@ -118,7 +118,9 @@ def _triples(pattern: Pattern) -> list[TriplePattern]:
             return _triples(pattern.left) + _triples(pattern.right)
         case Union():
             branches = [_triples(branch) for branch in pattern.branches]
-            return next((b for b in branches if not _is_bound_by_one(b)), branches[0])
+            # Otherwise the one that binds most: one branch of a hop range reads nothing.
+            most = max(branches, key=lambda branch: len(variables(tuple(branch))))
+            return next((b for b in branches if not _is_bound_by_one(b)), most)
         case Filter() | Extend() | Project():
             return _triples(pattern.pattern)
 
@@ -138,9 +140,24 @@ def _is_bound_by_one(triples: list[TriplePattern]) -> bool:
     every: set[Variable] = set().union(*given)
     if not every:
         return True
+    if _multiplies([variables(triple) for triple in triples if _is_fact(triple)]):
+        return False
     # No triple binds more than three, and no proposition more than four.
     is_small = len(every) <= 3 + 4 * len(links)
     return is_small and any(not _left(every - names, links) for names in given)
+
+
+def _is_fact(triple: TriplePattern) -> bool:
+    return not isinstance(triple.object, TripleTerm) and len(set().union(*_given(triple))) > 1
+
+
+def _multiplies(facts: list[set[Variable]]) -> bool:
+    """Whether two facts meet at a variable; the engine may begin there, whatever else is known."""
+    return any(
+        one & other and not (one <= other or other <= one)
+        for number, one in enumerate(facts)
+        for other in facts[number + 1 :]
+    )
 
 
 def _left(missing: set[Variable], links: list[Link]) -> set[Variable]:

@@ -49,6 +49,10 @@ def test_a_query_that_finds_no_more_than_it_reads_is_linear(where: str) -> None:
         '({type: "Drug", name: "Aspirin"}, "knows", ?d) (?d, "knows", ?e) (?e, "knows", ?f)',
         '(?d, "knows"{1,3}, ?s)',
         '(?x, "knows"{1,}, ?d)',
+        # One branch of a range that begins at 1 reads nothing.
+        '({type: "Drug"}, "knows"{1,3}, ?d)',
+        # A link binds all of these, but the engine begins where two facts meet.
+        '?l (?d, "likes", ?e) (?f, "knows", ?g) ?l (?g, "likes", (?d, "knows", ?f))',
         '?d {type: "Drug"} OPTIONAL { (?d, "treats", ?s) (?e, "treats", ?s) }',
         '?d {type: "Drug"} NOT { (?d, "treats", ?s) (?e, "treats", ?s) }',
         '?d {type: "Drug"} UNION { (?d, "treats", ?s) (?e, "treats", ?s) }',
