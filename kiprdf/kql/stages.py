@@ -7,6 +7,7 @@ long as there is time. A query whose solutions are no more than the triples it r
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -20,6 +21,7 @@ from kiprdf.sparql.algebra import (
     Call,
     Extend,
     Filter,
+    In,
     Join,
     Lateral,
     LeftJoin,
@@ -35,11 +37,16 @@ from kiprdf.store.watch import ALIVE, PASSED
 
 _OF_THE_SUBJECT = (vocab.TYPE, vocab.LABEL, vocab.REIFIES)
 _KEYS = (vocab.ATTRIBUTE, vocab.METADATA)
+SHORT_LIST = 100
+"""Items of an IN that a solution is compared with as quickly as it is found."""
 
 
 def is_linear(pattern: Pattern) -> bool:
-    """Whether one triple at most multiplies solutions: everything else hangs on its variables."""
-    return _is_bound_by_one(_triples(pattern))
+    """Whether one triple at most multiplies solutions: everything else hangs on its variables.
+
+    A long list is not linear: each solution is compared with each of its items.
+    """
+    return _is_bound_by_one(_triples(pattern)) and not _has_long_list(pattern)
 
 
 def staged(pattern: Pattern) -> Pattern:
@@ -52,6 +59,16 @@ def products(pattern: Pattern) -> list[tuple[Pattern, Pattern]]:
     found: list[tuple[Pattern, Pattern]] = []
     _products(pattern, found)
     return found
+
+
+def _has_long_list(node: object) -> bool:
+    if isinstance(node, In):
+        return len(node.options) > SHORT_LIST
+    if isinstance(node, tuple):
+        return any(map(_has_long_list, node))
+    if dataclasses.is_dataclass(node):
+        return any(_has_long_list(getattr(node, field.name)) for field in dataclasses.fields(node))
+    return False
 
 
 def _products(pattern: Pattern, found: list[tuple[Pattern, Pattern]]) -> set[Variable]:
@@ -101,7 +118,9 @@ def _triples(pattern: Pattern) -> list[TriplePattern]:
             return _triples(pattern.left) + _triples(pattern.right)
         case Union():
             branches = [_triples(branch) for branch in pattern.branches]
-            return next((b for b in branches if not _is_bound_by_one(b)), branches[0])
+            # Otherwise the one that binds most: one branch of a hop range reads nothing.
+            most = max(branches, key=lambda branch: len(variables(tuple(branch))))
+            return next((b for b in branches if not _is_bound_by_one(b)), most)
         case Filter() | Extend() | Project():
             return _triples(pattern.pattern)
 
@@ -121,9 +140,24 @@ def _is_bound_by_one(triples: list[TriplePattern]) -> bool:
     every: set[Variable] = set().union(*given)
     if not every:
         return True
+    if _multiplies([variables(triple) for triple in triples if _is_fact(triple)]):
+        return False
     # No triple binds more than three, and no proposition more than four.
     is_small = len(every) <= 3 + 4 * len(links)
     return is_small and any(not _left(every - names, links) for names in given)
+
+
+def _is_fact(triple: TriplePattern) -> bool:
+    return not isinstance(triple.object, TripleTerm) and len(set().union(*_given(triple))) > 1
+
+
+def _multiplies(facts: list[set[Variable]]) -> bool:
+    """Whether two facts meet at a variable; the engine may begin there, whatever else is known."""
+    return any(
+        one & other and not (one <= other or other <= one)
+        for number, one in enumerate(facts)
+        for other in facts[number + 1 :]
+    )
 
 
 def _left(missing: set[Variable], links: list[Link]) -> set[Variable]:
@@ -155,21 +189,46 @@ def _staged(pattern: Pattern, question: NamedNode) -> Pattern:
     match pattern:
         case BGP():
             return _asked(pattern, _shared(pattern), question)
-        case Lateral() | Join():
-            left = _staged(pattern.left, question)
-            last = _last(pattern.left)
-            left = left if last is None else _asked(left, {last}, question)
+        case Lateral() | Join() | LeftJoin() | AntiJoin():
+            # The right side is begun anew for each solution of the left.
+            left = _asked_behind(_staged(pattern.left, question), question)
             return replace(pattern, left=left, right=_staged(pattern.right, question))
-        case LeftJoin() | AntiJoin():
-            left, right = _staged(pattern.left, question), _staged(pattern.right, question)
-            return replace(pattern, left=left, right=right)
         case Union():
             return Union(tuple(_staged(branch, question) for branch in pattern.branches))
         case Project():
             # The levels of a hop range are the subqueries.
             return replace(pattern, pattern=_staged(pattern.pattern, PASSED))
+        case Filter() if _has_long_list(pattern.condition):
+            inner = _asked_behind(_staged(pattern.pattern, question), question)
+            return replace(pattern, pattern=inner)
         case Filter() | Extend():
             return replace(pattern, pattern=_staged(pattern.pattern, question))
+
+
+def _asked_behind(pattern: Pattern, question: NamedNode) -> Pattern:
+    """A pattern that hands nothing on once the answer is no; the same one where it cannot ask."""
+    match pattern:
+        case BGP() | Project():
+            last = _last(pattern)
+            return pattern if last is None else _asked(pattern, {last}, question)
+        case Lateral() | Join():
+            right = _asked_behind(pattern.right, question)
+            if right != pattern.right:
+                return replace(pattern, right=right)
+            return replace(pattern, left=_asked_behind(pattern.left, question))
+        case LeftJoin() | AntiJoin():
+            return replace(pattern, left=_asked_behind(pattern.left, question))
+        case Union():
+            # Its branches may have no variable in common.
+            return Union(tuple(_asked_behind(branch, question) for branch in pattern.branches))
+        case Filter() if _is_question(pattern.condition):
+            return pattern
+        case Filter() | Extend():
+            return replace(pattern, pattern=_asked_behind(pattern.pattern, question))
+
+
+def _is_question(condition: object) -> bool:
+    return isinstance(condition, Call) and condition.function in (ALIVE, PASSED)
 
 
 def _asked(pattern: Pattern, names: set[Variable], question: NamedNode) -> Pattern:
@@ -189,19 +248,9 @@ def _shared(group: BGP) -> set[Variable]:
     }
 
 
-def _last(pattern: Pattern) -> Variable | None:
+def _last(pattern: BGP | Project) -> Variable | None:
     """A node that is surely bound where a pattern ends, and as late as can be."""
-    match pattern:
-        case BGP():
-            names = [names for triple in pattern.triples for names in _given(triple) if names]
-            return max(names[-1], key=lambda name: name.value) if names else None
-        case Lateral() | Join():
-            return _last(pattern.right) or _last(pattern.left)
-        case LeftJoin() | AntiJoin():
-            return _last(pattern.left)
-        case Project():
-            return pattern.variables[-1] if pattern.variables else None
-        case Filter() | Extend():
-            return _last(pattern.pattern)
-        case Union():
-            return None
+    if isinstance(pattern, Project):
+        return pattern.variables[-1] if pattern.variables else None
+    names = [names for triple in pattern.triples for names in _given(triple) if names]
+    return max(names[-1], key=lambda name: name.value) if names else None

@@ -8,6 +8,8 @@ NESTING = 64
 CAPSULE_NESTING = NESTING + 8
 """Of a capsule: a value that a parameter brought nests as deep, and stands inside of blocks."""
 CLAUSES = 64
+EXPRESSIONS = 64
+"""Of a FIND, which has a column for each, and as many keys of ORDER BY."""
 FILTER_OPERANDS = 200
 CALCULATION_ARGUMENTS = 200
 """Of all calculations of an UPDATE, which are made for each of its targets."""

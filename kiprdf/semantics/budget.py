@@ -30,6 +30,15 @@ def check_budget(where: ast.Block) -> None:
     _check_lists(clauses, where.span)
 
 
+def check_width(find: ast.Find) -> None:
+    """Refuse a FIND with too many columns, each of which is as long as the result."""
+    for parts, what in ((find.expressions, "expressions"), (find.order_by, "keys of ORDER BY")):
+        if len(parts) > limits.EXPRESSIONS:
+            message = f"The FIND has {len(parts)} {what}; {limits.EXPRESSIONS} are allowed."
+            span = parts[limits.EXPRESSIONS].span
+            raise KipError("KIP_4002", message, "Ask for whole elements: FIND(?x).", span)
+
+
 def _clauses(block: ast.Block) -> Iterator[ast.Clause]:
     """Every clause at every depth, a proposition as an endpoint among them."""
     for clause in block.clauses:

@@ -7,7 +7,7 @@ from typing import assert_never
 from kiprdf.errors import KipError
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text
-from kiprdf.semantics.budget import check_budget
+from kiprdf.semantics.budget import check_budget, check_width
 from kiprdf.semantics.catalog import Catalog
 from kiprdf.semantics.patterns import Kinds, check_block, check_operand, check_path, require_bound
 from kiprdf.semantics.places import (
@@ -57,6 +57,7 @@ def check(command: ast.Command, catalog: Catalog) -> None:
 
 
 def _check_find(command: ast.Find, catalog: Catalog) -> None:
+    check_width(command)
     check_budget(command.where)
     kinds = check_block(command.where, catalog, Kinds())
     for expression in command.expressions:

@@ -93,6 +93,8 @@ def call(function: Callable[[Life], T], spending: Spending | None, *, watched: b
     life = Life(spending)
     if not watched or spending is None or spending.deadline == math.inf:
         return _tidied(function, life)
+    # The later commands of a batch that is out of time begin nothing.
+    spending.check()
     ended = [thread for thread in _left_behind if not thread.is_alive()]
     _left_behind.difference_update(ended)
     if len(_left_behind) >= MOST_LEFT_BEHIND:

@@ -49,6 +49,10 @@ def test_a_query_that_finds_no_more_than_it_reads_is_linear(where: str) -> None:
         '({type: "Drug", name: "Aspirin"}, "knows", ?d) (?d, "knows", ?e) (?e, "knows", ?f)',
         '(?d, "knows"{1,3}, ?s)',
         '(?x, "knows"{1,}, ?d)',
+        # One branch of a range that begins at 1 reads nothing.
+        '({type: "Drug"}, "knows"{1,3}, ?d)',
+        # A link binds all of these, but the engine begins where two facts meet.
+        '?l (?d, "likes", ?e) (?f, "knows", ?g) ?l (?g, "likes", (?d, "knows", ?f))',
         '?d {type: "Drug"} OPTIONAL { (?d, "treats", ?s) (?e, "treats", ?s) }',
         '?d {type: "Drug"} NOT { (?d, "treats", ?s) (?e, "treats", ?s) }',
         '?d {type: "Drug"} UNION { (?d, "treats", ?s) (?e, "treats", ?s) }',
@@ -58,11 +62,39 @@ def test_a_query_that_may_find_more_is_not(where: str) -> None:
     assert not is_linear(pattern(f"FIND(COUNT(?d)) WHERE {{ {where} }}"))
 
 
+@pytest.mark.parametrize(("items", "expected"), [(100, True), (101, False)])
+def test_a_long_list_is_compared_with_each_solution(items: int, expected: bool) -> None:
+    listed = ", ".join(f'"{item}"' for item in range(items))
+    where = f'?d {{type: "Drug"}} FILTER(IN(?d.name, [{listed}]))'
+    assert is_linear(pattern(f"FIND(?d) WHERE {{ {where} }}")) is expected
+
+
 def test_the_question_stands_where_triples_are_joined() -> None:
     found = pattern('FIND(?a, ?d) WHERE { (?a, "knows", ?b) (?b, "knows", ?c) (?c, "knows", ?d) }')
     text = render(Select((), staged(found)))
     asked = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
     assert asked == ["?b", "?c"]
+
+
+@pytest.mark.parametrize(
+    ("where", "asked"),
+    [
+        # Each alternative begins what stands behind it.
+        ('(?a, "knows" | "likes"{1,2}, ?b) OPTIONAL { (?a, "knows"{2}, ?c) }', ["?a", "?b"]),
+        # Of clauses with alternatives each begins the next.
+        ('(?a, "knows" | "likes"{2}, ?b) (?b, "knows" | "likes"{2}, ?c)', ["?a", "?b"]),
+        # NOT is tried anew for each solution before it.
+        ('?a {type: "Drug"} NOT { (?b, "knows"{2}, ?c) }', ["?a", "?b"]),
+        (
+            '?a {type: "Drug"} UNION { ?b {type: "User"} } NOT { (?c, "knows"{2}, ?c) }',
+            ["?a", "?b"],
+        ),
+    ],
+)
+def test_whatever_begins_a_stage_anew_is_asked(where: str, asked: list[str]) -> None:
+    text = render(Select((), staged(pattern(f"FIND(COUNT(?a)) WHERE {{ {where} }}"))))
+    found = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
+    assert set(asked) <= set(found)
 
 
 def test_the_levels_of_hops_are_counted() -> None:

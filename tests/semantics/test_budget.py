@@ -14,8 +14,12 @@ CATALOG = Catalog(frozenset(("T",)), frozenset(("p", *(f"p{i}" for i in range(70
 
 
 def verdict(clauses: str, **parameters: Any) -> str | None:
+    return verdict_of(f"FIND(?x) WHERE {{ {clauses} }}", **parameters)
+
+
+def verdict_of(command: str, **parameters: Any) -> str | None:
     try:
-        check(bind(parse(f"FIND(?x) WHERE {{ {clauses} }}"), parameters), CATALOG)
+        check(bind(parse(command), parameters), CATALOG)
     except KipError as error:
         return error.code
     return None
@@ -28,6 +32,15 @@ def clauses(count: int, form: str = '?x {type: "T"} ') -> str:
 @pytest.mark.parametrize(("count", "code"), [(64, None), (65, "KIP_4002")])
 def test_a_where_has_64_clauses(count: int, code: str | None) -> None:
     assert verdict(clauses(count)) == code
+
+
+@pytest.mark.parametrize(("count", "code"), [(64, None), (65, "KIP_4002")])
+@pytest.mark.parametrize(
+    "command",
+    ['FIND({}) WHERE {{ ?x {{type: "T"}} }}', 'FIND(?x) WHERE {{ ?x {{type: "T"}} }} ORDER BY {}'],
+)
+def test_a_find_has_64_expressions_and_64_keys(command: str, count: int, code: str | None) -> None:
+    assert verdict_of(command.format(", ".join(["?x.name"] * count))) == code
 
 
 @pytest.mark.parametrize(("count", "code"), [(62, None), (63, "KIP_4002")])

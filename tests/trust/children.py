@@ -1,31 +1,41 @@
-"""Child processes, since what they do may end a process."""
+"""Work in a process of its own, so that what kills a process is a failed test, with its input."""
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable
-from multiprocessing.connection import Connection
-from typing import Any
+import os
+import subprocess
+import sys
+from typing import NamedTuple
 
-# Children are forks of a process that has the libraries loaded, and never a store open.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.trust.writing", "tests.trust.visiting"])
+from tests.trust.corpus import TESTS
+
+SECONDS = 600.0
+"""Far more than any child takes; only a hang gets there."""
 
 
-def run(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function returns in a process of its own, which must end well."""
-    told, telling = PROCESSES.Pipe(duplex=False)
-    child = PROCESSES.Process(target=_tell, args=(telling, function, arguments), daemon=True)
-    child.start()
-    telling.close()
+class Child(NamedTuple):
+    """How a child ended; ``output`` is all that it printed, its last words last."""
+
+    status: int
+    output: str
+
+
+def run(*arguments: str, seconds: float | None = SECONDS) -> Child:
+    """Run Python on some arguments."""
+    path = os.pathsep.join([str(TESTS.parent), *filter(None, sys.path)])
     try:
-        result = told.recv()
-    except EOFError:
-        result = None
-    child.join(60)
-    assert child.exitcode == 0, f"{function.__name__}{arguments} ended with {child.exitcode}"
-    return result
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=seconds,
+            check=False,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+    except subprocess.TimeoutExpired as fault:
+        return Child(-1, _shown(fault.output or b"") + "\nIt did not end.")
+    return Child(done.returncode, _shown(done.stdout))
 
 
-def _tell(telling: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    telling.send(function(*arguments))
+def _shown(output: bytes) -> str:
+    return output.decode("utf-8", "backslashreplace")

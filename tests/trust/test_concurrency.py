@@ -16,7 +16,7 @@ import pytest
 import kiprdf
 from tests.nexus.support import dataset
 from tests.trust import visiting
-from tests.trust.children import PROCESSES, run
+from tests.trust.processes import PROCESSES, run
 
 WRITES = 60
 """Of each writer; the readers read until the writers are done."""

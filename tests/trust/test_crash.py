@@ -19,7 +19,7 @@ from typing import Any
 import kiprdf
 from tests.nexus.support import dataset
 from tests.trust import writing
-from tests.trust.children import PROCESSES
+from tests.trust.processes import PROCESSES
 
 KILLS = int(os.environ.get("KIPRDF_KILLS", "25"))
 SEED = int(os.environ.get("KIPRDF_SEED", "1"))

@@ -23,7 +23,7 @@ import pytest
 
 import kiprdf
 from tests.trust import visiting
-from tests.trust.children import PROCESSES, run
+from tests.trust.processes import PROCESSES, run
 from tests.trust.visiting import NOBODY, NOTES, Visit, files_of
 
 SEED = int(os.environ.get("KIPRDF_SEED", "1"))

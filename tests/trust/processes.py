@@ -1,0 +1,31 @@
+"""Child processes, since what they do may end a process."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+# Children are forks of a process that has the libraries loaded, and never a store open.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["tests.trust.writing", "tests.trust.visiting"])
+
+
+def run(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function returns in a process of its own, which must end well."""
+    told, telling = PROCESSES.Pipe(duplex=False)
+    child = PROCESSES.Process(target=_tell, args=(telling, function, arguments), daemon=True)
+    child.start()
+    telling.close()
+    try:
+        result = told.recv()
+    except EOFError:
+        result = None
+    child.join(60)
+    assert child.exitcode == 0, f"{function.__name__}{arguments} ended with {child.exitcode}"
+    return result
+
+
+def _tell(telling: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    telling.send(function(*arguments))

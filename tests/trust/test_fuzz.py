@@ -1,0 +1,64 @@
+"""Whatever is thrown at a nexus, it answers or refuses, and the process lives.
+
+``KIPRDF_FUZZ`` is the number of inputs, ``KIPRDF_SEED`` what they are drawn from.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from tests.trust import children
+from tests.trust.doors import DOORS, ROUND
+
+NUMBER = int(os.environ.get("KIPRDF_FUZZ", "1500"))
+SEED = os.environ.get("KIPRDF_SEED", "1")
+
+
+def told(door: str, child: children.Child) -> str:
+    """What went wrong, the input in hand when the process died, and how to see it again."""
+    number = int(re.findall(r"^(\d+)$", child.output, re.MULTILINE)[-1])
+    first = number - number % ROUND
+    again = f"python -m tests.trust.fuzzing {door} {SEED} {first} {number - first + 1}"
+    words = re.sub(r"^\d+\n", "", child.output, flags=re.MULTILINE)
+    return f"status {child.status} at input {number}: {again}\n{words[:20_000]}"
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_is_thrown_at_a_door_is_answered_or_refused(door: str) -> None:
+    number = str(max(NUMBER // len(DOORS), 1))
+    # Each input has its own limit; how many there are is for the caller to say.
+    child = children.run("-m", "tests.trust.fuzzing", door, SEED, "0", number, seconds=None)
+    assert child.status == 0, told(door, child)
+
+
+DEADLY = """
+import faulthandler, sys
+from tests.trust import doors, fuzzing
+class Deadly(doors.Terms):
+    def enter(self, given):
+        self.count = getattr(self, "count", 0) + 1
+        if self.count == 4:
+            {}
+doors.DOORS["deadly"] = fuzzing.DOORS["deadly"] = Deadly
+fuzzing.SECONDS = 2.0
+sys.exit(fuzzing.main("deadly", "1", 0, 10))
+"""
+
+
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [
+        ("faulthandler._sigsegv()", "Segmentation fault"),
+        ("while True: pass", "Timeout"),
+        ("raise KeyError('our fault')", "KeyError: 'our fault'"),
+        ("bytes(8 * 1024**3)", "MemoryError"),
+    ],
+)
+def test_what_kills_or_stops_a_process_is_named(deed: str, words: str) -> None:
+    child = children.run("-c", DEADLY.format(deed))
+    assert child.status != 0
+    assert words in child.output
+    assert "FAULT deadly 1 3" in child.output or "at input 3" in told("deadly", child)
