@@ -97,14 +97,18 @@ print((after - before) // 1024)
 """
 PATH = " ".join(f'(?a{n}, "knows", ?a{n + 1})' for n in range(20))
 LARGE = {
-    "a page of a huge set": (f"assert nexus.execute('FIND(?a0, ?a20) WHERE {{ {PATH} }} LIMIT 1')", 50),
+    "a page of a huge set": (
+        f"assert nexus.execute('FIND(?a0, ?a20) WHERE {{ {PATH} }} LIMIT 1')",
+        50,
+    ),
     "a row too many": (
         f"with nexus.limited(max_rows=10_000):\n    nexus.execute_kip({{'command': "
         f"'FIND(COUNT(?a0)) WHERE {{ {PATH} }}'}})",
         200,
     ),
     "a product": (
-        "nexus.execute_kip({'command': 'FIND(?a, ?b) WHERE { ?a {type: \"N\"} ?b {type: \"N\"} }'})",
+        "nexus.execute_kip({'command': 'FIND(?a, ?b) WHERE { ?a {type: \"N\"} "
+        "?b {type: \"N\"} }'})",
         100,
     ),
     "many columns": (
