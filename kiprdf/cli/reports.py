@@ -11,6 +11,7 @@ SHOWN = 5
 """As many warnings, and reasons why triples were skipped, are listed for people."""
 EXAMPLES = 3
 """As many of the triples that were skipped for one reason."""
+_ELEMENTS = ("concepts", "propositions")
 REST = "--format-of-report json tells all"
 
 
@@ -33,9 +34,13 @@ def report_lines(name: str, report: dict[str, Any]) -> Iterator[str]:
       concept types defined: River
     """
     yield f"{name}: {output.counted(report['triples'], 'triple')}"
-    for kind in ("concepts", "propositions"):
-        counts = ", ".join(f"{number} {what}" for what, number in report[kind].items())
-        yield f"  {kind}: {counts}"
+    # An ontology has neither.
+    if any(sum(report[kind].values()) for kind in _ELEMENTS):
+        for kind in _ELEMENTS:
+            counts = ", ".join(f"{number} {what}" for what, number in report[kind].items())
+            yield f"  {kind}: {counts}"
+    elif not any(report["definitions"].values()):
+        yield "  nothing to write"
     for kind, names in report["definitions"].items():
         if names:
             yield f"  {kind.replace('_', ' ')} defined: {tables.listed(names)}"

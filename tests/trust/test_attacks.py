@@ -107,8 +107,8 @@ LARGE = {
         200,
     ),
     "a product": (
-        "nexus.execute_kip({'command': "
-        "'FIND(?a, ?b) WHERE { ?a {type: \"N\"} ?b {type: \"N\"} }'})",
+        "nexus.execute_kip({'command': 'FIND(?a, ?b) WHERE { ?a {type: \"N\"} "
+        "?b {type: \"N\"} }'})",
         100,
     ),
     "many columns": (
