@@ -29,6 +29,8 @@ PASSED = NamedNode(vocab.KIP + "function/passed")
 """The same, and counts what hops pass."""
 MOST_LEFT_BEHIND = 8
 """Queries that ran out of time and run on; beyond them no other is begun."""
+WIDTH = 8
+"""A solution of more variables counts for several."""
 _CHUNK = 1024
 _TRUE = Literal("true", datatype=vocab.BOOLEAN)
 
@@ -71,8 +73,9 @@ class Life:
         found = iter(found)
         while chunk := list(islice(found, _CHUNK)):
             rows += chunk
-            self._check(len(rows))
-        self._check(len(rows))
+            # What fills memory is the cells.
+            self._check(len(rows) * -(-len(tuple(rows[0])) // WIDTH))
+        self._check(0)
         return rows
 
     def _check(self, number: int) -> None:

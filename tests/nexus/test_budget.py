@@ -120,6 +120,16 @@ def test_rows_beyond_the_budget_are_refused(clique: kiprdf.Nexus) -> None:
         assert clique.execute(command) == 22_350
 
 
+def test_a_solution_of_many_variables_counts_for_several() -> None:
+    nexus = with_nodes(4, 4)
+    path = " ".join(f'(?a{n}, "knows", ?a{n + 1})' for n in range(8))
+    command = f"FIND(COUNT(?a0)) WHERE {{ {path} }}"
+    with nexus.limited(max_rows=2 * 4 * 3**8):
+        assert nexus.execute(command) == 4 * 3**8
+    with nexus.limited(max_rows=2 * 4 * 3**8 - 1):
+        assert code(nexus, command) == "KIP_4002"
+
+
 def test_a_limit_keeps_a_large_set_within_the_rows(clique: kiprdf.Nexus) -> None:
     with clique.limited(max_rows=100):
         assert len(clique.execute('FIND(?a) WHERE { (?a, "knows", ?b) } LIMIT 20')) == 20
