@@ -84,7 +84,7 @@ def run(name: str, part: Part, number: int, seed: int) -> tuple[str, bool]:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", part.file, f"--hypothesis-seed={seed}"]
         done = subprocess.run(
-            [*command, f"--junitxml={report}"],
+            [*command, f"--junitxml={report}", "-ojunit_family=xunit1"],
             cwd=ROOT,
             env=environment,
             capture_output=True,

@@ -198,6 +198,24 @@ def test_an_index_of_another_version_is_made_anew(closed: Path, tmp_path: Path) 
     assert {key: found[key] for key in RIGHT} == RIGHT
 
 
+def test_a_manifest_that_was_cut_anywhere_is_no_wrong_answer(killed: Path, tmp_path: Path) -> None:
+    """RocksDB then opens without some of the tables, and answers by the others."""
+    (manifest,) = (killed / "graph").glob("MANIFEST-*")
+    length = manifest.stat().st_size
+
+    for size in range(0, length, max(1, length // (8 * DAMAGES))):
+
+        def to_size(data: bytes, chance: random.Random, size: int = size) -> bytes:
+            return data[:size]
+
+        file = manifest.relative_to(killed)
+        copy = damaged(killed, tmp_path / "copy", file, to_size, random.Random(SEED))
+        found = run(visiting.visit, str(copy))
+        lost = [fault for fault in found.get("faults", ()) if "has lost" in fault]
+        if not lost:
+            assert_right_or_said(found)
+
+
 def test_a_sudden_death_alone_loses_nothing(killed: Path, tmp_path: Path) -> None:
     shutil.copytree(killed, tmp_path / "copy")
     found = run(visiting.visit, str(tmp_path / "copy"))
