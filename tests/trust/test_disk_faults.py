@@ -33,7 +33,7 @@ RIGHT = {
     "search": ["note7"],
     "faults": [],
     "snapshot": NOTES,
-    "sparql": True,
+    "sparql": 1,
 }
 
 

@@ -60,7 +60,8 @@ def _ask(nexus: kiprdf.Nexus) -> Visit:
         "search": _answer(lambda: _names(nexus.execute('SEARCH CONCEPT "note7" LIMIT 1'))),
         "faults": _answer(lambda: nexus.check()["faults"]),
         "snapshot": _answer(lambda: nexus.snapshot().count('"note')),
-        "sparql": _answer(lambda: nexus.sparql("ASK { ?s ?p ?o }")),
+        # No ASK: over a damaged block the engine tries for ever, until KIP_4001 ends the wait.
+        "sparql": _answer(lambda: len(nexus.sparql("SELECT ?s { ?s ?p ?o } LIMIT 1").tuples)),  # type: ignore[union-attr]
     }
 
 
