@@ -15,7 +15,7 @@ from tests.oracle import Graph, TooManySolutions
 from tests.properties.comparison import difference, expected
 from tests.properties.strategies import Case, cases
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "50"))
+EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "63"))
 
 
 def build(graph: Graph) -> Any:
