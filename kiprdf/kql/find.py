@@ -13,7 +13,7 @@ from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.probe import probe
 from kiprdf.kql.reader import Reader
-from kiprdf.kql.stages import is_linear, products, staged
+from kiprdf.kql.stages import is_anchored, is_linear, products, staged
 from kiprdf.kql.translate import translate
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
@@ -24,7 +24,7 @@ from kiprdf.semantics.places import page_size
 from kiprdf.sparql.algebra import Pattern, Select
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
-from kiprdf.store.base import Row
+from kiprdf.store.base import Row, Watch
 
 CONCEPT, PROPOSITION = vocab.TYPE, vocab.REIFIES
 """The predicate of which every concept, every proposition, is the subject exactly once."""
@@ -107,13 +107,15 @@ def _rows(select: Select, store: Store) -> list[Row]:
         for sides in products(pattern):
             _require_small(sides, most, store)
     select = replace(select, pattern=staged(pattern))
-    return store.select(text_of(select, store.iris), watched=True)
+    # What begins at one element mostly ends before a thread has begun.
+    watch: Watch = "asking" if is_anchored(pattern) else "apart"
+    return store.select(text_of(select, store.iris), watch=watch)
 
 
 def _require_small(sides: tuple[Pattern, Pattern], most: int, store: Store) -> None:
     """Raise KIP_4002 when two patterns without a common variable have too many combinations."""
     left, right = (
-        cast(Literal, store.select(render_count(staged(side), most + 1), watched=True)[0][0])
+        cast(Literal, store.select(render_count(staged(side), most + 1), watch="apart")[0][0])
         for side in sides
     )
     combinations = int(left.value) * int(right.value)

@@ -7,7 +7,6 @@ long as there is time. A query whose solutions are no more than the triples it r
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -16,7 +15,6 @@ from pyoxigraph import NamedNode, Variable
 from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import (
     BGP,
-    UNIT,
     AntiJoin,
     Call,
     Extend,
@@ -49,6 +47,15 @@ def is_linear(pattern: Pattern) -> bool:
     return _is_bound_by_one(_triples(pattern)) and not _has_long_list(pattern)
 
 
+def is_anchored(pattern: Pattern) -> bool:
+    """Whether a pattern begins at an element that it names."""
+    return any(
+        isinstance(triple.subject, NamedNode)
+        or (isinstance(triple.object, NamedNode) and triple.predicate != vocab.TYPE)
+        for triple in _triples(pattern)
+    )
+
+
 def staged(pattern: Pattern) -> Pattern:
     """The same solutions, and the questions behind each stage."""
     return _staged(pattern, ALIVE)
@@ -66,9 +73,10 @@ def _has_long_list(node: object) -> bool:
         return len(node.options) > SHORT_LIST
     if isinstance(node, tuple):
         return any(map(_has_long_list, node))
-    if dataclasses.is_dataclass(node):
-        return any(_has_long_list(getattr(node, field.name)) for field in dataclasses.fields(node))
-    return False
+    if isinstance(node, BGP):
+        return False
+    names = getattr(node, "__dataclass_fields__", ())
+    return any(_has_long_list(getattr(node, name)) for name in names)
 
 
 def _products(pattern: Pattern, found: list[tuple[Pattern, Pattern]]) -> set[Variable]:
@@ -76,7 +84,7 @@ def _products(pattern: Pattern, found: list[tuple[Pattern, Pattern]]) -> set[Var
     match pattern:
         case Lateral() | Join():
             left, right = _products(pattern.left, found), variables(pattern.right)
-            if not left & right and not _is_single(pattern.left):
+            if not left & right and not (_is_single(pattern.left) or _is_single(pattern.right)):
                 found.append((pattern.left, pattern.right))
             return left | right
         case Union():
@@ -97,7 +105,8 @@ def _is_single(pattern: Pattern) -> bool:
     """Whether a pattern has one solution at most, without a look at the data."""
     match pattern:
         case BGP():
-            return pattern == UNIT
+            # No triple at all, or what an element that is named has but once.
+            return not any(names for triple in pattern.triples for names in _given(triple))
         case AntiJoin():
             return _is_single(pattern.left)
         case Filter() | Extend():

@@ -167,6 +167,13 @@ def variables(node: object) -> set[Variable]:
     """Every variable that a pattern or expression mentions."""
     if isinstance(node, Variable):
         return {node}
+    if isinstance(node, NamedNode | Literal):
+        return set()
+    if isinstance(node, TriplePattern | TripleTerm):
+        # Most of what is asked for, told without a look at its fields.
+        terms = (node.subject, node.predicate, node.object)
+        names = {term for term in terms if isinstance(term, Variable)}
+        return names | variables(node.object) if isinstance(node.object, TripleTerm) else names
     if isinstance(node, tuple):
         return set().union(*map(variables, node))
     if hasattr(node, "__dataclass_fields__"):

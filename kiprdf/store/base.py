@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from typing import Literal as OneOf
 from typing import Protocol, TypeAlias, TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -14,6 +15,8 @@ from kiprdf.store.delta import Delta
 T = TypeVar("T")
 Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
 Row: TypeAlias = tuple[Cell, ...]
+Watch: TypeAlias = OneOf["no", "asking", "apart"]
+"""Whether a query asks if there is time, and whether it can be left behind besides."""
 
 
 class Store(Protocol):
@@ -26,12 +29,12 @@ class Store(Protocol):
     @property
     def read_only(self) -> bool: ...
 
-    def select(self, query: str, *, watched: bool = False) -> list[Row]:
+    def select(self, query: str, *, watch: Watch = "no") -> list[Row]:
         """The rows of a SELECT, cells in the order of its variables, None where unbound.
 
-        A query that is ``watched`` may take long: it is given up when the time of the running
-        request is over (KIP_4001), and may call ``ALIVE`` and ``PASSED``. More rows than the
-        budget allows are KIP_4002.
+        A query that is watched may take long: it may call ``ALIVE`` and ``PASSED``, and "apart"
+        it is left behind when the time of the running request is over (KIP_4001). More rows than
+        the budget allows are KIP_4002.
         """
 
     def match(

@@ -26,7 +26,7 @@ from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
-from kiprdf.store.base import Row
+from kiprdf.store.base import Row, Watch
 from kiprdf.store.delta import Delta
 from kiprdf.store.lock import FairLock
 from kiprdf.store.watch import Life, call
@@ -140,18 +140,15 @@ class OxigraphStore:
             raise StoreError("The nexus is closed.")
         return self._engine
 
-    def select(self, query: str, *, watched: bool = False) -> list[Row]:
+    def select(self, query: str, *, watch: Watch = "no") -> list[Row]:
         engine = self.engine
 
         def selected(life: Life) -> list[Row]:
-            functions = life.functions if watched else None
+            functions = None if watch == "no" else life.functions
             found = engine.query(query, custom_functions=functions)
             return life.taken(map(tuple, cast(QuerySolutions, found)))
 
-        try:
-            return call(selected, budget.current(), watched=watched)
-        except _ENGINE_FAULTS as fault:
-            raise _unreadable(fault) from fault
+        return call(selected, budget.current(), apart=watch == "apart")
 
     def match(
         self,

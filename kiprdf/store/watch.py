@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable
-from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -44,13 +44,12 @@ class Life:
         self._most_rows = None if spending is None else spending.budget.max_rows
         self._most_passed = None if spending is None else spending.budget.max_hops_rows
         self._spending = spending
+        self._deadline = math.inf if spending is None else spending.deadline
         self._passed = 0
         self._fault: KipError | None = None
         self._answers: dict[int, Literal] = {0: _TRUE}
-        # Without a Python frame, since it is called for each intermediate solution. Without an
-        # answer it gives its argument, an IRI, which is no truth value: the solution is dropped.
         self.functions: dict[NamedNode, Callable[..., Any]] = {
-            ALIVE: partial(self._answers.get, 0),
+            ALIVE: self._ask,
             PASSED: self._pass,
         }
 
@@ -59,13 +58,19 @@ class Life:
         self._fault = fault
         self._answers.clear()
 
+    def _ask(self, node: NamedNode) -> Literal | NamedNode:
+        if time.monotonic() > self._deadline:
+            self.end()
+        # Without an answer its argument, an IRI, which is no truth value: the solution is dropped.
+        return self._answers.get(0, node)
+
     def _pass(self, node: NamedNode) -> Literal | NamedNode:
         self._passed += 1
         if self._most_passed is not None and self._passed > self._most_passed:
             hint = "Begin the hops at fewer concepts, or shorten their range."
             message = f"The hops pass more than {self._most_passed} nodes."
             self.end(KipError("KIP_4002", message, hint))
-        return self._answers.get(0, node)
+        return self._ask(node)
 
     def taken(self, found: Iterable[Any]) -> list[Any]:
         """What a query finds, as long as somebody waits and there is not too much of it."""
@@ -88,13 +93,14 @@ class Life:
             raise KipError("KIP_4002", message)
 
 
-def call(function: Callable[[Life], T], spending: Spending | None, *, watched: bool = True) -> T:
+def call(function: Callable[[Life], T], spending: Spending | None, *, apart: bool = True) -> T:
     """What a function returns, or KIP_4001 when it takes longer than there is time.
 
-    Without a time budget, or when nobody need watch it, it runs as any call does.
+    Only ``apart``, on a thread of its own, can it be left behind; a thread takes longer to begin
+    than many a query to end. Without a time budget it runs as any call does.
     """
     life = Life(spending)
-    if not watched or spending is None or spending.deadline == math.inf:
+    if not apart or spending is None or spending.deadline == math.inf:
         return _tidied(function, life)
     # The later commands of a batch that is out of time begin nothing.
     spending.check()

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from kiprdf.kql.find import plan
-from kiprdf.kql.stages import is_linear, products, staged
+from kiprdf.kql.stages import is_anchored, is_linear, products, staged
 from kiprdf.language import ast, bind, parse
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.algebra import Pattern, Select
@@ -113,7 +113,21 @@ def test_the_levels_of_hops_are_counted() -> None:
         ("?d, ?s", '?d {type: "Drug"} UNION { ?d {type: "Drug"} ?s {type: "Symptom"} }', 1),
         ("?d", '?d {type: "Drug"} NOT { ?s {type: "Symptom"} ?e {type: "Drug"} }', 0),
         ("?d", '?d {type: "Drug"} ?s {type: "Symptom"}', 0),
+        ("?d", '({type: "Drug", name: "Aspirin"}, "knows"{1,3}, ?d)', 0),
     ],
 )
 def test_products_are_found(shown: str, where: str, number: int) -> None:
     assert len(products(pattern(f"FIND({shown}) WHERE {{ {where} }}"))) == number
+
+
+@pytest.mark.parametrize(
+    ("where", "anchored"),
+    [
+        ('({type: "Drug", name: "Aspirin"}, "knows"{1,3}, ?d)', True),
+        ('(?d, "knows"{1,3}, {type: "Drug", name: "Aspirin"})', True),
+        ('?d {type: "Drug"} (?d, "knows"{1,3}, ?e)', False),
+        ('(?d, "treats", ?s) (?e, "treats", ?s)', False),
+    ],
+)
+def test_what_begins_at_a_named_element_is_anchored(where: str, anchored: bool) -> None:
+    assert is_anchored(pattern(f"FIND(?d) WHERE {{ {where} }}")) is anchored
