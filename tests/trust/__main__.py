@@ -40,7 +40,7 @@ PARTS = {
     "steps": Part("KIPRDF_STEPS", "tests/trust/test_state_machine.py", 400, "steps"),
     "kills": Part("KIPRDF_KILLS", "tests/trust/test_crash.py", 25, "kills"),
     "damages": Part("KIPRDF_DAMAGES", "tests/trust/test_disk_faults.py", 1, "damages of each file"),
-    "fuzz": Part("KIPRDF_FUZZ", "tests/trust/test_fuzz.py", 200, "texts"),
+    "fuzz": Part("KIPRDF_FUZZ", "tests/trust/test_fuzz.py", 1500, "inputs"),
 }
 
 
