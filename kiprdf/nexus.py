@@ -10,11 +10,11 @@ import itertools
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, Triple
 
@@ -32,7 +32,8 @@ from kiprdf.kml.schema import check_schema
 from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
 from kiprdf.kql import find as kql
-from kiprdf.kql import results
+from kiprdf.kql import prepared, results
+from kiprdf.kql.prepared import Prepared
 from kiprdf.kql.probe import exists
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
@@ -73,6 +74,7 @@ _limited: ContextVar[Mapping[Nexus, Budget]] = ContextVar("kiprdf_limited", defa
 
 _parse_again = functools.lru_cache(maxsize=256)(parse)
 _REMEMBERED_CHARACTERS = 8 * 1024
+_REMEMBERED_TEXTS = 256
 
 
 def _parse(text: str) -> ast.Command:
@@ -85,6 +87,14 @@ class Answer(NamedTuple):
 
     result: Json
     next_cursor: str | None = None
+
+
+class _Known(NamedTuple):
+    """What is known of a text since a commit: the FIND compiled with marks, if it can be."""
+
+    commit: int
+    marks: dict[str, str]
+    find: Prepared | None
 
 
 class Nexus(LinkedData):
@@ -115,6 +125,8 @@ class Nexus(LinkedData):
         self._budget = budget or Budget()
         self._catalog_cache: tuple[int, Catalog] | None = None
         self._schema_commit = 0
+        self._seen: set[str] = set()
+        self._known: dict[str, _Known] = {}
         folder = store.folder
         index_path = folder / _INDEX_FILE if folder else None
         contained = None if embedder is None else _contained(embedder)
@@ -337,6 +349,9 @@ class Nexus(LinkedData):
         ['$ConceptType']
         """
         with self._request():
+            quick = self._quick(command, parameters or {})
+            if quick is not None:
+                return quick
             prepared = self._prepare(command, parameters or {}, readonly)
             return self._execute(prepared, command, dry_run)
 
@@ -346,9 +361,11 @@ class Nexus(LinkedData):
         """The response to one command, and whether it ends a batch."""
         executing = False
         try:
-            command = self._prepare(text, parameters, readonly)
-            executing = isinstance(command, ast.Manipulation)
-            answer = self._execute(command, text, dry_run)
+            quick = self._quick(text, parameters)
+            if quick is None:
+                command = self._prepare(text, parameters, readonly)
+                executing = isinstance(command, ast.Manipulation)
+            answer = quick or self._execute(command, text, dry_run)
         except KipError as error:
             response = protocol.Response(error=protocol.error_object(error))
             return response.to_json(), executing and not self._is_malformed(command, error)
@@ -374,6 +391,9 @@ class Nexus(LinkedData):
         True
         """
         with self._request():
+            quick = self._quick(command, parameters)
+            if quick is not None:
+                return quick.result
             return self._execute(self._prepare(command, parameters), command).result
 
     def find(self, command: str, /, **parameters: Any) -> Rows:
@@ -607,6 +627,47 @@ class Nexus(LinkedData):
         if self.read_only:
             message = "The nexus is open read-only."
             raise KipError("KIP_1001", message, "Open it for writing.", _keyword(command))
+
+    def _quick(self, text: Any, parameters: Mapping[str, Any]) -> Answer | None:
+        """The answer to a FIND whose text was seen before; None where a closer look is due."""
+        if not isinstance(text, str) or len(text) > _REMEMBERED_CHARACTERS:
+            return None
+        known = self._known.get(text)
+        if known is None or known.commit < self._schema_commit:
+            self._remember(text)
+            return None
+        names = prepared.values(known.marks, parameters)
+        if names is None or known.find is None:
+            return None
+        quick = known.find
+
+        def bound() -> ast.Find:
+            return cast(ast.Find, bind(_parse(text), parameters))
+
+        def found() -> tuple[list[list[Json]], str | None] | None:
+            is_stale = known.commit < self._schema_commit
+            return None if is_stale else prepared.run(quick, names, self._store, bound)
+
+        answer = self._guarded(text, lambda: self._store.read(found))
+        return None if answer is None else Answer(results.shape(quick.find, answer[0]), answer[1])
+
+    def _remember(self, text: str) -> None:
+        """Compile a FIND for the next time, when its text comes for the second time."""
+        if text not in self._seen:
+            if len(self._seen) >= _REMEMBERED_TEXTS:
+                self._seen.clear()
+                self._known.clear()
+            self._seen.add(text)
+            return
+        commit, marks, made = self._store.commit(), None, None
+        with suppress(KipError):
+            command = _parse(text)
+            marks = prepared.marks(command)
+            if marks is not None:
+                find = cast(ast.Find, bind(command, marks))
+                check(find, self._catalog())
+                made = prepared.prepare(find, self._store)
+        self._known[text] = _Known(commit, marks or {}, made)
 
     def _execute(self, command: ast.Command, text: str, dry_run: bool = False) -> Answer:
         return self._guarded(text, lambda: self._run(command, dry_run))

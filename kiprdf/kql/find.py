@@ -75,7 +75,17 @@ def run(find: ast.Find, store: Store) -> tuple[list[list[Json]], str | None]:
     offset = cursor.decode(find)
     probe(find.where, store)
     planned = plan(find, store.iris, offset)
-    rows = _rows(planned.select, store)
+    rows = _rows(compiled(planned, store.iris), store)
+    columns, following = shaped(find, planned, rows, store, offset)
+    if following is None:
+        return columns, None
+    return columns, cursor.encode(find, store.commit(), following)
+
+
+def shaped(
+    find: ast.Find, planned: Plan, rows: list[Row], store: Store, offset: int
+) -> tuple[list[list[Json]], int | None]:
+    """The columns of one page, and where the next begins if there is one."""
     solutions: list[results.Solution] = [
         dict(zip(planned.names, cast(tuple[NamedNode | None, ...], row), strict=True))
         for row in rows
@@ -92,24 +102,37 @@ def run(find: ast.Find, store: Store) -> tuple[list[list[Json]], str | None]:
     )
     if limit is None or count <= limit:
         return found, None
-    commit = store.commit()
-    return [column[:limit] for column in found], cursor.encode(find, commit, offset + limit)
+    return [column[:limit] for column in found], offset + limit
 
 
-def _rows(select: Select, store: Store) -> list[Row]:
-    """The rows of a query; what may visit more solutions than it reads triples is watched."""
-    pattern = select.pattern
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A plan as SPARQL, how it is watched, and what must be counted before it is run."""
+
+    plan: Plan
+    text: str
+    watch: Watch
+    products: tuple[tuple[Pattern, Pattern], ...]
+
+
+def compiled(planned: Plan, iris: Iris) -> Query:
+    """A plan as SPARQL; what may visit more solutions than it reads triples is watched."""
+    select, pattern = planned.select, planned.select.pattern
     if is_linear(pattern):
-        return store.select(text_of(select, store.iris))
+        return Query(planned, text_of(select, iris), "no", ())
+    # What begins at one element mostly ends before a thread has begun.
+    watch: Watch = "asking" if is_anchored(pattern) else "apart"
+    text = text_of(replace(select, pattern=staged(pattern)), iris)
+    return Query(planned, text, watch, tuple(products(pattern)))
+
+
+def _rows(query: Query, store: Store) -> list[Row]:
     spending = current()
     most = None if spending is None else spending.budget.max_product_rows
     if most is not None:
-        for sides in products(pattern):
+        for sides in query.products:
             _require_small(sides, most, store)
-    select = replace(select, pattern=staged(pattern))
-    # What begins at one element mostly ends before a thread has begun.
-    watch: Watch = "asking" if is_anchored(pattern) else "apart"
-    return store.select(text_of(select, store.iris), watch=watch)
+    return store.select(query.text, watch=query.watch)
 
 
 def _require_small(sides: tuple[Pattern, Pattern], most: int, store: Store) -> None:
@@ -143,9 +166,10 @@ def bindings(
     names = list(dict.fromkeys(target.name for target in targets))
     pattern, scope = translate(where, store.iris, frozenset(names))
     select = Select(tuple(scope[name].carrier for name in names), pattern)
+    planned = Plan(select, tuple(names), frozenset(), paged=True)
     places = [names.index(target.name) for target in targets]
     return [
         tuple(cast(NamedNode, row[place]) for place in places)
-        for row in _rows(select, store)
+        for row in _rows(compiled(planned, store.iris), store)
         if None not in row
     ]

@@ -34,7 +34,7 @@ def probe(where: ast.Block, store: Store) -> None:
     ]
     for exact in exact_clauses(patterns):
         _require(exact, store)
-    _check_patterns(where, store)
+    check_patterns(where, store)
 
 
 def _require(clause: Clause, store: Store) -> None:
@@ -112,7 +112,7 @@ def _types_of_name(text: str, store: Store) -> list[str]:
     return sorted(name.type for name in names if isinstance(name, ConceptName))
 
 
-def _check_patterns(where: ast.Block, store: Store) -> None:
+def check_patterns(where: ast.Block, store: Store) -> None:
     """A pattern is valid iff the engine says so: an invalid one leaves its test unbound."""
     conditions = (clause.condition for clause in scope.filters(where))
     for test in (test for condition in conditions for test in scope.tests(condition)):

@@ -6,7 +6,7 @@ Every value passes through ``_term``: pyoxigraph prints the term, and no text is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
@@ -40,6 +40,16 @@ def render(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> 
     if query.offset:
         text += f"\nOFFSET {query.offset}"
     return writer.declarations() + text
+
+
+def filled(text: str, names: Mapping[str, str], encode: Callable[[str], str]) -> str:
+    """A rendered query with names in the place of marks, which stand in IRIs or are literals.
+
+    ``encode`` makes a name a segment of an IRI.
+    """
+    for mark, name in names.items():
+        text = text.replace(f'"{mark}"', str(Literal(name))).replace(mark, encode(name))
+    return text
 
 
 def render_count(pattern: Pattern, most: int) -> str:

@@ -59,6 +59,9 @@ def _compare(case: Case) -> None:
             continue
         response = _as_json(nexus.execute_kip_readonly({"command": query}))
         found = difference(query, answer, response)
+        # A text that comes again is remembered, and compiled no more.
+        for _ in range(2):
+            assert _as_json(nexus.execute_kip_readonly({"command": query})) == response
         if found:
             for request in case.graph.requests():
                 note(str(request))

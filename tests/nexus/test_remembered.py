@@ -1,0 +1,110 @@
+"""A FIND whose text comes again is answered as it was when it was new."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kiprdf
+from tests.nexus.support import code, medical
+
+TREATED = 'FIND(?s.name) WHERE { ({type: "Drug", name: :name}, "treats", ?s) }'
+
+
+@pytest.fixture
+def nexus() -> kiprdf.Nexus:
+    nexus = medical()
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "Drug", name: :name} '
+        'SET PROPOSITIONS { ("treats", {type: "Symptom", name: "Fever"}) } } }',
+        name='Odd "name" \\ <x> % é 阿',
+    )
+    return nexus
+
+
+def warm(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> Any:
+    """The answer when the text has come often enough to be remembered."""
+    for _ in range(3):
+        nexus.execute(command, **parameters)
+    assert nexus._known[command].find is not None
+    return nexus.execute(command, **parameters)
+
+
+def test_other_names_have_other_answers(nexus: kiprdf.Nexus) -> None:
+    assert sorted(warm(nexus, TREATED, name="Aspirin")) == ["Fever", "Headache"]
+    assert nexus.execute(TREATED, name='Odd "name" \\ <x> % é 阿') == ["Fever"]
+
+
+@pytest.mark.parametrize(
+    "name", ['"} UNION { ?s ?p ?o', "> . ?s ?p ?o . <x", "mark-", "%41spirin", "Aspirin/", "\u200b"]
+)
+def test_a_name_stays_a_name(name: str, nexus: kiprdf.Nexus) -> None:
+    by_name = "FIND(?x.name) WHERE { ?x {name: :name} }"
+    assert warm(nexus, by_name, name="Aspirin") == ["Aspirin"]
+    assert nexus.execute(by_name, name=name) == []
+    nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: :name} } }', name=name)
+    assert nexus.execute(by_name, name=name) == [name]
+
+
+def test_a_missing_name_is_the_error_that_it_was(nexus: kiprdf.Nexus) -> None:
+    warm(nexus, TREATED, name="Aspirin")
+    with pytest.raises(kiprdf.KipError, match="KIP_3002") as raised:
+        nexus.execute(TREATED, name="Asprin")
+    assert raised.value.hint == "Did you mean 'Aspirin'?"
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, *({"name": name} for name in (5, None, "", "a\ud800", "a\x00", ["Aspirin"], "x" * 2000))],
+)
+def test_bad_names_are_the_errors_of_a_new_text(
+    parameters: dict[str, Any], nexus: kiprdf.Nexus
+) -> None:
+    new = code(medical(), TREATED, **parameters)
+    warm(nexus, TREATED, name="Aspirin")
+    assert code(nexus, TREATED, **parameters) == new
+
+
+def test_a_type_that_comes_or_goes_is_noticed(nexus: kiprdf.Nexus) -> None:
+    members = 'FIND(?x.name) WHERE { ?x {type: "Herb"} }'
+    for _ in range(4):
+        assert code(nexus, members) == "KIP_2001"
+    nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Herb"} } }')
+    for _ in range(4):
+        assert nexus.execute(members) == []
+    nexus.execute('DELETE CONCEPT ?t DETACH WHERE { ?t {type: "$ConceptType", name: "Herb"} }')
+    assert code(nexus, members) == "KIP_2001"
+
+
+def test_pages_go_on_from_a_remembered_text(nexus: kiprdf.Nexus) -> None:
+    paged = 'FIND(?s.name) WHERE { ({type: "Drug", name: :name}, "treats", ?s) } LIMIT 1'
+    warm(nexus, paged, name="Aspirin")
+    first = nexus.answer(paged, {"name": "Aspirin"})
+    second = nexus.answer(
+        paged + " CURSOR :cursor", {"name": "Aspirin", "cursor": first.next_cursor}
+    )
+    assert sorted([*first.result, *second.result]) == ["Fever", "Headache"]
+    odd = nexus.answer(paged + " CURSOR :cursor", {"name": "Aspirin", "cursor": first.next_cursor})
+    assert odd == second
+
+
+def test_a_placeholder_in_a_string_stays_an_error(nexus: kiprdf.Nexus) -> None:
+    command = 'FIND(?x) WHERE { ?x {type: "Drug", name: :name} FILTER(?x.name != ":name") }'
+    for _ in range(4):
+        assert code(nexus, command, name="Aspirin") == "KIP_1001"
+
+
+def test_two_names_may_be_one(nexus: kiprdf.Nexus) -> None:
+    pair = 'FIND(?b.name) WHERE { ?a {type: "Drug", name: :one} ?b {type: "Drug", name: :other} }'
+    odd = 'Odd "name" \\ <x> % é 阿'
+    assert warm(nexus, pair, one="Aspirin", other=odd) == [odd]
+    assert nexus.execute(pair, one="Aspirin", other="Aspirin") == ["Aspirin"]
+
+
+def test_what_is_remembered_is_bounded(nexus: kiprdf.Nexus) -> None:
+    for number in range(600):
+        for _ in range(2):
+            nexus.execute(f'FIND(?x{number}) WHERE {{ ?x{number} {{type: "Drug"}} }}')
+    assert len(nexus._seen) <= 256
+    assert len(nexus._known) <= 256
