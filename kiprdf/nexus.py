@@ -634,7 +634,7 @@ class Nexus(LinkedData):
             return None
         known = self._known.get(text)
         if known is None or known.commit < self._schema_commit:
-            self._remember(text)
+            self._guarded(text, lambda: self._remember(text))
             return None
         names = prepared.values(known.marks, parameters)
         if names is None or known.find is None:

@@ -108,3 +108,15 @@ def test_what_is_remembered_is_bounded(nexus: kiprdf.Nexus) -> None:
             nexus.execute(f'FIND(?x{number}) WHERE {{ ?x{number} {{type: "Drug"}} }}')
     assert len(nexus._seen) <= 256
     assert len(nexus._known) <= 256
+
+
+@pytest.mark.parametrize("times", range(4))
+def test_a_closed_nexus_says_so_however_often_a_text_came(times: int) -> None:
+    nexus = medical()
+    count = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
+    for _ in range(times):
+        assert nexus.execute(count) == 1
+    nexus.close()
+    for _ in range(3):
+        error = nexus.execute_kip({"command": count})["error"]
+        assert (error["code"], error["message"]) == ("KIP_4003", "The nexus is closed.")
