@@ -79,8 +79,8 @@ def current() -> Spending | None:
 def check() -> None:
     """Raise KIP_4001 when the time of the running request is over."""
     spending = _current.get()
-    if spending is not None and time.monotonic() > spending.deadline:
-        raise spending.expired()
+    if spending is not None:
+        spending.check()
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from pyoxigraph import NamedNode
 
 from kiprdf.kql import cursor
 from kiprdf.kql.find import Query, compiled, plan, shaped
-from kiprdf.kql.probe import check_patterns, exists
-from kiprdf.kql.segments import exact_clauses, exact_node
+from kiprdf.kql.probe import check_patterns, exists, required
+from kiprdf.kql.segments import exact_node
 from kiprdf.language import ast
 from kiprdf.language.names import name_fault
 from kiprdf.rdf.iris import encode
@@ -70,12 +70,7 @@ def prepare(find: ast.Find, store: Store) -> Prepared | None:
     if query.products:
         return None
     check_patterns(find.where, store)
-    clauses = [
-        clause
-        for clause in find.where.clauses
-        if isinstance(clause, ast.ConceptClause | ast.PropositionClause)
-    ]
-    nodes = [exact_node(exact, store.iris) for exact in exact_clauses(clauses)]
+    nodes = [exact_node(exact, store.iris) for exact in required(find.where)]
     return Prepared(find, query, tuple(dict.fromkeys(node.value for node in nodes if node)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -27,14 +28,18 @@ def probe(where: ast.Block, store: Store) -> None:
 
     Inside NOT, OPTIONAL and UNION a missing identity is no error: it does not match.
     """
-    patterns = [
+    for exact in required(where):
+        _require(exact, store)
+    check_patterns(where, store)
+
+
+def required(where: ast.Block) -> Iterable[Clause]:
+    """The clauses of the mandatory pattern with an exact identity, which must exist."""
+    return exact_clauses(
         clause
         for clause in where.clauses
         if isinstance(clause, ast.ConceptClause | ast.PropositionClause)
-    ]
-    for exact in exact_clauses(patterns):
-        _require(exact, store)
-    check_patterns(where, store)
+    )
 
 
 def _require(clause: Clause, store: Store) -> None:

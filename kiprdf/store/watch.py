@@ -1,8 +1,8 @@
 """Runs what the engine cannot be told to stop, and stops waiting for it (docs/decisions/036).
 
-A query is carried out inside of one native call for each row, which nothing interrupts. So it runs
-on a thread of its own; whoever waits for it leaves when the time is over. Where the query asks
-``ALIVE`` on its way, it finds nothing more from then on, and ends.
+A query is carried out inside of one native call for each row, which nothing interrupts. Where it
+asks ``ALIVE`` on its way, it finds nothing more when the time is over, and ends. On a thread of its
+own it can be left behind besides, by whoever waits for it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Life:
         self._deadline = math.inf if spending is None else spending.deadline
         self._passed = 0
         self._fault: KipError | None = None
-        self._answers: dict[int, Literal] = {0: _TRUE}
+        self._is_over = False
         self.functions: dict[NamedNode, Callable[..., Any]] = {
             ALIVE: self._ask,
             PASSED: self._pass,
@@ -56,13 +56,13 @@ class Life:
     def end(self, fault: KipError | None = None) -> None:
         """Let the query find nothing more; what it has found is no answer."""
         self._fault = fault
-        self._answers.clear()
+        self._is_over = True
 
     def _ask(self, node: NamedNode) -> Literal | NamedNode:
         if time.monotonic() > self._deadline:
             self.end()
-        # Without an answer its argument, an IRI, which is no truth value: the solution is dropped.
-        return self._answers.get(0, node)
+        # An IRI is no truth value: the solution is dropped.
+        return node if self._is_over else _TRUE
 
     def _pass(self, node: NamedNode) -> Literal | NamedNode:
         self._passed += 1
