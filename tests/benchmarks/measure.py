@@ -6,16 +6,20 @@ import gc
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 
 class Ratio(NamedTuple):
-    """Seconds of kiprdf and of the yardstick, and how many times as long the first takes."""
+    """What kiprdf and the yardstick take, and how many times as much the first may take.
+
+    Both in seconds, or in bytes. A promise in absolute figures has its figure as the yardstick.
+    """
 
     name: str
     ours: float
     yardstick: float
     target: float
+    unit: Literal["s", "bytes"] = "s"
 
     @property
     def ratio(self) -> float:
