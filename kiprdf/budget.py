@@ -10,10 +10,13 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 
 from kiprdf.errors import KipError
+
+WIDTH = 8
+"""A solution of more variables counts for several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,11 @@ class Budget:
             if not isinstance(value, kinds) or isinstance(value, bool) or not value > 0:
                 raise ValueError(f"{name} is a number above 0, or None; not {value!r}.")
 
+    def allows(self, number: int) -> bool:
+        """Whether some rows, hops or combinations are within every limit."""
+        limits = (self.max_rows, self.max_product_rows, self.max_hops_rows)
+        return all(limit is None or number <= limit for limit in limits)
+
 
 @dataclass(slots=True)
 class Spending:
@@ -59,6 +67,13 @@ class Spending:
         """Raise KIP_4001 when the time is over."""
         if time.monotonic() > self.deadline:
             raise self.expired()
+
+    def check_rows(self, number: int, width: int) -> None:
+        """Raise KIP_4002 when a WHERE has more solutions, of so many variables, than it may."""
+        most = self.budget.max_rows
+        # What fills memory is the cells.
+        if most is not None and number * -(-width // WIDTH) > most:
+            raise KipError("KIP_4002", f"There are more than {most} solutions.")
 
     def seconds_left(self) -> float:
         return max(0.0, self.deadline - time.monotonic())
@@ -83,17 +98,22 @@ def check() -> None:
         spending.check()
 
 
-@contextmanager
-def spending(budget: Budget) -> Iterator[None]:
+class spending:  # noqa: N801  (stands in a ``with`` statement like a function)
     """Run a request on a budget; a request inside of another spends the outer one's."""
-    if _current.get() is not None:
-        yield
-        return
-    token = _current.set(Spending(budget))
-    try:
-        yield
-    finally:
-        _current.reset(token)
+
+    __slots__ = ("_budget", "_token")
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._token: Token[Spending | None] | None = None
+
+    def __enter__(self) -> None:
+        if _current.get() is None:
+            self._token = _current.set(Spending(self._budget))
+
+    def __exit__(self, *fault: object) -> None:
+        if self._token is not None:
+            _current.reset(self._token)
 
 
 @contextmanager

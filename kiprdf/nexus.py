@@ -123,6 +123,7 @@ class Nexus(LinkedData):
         self._strict = strict_schema
         self._clock = clock or now
         self._budget = budget or Budget()
+        self._unhurried = replace(self._budget, timeout_s=None)
         self._catalog_cache: tuple[int, Catalog] | None = None
         self._schema_commit = 0
         self._seen: set[str] = set()
@@ -258,7 +259,7 @@ class Nexus(LinkedData):
 
     def _work(self) -> AbstractContextManager[None]:
         """The same for what takes as long as there is data."""
-        return spending(_limited.get().get(self) or replace(self._budget, timeout_s=None))
+        return spending(_limited.get().get(self, self._unhurried))
 
     def _load_bundled(self) -> None:
         """Apply the bundled capsules that are new or have changed."""
@@ -666,7 +667,7 @@ class Nexus(LinkedData):
             if marks is not None:
                 find = cast(ast.Find, bind(command, marks))
                 check(find, self._catalog())
-                made = prepared.prepare(find, self._store)
+                made = prepared.prepare(find, self._store, marks.values())
         self._known[text] = _Known(commit, marks or {}, made)
 
     def _execute(self, command: ast.Command, text: str, dry_run: bool = False) -> Answer:

@@ -6,10 +6,11 @@ Fetched where they are used instead, a variable that may be null there would mat
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from kiprdf.kql.scopes import PREDICATE_NAME, Binding, Frame
+from kiprdf.kql.scopes import PREDICATE_NAME, Binding, Frame, Scope
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.algebra import (
@@ -24,8 +25,35 @@ from kiprdf.sparql.algebra import (
     TriplePattern,
 )
 
+_NAMESPACES = {"attributes": vocab.ATTRIBUTE, "metadata": vocab.METADATA}
 FETCHES_A_GROUP = 8
 """Planning time grows with the fourth power of the OPTIONALs of one group."""
+
+
+Fetched: TypeAlias = tuple[str, str, str | None]
+"""A value of an element: variable, field and key."""
+
+
+def shown(
+    pattern: Pattern, scope: Scope, wanted: Iterable[Fetched], frame: Frame
+) -> tuple[Pattern, dict[Fetched, Variable]]:
+    """A pattern with the attributes and metadata that are to be shown, as far as they come cheap:
+    one group each, since the planner is not to order them."""
+    found: dict[Fetched, Variable] = {}
+    for name, field, key in wanted:
+        binding, namespace = scope[name], _NAMESPACES.get(field)
+        # A variable that may be unbound would match every element here.
+        if binding.nullable or binding.predicate or namespace is None or key is None:
+            continue
+        value = found[name, field, key] = frame.value(binding.carrier, field, key)
+        # What a FILTER looks at is there already, wherever its variable is bound.
+        if (field, key) not in frame.needs.get(name, ()):
+            triple = TriplePattern(binding.term, NamedNode(namespace + key), value)
+            optional = LeftJoin(UNIT, BGP((triple,)))
+            pattern = optional if pattern == UNIT else Lateral(pattern, optional)
+        if len(found) == FETCHES_A_GROUP:
+            break
+    return pattern, found
 
 
 def fetch(pattern: Pattern, bindings: Mapping[str, Binding], frame: Frame, iris: Iris) -> Pattern:
@@ -71,12 +99,9 @@ class _Fetch:
         value: Variable,
     ) -> Pattern:
         """A pattern with one value of a node; the value is unbound where the node has none."""
-        if field == "attributes":
+        if field in _NAMESPACES:
             assert key is not None
-            return _optional(pattern, (node, NamedNode(vocab.ATTRIBUTE + key), value))
-        if field == "metadata":
-            assert key is not None
-            return _optional(pattern, (node, NamedNode(vocab.METADATA + key), value))
+            return _optional(pattern, (node, NamedNode(_NAMESPACES[field] + key), value))
         if field == "name":
             return _optional(pattern, (node, vocab.LABEL, value))
         if field == "type":

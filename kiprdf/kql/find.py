@@ -2,81 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
 from typing import cast
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import NamedNode, Variable
 
-from kiprdf.budget import current
+from kiprdf.budget import check, current
 from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
+from kiprdf.kql.fetches import Fetched
 from kiprdf.kql.probe import probe
 from kiprdf.kql.reader import Reader
+from kiprdf.kql.results import Layout
+from kiprdf.kql.sets import is_set
 from kiprdf.kql.stages import is_anchored, is_linear, products, staged
-from kiprdf.kql.translate import translate
+from kiprdf.kql.translate import Translation, translate
+from kiprdf.kql.walk import MOST_READS, Walk, walk
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.iris import Iris, encode
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import prefixes
 from kiprdf.semantics.places import page_size
-from kiprdf.sparql.algebra import Pattern, Select
-from kiprdf.sparql.text import render, render_count
+from kiprdf.sparql.algebra import Count, Pattern, Select
+from kiprdf.sparql.text import filled, render, render_count
 from kiprdf.store import Store
 from kiprdf.store.base import Row, Watch
 
 CONCEPT, PROPOSITION = vocab.TYPE, vocab.REIFIES
 """The predicate of which every concept, every proposition, is the subject exactly once."""
 
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a FIND asks the store.
+    """What a FIND asks the store, and what stands in the cells of its rows.
 
-    ``names`` are the KQL variables of the SELECT's columns, ``predicates`` those of them that
-    hold predicates. ``paged`` tells whether the store cuts the page; ordered and grouped rows are
-    cut behind it.
+    ``paged`` tells whether the store cuts the page; ordered and grouped rows are cut behind it.
+    ``width`` are the variables of a solution, counted ones included.
     """
 
     select: Select
-    names: tuple[str, ...]
-    predicates: frozenset[str]
+    layout: Layout
     paged: bool
+    width: int
 
 
 def plan(find: ast.Find, iris: Iris, offset: int = 0) -> Plan:
-    """Compile a checked FIND."""
-    grouped = results.is_grouped(find)
-    projected = None if grouped else _shown_names(find)
-    pattern, scope = translate(find.where, iris, frozenset(projected) if projected else None)
-    names = tuple(scope) if projected is None else projected
-    paged = not find.order_by and not grouped
+    """Compile a checked FIND for a store in which its WHERE was probed."""
+    if results.is_grouped(find):
+        return _grouped(find, iris)
+    names = _names((*find.expressions, *(key.expression for key in find.order_by)))
+    # Of ordered rows a page alone is shown: what it shows is read for the page.
+    first = [key.expression for key in find.order_by] or find.expressions
+    translation = translate(find.where, iris, frozenset(names), _paths(first))
     limit = page_size(find.limit)
+    paged = not find.order_by
     select = Select(
-        tuple(scope[name].carrier for name in names),
-        pattern,
+        _variables(names, translation),
+        translation.pattern,
         # One more than the page tells whether there is a next page.
         limit=limit + 1 if paged and limit is not None else None,
         offset=offset if paged else 0,
+        distinct=_has_twins(names, translation),
     )
-    predicates = frozenset(name for name in names if scope[name].predicate)
-    return Plan(select, names, predicates, paged)
+    return Plan(select, _layout(names, translation), paged, len(names))
 
 
-def _shown_names(find: ast.Find) -> tuple[str, ...]:
-    """What is shown or ordered by; aggregates look at whole solutions instead."""
-    shown = (*find.expressions, *(key.expression for key in find.order_by))
-    return tuple(dict.fromkeys(results.variable_of(expression).name for expression in shown))
+def _grouped(find: ast.Find, iris: Iris) -> Plan:
+    """Aggregates look at whole solutions; what the store can count alone, it counts."""
+    plain = [e for e in find.expressions if not isinstance(e, ast.Aggregate)]
+    aggregates = [e for e in find.expressions if isinstance(e, ast.Aggregate)]
+    shown = [e.argument if isinstance(e, ast.Aggregate) else e for e in find.expressions]
+    translation = translate(find.where, iris, None, _paths(shown))
+    names, width = tuple(translation.scope), len(translation.scope)
+    has_twins = _has_twins(names, translation)
+    if has_twins or not all(_is_counted(aggregate, plain) for aggregate in aggregates):
+        select = Select(_variables(names, translation), translation.pattern, distinct=has_twins)
+        return Plan(select, _layout(names, translation), False, width)
+    names = _names(plain)
+    keys = _variables(names, translation)
+    layout = _layout(names, translation)
+    counts = {}
+    for number, aggregate in enumerate(dict.fromkeys(aggregates)):
+        carrier = translation.scope[results.variable_of(aggregate).name].carrier
+        name = Variable(f"count_of_{carrier.value}_{number}")
+        layout.counts[aggregate] = len(keys) + number
+        counts[aggregate] = Count(name, carrier, aggregate.distinct)
+    whole = Count(Variable("count_of_solutions_"))
+    select = Select(keys, translation.pattern, counts=(*counts.values(), whole))
+    return Plan(select, layout, False, width)
+
+
+def _is_counted(aggregate: ast.Aggregate, plain: Sequence[ast.Expression]) -> bool:
+    """Whether the counts of nodes add up to those of the groups they are in."""
+    if aggregate.function != "COUNT" or not isinstance(aggregate.argument, ast.Variable):
+        return False
+    return not aggregate.distinct or all(isinstance(key, ast.Variable) for key in plain)
+
+
+def _has_twins(names: Sequence[str], translation: Translation) -> bool:
+    """Whether two solutions may be alike in some names."""
+    known = {translation.scope[name].carrier for name in names}
+    return not is_set(translation.pattern, known)
+
+
+def _names(expressions: Iterable[ast.Expression]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(results.variable_of(e).name for e in expressions))
+
+
+def _paths(expressions: Iterable[ast.Expression]) -> list[Fetched]:
+    """The values that expressions look at, each once."""
+    paths = (e for e in expressions if isinstance(e, ast.Path))
+    return list(dict.fromkeys((path.variable.name, path.field, path.key) for path in paths))
+
+
+def _variables(names: Sequence[str], translation: Translation) -> tuple[Variable, ...]:
+    carriers = (translation.scope[name].carrier for name in names)
+    return (*carriers, *translation.values.values())
+
+
+def _layout(names: Sequence[str], translation: Translation) -> Layout:
+    indices = {name: index for index, name in enumerate(names)}
+    predicates = frozenset(name for name in names if translation.scope[name].predicate)
+    values = {path: len(names) + index for index, path in enumerate(translation.values)}
+    return Layout(indices, predicates, values)
 
 
 def run(find: ast.Find, store: Store) -> tuple[list[list[Json]], str | None]:
     """The columns of a checked FIND, and the cursor of the next page if there is one."""
     offset = cursor.decode(find)
     probe(find.where, store)
-    planned = plan(find, store.iris, offset)
-    rows = _rows(compiled(planned, store.iris), store)
-    columns, following = shaped(find, planned, rows, store, offset)
+    query = Query(plan(find, store.iris, offset), store.iris)
+    columns, following = shaped(find, query.plan, rows(query, store), store, offset)
     if following is None:
         return columns, None
     return columns, cursor.encode(find, store.commit(), following)
@@ -86,62 +148,87 @@ def shaped(
     find: ast.Find, planned: Plan, rows: list[Row], store: Store, offset: int
 ) -> tuple[list[list[Json]], int | None]:
     """The columns of one page, and where the next begins if there is one."""
-    solutions: list[results.Solution] = [
-        dict(zip(planned.names, cast(tuple[NamedNode | None, ...], row), strict=True))
-        for row in rows
-    ]
     limit = page_size(find.limit)
-    wanted = None if limit is None else limit + 1
     found, count = results.columns(
         find,
-        solutions,
-        planned.predicates,
+        rows,
+        planned.layout,
         Reader(store),
         offset=0 if planned.paged else offset,
-        limit=wanted,
+        limit=None if limit is None else limit + 1,
     )
     if limit is None or count <= limit:
         return found, None
     return [column[:limit] for column in found], offset + limit
 
 
-@dataclass(frozen=True, slots=True)
 class Query:
-    """A plan as SPARQL, how it is watched, and what must be counted before it is run."""
+    """A plan as a walk and as SPARQL, each made when it is needed first.
 
-    plan: Plan
-    text: str
-    watch: Watch
-    products: tuple[tuple[Pattern, Pattern], ...]
+    What may visit more solutions than it reads triples is watched; ``products`` must be counted
+    before it is run.
+    """
+
+    def __init__(self, planned: Plan, iris: Iris, marks: Collection[str] = ()) -> None:
+        self.plan = planned
+        self._iris = iris
+        self._marks = marks
+
+    @cached_property
+    def walk(self) -> Walk | None:
+        """None where there is none, and for a page behind the first: its order is the engine's."""
+        select = self.plan.select
+        return None if select.offset else walk(select, self._iris, self._marks)
+
+    @cached_property
+    def watch(self) -> Watch:
+        pattern = self.plan.select.pattern
+        if is_linear(pattern):
+            return "no"
+        # What begins at one element mostly ends before a thread has begun.
+        return "asking" if is_anchored(pattern) else "apart"
+
+    @cached_property
+    def products(self) -> list[tuple[Pattern, Pattern]]:
+        pattern = self.plan.select.pattern
+        return [] if is_linear(pattern) else products(pattern)
+
+    @cached_property
+    def text(self) -> str:
+        select = self.plan.select
+        if not is_linear(select.pattern):
+            select = replace(select, pattern=staged(select.pattern))
+        return text_of(select, self._iris)
 
 
-def compiled(planned: Plan, iris: Iris) -> Query:
-    """A plan as SPARQL; what may visit more solutions than it reads triples is watched."""
-    select, pattern = planned.select, planned.select.pattern
-    if is_linear(pattern):
-        return Query(planned, text_of(select, iris), "no", ())
-    # What begins at one element mostly ends before a thread has begun.
-    watch: Watch = "asking" if is_anchored(pattern) else "apart"
-    text = text_of(replace(select, pattern=staged(pattern)), iris)
-    return Query(planned, text, watch, tuple(products(pattern)))
-
-
-def _rows(query: Query, store: Store) -> list[Row]:
+def rows(query: Query, store: Store, names: Mapping[str, str] = NO_NAMES) -> list[Row]:
+    """The rows of a query, with names in the place of marks: walked, or else by the engine."""
     spending = current()
-    most = None if spending is None else spending.budget.max_product_rows
-    if most is not None:
+    budget = None if spending is None else spending.budget
+    if query.walk is not None and (budget is None or budget.allows(MOST_READS)):
+        check()
+        walked = query.walk.rows(store, names)
+        limit = query.plan.select.limit
+        if walked is not None and (limit is None or len(walked) < limit):
+            return walked
+    if budget is not None and budget.max_product_rows is not None:
         for sides in query.products:
-            _require_small(sides, most, store)
-    return store.select(query.text, watch=query.watch)
+            _require_small(sides, budget.max_product_rows, store)
+    text = filled(query.text, names, encode) if names else query.text
+    found = store.select(text, watch=query.watch)
+    if query.plan.select.counts and spending is not None:
+        number = sum(results.count(row[-1]) for row in found)
+        spending.check_rows(number, query.plan.width)
+    return found
 
 
 def _require_small(sides: tuple[Pattern, Pattern], most: int, store: Store) -> None:
     """Raise KIP_4002 when two patterns without a common variable have too many combinations."""
     left, right = (
-        cast(Literal, store.select(render_count(staged(side), most + 1), watch="apart")[0][0])
+        results.count(store.select(render_count(staged(side), most + 1), watch="apart")[0][0])
         for side in sides
     )
-    combinations = int(left.value) * int(right.value)
+    combinations = left * right
     if combinations > most:
         message = f"Two parts of WHERE share no variable, and have {combinations} combinations"
         hint = "Link them by a proposition, or ask for each of them alone."
@@ -164,12 +251,12 @@ def bindings(
     """What a checked WHERE binds to some variables together; rows with a null are left out."""
     probe(where, store)
     names = list(dict.fromkeys(target.name for target in targets))
-    pattern, scope = translate(where, store.iris, frozenset(names))
-    select = Select(tuple(scope[name].carrier for name in names), pattern)
-    planned = Plan(select, tuple(names), frozenset(), paged=True)
+    translation = translate(where, store.iris, frozenset(names))
+    select = Select(_variables(names, translation), translation.pattern)
+    planned = Plan(select, _layout(names, translation), True, len(names))
     places = [names.index(target.name) for target in targets]
     return [
         tuple(cast(NamedNode, row[place]) for place in places)
-        for row in _rows(compiled(planned, store.iris), store)
+        for row in rows(Query(planned, store.iris), store)
         if None not in row
     ]

@@ -8,21 +8,20 @@ or as a literal, and is replaced there.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pyoxigraph import NamedNode
 
 from kiprdf.kql import cursor
-from kiprdf.kql.find import Query, compiled, plan, shaped
-from kiprdf.kql.probe import check_patterns, exists, required
-from kiprdf.kql.segments import exact_node
+from kiprdf.kql.find import Query, plan, rows, shaped
+from kiprdf.kql.probe import check_patterns, exists
+from kiprdf.kql.segments import required
 from kiprdf.language import ast
 from kiprdf.language.names import name_fault
 from kiprdf.rdf.iris import encode
 from kiprdf.rdf.literals import Json
-from kiprdf.sparql.text import filled
 from kiprdf.store import Store
 
 _MARK = f"mark-{secrets.token_hex(8)}-"
@@ -64,14 +63,13 @@ def _placeholders(node: Any, in_names: bool) -> Iterator[ast.Placeholder]:
             yield from _placeholders(item, in_names)
 
 
-def prepare(find: ast.Find, store: Store) -> Prepared | None:
+def prepare(find: ast.Find, store: Store, marks: Collection[str]) -> Prepared | None:
     """Compile a checked FIND that was bound to marks; None for one whose size must be looked at."""
-    query = compiled(plan(find, store.iris), store.iris)
+    query = Query(plan(find, store.iris), store.iris, marks)
     if query.products:
         return None
     check_patterns(find.where, store)
-    nodes = [exact_node(exact, store.iris) for exact in required(find.where)]
-    return Prepared(find, query, tuple(dict.fromkeys(node.value for node in nodes if node)))
+    return Prepared(find, query, tuple(node.value for node in required(find.where, store.iris)))
 
 
 def values(marks: Mapping[str, str], parameters: Mapping[str, Any]) -> dict[str, str] | None:
@@ -99,8 +97,8 @@ def run(
         if not exists(NamedNode(iri), store):
             return None
     query = prepared.query
-    rows = store.select(filled(query.text, names, encode), watch=query.watch)
-    columns, offset = shaped(prepared.find, query.plan, rows, store, 0)
+    found = rows(query, store, names)
+    columns, offset = shaped(prepared.find, query.plan, found, store, 0)
     if offset is None:
         return columns, None
     return columns, cursor.encode(bound(), store.commit(), offset)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.errors import KipError, nearest, shown
-from kiprdf.kql.segments import Clause, checked_text, exact_clauses, exact_node
+from kiprdf.kql.segments import Clause, checked_text, exact_node, required
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
@@ -28,30 +27,16 @@ def probe(where: ast.Block, store: Store) -> None:
 
     Inside NOT, OPTIONAL and UNION a missing identity is no error: it does not match.
     """
-    for exact in required(where):
-        _require(exact, store)
+    for node, clause in required(where, store.iris).items():
+        if not exists(node, store):
+            raise not_found(clause, store)
     check_patterns(where, store)
-
-
-def required(where: ast.Block) -> Iterable[Clause]:
-    """The clauses of the mandatory pattern with an exact identity, which must exist."""
-    return exact_clauses(
-        clause
-        for clause in where.clauses
-        if isinstance(clause, ast.ConceptClause | ast.PropositionClause)
-    )
-
-
-def _require(clause: Clause, store: Store) -> None:
-    node = exact_node(clause, store.iris)
-    if node is not None and not exists(node, store):
-        raise not_found(clause, store)
 
 
 def exists(node: NamedNode, store: Store) -> bool:
     """Whether a node is a concept or a proposition of the store."""
     own = vocab.REIFIES if node.value.startswith(store.iris.propositions) else vocab.TYPE
-    return next(store.match(node, own, None), None) is not None
+    return bool(store.lookup(node, own, None, 1))
 
 
 def not_found(clause: Clause, store: Store) -> KipError:

@@ -2,40 +2,59 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any, TypeAlias, cast
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from kiprdf.errors import KipError
+from kiprdf.kql.fetches import Fetched
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.language.values import is_number
-from kiprdf.rdf.literals import Json, canonical_json
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json, canonical_json, to_json
+from kiprdf.store.base import Row
 
-Solution: TypeAlias = dict[str, NamedNode | None]
-"""A node by KQL variable; None is null."""
+Value: TypeAlias = Callable[[Row], Json]
+"""What an expression is in a row, nodes standing for themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What stands in which cell of a row.
+
+    ``names`` are the KQL variables, ``predicates`` those that hold predicates, ``values`` what was
+    fetched with the nodes, ``counts`` what the store has counted; without them it has to be done.
+    """
+
+    names: dict[str, int]
+    predicates: frozenset[str] = frozenset()
+    values: dict[Fetched, int] = field(default_factory=dict)
+    counts: dict[ast.Aggregate, int] = field(default_factory=dict)
 
 
 def columns(
     find: ast.Find,
-    solutions: Iterable[Solution],
-    predicates: frozenset[str],
+    rows: list[Row],
+    layout: Layout,
     reader: Reader,
     offset: int = 0,
     limit: int | None = None,
 ) -> tuple[list[list[Json]], int]:
-    """One page of a FIND as columns, one an expression, and the number of its rows.
-
-    ``predicates`` are the variables that hold predicates.
-    """
-    answers = _Answers(find, predicates, reader)
-    rows = answers.rows(solutions)
-    page = list(itertools.islice(rows, offset, None if limit is None else offset + limit))
-    return [[row[i] for row in page] for i in range(len(find.expressions))], len(page)
+    """One page of a FIND as columns, one an expression, and the number of its rows."""
+    answers = _Answers(find, layout, reader)
+    end = None if limit is None else offset + limit
+    if is_grouped(find):
+        page = answers.grouped(rows)[offset:end]
+        shown = [list(map(answers.shown, map(itemgetter(i), page))) for i in answers.indices]
+        return shown, len(page)
+    chosen = list(itertools.islice(answers.collapsed(answers.ordered(rows)), offset, end))
+    return [answers.column(expression, chosen) for expression in find.expressions], len(chosen)
 
 
 def is_grouped(find: ast.Find) -> bool:
@@ -53,122 +72,154 @@ def shape(find: ast.Find, found: list[list[Json]]) -> Json:
 
 
 class _Answers:
-    def __init__(self, find: ast.Find, predicates: frozenset[str], reader: Reader) -> None:
+    def __init__(self, find: ast.Find, layout: Layout, reader: Reader) -> None:
         self._find = find
-        self._predicates = predicates
+        self._layout = layout
         self._reader = reader
+        self.indices = range(len(find.expressions))
 
-    def rows(self, solutions: Iterable[Solution]) -> Iterable[list[Json]]:
-        """All rows in order, as JSON values."""
-        if is_grouped(self._find):
-            return self._grouped(solutions)
-        projected = self._collapsed(self._ordered(solutions))
-        return (
-            [self._shown(solution, expression) for expression in self._find.expressions]
-            for solution in projected
-        )
+    def column(self, expression: ast.Expression, rows: Sequence[Row]) -> list[Json]:
+        """What an expression is in some rows, as JSON."""
+        found = list(map(self._value(expression), rows))
+        if isinstance(expression, ast.Variable) and expression.name not in self._layout.predicates:
+            return list(map(self.shown, found))
+        return found
+
+    def shown(self, value: Json) -> Json:
+        return self._reader.object(value) if isinstance(value, NamedNode) else value
+
+    def _value(self, expression: ast.Expression) -> Value:
+        variable = variable_of(expression)
+        index = self._layout.names[variable.name]
+        if isinstance(expression, ast.Variable):
+            is_predicate = variable.name in self._layout.predicates
+            return _known(index, self._reader.predicate_name) if is_predicate else itemgetter(index)
+        path = cast(ast.Path, expression)
+        fetched = self._layout.values.get((variable.name, path.field, path.key))
+        if fetched is not None:
+            return _known(fetched, to_json)
+        if path.field == "name":
+            return _known(index, self._name)
+        return _known(index, lambda node: self._reader.value(node, path.field, path.key))
+
+    def _name(self, node: NamedNode) -> str | None:
+        name = self._reader.iris.name(node.value)
+        return name.name if isinstance(name, ConceptName) else None
 
     # Without aggregates -----------------------------------------------------------------------
 
-    def _collapsed(self, solutions: Iterable[Solution]) -> Iterable[Solution]:
-        """Solutions that are equal in all projected variables are one: the first in order."""
+    def collapsed(self, rows: Iterable[Row]) -> Iterable[Row]:
+        """Rows that are equal in all projected variables are one: the first in order."""
         names = self._projected()
-        seen: set[tuple[NamedNode | None, ...]] = set()
-        for solution in solutions:
-            key = tuple(solution[name] for name in names)
-            if key not in seen:
-                seen.add(key)
-                yield solution
+        if set(self._layout.names) <= set(names):
+            return rows
+        return _firsts(rows, self._cells(names))
 
     def _projected(self) -> list[str]:
         return list(dict.fromkeys(variable_of(e).name for e in self._find.expressions))
 
-    def _ordered(self, solutions: Iterable[Solution]) -> Iterable[Solution]:
+    def _cells(self, names: Iterable[str]) -> Callable[[Row], tuple[Any, ...]]:
+        indices = [self._layout.names[name] for name in names]
+        return lambda row: tuple([row[index] for index in indices])
+
+    def ordered(self, rows: list[Row]) -> list[Row]:
         if not self._find.order_by:
-            return solutions
-        names = self._projected()
-        ordered = sorted(solutions, key=lambda s: tuple(_iri(s[name]) for name in names))
+            return rows
+        cells = self._cells(self._projected())
+        ordered = sorted(rows, key=lambda row: [_iri(node) for node in cells(row)])
         for key in reversed(self._find.order_by):
-            value = functools.partial(self._value, expression=key.expression)
-            ordered = _sorted(ordered, value, key.descending)
+            ordered = _sorted(ordered, self._value(key.expression), key.descending)
         return ordered
-
-    def _value(self, solution: Solution, expression: ast.Expression) -> Json:
-        """What an expression is in a solution, nodes standing for themselves."""
-        assert not isinstance(expression, ast.Aggregate)
-        node = solution[variable_of(expression).name]
-        if node is None:
-            return None
-        if isinstance(expression, ast.Variable):
-            is_predicate = expression.name in self._predicates
-            return self._reader.predicate_name(node) if is_predicate else node
-        return self._reader.value(node, expression.field, expression.key)
-
-    def _shown(self, solution: Solution, expression: ast.Expression) -> Json:
-        value = self._value(solution, expression)
-        return self._reader.object(value) if isinstance(value, NamedNode) else value
 
     # With aggregates --------------------------------------------------------------------------
 
-    def _grouped(self, solutions: Iterable[Solution]) -> list[list[Json]]:
+    def grouped(self, rows: Iterable[Row]) -> list[list[Json]]:
         """One row a combination of the plain expressions' values (KIP 3.3)."""
         plain = [e for e in self._find.expressions if not isinstance(e, ast.Aggregate)]
-        groups: dict[tuple[Any, ...], list[Solution]] = {}
-        for solution in solutions:
-            identity = tuple(_identity(self._value(solution, expression)) for expression in plain)
-            groups.setdefault(identity, []).append(solution)
+        values = [self._value(expression) for expression in plain]
+        groups: dict[tuple[Any, ...], list[Row]] = {}
+        for row in rows:
+            identity = tuple([_identity(value(row)) for value in values])
+            groups.setdefault(identity, []).append(row)
         if not plain and not groups:
             groups[()] = []
         ranked = list(groups.values())
         if self._find.order_by:
-            names = list(dict.fromkeys(variable_of(expression).name for expression in plain))
+            cells = self._cells(dict.fromkeys(variable_of(expression).name for expression in plain))
             ranked.sort(
                 key=lambda group: min(
-                    (tuple(_iri(solution[name]) for name in names) for solution in group),
-                    default=(),
+                    ([_iri(node) for node in cells(row)] for row in group), default=[]
                 )
             )
-        rows = [self._group_row(group) for group in ranked]
+        found = [list(self._group_column(e, ranked)) for e in self._find.expressions]
+        shown: list[list[Json]] = list(map(list, zip(*found, strict=True)))
         for key in reversed(self._find.order_by):
             index = self._find.expressions.index(key.expression)
-            rows = _sorted(rows, lambda row, i=index: row[i], key.descending)  # type: ignore[misc]
-        return [[self._object(value) for value in row] for row in rows]
+            shown = _sorted(shown, itemgetter(index), key.descending)
+        return shown
 
-    def _object(self, value: Json) -> Json:
-        return self._reader.object(value) if isinstance(value, NamedNode) else value
+    def _group_column(
+        self, expression: ast.Expression, groups: Iterable[Sequence[Row]]
+    ) -> Iterable[Json]:
+        if not isinstance(expression, ast.Aggregate):
+            return map(_representative, itertools.repeat(self._value(expression)), groups)
+        counted = self._layout.counts.get(expression)
+        if counted is not None:
+            return (sum(count(row[counted]) for row in group) for group in groups)
+        value = self._value(expression.argument)
+        return (_aggregate(expression, list(map(value, group))) for group in groups)
 
-    def _group_row(self, group: Sequence[Solution]) -> list[Json]:
-        return [
-            self._aggregate(expression, group)
-            if isinstance(expression, ast.Aggregate)
-            else self._representative(expression, group)
-            for expression in self._find.expressions
-        ]
 
-    def _representative(self, expression: ast.Expression, group: Sequence[Solution]) -> Json:
-        """Values that are equal (3 and 3.0) are one key; the first in order stands for them."""
-        return min((self._value(solution, expression) for solution in group), key=_rank)
+def _firsts(rows: Iterable[Row], identity: Callable[[Row], tuple[Any, ...]]) -> Iterable[Row]:
+    seen: set[tuple[Any, ...]] = set()
+    for row in rows:
+        key = identity(row)
+        if key not in seen:
+            seen.add(key)
+            yield row
 
-    def _aggregate(self, aggregate: ast.Aggregate, group: Sequence[Solution]) -> Json:
-        values = [self._value(solution, aggregate.argument) for solution in group]
-        values = [value for value in values if value is not None]
-        match aggregate.function:
-            case "COUNT":
-                if aggregate.distinct:
-                    return len({_identity(value) for value in values})
-                return len(values)
-            case "MIN":
-                return min(values, key=_rank, default=None)
-            case "MAX":
-                return max(values, key=_rank, default=None)
-        numbers = [value for value in values if is_number(value)]
-        if aggregate.function == "AVG":
-            return math.fsum(n / len(numbers) for n in numbers) if numbers else None
-        total = sum(numbers)
-        if isinstance(total, float) and not math.isfinite(total):
-            message = "The SUM is beyond the range of a double."
-            raise KipError("KIP_4002", message, "Sum fewer values.", aggregate.span)
-        return total
+
+def _known(index: int, function: Callable[[Any], Json]) -> Value:
+    """A function of one cell; null where the cell is unbound."""
+
+    def value(row: Row) -> Json:
+        cell = row[index]
+        return None if cell is None else function(cell)
+
+    return value
+
+
+def _representative(value: Value, group: Sequence[Row]) -> Json:
+    """Values that are equal (3 and 3.0) are one key; the first in order stands for them."""
+    first = value(group[0])
+    return min(map(value, group), key=_rank) if is_number(first) else first
+
+
+def count(cell: object) -> int:
+    """The number that the store has counted."""
+    return int(cast(Literal, cell).value)
+
+
+def _aggregate(aggregate: ast.Aggregate, values: list[Json]) -> Json:
+    """An aggregate over the values of a group (KIP 3.3); nulls are left out."""
+    values = [value for value in values if value is not None]
+    match aggregate.function:
+        case "COUNT":
+            if aggregate.distinct:
+                return len({_identity(value) for value in values})
+            return len(values)
+        case "MIN":
+            return min(values, key=_rank, default=None)
+        case "MAX":
+            return max(values, key=_rank, default=None)
+    numbers = [value for value in values if is_number(value)]
+    if aggregate.function == "AVG":
+        return math.fsum(n / len(numbers) for n in numbers) if numbers else None
+    total = sum(numbers)
+    if isinstance(total, float) and not math.isfinite(total):
+        message = "The SUM is beyond the range of a double."
+        raise KipError("KIP_4002", message, "Sum fewer values.", aggregate.span)
+    return total
 
 
 def variable_of(expression: ast.Expression) -> ast.Variable:
@@ -218,5 +269,5 @@ def _sorted(items: Iterable[Any], value: Callable[[Any], Json], descending: bool
     keyed = [(value(item), item) for item in items]
     filled = [(sort_key(found), item) for found, item in keyed if found is not None]
     # Python's sort keeps equal items in their order in both directions, as ties need.
-    filled.sort(key=lambda pair: pair[0], reverse=descending)
+    filled.sort(key=itemgetter(0), reverse=descending)
     return [item for _, item in filled] + [item for found, item in keyed if found is None]

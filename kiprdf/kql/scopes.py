@@ -82,12 +82,13 @@ class Frame:
 
     A NOT opens a new frame, since its variables are private; so does, for the variables it shares
     with the outer solution, a UNION inside NOT or OPTIONAL. ``needs`` are the values that the
-    FILTERs of the frame look at.
+    FILTERs of the frame look at, ``probed`` the elements that are known to exist.
     """
 
     namer: Namer
     needs: Needs
     usage: Usage
+    probed: frozenset[NamedNode] = frozenset()
     _carriers: dict[str, Variable] = field(default_factory=dict)
     _values: dict[tuple[str, str, str | None], Variable] = field(default_factory=dict)
 
@@ -100,7 +101,7 @@ class Frame:
     def inner(self, needs: Needs, kept: Iterable[str] = ()) -> Frame:
         """A frame whose variables are new, except the kept ones. Values are known across both."""
         carriers = {name: self.carrier(name) for name in kept}
-        return Frame(self.namer, needs, self.usage, carriers, self._values)
+        return Frame(self.namer, needs, self.usage, self.probed, carriers, self._values)
 
     def is_used_outside(self, name: str, here: int) -> bool:
         """Whether anything but some mentions in one place looks at a variable."""

@@ -55,6 +55,21 @@ class Units:
     conditions: list[Expression] = field(default_factory=list)
 
 
+def required(where: ast.Block, iris: Iris) -> dict[NamedNode, Clause]:
+    """The exact identities of the mandatory pattern of a WHERE, which must exist."""
+    clauses = exact_clauses(
+        clause
+        for clause in where.clauses
+        if isinstance(clause, ast.ConceptClause | ast.PropositionClause)
+    )
+    found: dict[NamedNode, Clause] = {}
+    for clause in clauses:
+        node = exact_node(clause, iris)
+        if node is not None:
+            found.setdefault(node, clause)
+    return found
+
+
 def exact_node(clause: Clause, iris: Iris) -> NamedNode | None:
     """The node of an exact identity, ``{type, name}``, ``{id}`` or ``(id:)``; None for a pattern.
 
@@ -170,7 +185,8 @@ class _Segment:
         """One element by its identity; it must exist for the clause to match."""
         exact = exact_node(clause, self._iris)
         assert exact is not None
-        self._plain(TriplePattern(exact, predicate, self._fresh("exists")))
+        if exact not in self._frame.probed:
+            self._plain(TriplePattern(exact, predicate, self._fresh("exists")))
         if clause.variable is None:
             return exact
         node = self._node(clause.variable.name)

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import assert_never, cast
+from typing import NamedTuple, assert_never, cast
 
 from pyoxigraph import Variable
 
 from kiprdf.kql import expressions, fetches, joins, segments
 from kiprdf.kql.anchors import Value, anchors, conjuncts
+from kiprdf.kql.fetches import Fetched
 from kiprdf.kql.joins import lateral
 from kiprdf.kql.scopes import (
     PREDICATE_NAME,
@@ -47,17 +49,32 @@ from kiprdf.sparql.algebra import (
 )
 
 
-def translate(
-    where: ast.Block, iris: Iris, projected: frozenset[str] | None = None
-) -> tuple[Pattern, Scope]:
-    """The pattern of a WHERE, and how each KQL variable that it binds stands in it.
+class Translation(NamedTuple):
+    """The pattern of a WHERE, how each KQL variable that it binds stands in it, and the variables
+    of the values that it brings besides."""
 
-    ``projected`` are the names whose values matter; without it, all do.
+    pattern: Pattern
+    scope: Scope
+    values: dict[Fetched, Variable]
+
+
+def translate(
+    where: ast.Block,
+    iris: Iris,
+    projected: frozenset[str] | None = None,
+    values: Iterable[Fetched] = (),
+) -> Translation:
+    """The pattern of a WHERE.
+
+    It holds where the WHERE was probed: the exact identities of its mandatory pattern exist.
+    ``projected`` are the names whose values matter; without it, all do. ``values`` are wanted of
+    attributes and metadata; those come that hang on a variable which is surely bound.
     """
-    frame = Frame(Namer(), needs_of(where), Usage(projected, mention_counts(where)))
+    usage = Usage(projected, mention_counts(where))
+    frame = Frame(Namer(), needs_of(where), usage, frozenset(segments.required(where, iris)))
     block = _Block(iris, frame, {})
-    pattern = block.translate(where)
-    return pattern, block.scope
+    pattern, found = fetches.shown(block.translate(where), block.scope, values, frame)
+    return Translation(pattern, block.scope, found)
 
 
 class _Block:

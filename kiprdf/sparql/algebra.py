@@ -154,13 +154,28 @@ Expression: TypeAlias = Term | Call | Infix | Negation | In
 
 
 @dataclass(frozen=True, slots=True)
+class Count:
+    """``(COUNT(variable) AS name)``; without a variable, of whole solutions."""
+
+    name: Variable
+    variable: Variable | None = None
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Select:
-    """``SELECT DISTINCT variables { pattern } LIMIT limit OFFSET offset``."""
+    """``SELECT DISTINCT variables { pattern } LIMIT limit OFFSET offset``.
+
+    With ``counts`` it is ``SELECT variables counts { pattern } GROUP BY variables`` instead.
+    ``distinct`` is left out where no two solutions are alike anyway.
+    """
 
     variables: tuple[Variable, ...]
     pattern: Pattern
     limit: int | None = None
     offset: int = 0
+    counts: tuple[Count, ...] = ()
+    distinct: bool = True
 
 
 def variables(node: object) -> set[Variable]:

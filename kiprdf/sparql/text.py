@@ -32,14 +32,22 @@ def render(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> 
     ``prefixes`` (prefix to IRI) shorten the IRIs; only those in use are declared.
     """
     writer = _Writer(prefixes or {})
-    names = " ".join(map(str, query.variables)) or "*"
-    body = writer.group(query.pattern, 0)
-    text = f"SELECT DISTINCT {names} WHERE {body}"
+    names = " ".join(map(str, query.variables))
+    counts = "".join(map(_count, query.counts))
+    verb = "SELECT DISTINCT" if query.distinct and not counts else "SELECT"
+    text = f"{verb} {names + counts or '*'} WHERE {writer.group(query.pattern, 0)}"
+    if counts and names:
+        text += f"\nGROUP BY {names}"
     if query.limit is not None:
         text += f"\nLIMIT {query.limit}"
     if query.offset:
         text += f"\nOFFSET {query.offset}"
     return writer.declarations() + text
+
+
+def _count(count: algebra.Count) -> str:
+    counted = "*" if count.variable is None else str(count.variable)
+    return f" (COUNT({'DISTINCT ' if count.distinct else ''}{counted}) AS {count.name})"
 
 
 def filled(text: str, names: Mapping[str, str], encode: Callable[[str], str]) -> str:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Literal as OneOf
 from typing import Protocol, TypeAlias, TypeVar
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.delta import Delta
@@ -15,6 +15,7 @@ from kiprdf.store.delta import Delta
 T = TypeVar("T")
 Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
 Row: TypeAlias = tuple[Cell, ...]
+Statement: TypeAlias = Triple | Quad
 Watch: TypeAlias = OneOf["no", "asking", "apart"]
 """Whether a query asks if there is time, and whether it can be left behind besides."""
 
@@ -44,6 +45,9 @@ class Store(Protocol):
         object: NamedNode | Literal | Triple | None,
     ) -> Iterator[Triple]:
         """The triples of the default graph that fit a pattern; None fits everything."""
+
+    def lookup(self, subject: Cell, predicate: Cell, object: Cell, most: int) -> list[Statement]:
+        """The first triples of the default graph that fit a pattern, for whoever asks often."""
 
     def describe(self, node: NamedNode) -> list[Triple]:
         """What makes a node an element: the triples it is the subject of, its facts aside."""

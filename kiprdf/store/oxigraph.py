@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -26,7 +27,7 @@ from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
-from kiprdf.store.base import Row, Watch
+from kiprdf.store.base import Cell, Row, Statement, Watch
 from kiprdf.store.delta import Delta
 from kiprdf.store.lock import FairLock
 from kiprdf.store.watch import Life, call
@@ -65,6 +66,7 @@ class OxigraphStore:
         self._folder = folder
         self._lock = FairLock()
         self._closed = False
+        self._steps = 0
         self.iris = Iris(base)
         self.read_only = read_only
 
@@ -136,9 +138,12 @@ class OxigraphStore:
     @property
     def engine(self) -> Engine:
         """The pyoxigraph store, for bulk reading and raw SPARQL."""
+        self._require_open()
+        return self._engine
+
+    def _require_open(self) -> None:
         if self._closed:
             raise StoreError("The nexus is closed.")
-        return self._engine
 
     def select(self, query: str, *, watch: Watch = "no") -> list[Row]:
         engine = self.engine
@@ -158,6 +163,13 @@ class OxigraphStore:
     ) -> Iterator[Triple]:
         budget.check()
         return (quad.triple for quad in self._quads(subject, predicate, object, _DEFAULT))
+
+    def lookup(self, subject: Cell, predicate: Cell, object: Cell, most: int) -> list[Statement]:
+        try:
+            pattern: Any = (subject, predicate, object, _DEFAULT)
+            return list(islice(self.engine.quads_for_pattern(*pattern), most))
+        except _ENGINE_FAULTS as fault:
+            raise _unreadable(fault) from fault
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
@@ -183,21 +195,28 @@ class OxigraphStore:
         return found
 
     def read(self, function: Callable[[], T]) -> T:
+        self._require_open()
         if self.read_only:
             return function()
         for _ in range(READ_ATTEMPTS):
-            before = self.commit()
+            before = self._state()
             try:
                 result = function()
             except Exception:
                 # An error judged on two states may be wrong; on one state it is the answer.
-                if self.commit() == before:
+                if self._state() == before:
                     raise
                 continue
-            if self.commit() == before:
+            if self._state() == before:
                 return result
         with self._lock:
             return function()
+
+    def _state(self) -> int:
+        """Another number when a write has begun or ended; while one goes on, the commit tells
+        whether it is there yet."""
+        steps = self._steps
+        return steps if steps % 2 == 0 else -1 - self.commit()
 
     # Copying ----------------------------------------------------------------------------------
 
@@ -255,10 +274,13 @@ class OxigraphStore:
             self._note(removed, added, vocab.COMMIT, Literal(before + 1))
             for key, value in delta.records.items():
                 self._note(removed, added, NamedNode(_RECORD + encode(key)), Literal(value))
+            self._steps += 1
             try:
                 self.engine.update(render_update(removed, added))
             except (OSError, RuntimeError) as fault:
                 raise StoreError(f"The nexus cannot be written: {fault}") from fault
+            finally:
+                self._steps += 1
             if self.commit() != before + 1:
                 # A graph that has lost its log may take a write, and not show it.
                 raise StoreError("The nexus cannot be written: what was written is not there.")

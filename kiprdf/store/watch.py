@@ -29,8 +29,6 @@ PASSED = NamedNode(vocab.KIP + "function/passed")
 """The same, and counts what hops pass."""
 MOST_LEFT_BEHIND = 8
 """Queries that ran out of time and run on; beyond them no other is begun."""
-WIDTH = 8
-"""A solution of more variables counts for several."""
 _CHUNK = 1024
 _TRUE = Literal("true", datatype=vocab.BOOLEAN)
 
@@ -41,7 +39,6 @@ class Life:
     """Whether somebody waits for a query; ``functions`` are what the engine calls to know."""
 
     def __init__(self, spending: Spending | None) -> None:
-        self._most_rows = None if spending is None else spending.budget.max_rows
         self._most_passed = None if spending is None else spending.budget.max_hops_rows
         self._spending = spending
         self._deadline = math.inf if spending is None else spending.deadline
@@ -78,19 +75,17 @@ class Life:
         found = iter(found)
         while chunk := list(islice(found, _CHUNK)):
             rows += chunk
-            # What fills memory is the cells.
-            self._check(len(rows) * -(-len(tuple(rows[0])) // WIDTH))
-        self._check(0)
+            self._check(len(rows), len(tuple(rows[0])))
+        self._check(0, 0)
         return rows
 
-    def _check(self, number: int) -> None:
+    def _check(self, number: int, width: int) -> None:
         if self._spending is not None:
             self._spending.check()
         if self._fault is not None:
             raise self._fault
-        if self._most_rows is not None and number > self._most_rows:
-            message = f"There are more than {self._most_rows} solutions."
-            raise KipError("KIP_4002", message)
+        if self._spending is not None:
+            self._spending.check_rows(number, width)
 
 
 def call(function: Callable[[Life], T], spending: Spending | None, *, apart: bool = True) -> T:

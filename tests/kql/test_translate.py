@@ -162,8 +162,24 @@ def test_a_value_that_not_and_optional_look_at_is_fetched_once_outside() -> None
     assert _fetches(pattern(where), "x") == 1
 
 
-def test_a_value_that_is_only_shown_is_not_fetched() -> None:
-    assert _fetches(pattern('?a {type: "T"}', "?a.attributes.x"), "x") == 0
+def test_a_value_that_is_shown_comes_with_its_node() -> None:
+    assert _fetches(pattern('?a {type: "T"}', "?a.attributes.x, ?a.attributes.x"), "x") == 1
+
+
+def test_a_value_that_is_shown_and_looked_at_is_fetched_once() -> None:
+    where = '?a {type: "T"} UNION { ?a {type: "U"} } FILTER(?a.attributes.x == 1)'
+    assert _fetches(pattern(where, "?a.attributes.x"), "x") == 2
+
+
+def test_a_value_of_what_may_be_null_does_not() -> None:
+    where = '?a {type: "T"} OPTIONAL { (?a, "p", ?b) }'
+    assert _fetches(pattern(where, "?b.attributes.x"), "x") == 0
+
+
+def test_of_what_is_ordered_only_the_key_comes_with_its_node() -> None:
+    command = 'FIND(?a.attributes.x) WHERE { ?a {type: "T"} } ORDER BY ?a.attributes.y'
+    ordered = plan(bind(parse(command), {}), IRIS).select.pattern  # type: ignore[arg-type]
+    assert (_fetches(ordered, "x"), _fetches(ordered, "y")) == (0, 1)
 
 
 def test_every_branch_of_a_union_fetches_its_own_values() -> None:
