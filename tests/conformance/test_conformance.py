@@ -11,6 +11,7 @@ import pytest
 import kiprdf
 from kiprdf.language import ast
 from tests.conformance.compare import verdict
+from tests.shortcuts import no_shortcuts
 
 FOLDER = Path(__file__).parent
 FILES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json"))}
@@ -19,6 +20,11 @@ CASES = [
     for name, content in FILES.items()
     for case in content["cases"]
 ]
+
+
+def _finds(case: Any) -> bool:
+    """Whether a case asks with FIND, or writes where a WHERE finds."""
+    return "WHERE" in json.dumps(case.values)
 
 
 def _width(command: str | None) -> int:
@@ -37,10 +43,9 @@ def _request(step: dict[str, Any]) -> dict[str, Any]:
     return {name: step[name] for name in names if name in step}
 
 
-def _run(nexus: kiprdf.Nexus, step: dict[str, Any]) -> None:
+def _run(nexus: kiprdf.Nexus, step: dict[str, Any], times: int) -> None:
     call = nexus.execute_kip_readonly if step.get("readonly") else nexus.execute_kip
-    # A FIND that comes again is remembered, and must answer as it did.
-    for _ in range(3 if str(step.get("command")).lstrip().startswith("FIND") else 1):
+    for _ in range(times if str(step.get("command")).lstrip().startswith("FIND") else 1):
         response = call(_request(step))
         wrong = verdict(
             step["expect"], response, step.get("ordered", False), _width(step.get("command"))
@@ -50,14 +55,25 @@ def _run(nexus: kiprdf.Nexus, step: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("content", "case"), CASES)
 def test_case(content: dict[str, Any], case: dict[str, Any]) -> None:
+    # A FIND that comes again is remembered, and must answer as it did.
+    _play(content, case, 3)
+
+
+@pytest.mark.parametrize(("content", "case"), [case for case in CASES if _finds(case)])
+def test_case_without_shortcuts(content: dict[str, Any], case: dict[str, Any]) -> None:
+    with no_shortcuts():
+        _play(content, case, 1)
+
+
+def _play(content: dict[str, Any], case: dict[str, Any], times: int) -> None:
     with kiprdf.Nexus.memory(**content.get("nexus", {})) as nexus:
         for step in content.get("setup", ()):
             request = {"command": step} if isinstance(step, str) else step
             response = nexus.execute_kip(request)
             assert "error" not in response, response
-        _run(nexus, case)
+        _run(nexus, case, times)
         for step in case.get("then", ()):
-            _run(nexus, step)
+            _run(nexus, step, times)
 
 
 def test_every_case_names_its_section() -> None:
