@@ -182,23 +182,25 @@ class Query:
 
     @cached_property
     def watch(self) -> Watch:
-        pattern = self.plan.select.pattern
-        if is_linear(pattern):
+        if self._is_linear:
             return "no"
         # What begins at one element mostly ends before a thread has begun.
-        return "asking" if is_anchored(pattern) else "apart"
+        return "asking" if is_anchored(self.plan.select.pattern) else "apart"
 
     @cached_property
     def products(self) -> list[tuple[Pattern, Pattern]]:
-        pattern = self.plan.select.pattern
-        return [] if is_linear(pattern) else products(pattern)
+        return [] if self._is_linear else products(self.plan.select.pattern)
 
     @cached_property
     def text(self) -> str:
         select = self.plan.select
-        if not is_linear(select.pattern):
+        if not self._is_linear:
             select = replace(select, pattern=staged(select.pattern))
         return text_of(select, self._iris)
+
+    @cached_property
+    def _is_linear(self) -> bool:
+        return is_linear(self.plan.select.pattern)
 
 
 def rows(query: Query, store: Store, names: Mapping[str, str] = NO_NAMES) -> list[Row]:

@@ -13,6 +13,8 @@ from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple, Variable
 
+from kiprdf.kql import conditions
+from kiprdf.kql.conditions import Solution, Test, Unsure
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, encode
 from kiprdf.sparql.algebra import (
@@ -26,7 +28,6 @@ from kiprdf.sparql.algebra import (
     Filter,
     Lateral,
     LeftJoin,
-    Negation,
     OneOrMore,
     Pattern,
     Project,
@@ -43,11 +44,9 @@ from kiprdf.store.base import Cell, Row, Statement
 MOST_READS = 1_000
 """Triples and looks of one walk; beyond them the engine's own way is as good."""
 
-Solution: TypeAlias = list[Cell]
-"""A term by slot; None is unbound."""
+_Nodes: TypeAlias = dict[Cell, None]
 Step: TypeAlias = "Callable[[list[Solution], _Reads], list[Solution]]"
 """The solutions that some solutions have in a pattern, which sees them."""
-Test: TypeAlias = Callable[[Solution], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class Walk:
             start[slot] = _filled(start[slot], names)
         try:
             found = _chained(self.steps, [start], _Reads(store))
-        except _TooMuch:
+        except (_TooMuch, Unsure):
             return None
         if self.counts:
             return self._counted(found)
@@ -94,7 +93,7 @@ def walk(select: Select, iris: Iris, marks: Collection[str] = ()) -> Walk | None
     compiler = _Compiler(iris)
     try:
         steps = compiler.pattern(select.pattern, set())
-    except _NoWalk:
+    except Unsure:
         return None
     columns = tuple(map(compiler.slot, select.variables))
     counts = tuple(
@@ -122,10 +121,6 @@ def _filled(cell: Cell, names: Mapping[str, str]) -> Cell:
     elif isinstance(cell, Literal) and cell.value in names:
         return Literal(names[cell.value])
     return cell
-
-
-class _NoWalk(Exception):
-    """The pattern cannot be walked."""
 
 
 class _TooMuch(Exception):
@@ -181,7 +176,7 @@ class _Compiler:
                 return [self._union(pattern.branches, bound)]
             case Filter():
                 inner = self.pattern(pattern.pattern, bound)
-                return [*inner, _filter(self._test(pattern.condition))]
+                return [*inner, _filter(conditions.judge(pattern.condition, self.slot))]
             case Extend():
                 inner = self.pattern(pattern.pattern, bound)
                 extended = self._extend(self.slot(pattern.variable), pattern.expression)
@@ -189,7 +184,7 @@ class _Compiler:
                 return [*inner, extended]
             case Project():
                 return [self._project(pattern, bound)]
-        raise _NoWalk
+        raise Unsure
 
     def _union(self, branches: Iterable[Pattern], bound: set[Variable]) -> Step:
         sides = [(branch, set(bound)) for branch in branches]
@@ -200,7 +195,7 @@ class _Compiler:
     def _project(self, pattern: Project, bound: set[Variable]) -> Step:
         hidden = variables(pattern.pattern) - set(pattern.variables)
         if hidden & bound:
-            raise _NoWalk
+            raise Unsure
         inner = self.pattern(pattern.pattern, set(bound))
         bound |= set(pattern.variables)
         return _distinct(inner, [self.slot(variable) for variable in hidden])
@@ -214,7 +209,7 @@ class _Compiler:
                 ((_effort(triple, bound), triple) for triple in triples), key=lambda pair: pair[0]
             )
             if effort == _UNBOUNDED:
-                raise _NoWalk
+                raise Unsure
             triples.remove(best)
             steps.append(self._triple(best, bound))
             bound |= variables(best)
@@ -249,24 +244,21 @@ class _Compiler:
 
     # Conditions and values --------------------------------------------------------------------
 
-    def _test(self, condition: Expression) -> Test:
-        match condition:
-            case Call(function="sameTerm", arguments=(Variable() | NamedNode() as left, right)):
-                if isinstance(right, Variable | NamedNode):
-                    return _same(self.slot(left), self.slot(right))
-            case Call(function="BOUND", arguments=(Variable() as variable,)):
-                return _is_bound(self.slot(variable))
-            case Negation(operand=Call(function="BOUND", arguments=(Variable() as variable,))):
-                return _is_unbound(self.slot(variable))
-        raise _NoWalk
-
     def _extend(self, slot: int, expression: Expression) -> Step:
         match expression:
             case Variable() | NamedNode() | Literal():
                 return _bind(slot, self.slot(expression))
             case Call(function="COALESCE", arguments=(Variable() as first, NamedNode() as second)):
                 return _bind(slot, self.slot(first), self.slot(second))
-        raise _NoWalk
+            case Call(
+                function="STRAFTER",
+                arguments=(
+                    Call(function="STR", arguments=(Variable() as node,)),
+                    Literal() as start,
+                ),
+            ):
+                return _rest(slot, self.slot(node), start.value)
+        raise Unsure
 
 
 _UNBOUNDED = 9
@@ -404,25 +396,27 @@ def _unify(solution: Solution, parts: tuple[int, int, int], fact: Triple) -> boo
 def _closure(near: int, predicate: int, far: int, forward: bool) -> Step:
     """``p+`` from one end: every node that some hops reach, once."""
 
-    def reached(start: Cell, along: Cell, reads: _Reads) -> list[Cell]:
-        found: dict[Cell, None] = {}
+    def reached(start: Cell, along: Cell, reads: _Reads, known: dict[Cell, list[Cell]]) -> _Nodes:
+        found: _Nodes = {}
         waiting = [start]
         while waiting:
             node = waiting.pop()
-            if forward:
-                ends: list[Cell] = [quad.object for quad in reads(node, along, None)]
-            else:
-                ends = [quad.subject for quad in reads(None, along, node)]
-            for end in ends:
+            if node not in known:
+                if forward:
+                    known[node] = [quad.object for quad in reads(node, along, None)]
+                else:
+                    known[node] = [quad.subject for quad in reads(None, along, node)]
+            for end in known[node]:
                 if end not in found:
                     found[end] = None
                     waiting.append(end)
-        return list(found)
+        return found
 
     def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
         found = []
+        known: dict[Cell, list[Cell]] = {}
         for solution in solutions:
-            for node in reached(solution[near], solution[predicate], reads):
+            for node in reached(solution[near], solution[predicate], reads, known):
                 if solution[far] is None or solution[far] == node:
                     copy = solution.copy()
                     copy[far] = node
@@ -475,18 +469,6 @@ def _filter(test: Test) -> Step:
     return step
 
 
-def _same(left: int, right: int) -> Test:
-    return lambda solution: solution[left] is not None and solution[left] == solution[right]
-
-
-def _is_bound(slot: int) -> Test:
-    return lambda solution: solution[slot] is not None
-
-
-def _is_unbound(slot: int) -> Test:
-    return lambda solution: solution[slot] is None
-
-
 def _bind(slot: int, *sources: int) -> Step:
     def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
         found = []
@@ -494,6 +476,21 @@ def _bind(slot: int, *sources: int) -> Step:
             copy = solution.copy()
             cells = (solution[source] for source in sources)
             copy[slot] = next((cell for cell in cells if cell is not None), None)
+            found.append(copy)
+        return found
+
+    return step
+
+
+def _rest(slot: int, node: int, start: str) -> Step:
+    """The name in the IRI of a type or a predicate."""
+
+    def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
+        found = []
+        for solution in solutions:
+            copy, cell = solution.copy(), solution[node]
+            if cell is not None:
+                copy[slot] = Literal(cast(NamedNode, cell).value.partition(start)[2])
             found.append(copy)
         return found
 

@@ -6,7 +6,7 @@ correlated join of SEP-0006: its right side is evaluated once a solution of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -45,9 +45,20 @@ class TripleTerm:
 
 @dataclass(frozen=True, slots=True)
 class TriplePattern:
+    """``names`` are its variables, which the compiler asks for again and again."""
+
     subject: Term
     predicate: Term | Alternative | OneOrMore
     object: Term | TripleTerm
+    names: frozenset[Variable] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        terms: tuple[object, ...] = (self.subject, self.predicate, self.object)
+        if isinstance(self.object, TripleTerm):
+            fact = self.object
+            terms = (self.subject, fact.subject, fact.predicate, fact.object)
+        names = frozenset([term for term in terms if isinstance(term, Variable)])
+        object.__setattr__(self, "names", names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +195,10 @@ def variables(node: object) -> set[Variable]:
         return {node}
     if isinstance(node, NamedNode | Literal):
         return set()
-    if isinstance(node, TriplePattern | TripleTerm):
-        # Most of what is asked for, told without a look at its fields.
-        terms = (node.subject, node.predicate, node.object)
-        names = {term for term in terms if isinstance(term, Variable)}
-        return names | variables(node.object) if isinstance(node.object, TripleTerm) else names
+    if isinstance(node, TriplePattern):
+        return set(node.names)
+    if isinstance(node, BGP):
+        return set().union(*[triple.names for triple in node.triples])
     if isinstance(node, tuple):
         return set().union(*map(variables, node))
     if hasattr(node, "__dataclass_fields__"):
