@@ -33,7 +33,7 @@ from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
 from kiprdf.kql import find as kql
 from kiprdf.kql import prepared, results
-from kiprdf.kql.prepared import Prepared
+from kiprdf.kql.prepared import Filled, Form, Places, Prepared
 from kiprdf.kql.probe import exists
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
@@ -75,6 +75,8 @@ _limited: ContextVar[Mapping[Nexus, Budget]] = ContextVar("kiprdf_limited", defa
 _parse_again = functools.lru_cache(maxsize=256)(parse)
 _REMEMBERED_CHARACTERS = 8 * 1024
 _REMEMBERED_TEXTS = 256
+_REMEMBERED_FORMS = 16
+"""Of one text, for parameters of other kinds."""
 
 
 def _parse(text: str) -> ast.Command:
@@ -90,11 +92,27 @@ class Answer(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What is known of a text since a commit: the FIND compiled with marks, if it can be."""
+    """What is known of a text since a commit: where its placeholders stand, if it is a FIND, and
+    what it was compiled to for some kinds of parameters."""
 
     commit: int
-    marks: dict[str, str]
-    find: Prepared | None
+    places: Places | None
+    forms: dict[Form, Prepared | None]
+
+
+class _Found(NamedTuple):
+    """What a FIND has found: columns, and the cursor of the next page."""
+
+    find: ast.Find
+    columns: list[list[Json]]
+    cursor: str | None
+
+    def answer(self) -> Answer:
+        return Answer(results.shape(self.find, self.columns), self.cursor)
+
+    def rows(self) -> Rows:
+        names = tuple(expression_text(expression) for expression in self.find.expressions)
+        return Rows(names, tuple(zip(*self.columns, strict=True)), self.cursor)
 
 
 class Nexus(LinkedData):
@@ -352,7 +370,7 @@ class Nexus(LinkedData):
         with self._request():
             quick = self._quick(command, parameters or {})
             if quick is not None:
-                return quick
+                return quick.answer()
             prepared = self._prepare(command, parameters or {}, readonly)
             return self._execute(prepared, command, dry_run)
 
@@ -366,7 +384,7 @@ class Nexus(LinkedData):
             if quick is None:
                 command = self._prepare(text, parameters, readonly)
                 executing = isinstance(command, ast.Manipulation)
-            answer = quick or self._execute(command, text, dry_run)
+            answer = quick.answer() if quick else self._execute(command, text, dry_run)
         except KipError as error:
             response = protocol.Response(error=protocol.error_object(error))
             return response.to_json(), executing and not self._is_malformed(command, error)
@@ -394,19 +412,20 @@ class Nexus(LinkedData):
         with self._request():
             quick = self._quick(command, parameters)
             if quick is not None:
-                return quick.result
+                return results.shape(quick.find, quick.columns)
             return self._execute(self._prepare(command, parameters), command).result
 
     def find(self, command: str, /, **parameters: Any) -> Rows:
         """Run a FIND and return its rows, one column an expression; raises ``KipError``."""
         with self._request():
+            quick = self._quick(command, parameters)
+            if quick is not None:
+                return quick.rows()
             found = self._prepare_one(ast.Find, "FIND", command, parameters)
-            return self._guarded(command, lambda: self._rows(found))
+            return self._guarded(command, lambda: self._found(found)).rows()
 
-    def _rows(self, found: ast.Find) -> Rows:
-        columns, cursor = self._store.read(lambda: self._find(found))
-        names = tuple(expression_text(expression) for expression in found.expressions)
-        return Rows(names, tuple(zip(*columns, strict=True)), cursor)
+    def _found(self, find: ast.Find) -> _Found:
+        return _Found(find, *self._store.read(lambda: self._find(find)))
 
     def explain(self, command: str, /, **parameters: Any) -> str:
         """The SPARQL that this store would run for a FIND."""
@@ -629,46 +648,57 @@ class Nexus(LinkedData):
             message = "The nexus is open read-only."
             raise KipError("KIP_1001", message, "Open it for writing.", _keyword(command))
 
-    def _quick(self, text: Any, parameters: Mapping[str, Any]) -> Answer | None:
-        """The answer to a FIND whose text was seen before; None where a closer look is due."""
+    def _quick(self, text: Any, parameters: Mapping[str, Any]) -> _Found | None:
+        """What a FIND finds whose text was seen before; None where a closer look is due."""
         if not isinstance(text, str) or len(text) > _REMEMBERED_CHARACTERS:
             return None
         known = self._known.get(text)
         if known is None or known.commit < self._schema_commit:
-            self._guarded(text, lambda: self._remember(text))
+            known = self._guarded(text, lambda: self._remember(text))
+        if known is None or known.places is None:
             return None
-        names = prepared.values(known.marks, parameters)
-        if names is None or known.find is None:
+        filled = prepared.fill(known.places, parameters)
+        if filled is None:
             return None
-        quick = known.find
+        quick = known.forms.get(filled.form)
+        if quick is None:
+            self._guarded(text, lambda: self._compile(text, known, filled))
+            return None
 
         def bound() -> ast.Find:
             return cast(ast.Find, bind(_parse(text), parameters))
 
         def found() -> tuple[list[list[Json]], str | None] | None:
             is_stale = known.commit < self._schema_commit
-            return None if is_stale else prepared.run(quick, names, self._store, bound)
+            return None if is_stale else prepared.run(quick, filled.filling, self._store, bound)
 
         answer = self._guarded(text, lambda: self._store.read(found))
-        return None if answer is None else Answer(results.shape(quick.find, answer[0]), answer[1])
+        return None if answer is None else _Found(quick.find, *answer)
 
-    def _remember(self, text: str) -> None:
-        """Compile a FIND for the next time, when its text comes for the second time."""
+    def _remember(self, text: str) -> _Known | None:
+        """What is known of a text that comes for the second time."""
         if text not in self._seen:
             if len(self._seen) >= _REMEMBERED_TEXTS:
                 self._seen.clear()
                 self._known.clear()
             self._seen.add(text)
-            return
-        commit, marks, made = self._store.commit(), None, None
+            return None
+        commit, places = self._store.commit(), None
         with suppress(KipError):
-            command = _parse(text)
-            marks = prepared.marks(command)
-            if marks is not None:
-                find = cast(ast.Find, bind(command, marks))
-                check(find, self._catalog())
-                made = prepared.prepare(find, self._store, marks.values())
-        self._known[text] = _Known(commit, marks or {}, made)
+            places = prepared.places(_parse(text))
+        known = self._known[text] = _Known(commit, places, {})
+        return known
+
+    def _compile(self, text: str, known: _Known, filled: Filled) -> None:
+        """Compile a FIND for parameters of some kinds, once."""
+        if filled.form in known.forms or len(known.forms) >= _REMEMBERED_FORMS:
+            return
+        made = None
+        with suppress(KipError):
+            find = cast(ast.Find, bind(_parse(text), filled.marks))
+            check(find, self._catalog())
+            made = prepared.prepare(find, self._store, filled.filling)
+        known.forms[filled.form] = made
 
     def _execute(self, command: ast.Command, text: str, dry_run: bool = False) -> Answer:
         return self._guarded(text, lambda: self._run(command, dry_run))
@@ -698,8 +728,7 @@ class Nexus(LinkedData):
         if isinstance(command, ast.Manipulation):
             return Answer(self._manipulate(command, dry_run))
         if isinstance(command, ast.Find):
-            columns, cursor = self._store.read(lambda: self._find(command))
-            return Answer(results.shape(command, columns), cursor)
+            return self._found(command).answer()
         return self._store.read(lambda: self._look(command))
 
     def _find(self, command: ast.Find) -> tuple[list[list[Json]], str | None]:

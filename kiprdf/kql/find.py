@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import cast
 
 from pyoxigraph import NamedNode, Variable
@@ -23,19 +22,17 @@ from kiprdf.kql.translate import Translation, translate
 from kiprdf.kql.walk import MOST_READS, Walk, walk
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import Iris, encode
+from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import prefixes
 from kiprdf.semantics.places import page_size
 from kiprdf.sparql.algebra import Count, Pattern, Select
-from kiprdf.sparql.text import filled, render, render_count
+from kiprdf.sparql.text import NOTHING, Filling, render, render_count
 from kiprdf.store import Store
 from kiprdf.store.base import Row, Watch
 
 CONCEPT, PROPOSITION = vocab.TYPE, vocab.REIFIES
 """The predicate of which every concept, every proposition, is the subject exactly once."""
-
-NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,19 +163,19 @@ class Query:
     """A plan as a walk and as SPARQL, each made when it is needed first.
 
     What may visit more solutions than it reads triples is watched; ``products`` must be counted
-    before it is run.
+    before it is run. The filling tells which marks there are.
     """
 
-    def __init__(self, planned: Plan, iris: Iris, marks: Collection[str] = ()) -> None:
+    def __init__(self, planned: Plan, iris: Iris, filling: Filling = NOTHING) -> None:
         self.plan = planned
         self._iris = iris
-        self._marks = marks
+        self._filling = filling
 
     @cached_property
     def walk(self) -> Walk | None:
         """None where there is none, and for a page behind the first: its order is the engine's."""
         select = self.plan.select
-        return None if select.offset else walk(select, self._iris, self._marks)
+        return None if select.offset else walk(select, self._iris, self._filling)
 
     @cached_property
     def watch(self) -> Watch:
@@ -203,21 +200,20 @@ class Query:
         return is_linear(self.plan.select.pattern)
 
 
-def rows(query: Query, store: Store, names: Mapping[str, str] = NO_NAMES) -> list[Row]:
-    """The rows of a query, with names in the place of marks: walked, or else by the engine."""
+def rows(query: Query, store: Store, filling: Filling = NOTHING) -> list[Row]:
+    """The rows of a query, its marks filled: walked, or else by the engine."""
     spending = current()
     budget = None if spending is None else spending.budget
     if query.walk is not None and (budget is None or budget.allows(MOST_READS)):
         check()
-        walked = query.walk.rows(store, names)
+        walked = query.walk.rows(store, filling)
         limit = query.plan.select.limit
         if walked is not None and (limit is None or len(walked) < limit):
             return walked
     if budget is not None and budget.max_product_rows is not None:
         for sides in query.products:
             _require_small(sides, budget.max_product_rows, store)
-    text = filled(query.text, names, encode) if names else query.text
-    found = store.select(text, watch=query.watch)
+    found = store.select(filling.text(query.text), watch=query.watch)
     if query.plan.select.counts and spending is not None:
         number = sum(results.count(row[-1]) for row in found)
         spending.check_rows(number, query.plan.width)

@@ -7,7 +7,7 @@ time. A walk that grows ends, and the query is asked as SPARQL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -16,7 +16,7 @@ from pyoxigraph import Literal, NamedNode, Triple, Variable
 from kiprdf.kql import conditions
 from kiprdf.kql.conditions import Solution, Test, Unsure
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import Iris, encode
+from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.algebra import (
     BGP,
     UNIT,
@@ -38,6 +38,7 @@ from kiprdf.sparql.algebra import (
     Union,
     variables,
 )
+from kiprdf.sparql.text import Filling
 from kiprdf.store import Store
 from kiprdf.store.base import Cell, Row, Statement
 
@@ -63,11 +64,11 @@ class Walk:
     columns: tuple[int, ...]
     counts: tuple[tuple[int | None, bool], ...]
 
-    def rows(self, store: Store, names: Mapping[str, str]) -> list[Row] | None:
-        """The distinct rows, with names in the place of marks; None when there is too much."""
+    def rows(self, store: Store, filling: Filling) -> list[Row] | None:
+        """The distinct rows, the marks filled; None when there is too much."""
         start = self.start.copy()
         for slot in self.marked:
-            start[slot] = _filled(start[slot], names)
+            start[slot] = cast(Cell, filling.term(start[slot]))
         try:
             found = _chained(self.steps, [start], _Reads(store))
         except (_TooMuch, Unsure):
@@ -88,7 +89,7 @@ class Walk:
         ]
 
 
-def walk(select: Select, iris: Iris, marks: Collection[str] = ()) -> Walk | None:
+def walk(select: Select, iris: Iris, filling: Filling) -> Walk | None:
     """A query as a walk; None where it begins at no named element, or does what no walk does."""
     compiler = _Compiler(iris)
     try:
@@ -101,7 +102,7 @@ def walk(select: Select, iris: Iris, marks: Collection[str] = ()) -> Walk | None
         for count in select.counts
     )
     cells = compiler.cells
-    marked = [slot for slot, cell in enumerate(cells) if any(mark in str(cell) for mark in marks)]
+    marked = [slot for slot, cell in enumerate(cells) if filling.term(cell) is not cell]
     return Walk(cells, marked, steps, columns, counts)
 
 
@@ -110,17 +111,6 @@ def _count(group: list[Solution], slot: int | None, distinct: bool) -> Literal:
         return Literal(len(group))
     cells = [solution[slot] for solution in group if solution[slot] is not None]
     return Literal(len(set(cells)) if distinct else len(cells))
-
-
-def _filled(cell: Cell, names: Mapping[str, str]) -> Cell:
-    if isinstance(cell, NamedNode):
-        iri = cell.value
-        for mark, name in names.items():
-            if mark in iri:
-                return NamedNode(iri.replace(mark, encode(name)))
-    elif isinstance(cell, Literal) and cell.value in names:
-        return Literal(names[cell.value])
-    return cell
 
 
 class _TooMuch(Exception):

@@ -6,13 +6,15 @@ Every value passes through ``_term``: pyoxigraph prints the term, and no text is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import assert_never
+from collections.abc import Iterable, Mapping
+from typing import TypeVar, assert_never
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
 
 from kiprdf.sparql import algebra
 from kiprdf.sparql.algebra import Expression, Pattern, Term
+
+T = TypeVar("T")
 
 _LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
@@ -50,20 +52,49 @@ def _count(count: algebra.Count) -> str:
     return f" (COUNT({'DISTINCT ' if count.distinct else ''}{counted}) AS {count.name})"
 
 
-def filled(text: str, names: Mapping[str, str], encode: Callable[[str], str]) -> str:
-    """A rendered query with names in the place of marks, which stand in IRIs or are literals.
+class Filling:
+    """What takes the place of the marks in a rendered query: literals, and segments of IRIs."""
 
-    ``encode`` makes a name a segment of an IRI.
-    """
-    for mark, name in names.items():
-        text = text.replace(f'"{mark}"', str(Literal(name))).replace(mark, encode(name))
-    return text
+    __slots__ = ("_literals", "_segments")
+
+    def __init__(self, literals: Mapping[Term, Term], segments: Mapping[str, str]) -> None:
+        self._literals = literals
+        self._segments = segments
+
+    def text(self, text: str) -> str:
+        """A query with the values."""
+        for mark, literal in self._literals.items():
+            text = text.replace(_value(mark), _value(literal))
+        return self.iri(text)
+
+    def iri(self, iri: str) -> str:
+        """An IRI with the segments."""
+        for mark, segment in self._segments.items():
+            iri = iri.replace(mark, segment)
+        return iri
+
+    def term(self, term: T) -> T | Term:
+        """A term with the values."""
+        if isinstance(term, NamedNode):
+            iri = self.iri(term.value)
+            return term if iri == term.value else NamedNode(iri)
+        return self._literals.get(term, term) if isinstance(term, Literal) else term
+
+
+NOTHING = Filling({}, {})
+"""The filling of a query without marks."""
 
 
 def render_count(pattern: Pattern, most: int) -> str:
     """How many solutions a pattern has, as a SELECT of one number; ``most`` ends the count."""
     body = _Writer({}).group(pattern, 1)
     return f"SELECT (COUNT(*) AS ?number) WHERE {{ SELECT * WHERE {body} LIMIT {most} }}"
+
+
+def _value(term: Term) -> str:
+    if isinstance(term, Literal) and _SHORT.get(term.datatype.value, _NEVER)(term.value):
+        return term.value
+    return str(term)
 
 
 class _Writer:
@@ -88,9 +119,7 @@ class _Writer:
             return f"<<( {' '.join(map(self._term, parts))} )>>"
         if isinstance(term, NamedNode):
             return self._iri(term)
-        if isinstance(term, Literal) and _SHORT.get(term.datatype.value, _NEVER)(term.value):
-            return term.value
-        return str(term)
+        return _value(term)
 
     def _iri(self, node: NamedNode) -> str:
         for namespace, prefix in self._namespaces:

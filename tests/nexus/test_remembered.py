@@ -8,6 +8,7 @@ import pytest
 
 import kiprdf
 from tests.nexus.support import code, medical
+from tests.shortcuts import no_shortcuts
 
 TREATED = 'FIND(?s.name) WHERE { ({type: "Drug", name: :name}, "treats", ?s) }'
 
@@ -27,7 +28,7 @@ def warm(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> Any:
     """The answer when the text has come often enough to be remembered."""
     for _ in range(3):
         nexus.execute(command, **parameters)
-    assert nexus._known[command].find is not None
+    assert any(nexus._known[command].forms.values())
     return nexus.execute(command, **parameters)
 
 
@@ -45,6 +46,90 @@ def test_a_name_stays_a_name(name: str, nexus: kiprdf.Nexus) -> None:
     assert nexus.execute(by_name, name=name) == []
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: :name} } }', name=name)
     assert nexus.execute(by_name, name=name) == [name]
+
+
+ODD = ['"', "\\", "> . <x", '"} UNION { ?s ?p ?o', "C:Drug/Aspirin", "é 阿", "mark-", "7" * 18]
+VARYING = {
+    "FIND(?d.name) WHERE { ?d {type: :type} FILTER(?d.attributes.risk >= :least) }": [
+        {"type": kind, "least": least}
+        for kind in ("Drug", "Symptom")
+        for least in (2, 1, 3, 2.0, 1.5, -5, -0.0, 10**18, 9007199254740993, True, None, "2")
+    ],
+    "FIND(?d.name) WHERE { ?d {name: :name} FILTER(?d.attributes.risk == :risk) }": [
+        {"name": name, "risk": risk}
+        for name in ("Aspirin", "Fever")
+        for risk in (2, 2.0, "2", "white", True, None)
+    ],
+    "FIND(?x.id) WHERE { ?x {id: :id} }": [
+        {"id": identifier} for identifier in ("C:Drug/Aspirin", "C:Symptom/Fever", "C:Drug/Aspirin")
+    ],
+    "FIND(?l.subject) WHERE { ?l (id: :id) }": [
+        {"id": "P:48ec6e8e3fe50dea:treats"},
+        {"id": "P:48ec6e8e3fe50dea:treats"},
+    ],
+    "FIND(?d.name) WHERE { ?d {name: :name} FILTER(CONTAINS(?d.name, :part) || ?d.type == :t) }": [
+        {"name": name, "part": part, "t": kind}
+        for name in ("Aspirin", 'Odd "name" \\ <x> % é 阿')
+        for part in ("spir", "x", *ODD)
+        for kind in ("Drug", "Symptom", '"')
+    ],
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.name == :name || ?d.id == :id) }': [
+        {"name": name, "id": name} for name in ("Aspirin", "C:Drug/Aspirin", *ODD)
+    ],
+    'FIND(?d.name) WHERE { ?d {type: "Symptom"} } LIMIT :most': [
+        {"most": most} for most in (1, 5, 2, 3)
+    ],
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(IN(?d.attributes.risk, [:a, :b])) }': [
+        {"a": a, "b": b} for a in (2, 3, 2.0) for b in ("x", 2, 7, None)
+    ],
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(REGEX(?d.name, :pattern)) }': [
+        {"pattern": pattern} for pattern in ("^A", "n$", "z", "^A")
+    ],
+}
+
+
+@pytest.mark.parametrize("command", VARYING)
+def test_other_values_have_the_answers_of_a_new_text(command: str, nexus: kiprdf.Nexus) -> None:
+    for parameters in VARYING[command]:
+        with no_shortcuts():
+            new = nexus.execute(command, **parameters)
+        for _ in range(4):
+            assert nexus.execute(command, **parameters) == new, parameters
+    assert any(nexus._known[command].forms.values())
+
+
+@pytest.mark.parametrize(
+    ("command", "parameters"),
+    [
+        ("FIND(?x) WHERE { ?x {id: :id} }", {"id": "C:Drug/Asprin"}),
+        ("FIND(?x) WHERE { ?x {id: :id} }", {"id": "P:48ec6e8e3fe50dea:treats"}),
+        ("FIND(?x) WHERE { ?x {id: :id} }", {"id": "Drug"}),
+        ("FIND(?x) WHERE { ?x {id: :id} }", {"id": 5}),
+        ("FIND(?l) WHERE { ?l (id: :id) }", {"id": "P:0000000000000000:treats"}),
+        ("FIND(?l) WHERE { ?l (id: :id) }", {"id": "C:Drug/Aspirin"}),
+        ('FIND(?x) WHERE { ?x {type: "Drug"} } LIMIT :id', {"id": 0}),
+        ('FIND(?x) WHERE { ?x {type: "Drug"} } LIMIT :id', {"id": True}),
+        ('FIND(?x) WHERE { ?x {type: "Drug"} FILTER(?x.name == :id) }', {"id": "a\ud800"}),
+        ('FIND(?x) WHERE { ?x {type: "Drug"} FILTER(?x.name == :id) }', {"id": 2**70}),
+    ],
+)
+def test_bad_values_are_the_errors_of_a_new_text(
+    command: str, parameters: dict[str, Any], nexus: kiprdf.Nexus
+) -> None:
+    good = {"id": "C:Drug/Aspirin" if "{id:" in command else "P:48ec6e8e3fe50dea:treats"}
+    if "LIMIT" in command:
+        good = {"id": 2}  # type: ignore[dict-item]
+    with no_shortcuts():
+        new = code(nexus, command, **parameters)
+    warm(nexus, command, **good)
+    for _ in range(4):
+        assert code(nexus, command, **parameters) == new
+
+
+def test_rows_are_those_of_a_new_text(nexus: kiprdf.Nexus) -> None:
+    found = [nexus.find(TREATED, name="Aspirin") for _ in range(4)]
+    assert all(rows.columns == ("?s.name",) for rows in found)
+    assert all(sorted(rows.column("?s.name")) == ["Fever", "Headache"] for rows in found)
 
 
 def test_a_missing_name_is_the_error_that_it_was(nexus: kiprdf.Nexus) -> None:
