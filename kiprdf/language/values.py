@@ -19,12 +19,16 @@ from kiprdf.source import Span
 
 T = TypeVar("T")
 
-_SPACE = re.compile(r"[ \t\r\n]*")
+_BLANKS = " \t\r\n"
+_SPACE = re.compile(f"[{_BLANKS}]*")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CALCULATION = re.compile(rf"({'|'.join(get_args(ast.NumberFunction))})[ \t\r\n]*\(")
 _CALL = re.compile(r"([A-Za-z_]+)\(")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_PLAIN_STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
+_COLON = re.compile(f"[{_BLANKS}]*:[{_BLANKS}]*")
+_COMMA = re.compile(f"[{_BLANKS}]*,[{_BLANKS}]*")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SHOWN_TOKEN = re.compile(r'[?:$]?[A-Za-z0-9_]+|"[^"\n]{0,30}"?|&&|\|\||[=!<>]=|.')
 _NEAR_VARIABLE = re.compile(r"\?[\w$]+")
@@ -39,6 +43,13 @@ def skip_space(text: str, offset: int) -> int:
     match = _SPACE.match(text, offset)
     assert match is not None
     return match.end()
+
+
+def end_of(text: str, following: int) -> int:
+    """The offset behind the last token before an offset: the space between them is skipped."""
+    while text[following - 1] in _BLANKS:
+        following -= 1
+    return following
 
 
 def describe_token(text: str, offset: int) -> str:
@@ -93,6 +104,11 @@ def scan_value(text: str, offset: int) -> tuple[ast.Value, int]:
 
 def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
     """Read a string in double quotes with JSON escapes."""
+    plain = _PLAIN_STRING.match(text, offset)
+    if plain is not None:
+        span = Span(offset, plain.end())
+        check_length(plain.group(1), span)
+        return ast.Scalar(plain.group(1), span=span), plain.end()
     match = _STRING.match(text, offset)
     if match is None:
         hint = 'Close the string with ", and write a quote inside it as \\".'
@@ -286,10 +302,10 @@ def _scan_entries(
             message = f"The key '{key}' stands twice in one object."
             raise KipError("KIP_1001", message, "Keep one of the two.", span)
         seen.add(key)
-        at = skip_space(text, at)
-        if text[at : at + 1] != ":":
-            raise _syntax(text, at, f"':' behind the key '{key}'")
-        value, at = scan(text, skip_space(text, at + 1))
+        colon = _COLON.match(text, at)
+        if colon is None:
+            raise _syntax(text, skip_space(text, at), f"':' behind the key '{key}'")
+        value, at = scan(text, colon.end())
         entries.append((key, value, span))
         at = _after_item(text, at, "}", offset)
     return entries, at + 1
@@ -311,10 +327,11 @@ def _scan_key(text: str, offset: int) -> tuple[str, Span, int]:
 
 def _after_item(text: str, offset: int, closer: str, opened: int) -> int:
     """The offset of the next item or of the closer, across at most one comma."""
+    comma = _COMMA.match(text, offset)
+    if comma is not None:
+        return comma.end()
     at = skip_space(text, offset)
     following = text[at : at + 1]
-    if following == ",":
-        return skip_space(text, at + 1)
     if following == closer:
         return at
     if not following:
