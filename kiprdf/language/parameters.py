@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -17,6 +18,15 @@ N = TypeVar("N")
 
 # Preceded by a letter or digit it is part of an id or an IRI, such as "C:Drug/Aspirin".
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
+
+_PARTS: dict[type, tuple[str, ...]] = {
+    kind: tuple(field.name for field in dataclasses.fields(kind) if field.name != "span")
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.Node)
+}
+"""The fields of each kind of node that may hold others, or values; dataclasses tell them slowly."""
+_READ_PARTS = {kind: operator.attrgetter(*names) for kind, names in _PARTS.items() if names}
+"""What reads them; several come as a tuple."""
 
 
 def bind(command: C, parameters: Mapping[str, Any]) -> C:
@@ -33,29 +43,41 @@ def bind(command: C, parameters: Mapping[str, Any]) -> C:
         if not isinstance(name, str) or not is_identifier(name):
             message = f"The parameter name {name!r} is no identifier."
             raise KipError("KIP_1001", message, "Name it like the placeholder, without the ':'.")
-    if parameters:
+    texts, has_placeholders = _survey(command)
+    if parameters and _EMBEDDED.search(texts):
         _refuse_embedded(command, parameters)
-    bound = _bind(command, parameters)
+    bound = _bind(command, parameters) if has_placeholders else command
     if isinstance(bound, ast.Update):
         bound = dataclasses.replace(
             bound,
             attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
             metadata=_assignments(bound.metadata, "SET METADATA"),
         )
-    _check_characters(bound)
+    if has_placeholders or not values.is_encodable(texts):
+        _check_characters(bound)
     return bound
 
 
-_parts_by_kind: dict[type[ast.Node], tuple[str, ...]] = {}
+def _survey(command: ast.Node) -> tuple[str, bool]:
+    """All strings of a tree, a line for each, and whether it holds placeholders.
 
-
-def _parts(node: ast.Node) -> tuple[str, ...]:
-    """The fields of a node that may hold others, or values; dataclasses take long to tell."""
-    kind = type(node)
-    if kind not in _parts_by_kind:
-        names = (field.name for field in dataclasses.fields(kind))
-        _parts_by_kind[kind] = tuple(name for name in names if name != "span")
-    return _parts_by_kind[kind]
+    Most commands have nothing to bind and nothing to refuse; one look at everything tells so.
+    """
+    texts: list[str] = []
+    has_placeholders = False
+    waiting: list[Any] = [command]
+    while waiting:
+        part = waiting.pop()
+        kind = type(part)
+        if kind is str:
+            texts.append(part)
+        elif kind is tuple:
+            waiting.extend(part)
+        elif kind is ast.Placeholder:
+            has_placeholders = True
+        elif kind in _READ_PARTS:
+            waiting.append(_READ_PARTS[kind](part))
+    return "\n".join(texts), has_placeholders
 
 
 def _assignments(found: Any, what: str) -> ast.Assignments | None:
@@ -82,7 +104,7 @@ def _check_characters(node: Any) -> None:
         values.check_characters(node.key, node.span)
         _check_characters(node.value)
     elif isinstance(node, ast.Node):
-        for name in _parts(node):
+        for name in _PARTS[type(node)]:
             _check_characters(getattr(node, name))
     elif isinstance(node, tuple):
         for item in node:
@@ -105,7 +127,7 @@ def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
     elif isinstance(node, ast.PredicateName):
         yield node.name, node.span
     elif isinstance(node, ast.Node):
-        for name in _parts(node):
+        for name in _PARTS[type(node)]:
             yield from _string_literals(getattr(node, name))
     elif isinstance(node, tuple):
         for item in node:
@@ -123,7 +145,7 @@ def _bind(node: N, parameters: Mapping[str, Any]) -> N:
     if not isinstance(node, ast.Node):
         return node
     changes = {}
-    for name in _parts(node):
+    for name in _PARTS[type(node)]:
         old = getattr(node, name)
         new = _bind(old, parameters)
         if new is not old:

@@ -92,11 +92,12 @@ class Readers:
     def _choice(self, element: pp.MatchFirst) -> Reader:
         """The first alternative that can be read; the next token tells where to begin."""
         options, expected = [self.of(option) for option in element.exprs], element.errmsg
-        starts = re.compile("|".join(f"({_start(option)})" for option in element.exprs))
-        assert starts.groups == len(options)
+        pattern = re.compile("|".join(f"({_start(option)})" for option in element.exprs))
+        assert pattern.groups == len(options)
+        starting = pattern.match
 
         def read(text: str, at: int, parts: list[Any]) -> int:
-            found = starts.match(text, at)
+            found = starting(text, at)
             if found is None:
                 raise pp.ParseException(text, at, expected)
             furthest, size = None, len(parts)
@@ -115,10 +116,10 @@ class Readers:
         return read
 
     def _maybe(self, element: pp.Opt) -> Reader:
-        inner, starts = self.of(_inner(element)), re.compile(_start(_inner(element)))
+        inner, starting = self.of(_inner(element)), re.compile(_start(_inner(element))).match
 
         def read(text: str, at: int, parts: list[Any]) -> int:
-            if starts.match(text, at) is None:
+            if starting(text, at) is None:
                 return at
             size = len(parts)
             try:
@@ -130,10 +131,10 @@ class Readers:
         return read
 
     def _repeated(self, element: pp.ZeroOrMore | pp.OneOrMore) -> Reader:
-        inner, starts = self.of(_inner(element)), re.compile(_start(_inner(element)))
+        inner, starting = self.of(_inner(element)), re.compile(_start(_inner(element))).match
 
         def read(text: str, at: int, parts: list[Any]) -> int:
-            while starts.match(text, at) is not None:
+            while starting(text, at) is not None:
                 size = len(parts)
                 try:
                     at = inner(text, at, parts)
@@ -168,10 +169,10 @@ def _inner(element: pp.ParseElementEnhance) -> pp.ParserElement:
 
 
 def _scanned(element: Scanned) -> Reader:
-    start, scan, expected = element.start, element.scan, element.errmsg
+    starting, scan, expected = element.start.match, element.scan, element.errmsg
 
     def read(text: str, at: int, parts: list[Any]) -> int:
-        if start.match(text, at) is None:
+        if starting(text, at) is None:
             raise pp.ParseException(text, at, expected)
         node, end = scan(text, at)
         parts.append(node)
@@ -184,10 +185,10 @@ _SPACE = r"[ \t\r\n]*"
 
 
 def _kept(element: pp.Regex | pp.Literal) -> Reader:
-    pattern, expected = re.compile(f"({_start(element)}){_SPACE}"), element.errmsg
+    matching, expected = re.compile(f"({_start(element)}){_SPACE}").match, element.errmsg
 
     def read(text: str, at: int, parts: list[Any]) -> int:
-        found = pattern.match(text, at)
+        found = matching(text, at)
         if found is None:
             raise pp.ParseException(text, at, expected)
         parts.append(found.group(1))
@@ -199,11 +200,11 @@ def _kept(element: pp.Regex | pp.Literal) -> Reader:
 def _suppressed(element: pp.Suppress) -> Reader:
     token = _inner(element)
     assert isinstance(token, pp.Regex | pp.Literal)
-    pattern = re.compile(f"(?:{_start(token)}){_SPACE}")
+    matching = re.compile(f"(?:{_start(token)}){_SPACE}").match
     expected = element.errmsg if element.customName else token.errmsg
 
     def read(text: str, at: int, parts: list[Any]) -> int:
-        found = pattern.match(text, at)
+        found = matching(text, at)
         if found is None:
             raise pp.ParseException(text, at, expected)
         return found.end()

@@ -132,9 +132,18 @@ def _string_fault(fault: json.JSONDecodeError, offset: int) -> KipError:
     return KipError("KIP_1001", message, hint, span)
 
 
+def is_encodable(text: str) -> bool:
+    """Whether a text is free of lone surrogates.
+
+    >>> is_encodable("\\U0001f48a"), is_encodable("\\ud83d")
+    (True, False)
+    """
+    return _LONE_SURROGATE.search(text) is None
+
+
 def check_characters(value: str, span: Span) -> None:
     """Refuse lone surrogates, which no store can hold."""
-    if _LONE_SURROGATE.search(value):
+    if not is_encodable(value):
         message = "A string holds a lone surrogate, which is no character."
         raise KipError("KIP_1001", message, "Write astral characters as a surrogate pair.", span)
 
