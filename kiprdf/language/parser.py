@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+from contextlib import nullcontext
 from typing import cast
 
 import pyparsing as pp
 
+from kiprdf import collector
 from kiprdf.errors import KipError
 from kiprdf.language import ast, grammar, limits, values
 from kiprdf.language.hints import ending_hint, syntax_hint
@@ -41,7 +43,8 @@ def parse(text: str, *, limit_size: bool = True) -> ast.Command:
     DescribeType(kind='CONCEPT', name=Scalar(value='Drug'))
     """
     try:
-        return _parse(text, limit_size)
+        with nullcontext() if limit_size else collector.paused():
+            return _parse(text, limit_size)
     except KipError as error:
         raise error.in_source(text) from None
 
