@@ -46,14 +46,17 @@ def bind(command: C, parameters: Mapping[str, Any]) -> C:
     texts, has_placeholders = _survey(command)
     if parameters and _EMBEDDED.search(texts):
         _refuse_embedded(command, parameters)
-    bound = _bind(command, parameters) if has_placeholders else command
+    bound = command
+    if has_placeholders:
+        bound = _bind(command, parameters)
+        texts, _ = _survey(bound)
     if isinstance(bound, ast.Update):
         bound = dataclasses.replace(
             bound,
             attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
             metadata=_assignments(bound.metadata, "SET METADATA"),
         )
-    if has_placeholders or not values.is_encodable(texts):
+    if not values.is_encodable(texts):
         _check_characters(bound)
     return bound
 
