@@ -14,7 +14,6 @@ from kiprdf.language.names import is_identifier
 from kiprdf.source import NOWHERE, Span
 
 C = TypeVar("C", bound=ast.Command)
-N = TypeVar("N")
 
 # Preceded by a letter or digit it is part of an id or an IRI, such as "C:Drug/Aspirin".
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
@@ -137,18 +136,17 @@ def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
             yield from _string_literals(item)
 
 
-def _bind(node: N, parameters: Mapping[str, Any]) -> N:
+def _bind(node: Any, parameters: Mapping[str, Any]) -> Any:
     """Rebuild the parts of a tree that hold placeholders, and share the others."""
-    if isinstance(node, ast.Placeholder):
-        return _filled(node, parameters)  # type: ignore[return-value]
-    if isinstance(node, tuple):
+    kind = type(node)
+    if kind is ast.Placeholder:
+        return _filled(node, parameters)
+    if kind is tuple:
         items = tuple(_bind(item, parameters) for item in node)
-        unchanged = all(new is old for new, old in zip(items, node, strict=True))
-        return node if unchanged else items  # type: ignore[return-value]
-    if not isinstance(node, ast.Node):
-        return node
+        unchanged = all(map(operator.is_, items, node))
+        return node if unchanged else items
     changes = {}
-    for name in _PARTS[type(node)]:
+    for name in _PARTS.get(kind, ()):
         old = getattr(node, name)
         new = _bind(old, parameters)
         if new is not old:
