@@ -18,7 +18,7 @@ from kiprdf.language.readers import Readers
 from kiprdf.source import Span
 
 # A string that is not closed is one token too, or each quote in it would be tried in vain.
-_QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
+_QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 _QUOTED_OR_COMMENT = re.compile(rf"{_QUOTED.pattern}|//[^\n]*", re.DOTALL)
 _STRUCTURE = re.compile(rf"{_QUOTED.pattern}|[][{{}}()]|!(?!=)", re.DOTALL)
 _STEPS = {**dict.fromkeys(b"([{", 1), **dict.fromkeys(b")]}", -1), **dict.fromkeys(b'"!', 0)}
