@@ -2,7 +2,8 @@
 
 Rules read like the grammar page. ``-`` instead of ``+`` commits: behind it no alternative is
 tried, so that an error is reported where it is. Values, variables and dot paths are single tokens
-(``values``). ``Built`` makes the node of a rule from its parts and its span.
+(``values``). ``Built`` makes the node of a rule from its parts and its span. ``readers`` turns the
+rules into functions, which is what runs.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import itertools
 import re
 import sys
 from contextlib import nullcontext
+from threading import Lock
 from typing import cast
 
 import pyparsing as pp
@@ -14,7 +15,7 @@ from kiprdf import collector
 from kiprdf.errors import KipError
 from kiprdf.language import ast, grammar, limits, values
 from kiprdf.language.hints import ending_hint, syntax_hint
-from kiprdf.language.readers import Readers
+from kiprdf.language.readers import Reader, Readers
 from kiprdf.source import Span
 
 # A string that is not closed is one token too, or each quote in it would be tried in vain.
@@ -30,7 +31,8 @@ _FIRST_WORD = re.compile(r"[A-Za-z_]*")
 _FRAMES_A_LEVEL = 30
 _ROOMY_DEPTH = 10
 _readers = Readers()
-_READERS = {word: _readers.of(command) for word, command in grammar.COMMANDS.items()}
+_made: dict[str, Reader] = {}
+_making = Lock()
 
 
 def parse(text: str, *, limit_size: bool = True) -> ast.Command:
@@ -60,13 +62,21 @@ def _parse(text: str, limit_size: bool) -> ast.Command:
         raise grammar.unknown_command(word, start)
     parts: list[ast.Command] = []
     try:
-        end = _READERS[word](bare, start, parts)
+        end = _reader(word)(bare, start, parts)
     except pp.ParseBaseException as fault:
         raise _in_our_words(bare, fault, word) from None
     if end < len(bare):
         raise _trailing(bare, end, word)
     (command,) = parts
     return command
+
+
+def _reader(word: str) -> Reader:
+    """The reader of a command, made when the first such command comes: it takes milliseconds."""
+    if word not in _made:
+        with _making:
+            _made[word] = _readers.of(grammar.COMMANDS[word])
+    return _made[word]
 
 
 def _check_size(text: str) -> None:

@@ -1,9 +1,9 @@
 """The scanner: JSON values, variables and dot paths are read here, outside the combinators.
 
-A value is the bulk of a command's text. One function call that walks a whole JSON object costs a
-fiftieth of the combinators that would do the same (docs/decisions/005). Every function takes the
-text and an offset and returns a node with the offset behind it, or raises ``KipError`` with the
-place of the fault.
+A value is the bulk of a command's text. One function call walks a whole JSON object, where
+combinators would be called for each key, colon and comma (docs/decisions/005). Every function
+takes the text and an offset and returns a node with the offset behind it, or raises ``KipError``
+with the place of the fault.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ VALUE_START = re.compile(r"[\"\[{\-0-9:]|(?:true|false|null)(?![A-Za-z0-9_])")
 
 
 def skip_space(text: str, offset: int) -> int:
-    """The offset of the next token. Comments are blank by now (``parser.prepare``)."""
+    """The offset of the next token. The parser has blanked the comments."""
     match = _SPACE.match(text, offset)
     assert match is not None
     return match.end()
