@@ -78,21 +78,21 @@ def _list_of(item: pp.ParserElement, closer: pp.ParserElement) -> pp.ParserEleme
 # Matchers and endpoints (KIP 3.4.1, 3.4.2) ----------------------------------------------------
 
 
-_SPACE = r"[ \t\r\n]*"
-_PLAIN = r'("[^"\\\x00-\x1f]*")'
-_NAMED = re.compile(rf"\{{ *type: *{_PLAIN} *, *name: *{_PLAIN} *\}}".replace(" *", _SPACE))
+_NAMED = re.compile(
+    r"\{ type : STRING , name : STRING \}".replace(" ", values.SPACE).replace(
+        "STRING", values.PLAIN_STRING
+    )
+)
 
 
 def _scan_concept_matcher(text: str, offset: int) -> tuple[ast.ConceptMatcher, int]:
-    """Read ``{…}`` as a matcher, the most frequent one in one step: capsules consist of it."""
+    """Read ``{…}`` as a matcher, the most frequent form in one step: capsules consist of it."""
     named = _NAMED.match(text, offset)
-    if named is not None:
-        type_, _ = values.scan_string(text, named.start(1))
-        name, _ = values.scan_string(text, named.start(2))
-        span = Span(offset, named.end())
-        return ast.ConceptMatcher(type=type_, name=name, span=span), named.end()
-    parsed, end = values.scan_object(text, offset)
-    return _concept_matcher(parsed), end
+    if named is None:
+        parsed, end = values.scan_object(text, offset)
+        return _concept_matcher(parsed), end
+    type_, name = values.plain_string(named, 1), values.plain_string(named, 2)
+    return ast.ConceptMatcher(type=type_, name=name, span=Span(*named.span())), named.end()
 
 
 def _concept_matcher(parsed: ast.Object) -> ast.ConceptMatcher:

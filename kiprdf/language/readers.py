@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 import pyparsing as pp
 
 from kiprdf.language.elements import Built, Scanned
-from kiprdf.language.values import end_of, skip_space
+from kiprdf.language.values import SPACE, end_of, skip_space
 from kiprdf.source import Span
 
 Reader: TypeAlias = Callable[[str, int, list[Any]], int]
@@ -181,11 +181,8 @@ def _scanned(element: Scanned) -> Reader:
     return read
 
 
-_SPACE = r"[ \t\r\n]*"
-
-
 def _kept(element: pp.Regex | pp.Literal) -> Reader:
-    matching, expected = re.compile(f"({_start(element)}){_SPACE}").match, element.errmsg
+    matching, expected = re.compile(f"({_start(element)}){SPACE}").match, element.errmsg
 
     def read(text: str, at: int, parts: list[Any]) -> int:
         found = matching(text, at)
@@ -200,7 +197,7 @@ def _kept(element: pp.Regex | pp.Literal) -> Reader:
 def _suppressed(element: pp.Suppress) -> Reader:
     token = _inner(element)
     assert isinstance(token, pp.Regex | pp.Literal)
-    matching = re.compile(f"(?:{_start(token)}){_SPACE}").match
+    matching = re.compile(f"(?:{_start(token)}){SPACE}").match
     expected = element.errmsg if element.customName else token.errmsg
 
     def read(text: str, at: int, parts: list[Any]) -> int:

@@ -20,15 +20,19 @@ from kiprdf.source import Span
 T = TypeVar("T")
 
 _BLANKS = " \t\r\n"
-_SPACE = re.compile(f"[{_BLANKS}]*")
+SPACE = f"[{_BLANKS}]*"
+"""The pattern of what may stand between tokens; the parser has blanked the comments."""
+PLAIN_STRING = r'"([^"\\\x00-\x1f]*)"'
+"""The pattern of a string without escapes, which is what most strings are."""
+_SPACE = re.compile(SPACE)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CALCULATION = re.compile(rf"({'|'.join(get_args(ast.NumberFunction))})[ \t\r\n]*\(")
 _CALL = re.compile(r"([A-Za-z_]+)\(")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_PLAIN_STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
-_COLON = re.compile(f"[{_BLANKS}]*:[{_BLANKS}]*")
-_COMMA = re.compile(f"[{_BLANKS}]*,[{_BLANKS}]*")
+_PLAIN_STRING = re.compile(PLAIN_STRING)
+_COLON = re.compile(f"{SPACE}:{SPACE}")
+_COMMA = re.compile(f"{SPACE},{SPACE}")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SHOWN_TOKEN = re.compile(r'[?:$]?[A-Za-z0-9_]+|"[^"\n]{0,30}"?|&&|\|\||[=!<>]=|.')
 _NEAR_VARIABLE = re.compile(r"\?[\w$]+")
@@ -39,7 +43,7 @@ VALUE_START = re.compile(r"[\"\[{\-0-9:]|(?:true|false|null)(?![A-Za-z0-9_])")
 
 
 def skip_space(text: str, offset: int) -> int:
-    """The offset of the next token. The parser has blanked the comments."""
+    """The offset of the next token."""
     match = _SPACE.match(text, offset)
     assert match is not None
     return match.end()
@@ -106,9 +110,7 @@ def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
     """Read a string in double quotes with JSON escapes."""
     plain = _PLAIN_STRING.match(text, offset)
     if plain is not None:
-        span = Span(offset, plain.end())
-        check_length(plain.group(1), span)
-        return ast.Scalar(plain.group(1), span=span), plain.end()
+        return plain_string(plain, 1), plain.end()
     match = _STRING.match(text, offset)
     if match is None:
         hint = 'Close the string with ", and write a quote inside it as \\".'
@@ -120,6 +122,14 @@ def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
         raise _string_fault(fault, offset + fault.pos) from None
     check_length(value, span)
     return ast.Scalar(value, span=span), match.end()
+
+
+def plain_string(found: re.Match[str], group: int) -> ast.Scalar:
+    """The string that a pattern with ``PLAIN_STRING`` in it has found."""
+    value, start, end = found.group(group), found.start(group), found.end(group)
+    span = Span(start - 1, end + 1)
+    check_length(value, span)
+    return ast.Scalar(value, span=span)
 
 
 def _string_fault(fault: json.JSONDecodeError, offset: int) -> KipError:
