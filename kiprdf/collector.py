@@ -1,7 +1,8 @@
-"""Python's garbage collector, paused while a large tree is built.
+"""Python's garbage collector, paused while a capsule is parsed and applied.
 
-The collector looks for cycles among all objects again and again while their number grows. A tree
-of frozen nodes has none, and for a capsule that search takes longer than the parsing.
+The collector looks for cycles among all objects again and again while their number grows. Trees of
+frozen nodes, drafts and quads have none, and for a large capsule the search takes longer than the
+parsing.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ _was_running = False
 def paused() -> Iterator[None]:
     """No collection meanwhile, in any thread; a collector that was off stays off.
 
-    For seconds at most: what other threads leave behind in cycles waits for its end. Pauses may
-    nest and overlap.
+    What other threads leave behind in cycles waits for the end. Pauses may nest and overlap.
     """
     global _pauses, _was_running
     with _lock:

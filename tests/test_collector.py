@@ -1,4 +1,4 @@
-"""The garbage collector is paused while a capsule is parsed, and as it was afterwards."""
+"""The garbage collector is paused while a capsule is read, and as it was afterwards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from kiprdf import KipError, collector, parse
+from kiprdf import KipError, Nexus, collector, parse
 
 
 @pytest.fixture(autouse=True)
@@ -34,10 +34,25 @@ def test_a_collector_that_was_off_stays_off() -> None:
     assert not gc.isenabled()
 
 
+def collections() -> int:
+    return int(gc.get_stats()[0]["collections"])
+
+
 def test_a_capsule_is_parsed_without_collections_and_a_faulty_one_ends_the_pause() -> None:
     text = "UPSERT { " + 'CONCEPT { {type: "Drug", name: "A"} } ' * 20_000
-    collections = gc.get_stats()[0]["collections"]
+    before = collections()
     with pytest.raises(KipError):
         parse(text, limit_size=False)
-    assert gc.get_stats()[0]["collections"] - collections < 10
+    assert collections() - before < 10
+    assert gc.isenabled()
+
+
+def test_a_capsule_is_applied_without_collections() -> None:
+    blocks = (f'CONCEPT {{ {{type: "Drug", name: "{number}"}} }}' for number in range(1_000))
+    definition = 'CONCEPT { {type: "$ConceptType", name: "Drug"} }'
+    text = f"UPSERT {{ {definition} {' '.join(blocks)} }}"
+    with Nexus.memory(genesis=False) as nexus:
+        before = collections()
+        nexus.apply_capsule(text)
+        assert collections() - before < 10
     assert gc.isenabled()
