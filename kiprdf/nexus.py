@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, Triple
 
-from kiprdf import linked_data, protocol, resources
+from kiprdf import collector, linked_data, protocol, resources
 from kiprdf.budget import Budget, current, spending
 from kiprdf.errors import KipError, StoreError
 from kiprdf.interchange import arguments, files, formats
@@ -841,6 +841,7 @@ class Nexus(LinkedData):
         commit = self._store.apply(delta)
         self._indexer.note(delta, commit)
 
+    @collector.paused()
     def _apply_text(
         self, text: str, privileged: bool = False, records: dict[str, str] | None = None
     ) -> dict[str, Any]:

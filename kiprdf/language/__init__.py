@@ -1,8 +1,9 @@
 """KIP text to a typed tree and back; knows no graph.
 
 In order: ``ast`` (the nodes), ``limits`` (budgets), ``names`` (identifiers), ``values`` (the
-scanner), ``grammar`` (pyparsing), ``parser`` (text to tree), ``parameters`` (placeholders filled
-in the tree), ``printer`` (tree to text).
+scanner), ``elements`` and ``grammar`` (pyparsing), ``readers`` (the grammar as functions),
+``hints`` (what to do about a fault), ``parser`` (text to tree), ``parameters`` (placeholders
+filled in the tree), ``printer`` (tree to text).
 """
 
 from kiprdf.language.parameters import bind

@@ -2,7 +2,8 @@
 
 Rules read like the grammar page. ``-`` instead of ``+`` commits: behind it no alternative is
 tried, so that an error is reported where it is. Values, variables and dot paths are single tokens
-(``values``). ``_Built`` makes the node of a rule from its parts and its span.
+(``values``). ``Built`` makes the node of a rule from its parts and its span. ``readers`` turns the
+rules into functions, which is what runs.
 """
 
 from __future__ import annotations
@@ -16,54 +17,10 @@ import pyparsing as pp
 
 from kiprdf.errors import KipError, nearest
 from kiprdf.language import ast, hints, values
+from kiprdf.language.elements import Built, Scanned
 from kiprdf.source import Span
 
 T = TypeVar("T")
-
-
-_SPACE = " \t\r\n"
-
-
-class _Scanned(pp.Token):
-    """A token that one function of ``values`` reads, once its first characters match."""
-
-    def __init__(
-        self, name: str, start: re.Pattern[str], scan: Callable[[str, int], tuple[Any, int]]
-    ) -> None:
-        super().__init__()
-        self._start = start
-        self._scan = scan
-        self.set_name(name)
-
-    def _generateDefaultName(self) -> str:  # noqa: N802
-        return "value"
-
-    def parseImpl(  # noqa: N802
-        self, instring: str, loc: int, do_actions: bool = True
-    ) -> tuple[int, Any]:
-        if self._start.match(instring, loc) is None:
-            raise pp.ParseException(instring, loc, self.errmsg, self)
-        node, end = self._scan(instring, loc)
-        return end, pp.ParseResults([node])
-
-
-class _Built(pp.ParseElementEnhance):
-    """Hands the span and the parts of a rule to the function that makes its node."""
-
-    def __init__(self, expr: pp.ParserElement, build: Callable[..., Any]) -> None:
-        super().__init__(expr)
-        self._build = build
-
-    def parseImpl(  # noqa: N802
-        self, instring: str, loc: int, do_actions: bool = True
-    ) -> tuple[int, Any]:
-        start = values.skip_space(instring, loc)
-        end, parts = super().parseImpl(instring, start, do_actions)  # type: ignore[no-untyped-call]
-        # An optional part that is missing has moved the end across white space.
-        last = end
-        while instring[last - 1] in _SPACE:
-            last -= 1
-        return end, pp.ParseResults([self._build(Span(start, last), *parts)])
 
 
 def _syntax(message: str, hint: str | None, span: Span) -> KipError:
@@ -102,14 +59,13 @@ _BRACE = re.compile(r"\{")
 _BRACE_OR_COLON = re.compile(r"[{:]")
 _STRING_OR_COLON = re.compile('[":]')
 
-variable = _Scanned("a variable", _QUESTION_MARK, values.scan_variable)
-path = _Scanned("a variable or dot path", _QUESTION_MARK, values.scan_path)
-value = _Scanned("a value", values.VALUE_START, values.scan_value)
-string = _Scanned("a string", _QUOTE, values.scan_string)
-string_value = _Scanned("a string or a placeholder", _STRING_OR_COLON, values.scan_value)
-number_value = _Scanned("a number or a placeholder", re.compile(r"[-0-9:]"), values.scan_value)
-object_token = _Scanned("'{'", _BRACE, values.scan_object)
-map_value = _Scanned("an object or a placeholder", _BRACE_OR_COLON, values.scan_value)
+variable = Scanned("a variable", _QUESTION_MARK, values.scan_variable)
+path = Scanned("a variable or dot path", _QUESTION_MARK, values.scan_path)
+value = Scanned("a value", values.VALUE_START, values.scan_value)
+string = Scanned("a string", _QUOTE, values.scan_string)
+string_value = Scanned("a string or a placeholder", _STRING_OR_COLON, values.scan_value)
+number_value = Scanned("a number or a placeholder", re.compile(r"[-0-9:]"), values.scan_value)
+map_value = Scanned("an object or a placeholder", _BRACE_OR_COLON, values.scan_value)
 handle = variable.copy().set_name("a handle")
 comma = _mark(",")
 
@@ -122,7 +78,24 @@ def _list_of(item: pp.ParserElement, closer: pp.ParserElement) -> pp.ParserEleme
 # Matchers and endpoints (KIP 3.4.1, 3.4.2) ----------------------------------------------------
 
 
-def _concept_matcher(span: Span, parsed: ast.Object) -> ast.ConceptMatcher:
+_NAMED = re.compile(
+    r"\{ type : STRING , name : STRING \}".replace(" ", values.SPACE).replace(
+        "STRING", values.PLAIN_STRING
+    )
+)
+
+
+def _scan_concept_matcher(text: str, offset: int) -> tuple[ast.ConceptMatcher, int]:
+    """Read ``{…}`` as a matcher, the most frequent form in one step: capsules consist of it."""
+    named = _NAMED.match(text, offset)
+    if named is None:
+        parsed, end = values.scan_object(text, offset)
+        return _concept_matcher(parsed), end
+    type_, name = values.plain_string(named, 1), values.plain_string(named, 2)
+    return ast.ConceptMatcher(type=type_, name=name, span=Span(*named.span())), named.end()
+
+
+def _concept_matcher(parsed: ast.Object) -> ast.ConceptMatcher:
     found: dict[str, ast.Value] = {}
     for entry in parsed.entries:
         # The scanner takes quoted keys for values; a quoted key is two longer than its name.
@@ -137,8 +110,8 @@ def _concept_matcher(span: Span, parsed: ast.Object) -> ast.ConceptMatcher:
         found[entry.key] = entry.value
     if not found or ("id" in found and len(found) > 1):
         hint = 'Write {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}.'
-        raise _syntax("A concept matcher holds id, or type and/or name.", hint, span)
-    return ast.ConceptMatcher(**found, span=span)
+        raise _syntax("A concept matcher holds id, or type and/or name.", hint, parsed.span)
+    return ast.ConceptMatcher(**found, span=parsed.span)
 
 
 def _predicate_name(span: Span, name: ast.Scalar, *hops: ast.Hops) -> ast.PredicateName:
@@ -180,19 +153,19 @@ def _refuse_placeholder(text: str, offset: int) -> tuple[ast.Variable, int]:
     raise _syntax(message, hint, Span(offset, offset + 1))
 
 
-hops = _Scanned("a hop range", _BRACE, _scan_hops)
-predicate_name = _Built(string + pp.Opt(hops), _predicate_name)
-predicates = _Built(
+hops = Scanned("a hop range", _BRACE, _scan_hops)
+predicate_name = Built(string + pp.Opt(hops), _predicate_name)
+predicates = Built(
     predicate_name + pp.ZeroOrMore(_mark("|") - predicate_name),
     lambda span, *names: ast.Predicates(names, span=span),
 )
 predicate = (
     predicates
-    | _Scanned("a predicate variable", _QUESTION_MARK, _scan_predicate_variable)
-    | _Scanned("a predicate", re.compile(":"), _refuse_placeholder)
+    | Scanned("a predicate variable", _QUESTION_MARK, _scan_predicate_variable)
+    | Scanned("a predicate", re.compile(":"), _refuse_placeholder)
 ).set_name('a predicate in double quotes, such as "treats"')
 
-concept_matcher = _Built(object_token, _concept_matcher)
+concept_matcher = Scanned("'{'", _BRACE, _scan_concept_matcher)
 proposition_matcher = pp.Forward()
 matcher = (concept_matcher | proposition_matcher).set_name("'{' or '('")
 
@@ -211,26 +184,26 @@ def _endpoint(span: Span, first: Any, *rest: Any) -> ast.Endpoint:
     return _matched(span, first, rest[0]) if rest else first
 
 
-endpoint = _Built(
+endpoint = Built(
     (variable + pp.Opt(matcher) | matcher).set_name("an endpoint: ?variable, {…} or (…)"),
     _endpoint,
 ).set_name("an endpoint: ?variable, {…} or (…)")
-identity = _Built(
+identity = Built(
     _keyword("id") + _mark(":") - string_value,
     lambda span, identifier: ast.PropositionId(identifier, span=span),
 )
-triple = _Built(
+triple = Built(
     endpoint - comma - predicate - comma - endpoint,
     lambda span, s, p, o: ast.PropositionMatcher(s, p, o, span=span),
 )
-proposition_matcher <<= _Built(
+proposition_matcher <<= Built(
     _mark("(") - (identity | triple).set_name('(subject, "predicate", object)') - _mark(")"),
     _whole,
 )
 
 # Expressions (KIP 3.2, 3.3, 3.4.3) ------------------------------------------------------------
 
-aggregate = _Built(
+aggregate = Built(
     _kept(get_args(ast.AggregateFunction), "an aggregate")
     - _mark("(")
     - pp.Opt(_kept(("DISTINCT",), "DISTINCT"))
@@ -275,20 +248,20 @@ def _membership(
     return ast.Membership(tested, options, span=span)
 
 
-membership = _Built(
+membership = Built(
     _keyword("IN")
     - _mark("(")
     - operand
     - comma
-    - _Scanned("a list or a placeholder", re.compile(r"[\[:]"), values.scan_value)
+    - Scanned("a list or a placeholder", re.compile(r"[\[:]"), values.scan_value)
     - _mark(")"),
     lambda span, tested, options: _membership(span, tested, options),
 )
-null_test = _Built(
+null_test = Built(
     _kept(("IS_NULL", "IS_NOT_NULL"), "a null test") - _mark("(") - operand - _mark(")"),
     lambda span, function, tested: ast.NullTest(tested, function == "IS_NOT_NULL", span=span),
 )
-string_test = _Built(
+string_test = Built(
     _kept(get_args(ast.StringFunction), "a string function")
     - _mark("(")
     - operand
@@ -300,20 +273,20 @@ string_test = _Built(
 grouped = _mark("(") - condition - _mark(")", "'&&', '||' or ')'")
 call = membership | null_test | string_test
 negation = pp.Forward()
-negatable = call | grouped | negation | _Built(operand, _compared)
-negation <<= _Built(
+negatable = call | grouped | negation | Built(operand, _compared)
+negation <<= Built(
     pp.Regex(r"!(?!=)").suppress() - negatable.set_name("a condition behind '!'"),
     lambda span, negated: ast.Negation(negated, span=span),
 )
-comparison = _Built(
+comparison = Built(
     operand + pp.Opt(pp.one_of(get_args(ast.ComparisonOperator)) - operand), _compared
 )
 atom = (call | grouped | negation | comparison).set_name("a condition")
-conjunction = _Built(
+conjunction = Built(
     atom + pp.ZeroOrMore(_mark("&&") - atom),
     lambda span, *parts: _joined(span, ast.Conjunction, parts),
 )
-condition <<= _Built(
+condition <<= Built(
     conjunction + pp.ZeroOrMore(_mark("||") - conjunction),
     lambda span, *parts: _joined(span, ast.Disjunction, parts),
 )
@@ -321,21 +294,21 @@ condition <<= _Built(
 # WHERE (KIP 3.4) ------------------------------------------------------------------------------
 
 block = pp.Forward()
-filter_clause = _Built(
+filter_clause = Built(
     _keyword("FILTER") - _mark("(") - condition - _mark(")", "an operator or ')'"),
     lambda span, tested: ast.Filter(tested, span=span),
 )
-pattern_clause = _Built(variable - matcher | proposition_matcher, _endpoint)
-not_clause = _Built(_keyword("NOT") - block, lambda span, body: ast.Not(body, span=span))
-optional_clause = _Built(
+pattern_clause = Built(variable - matcher | proposition_matcher, _endpoint)
+not_clause = Built(_keyword("NOT") - block, lambda span, body: ast.Not(body, span=span))
+optional_clause = Built(
     _keyword("OPTIONAL") - block, lambda span, body: ast.Optional(body, span=span)
 )
-union_clause = _Built(_keyword("UNION") - block, lambda span, body: ast.Union(body, span=span))
+union_clause = Built(_keyword("UNION") - block, lambda span, body: ast.Union(body, span=span))
 _CLAUSE_NAME = "a clause (?v {…}, (…), FILTER, NOT, OPTIONAL, UNION)"
 clause = (pattern_clause | filter_clause | not_clause | optional_clause | union_clause).set_name(
     _CLAUSE_NAME
 )
-block <<= _Built(
+block <<= Built(
     _mark("{") - clause - pp.ZeroOrMore(clause) - _mark("}", f"{_CLAUSE_NAME} or '}}'"),
     lambda span, *clauses: ast.Block(clauses, span=span),
 )
@@ -352,14 +325,14 @@ def _order_key(span: Span, found: ast.Expression, direction: str = "ASC") -> ast
     return ast.OrderKey(found, direction == "DESC", span=span)
 
 
-limit = _Built(_keyword("LIMIT") - number_value, _clause_value("limit"))
-cursor = _Built(_keyword("CURSOR") - string_value, _clause_value("cursor"))
-order_key = _Built(expression + pp.Opt(_kept(("ASC", "DESC"), "ASC or DESC")), _order_key)
-order_by = _Built(
+limit = Built(_keyword("LIMIT") - number_value, _clause_value("limit"))
+cursor = Built(_keyword("CURSOR") - string_value, _clause_value("cursor"))
+order_key = Built(expression + pp.Opt(_kept(("ASC", "DESC"), "ASC or DESC")), _order_key)
+order_by = Built(
     _keyword("ORDER") - _keyword("BY") - order_key - pp.ZeroOrMore(comma - order_key),
     lambda span, *keys: ("order_by", keys),
 )
-find = _Built(
+find = Built(
     _keyword("FIND")
     - _mark("(")
     - pp.Group(_list_of(expression, _mark(")", "',' or ')'")))
@@ -374,10 +347,10 @@ find = _Built(
 
 # KML (KIP 4) ----------------------------------------------------------------------------------
 
-metadata = _Built(_keyword("WITH") - _keyword("METADATA") - map_value, _clause_value("metadata"))
-set_proposition = _Built(
+metadata = Built(_keyword("WITH") - _keyword("METADATA") - map_value, _clause_value("metadata"))
+set_proposition = Built(
     _mark("(")
-    - _Built(string, _predicate_name)
+    - Built(string, _predicate_name)
     - comma
     - endpoint
     - _mark(")")
@@ -385,8 +358,8 @@ set_proposition = _Built(
     - pp.Opt(comma),
     lambda span, name, target, *rest: ast.SetProposition(name, target, **dict(rest), span=span),
 ).set_name('("predicate", target)')
-set_attributes = _Built(_keyword("ATTRIBUTES") - map_value, _clause_value("attributes"))
-set_propositions = _Built(
+set_attributes = Built(_keyword("ATTRIBUTES") - map_value, _clause_value("attributes"))
+set_propositions = Built(
     _keyword("PROPOSITIONS")
     - _mark("{")
     - pp.ZeroOrMore(set_proposition)
@@ -395,7 +368,7 @@ set_propositions = _Built(
 )
 
 
-expect_version = _Built(
+expect_version = Built(
     _keyword("EXPECT") - _keyword("VERSION") - number_value, _clause_value("expected_version")
 )
 
@@ -439,13 +412,13 @@ def _opened_block(
         - pp.Opt(handle)
         - _mark("{", "a handle or '{'")
         - identified
-        - pp.ZeroOrMore(_Built(_keyword("SET") - section | expect_version, _section))
+        - pp.ZeroOrMore(Built(_keyword("SET") - section | expect_version, _section))
         - _mark("}", closer)
         - pp.Opt(metadata)
     )
 
 
-concept_block = _Built(
+concept_block = Built(
     _opened_block(
         "CONCEPT",
         concept_matcher.copy().set_name('{type: "…", name: "…"} or {id: "…"}'),
@@ -454,7 +427,7 @@ concept_block = _Built(
     ),
     _block(ast.ConceptBlock),
 )
-proposition_block = _Built(
+proposition_block = Built(
     _opened_block(
         "PROPOSITION",
         proposition_matcher,
@@ -463,7 +436,7 @@ proposition_block = _Built(
     ),
     _block(ast.PropositionBlock),
 )
-upsert_block = _Built(
+upsert_block = Built(
     _keyword("UPSERT")
     - _mark("{")
     - pp.Group(pp.OneOrMore(concept_block | proposition_block)).set_name(
@@ -473,29 +446,29 @@ upsert_block = _Built(
     - pp.Opt(metadata),
     lambda span, items, *rest: ast.UpsertBlock(tuple(items), **dict(rest), span=span),
 )
-upsert = _Built(pp.OneOrMore(upsert_block), lambda span, *blocks: ast.Upsert(blocks, span=span))
+upsert = Built(pp.OneOrMore(upsert_block), lambda span, *blocks: ast.Upsert(blocks, span=span))
 
-assignments = _Scanned("an object or a placeholder", _BRACE_OR_COLON, _scan_assignments)
-update_section = _Built(
+assignments = Scanned("an object or a placeholder", _BRACE_OR_COLON, _scan_assignments)
+update_section = Built(
     _keyword("SET")
     - (
-        _Built(_keyword("ATTRIBUTES") - assignments, _clause_value("attributes"))
-        | _Built(_keyword("METADATA") - assignments, _clause_value("metadata"))
+        Built(_keyword("ATTRIBUTES") - assignments, _clause_value("attributes"))
+        | Built(_keyword("METADATA") - assignments, _clause_value("metadata"))
     ).set_name("ATTRIBUTES or METADATA"),
     _section,
 ).set_name("SET ATTRIBUTES or SET METADATA")
-update = _Built(
+update = Built(
     _keyword("UPDATE") - variable - pp.Group(pp.OneOrMore(update_section)) - where - pp.Opt(limit),
     lambda span, target, sections, body, *rest: ast.Update(
         target, body, **_sections(tuple(sections)), **dict(rest), span=span
     ),
 )
-merge = _Built(
+merge = Built(
     _keyword("MERGE") - _keyword("CONCEPT") - variable - _keyword("INTO") - variable - where,
     lambda span, source, target, body: ast.MergeConcept(source, target, body, span=span),
 )
 
-key = _Built(string, lambda span, name: ast.Key(_text(name), span=span))
+key = Built(string, lambda span, name: ast.Key(_text(name), span=span))
 keys = pp.Group(
     _mark("{")
     - key.set_name("a key in double quotes")
@@ -515,14 +488,12 @@ def _delete(make: Callable[..., T]) -> Callable[..., T]:
 
 
 delete_form = (
-    _Built(_keyword("ATTRIBUTES") - keys - source, _delete_keys(ast.DeleteAttributes))
-    | _Built(_keyword("METADATA") - keys - source, _delete_keys(ast.DeleteMetadata))
-    | _Built(_keyword("PROPOSITIONS") - variable - where, _delete(ast.DeletePropositions))
-    | _Built(
-        _keyword("CONCEPT") - variable - _keyword("DETACH") - where, _delete(ast.DeleteConcept)
-    )
+    Built(_keyword("ATTRIBUTES") - keys - source, _delete_keys(ast.DeleteAttributes))
+    | Built(_keyword("METADATA") - keys - source, _delete_keys(ast.DeleteMetadata))
+    | Built(_keyword("PROPOSITIONS") - variable - where, _delete(ast.DeletePropositions))
+    | Built(_keyword("CONCEPT") - variable - _keyword("DETACH") - where, _delete(ast.DeleteConcept))
 ).set_name("ATTRIBUTES, METADATA, PROPOSITIONS or CONCEPT")
-delete = _Built(_keyword("DELETE") - delete_form, _whole)
+delete = Built(_keyword("DELETE") - delete_form, _whole)
 
 # META (KIP 5) ---------------------------------------------------------------------------------
 
@@ -548,11 +519,11 @@ def _described(span: Span, kind: ast.Kind, form: str, *rest: Any) -> ast.Describ
 
 
 kind = _kept(get_args(ast.Kind), "CONCEPT or PROPOSITION")
-mode = _Scanned("keyword, semantic or hybrid", re.compile(r'[":a-zA-Z]'), _scan_mode)
+mode = Scanned("keyword, semantic or hybrid", re.compile(r'[":a-zA-Z]'), _scan_mode)
 describe_form = (
-    _Built(_keyword("PRIMER"), lambda span: ast.DescribePrimer(span=span))
-    | _Built(_keyword("DOMAINS"), lambda span: ast.DescribeDomains(span=span))
-    | _Built(
+    Built(_keyword("PRIMER"), lambda span: ast.DescribePrimer(span=span))
+    | Built(_keyword("DOMAINS"), lambda span: ast.DescribeDomains(span=span))
+    | Built(
         kind
         - (
             _kept(("TYPES",), "TYPES") - pp.Opt(limit) - pp.Opt(cursor)
@@ -561,18 +532,18 @@ describe_form = (
         _described,
     )
 ).set_name("PRIMER, DOMAINS, CONCEPT TYPES, CONCEPT TYPE, PROPOSITION TYPES or PROPOSITION TYPE")
-describe = _Built(_keyword("DESCRIBE") - describe_form, _whole)
-search = _Built(
+describe = Built(_keyword("DESCRIBE") - describe_form, _whole)
+search = Built(
     _keyword("SEARCH")
     - kind
     - string_value
-    - pp.Opt(_Built(_keyword("WITH") - _keyword("TYPE") - string_value, _clause_value("type")))
-    - pp.Opt(_Built(_keyword("MODE") - mode, _clause_value("mode")))
-    - pp.Opt(_Built(_keyword("THRESHOLD") - number_value, _clause_value("threshold")))
+    - pp.Opt(Built(_keyword("WITH") - _keyword("TYPE") - string_value, _clause_value("type")))
+    - pp.Opt(Built(_keyword("MODE") - mode, _clause_value("mode")))
+    - pp.Opt(Built(_keyword("THRESHOLD") - number_value, _clause_value("threshold")))
     - pp.Opt(limit),
     lambda span, found, term, *rest: ast.Search(found, term, **dict(rest), span=span),
 )
-export = _Built(
+export = Built(
     _keyword("EXPORT") - variable - where - pp.Opt(limit) - pp.Opt(cursor),
     lambda span, target, body, *rest: ast.Export(target, body, **dict(rest), span=span),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -13,10 +14,18 @@ from kiprdf.language.names import is_identifier
 from kiprdf.source import NOWHERE, Span
 
 C = TypeVar("C", bound=ast.Command)
-N = TypeVar("N")
 
 # Preceded by a letter or digit it is part of an id or an IRI, such as "C:Drug/Aspirin".
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
+
+_PARTS: dict[type, tuple[str, ...]] = {
+    kind: tuple(field.name for field in dataclasses.fields(kind) if field.name != "span")
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.Node)
+}
+"""The fields of each kind of node that may hold others, or values; dataclasses tell them slowly."""
+_READ_PARTS = {kind: operator.attrgetter(*names) for kind, names in _PARTS.items() if names}
+"""What reads them; several come as a tuple."""
 
 
 def bind(command: C, parameters: Mapping[str, Any]) -> C:
@@ -33,29 +42,44 @@ def bind(command: C, parameters: Mapping[str, Any]) -> C:
         if not isinstance(name, str) or not is_identifier(name):
             message = f"The parameter name {name!r} is no identifier."
             raise KipError("KIP_1001", message, "Name it like the placeholder, without the ':'.")
-    if parameters:
+    texts, has_placeholders = _survey(command)
+    if parameters and _EMBEDDED.search(texts):
         _refuse_embedded(command, parameters)
-    bound = _bind(command, parameters)
+    bound = command
+    if has_placeholders:
+        bound = _bind(command, parameters)
+        texts, _ = _survey(bound)
     if isinstance(bound, ast.Update):
         bound = dataclasses.replace(
             bound,
             attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
             metadata=_assignments(bound.metadata, "SET METADATA"),
         )
-    _check_characters(bound)
+    if not values.is_encodable(texts):
+        _check_characters(bound)
     return bound
 
 
-_parts_by_kind: dict[type[ast.Node], tuple[str, ...]] = {}
+def _survey(command: ast.Node) -> tuple[str, bool]:
+    """All strings of a tree, a line for each, and whether it holds placeholders.
 
-
-def _parts(node: ast.Node) -> tuple[str, ...]:
-    """The fields of a node that may hold others, or values; dataclasses take long to tell."""
-    kind = type(node)
-    if kind not in _parts_by_kind:
-        names = (field.name for field in dataclasses.fields(kind))
-        _parts_by_kind[kind] = tuple(name for name in names if name != "span")
-    return _parts_by_kind[kind]
+    Most commands have nothing to bind and nothing to refuse; one look at everything tells so.
+    """
+    texts: list[str] = []
+    has_placeholders = False
+    waiting: list[Any] = [command]
+    while waiting:
+        part = waiting.pop()
+        kind = type(part)
+        if kind is str:
+            texts.append(part)
+        elif kind is tuple:
+            waiting.extend(part)
+        elif kind is ast.Placeholder:
+            has_placeholders = True
+        elif kind in _READ_PARTS:
+            waiting.append(_READ_PARTS[kind](part))
+    return "\n".join(texts), has_placeholders
 
 
 def _assignments(found: Any, what: str) -> ast.Assignments | None:
@@ -82,7 +106,7 @@ def _check_characters(node: Any) -> None:
         values.check_characters(node.key, node.span)
         _check_characters(node.value)
     elif isinstance(node, ast.Node):
-        for name in _parts(node):
+        for name in _PARTS[type(node)]:
             _check_characters(getattr(node, name))
     elif isinstance(node, tuple):
         for item in node:
@@ -105,25 +129,24 @@ def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
     elif isinstance(node, ast.PredicateName):
         yield node.name, node.span
     elif isinstance(node, ast.Node):
-        for name in _parts(node):
+        for name in _PARTS[type(node)]:
             yield from _string_literals(getattr(node, name))
     elif isinstance(node, tuple):
         for item in node:
             yield from _string_literals(item)
 
 
-def _bind(node: N, parameters: Mapping[str, Any]) -> N:
+def _bind(node: Any, parameters: Mapping[str, Any]) -> Any:
     """Rebuild the parts of a tree that hold placeholders, and share the others."""
-    if isinstance(node, ast.Placeholder):
-        return _filled(node, parameters)  # type: ignore[return-value]
-    if isinstance(node, tuple):
+    kind = type(node)
+    if kind is ast.Placeholder:
+        return _filled(node, parameters)
+    if kind is tuple:
         items = tuple(_bind(item, parameters) for item in node)
-        unchanged = all(new is old for new, old in zip(items, node, strict=True))
-        return node if unchanged else items  # type: ignore[return-value]
-    if not isinstance(node, ast.Node):
-        return node
+        unchanged = all(map(operator.is_, items, node))
+        return node if unchanged else items
     changes = {}
-    for name in _parts(node):
+    for name in _PARTS.get(kind, ()):
         old = getattr(node, name)
         new = _bind(old, parameters)
         if new is not old:

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
+from contextlib import nullcontext
+from threading import Lock
 from typing import cast
 
 import pyparsing as pp
 
+from kiprdf import collector
 from kiprdf.errors import KipError
 from kiprdf.language import ast, grammar, limits, values
 from kiprdf.language.hints import ending_hint, syntax_hint
+from kiprdf.language.readers import Reader, Readers
 from kiprdf.source import Span
 
 # A string that is not closed is one token too, or each quote in it would be tried in vain.
-_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|//[^\n]*|[][{}()]|!(?!=)', re.DOTALL)
+_QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+_QUOTED_OR_COMMENT = re.compile(rf"{_QUOTED.pattern}|//[^\n]*", re.DOTALL)
+_STRUCTURE = re.compile(rf"{_QUOTED.pattern}|[][{{}}()]|!(?!=)", re.DOTALL)
+_STEPS = {**dict.fromkeys(b"([{", 1), **dict.fromkeys(b")]}", -1), **dict.fromkeys(b'"!', 0)}
+_NO_MARKS = bytes(set(range(256)) - _STEPS.keys())
+_NEGATIONS = re.compile(b"!+")
 _FIRST_WORD = re.compile(r"[A-Za-z_]*")
-# A level of nesting costs the combinators about thirty Python frames, and the stages behind
-# them fewer; Python's usual limit is 1 000 in all.
-_FRAMES_A_LEVEL = 60
+# A level of nesting costs the readers up to ten Python frames, and the stages behind them fewer;
+# Python's usual limit is 1 000 in all, of which the caller may have used many.
+_FRAMES_A_LEVEL = 30
 _ROOMY_DEPTH = 10
+_readers = Readers()
+_made: dict[str, Reader] = {}
+_making = Lock()
 
 
 def parse(text: str, *, limit_size: bool = True) -> ast.Command:
@@ -32,7 +45,8 @@ def parse(text: str, *, limit_size: bool = True) -> ast.Command:
     DescribeType(kind='CONCEPT', name=Scalar(value='Drug'))
     """
     try:
-        return _parse(text, limit_size)
+        with nullcontext() if limit_size else collector.paused():
+            return _parse(text, limit_size)
     except KipError as error:
         raise error.in_source(text) from None
 
@@ -40,20 +54,29 @@ def parse(text: str, *, limit_size: bool = True) -> ast.Command:
 def _parse(text: str, limit_size: bool) -> ast.Command:
     if limit_size and len(text) > limits.COMMAND_BYTES // 4:
         _check_size(text)
-    bare, depth = _prepare(text, limits.NESTING if limit_size else limits.CAPSULE_NESTING)
-    _make_room(depth)
+    bare = _blanked(text)
+    _make_room(_check_nesting(bare, limits.NESTING if limit_size else limits.CAPSULE_NESTING))
     start = values.skip_space(bare, 0)
     word = cast(re.Match[str], _FIRST_WORD.match(bare, start)).group()
     if word not in grammar.COMMANDS:
         raise grammar.unknown_command(word, start)
+    parts: list[ast.Command] = []
     try:
-        (command,) = grammar.COMMANDS[word].parse_string(bare)
-        end = values.skip_space(bare, command.span.end)
+        end = _reader(word)(bare, start, parts)
     except pp.ParseBaseException as fault:
         raise _in_our_words(bare, fault, word) from None
     if end < len(bare):
         raise _trailing(bare, end, word)
-    return cast(ast.Command, command)
+    (command,) = parts
+    return command
+
+
+def _reader(word: str) -> Reader:
+    """The reader of a command, made when the first such command comes: it takes milliseconds."""
+    if word not in _made:
+        with _making:
+            _made[word] = _readers.of(grammar.COMMANDS[word])
+    return _made[word]
 
 
 def _check_size(text: str) -> None:
@@ -63,30 +86,41 @@ def _check_size(text: str) -> None:
         raise KipError("KIP_4002", message, hint)
 
 
-def _prepare(text: str, most: int) -> tuple[str, int]:
-    """Blank the comments, so that offsets stay; measure the nesting."""
-    pieces: list[str] = []
-    copied = depth = deepest = negations = 0
-    for match in _STRUCTURE.finditer(text):
+def _blanked(text: str) -> str:
+    """Blank the comments, so that offsets stay; a byte order mark is no part of the command."""
+    if text.startswith("\ufeff"):
+        text = " " + text[1:]
+    if "//" not in text:
+        return text
+    return _QUOTED_OR_COMMENT.sub(_blank, text)
+
+
+def _blank(found: re.Match[str]) -> str:
+    token = found.group()
+    return token if token[0] == '"' else " " * len(token)
+
+
+def _check_nesting(bare: str, most: int) -> int:
+    """Measure the nesting, before anything recurses; KIP_4002 beyond a limit."""
+    marks = _QUOTED.sub('"', bare).replace("!=", "").encode("utf-8", "surrogatepass")
+    marks = marks.translate(None, _NO_MARKS)
+    depth = max(itertools.accumulate(map(_STEPS.__getitem__, marks), initial=0))
+    negations = max(map(len, _NEGATIONS.findall(marks)), default=0)
+    if depth > most or negations > most:
+        raise _too_deep(bare, most)
+    return depth + negations
+
+
+def _too_deep(bare: str, most: int) -> KipError:
+    depth = negations = 0
+    for match in _STRUCTURE.finditer(bare):
         first = match.group()[0]
-        if first == "/":
-            pieces.append(text[copied : match.start()])
-            pieces.append(" " * (match.end() - match.start()))
-            copied = match.end()
-            continue
         negations = negations + 1 if first == "!" else 0
-        if first in "([{":
-            depth += 1
-        elif first in ")]}":
-            depth -= 1
-        deepest = max(deepest, depth + negations)
+        depth += _STEPS[ord(first)]
         if depth > most or negations > most:
-            message = f"The command nests deeper than {most} levels."
-            span = Span(match.start(), match.end())
-            raise KipError("KIP_4002", message, "Split the command.", span)
-    pieces.append(text[copied:])
-    # A byte order mark at the start of a file is no part of the command.
-    return re.sub("^\ufeff", " ", "".join(pieces)), deepest
+            break
+    message = f"The command nests deeper than {most} levels."
+    return KipError("KIP_4002", message, "Split the command.", Span(*match.span()))
 
 
 def _make_room(depth: int) -> None:

@@ -1,9 +1,9 @@
 """The scanner: JSON values, variables and dot paths are read here, outside the combinators.
 
-A value is the bulk of a command's text. One function call that walks a whole JSON object costs a
-fiftieth of the combinators that would do the same (docs/decisions/005). Every function takes the
-text and an offset and returns a node with the offset behind it, or raises ``KipError`` with the
-place of the fault.
+A value is the bulk of a command's text. One function call walks a whole JSON object, where
+combinators would be called for each key, colon and comma (docs/decisions/005). Every function
+takes the text and an offset and returns a node with the offset behind it, or raises ``KipError``
+with the place of the fault.
 """
 
 from __future__ import annotations
@@ -19,12 +19,20 @@ from kiprdf.source import Span
 
 T = TypeVar("T")
 
-_SPACE = re.compile(r"[ \t\r\n]*")
+_BLANKS = " \t\r\n"
+SPACE = f"[{_BLANKS}]*"
+"""The pattern of what may stand between tokens; the parser has blanked the comments."""
+PLAIN_STRING = r'"([^"\\\x00-\x1f]*)"'
+"""The pattern of a string without escapes, which is what most strings are."""
+_SPACE = re.compile(SPACE)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CALCULATION = re.compile(rf"({'|'.join(get_args(ast.NumberFunction))})[ \t\r\n]*\(")
 _CALL = re.compile(r"([A-Za-z_]+)\(")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_PLAIN_STRING = re.compile(PLAIN_STRING)
+_COLON = re.compile(f"{SPACE}:{SPACE}")
+_COMMA = re.compile(f"{SPACE},{SPACE}")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SHOWN_TOKEN = re.compile(r'[?:$]?[A-Za-z0-9_]+|"[^"\n]{0,30}"?|&&|\|\||[=!<>]=|.')
 _NEAR_VARIABLE = re.compile(r"\?[\w$]+")
@@ -35,10 +43,17 @@ VALUE_START = re.compile(r"[\"\[{\-0-9:]|(?:true|false|null)(?![A-Za-z0-9_])")
 
 
 def skip_space(text: str, offset: int) -> int:
-    """The offset of the next token. Comments are blank by now (``parser.prepare``)."""
+    """The offset of the next token."""
     match = _SPACE.match(text, offset)
     assert match is not None
     return match.end()
+
+
+def end_of(text: str, following: int) -> int:
+    """The offset behind the last token before an offset: the space between them is skipped."""
+    while text[following - 1] in _BLANKS:
+        following -= 1
+    return following
 
 
 def describe_token(text: str, offset: int) -> str:
@@ -93,6 +108,9 @@ def scan_value(text: str, offset: int) -> tuple[ast.Value, int]:
 
 def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
     """Read a string in double quotes with JSON escapes."""
+    plain = _PLAIN_STRING.match(text, offset)
+    if plain is not None:
+        return plain_string(plain, 1), plain.end()
     match = _STRING.match(text, offset)
     if match is None:
         hint = 'Close the string with ", and write a quote inside it as \\".'
@@ -106,6 +124,14 @@ def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
     return ast.Scalar(value, span=span), match.end()
 
 
+def plain_string(found: re.Match[str], group: int) -> ast.Scalar:
+    """The string that a pattern with ``PLAIN_STRING`` in it has found."""
+    value, start, end = found.group(group), found.start(group), found.end(group)
+    span = Span(start - 1, end + 1)
+    check_length(value, span)
+    return ast.Scalar(value, span=span)
+
+
 def _string_fault(fault: json.JSONDecodeError, offset: int) -> KipError:
     span = Span(offset, offset + 1)
     if "control character" in fault.msg:
@@ -116,9 +142,18 @@ def _string_fault(fault: json.JSONDecodeError, offset: int) -> KipError:
     return KipError("KIP_1001", message, hint, span)
 
 
+def is_encodable(text: str) -> bool:
+    """Whether a text is free of lone surrogates.
+
+    >>> is_encodable("\\U0001f48a"), is_encodable("\\ud83d")
+    (True, False)
+    """
+    return _LONE_SURROGATE.search(text) is None
+
+
 def check_characters(value: str, span: Span) -> None:
     """Refuse lone surrogates, which no store can hold."""
-    if _LONE_SURROGATE.search(value):
+    if not is_encodable(value):
         message = "A string holds a lone surrogate, which is no character."
         raise KipError("KIP_1001", message, "Write astral characters as a surrogate pair.", span)
 
@@ -286,10 +321,10 @@ def _scan_entries(
             message = f"The key '{key}' stands twice in one object."
             raise KipError("KIP_1001", message, "Keep one of the two.", span)
         seen.add(key)
-        at = skip_space(text, at)
-        if text[at : at + 1] != ":":
-            raise _syntax(text, at, f"':' behind the key '{key}'")
-        value, at = scan(text, skip_space(text, at + 1))
+        colon = _COLON.match(text, at)
+        if colon is None:
+            raise _syntax(text, skip_space(text, at), f"':' behind the key '{key}'")
+        value, at = scan(text, colon.end())
         entries.append((key, value, span))
         at = _after_item(text, at, "}", offset)
     return entries, at + 1
@@ -311,10 +346,11 @@ def _scan_key(text: str, offset: int) -> tuple[str, Span, int]:
 
 def _after_item(text: str, offset: int, closer: str, opened: int) -> int:
     """The offset of the next item or of the closer, across at most one comma."""
+    comma = _COMMA.match(text, offset)
+    if comma is not None:
+        return comma.end()
     at = skip_space(text, offset)
     following = text[at : at + 1]
-    if following == ",":
-        return skip_space(text, at + 1)
     if following == closer:
         return at
     if not following:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
+from typing import assert_never
 
 from kiprdf.errors import KipError
 from kiprdf.language import ast, limits
@@ -17,17 +17,21 @@ def check_budget(where: ast.Block) -> None:
     if len(clauses) > limits.CLAUSES:
         message = f"The WHERE has {len(clauses)} clauses; {limits.CLAUSES} are allowed."
         raise KipError("KIP_4002", message, "Split the command.", clauses[limits.CLAUSES].span)
-    conditions = [clause.condition for clause in clauses if isinstance(clause, ast.Filter)]
-    count = sum(sum(1 for _ in scope.operands(condition)) for condition in conditions)
-    if count > limits.FILTER_OPERANDS:
-        message = f"The FILTERs have {count} operands; {limits.FILTER_OPERANDS} are allowed."
+    filters = [clause.condition for clause in clauses if isinstance(clause, ast.Filter)]
+    tests = [test for condition in filters for test in scope.tests(condition)]
+    operands = [operand for test in tests for operand in scope.tested(test)]
+    if len(operands) > limits.FILTER_OPERANDS:
+        message = (
+            f"The FILTERs have {len(operands)} operands; {limits.FILTER_OPERANDS} are allowed."
+        )
         raise KipError("KIP_4002", message, "Use IN for a choice of values.", where.span)
+    lists = [test.options for test in tests if isinstance(test, ast.Membership)]
     for clause in clauses:
         if isinstance(clause, ast.PropositionClause):
             _check_hops(clause)
     _check_levels(clauses, where.span)
-    _check_strings(clauses, where.span)
-    _check_lists(clauses, where.span)
+    _check_strings([*operands, *lists], where.span)
+    _check_lists(lists, where.span)
 
 
 def check_width(find: ast.Find) -> None:
@@ -87,33 +91,31 @@ def _check_levels(clauses: list[ast.Clause], span: Span) -> None:
         raise KipError("KIP_4002", message, "Shorten the ranges, or write {m,}.", span)
 
 
-def _check_lists(clauses: list[ast.Clause], span: Span) -> None:
+def _check_lists(lists: list[ast.Array | ast.Placeholder], span: Span) -> None:
     """The lists of all INs of a WHERE together."""
-    count = sum(
-        len(test.options.items)
-        for clause in clauses
-        if isinstance(clause, ast.Filter)
-        for test in scope.tests(clause.condition)
-        if isinstance(test, ast.Membership) and isinstance(test.options, ast.Array)
-    )
+    count = sum(len(options.items) for options in lists if isinstance(options, ast.Array))
     if count > limits.LIST_ITEMS:
         message = f"The lists of IN have {count} items; {limits.LIST_ITEMS} are allowed."
         raise KipError("KIP_4002", message, "Split the list.", span)
 
 
-def _check_strings(clauses: list[ast.Clause], span: Span) -> None:
+def _check_strings(operands: list[ast.Operand], span: Span) -> None:
     """The strings of all FILTERs together, which a parameter may repeat."""
-    count = sum(_characters(clause) for clause in clauses if isinstance(clause, ast.Filter))
+    count = sum(map(_characters, operands))
     if count > limits.FILTER_CHARACTERS:
         message = f"The strings of the FILTERs have {count} characters; 1 MiB is allowed."
         raise KipError("KIP_4002", message, "Compare with fewer or shorter strings.", span)
 
 
-def _characters(node: object) -> int:
-    if isinstance(node, ast.Scalar):
-        return len(node.value) if isinstance(node.value, str) else 1
-    if isinstance(node, tuple):
-        return sum(map(_characters, node))
-    if isinstance(node, ast.Node):
-        return sum(_characters(getattr(node, field.name)) for field in dataclasses.fields(node))
-    return 0
+def _characters(operand: ast.Operand) -> int:
+    match operand:
+        case ast.Scalar():
+            return len(operand.value) if isinstance(operand.value, str) else 1
+        case ast.Array():
+            return sum(map(_characters, operand.items))
+        case ast.Object():
+            return sum(_characters(entry.value) for entry in operand.entries)
+        case ast.Path() | ast.Variable() | ast.Placeholder():
+            return 0
+        case _:
+            assert_never(operand)

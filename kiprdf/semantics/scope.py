@@ -98,13 +98,18 @@ def tests(condition: ast.Condition) -> Iterator[Test]:
 def operands(condition: ast.Condition) -> Iterator[ast.Operand]:
     """The operands of a condition, in written order."""
     for test in tests(condition):
-        match test:
-            case ast.Comparison():
-                yield from (test.left, test.right)
-            case ast.StringTest():
-                yield from (test.operand, test.argument)
-            case _:
-                yield test.operand
+        yield from tested(test)
+
+
+def tested(test: Test) -> tuple[ast.Operand, ...]:
+    """The operands of a test, in written order."""
+    match test:
+        case ast.Comparison():
+            return test.left, test.right
+        case ast.StringTest():
+            return test.operand, test.argument
+        case _:
+            return (test.operand,)
 
 
 def filter_operands(block: ast.Block) -> Iterator[ast.Operand]:

@@ -150,8 +150,11 @@ class OxigraphStore:
 
         def selected(life: Life) -> list[Row]:
             functions = None if watch == "no" else life.functions
-            found = engine.query(query, custom_functions=functions)
-            return life.taken(map(tuple, cast(QuerySolutions, found)))
+            try:
+                found = engine.query(query, custom_functions=functions)
+                return life.taken(map(tuple, cast(QuerySolutions, found)))
+            except _ENGINE_FAULTS as fault:
+                raise _unreadable(fault) from fault
 
         return call(selected, budget.current(), apart=watch == "apart")
 

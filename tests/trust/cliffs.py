@@ -73,6 +73,7 @@ COMMANDS: dict[str, Any] = {
     "objects": _written("SET ATTRIBUTES { a: " + _nested("{a: ", "1", "}", 50_000) + " }"),
     "arrays, deep": _written("SET ATTRIBUTES { a: " + _nested("[", "1", "]", 60) + " }"),
     "open strings": _written('"' * DEEP),
+    "escaped quotes": {"command": 'SEARCH CONCEPT "' + '\\"' * 100_000 + "\\"},
     "escapes": _written('SET ATTRIBUTES { a: "' + "\\u0041" * 40_000 + '" }'),
     "comments": _where(DRUG + "// x\n" * 50_000),
     "an integer": _written("SET ATTRIBUTES { a: " + "9" * DEEP + " }"),

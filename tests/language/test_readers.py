@@ -1,0 +1,121 @@
+"""The readers against pyparsing itself, which runs the same grammar."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyparsing as pp
+import pytest
+
+from kiprdf import resources
+from kiprdf.errors import KipError
+from kiprdf.language import ast, grammar, values
+from kiprdf.language.hints import KEYWORDS
+from kiprdf.language.readers import Readers
+
+CASES = Path(__file__).resolve().parents[1] / "conformance"
+READERS = Readers()
+
+
+def by_pyparsing(text: str, word: str) -> tuple[Any, int]:
+    (command,) = grammar.COMMANDS[word].parse_string(text)
+    return command, values.skip_space(text, command.span.end)
+
+
+def by_reader(text: str, word: str) -> tuple[Any, int]:
+    parts: list[Any] = []
+    end = READERS.of(grammar.COMMANDS[word])(text, values.skip_space(text, 0), parts)
+    (command,) = parts
+    return command, end
+
+
+def outcome(read: Any, text: str) -> Any:
+    """The tree with its spans and what follows it, or the fault."""
+    word = re.match(r"\s*([A-Z]*)", text).group(1)  # type: ignore[union-attr]
+    if word not in grammar.COMMANDS:
+        return None
+    try:
+        command, end = read(text, word)
+    except KipError as error:
+        return error.code, error.message, error.hint, error.span
+    except pp.ParseBaseException as fault:
+        return fault.msg, values.skip_space(text, fault.loc)
+    return spelled(command), end
+
+
+def spelled(node: Any) -> Any:
+    """A tree, spans and all; they take no part in the equality of nodes."""
+    if isinstance(node, ast.Node):
+        fields = dataclasses.fields(node)
+        return type(node).__name__, [spelled(getattr(node, field.name)) for field in fields]
+    if type(node) is tuple:
+        return [spelled(item) for item in node]
+    return type(node).__name__, node
+
+
+def _texts(found: Any) -> Iterator[str]:
+    if isinstance(found, str):
+        # Deeper ones than these are beyond pyparsing, within the usual limit of recursion.
+        if re.match(r"\s*[A-Z]{4}", found) and sum(map(found.count, "({[!")) < 40:
+            # The readers see no comments; the parser has blanked them.
+            yield found.replace("//", "  ")
+    elif isinstance(found, dict | list):
+        for item in found.values() if isinstance(found, dict) else found:
+            yield from _texts(item)
+
+
+COMMANDS = sorted(
+    {text for path in CASES.glob("*.json") for text in _texts(json.loads(path.read_text("utf-8")))}
+)
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[?:]?\w+|\s+|&&|\|\||[=!<>]=|.', re.DOTALL)
+MARKS = [*'{}()[],:.?!"<>', "==", "!=", "&&", "||", "|", "{1,}"]
+WORDS = ["?x", "?x.name", ":p", "id", "name", "1", "-2.5", '"a"', "true", "IN("]
+PHRASES = ['{type: "Drug", name: "A"}', '(?x, "treats", ?y)', "WITH METADATA {a: 1}"]
+TOKENS = sorted(KEYWORDS) + MARKS + WORDS + PHRASES
+
+
+def mutated(text: str, chance: random.Random) -> str:
+    """A command with one to three of its tokens or characters changed."""
+    for _ in range(chance.randint(1, 3)):
+        parts = TOKEN.findall(text) if chance.random() < 0.7 else list(text)
+        at = chance.randrange(len(parts) + 1)
+        width = chance.choice((0, 1, 1, len(parts)))
+        parts[at : at + width] = [chance.choice(TOKENS)] * chance.choice((0, 1, 1))
+        text = "".join(parts)
+    return text
+
+
+@pytest.mark.parametrize("capsule", resources.bundled_capsules(), ids=lambda c: c.name)
+def test_a_capsule_is_read_as_by_pyparsing(capsule: resources.Capsule) -> None:
+    text = re.sub(r"//[^\n\"]*$", "", capsule.text, flags=re.MULTILINE)
+    assert outcome(by_reader, text) == outcome(by_pyparsing, text)
+
+
+def test_a_command_is_read_as_by_pyparsing() -> None:
+    assert len(COMMANDS) > 1_000
+    differ = [t for t in COMMANDS if outcome(by_reader, t) != outcome(by_pyparsing, t)]
+    assert differ == []
+
+
+def test_a_faulty_command_has_the_fault_that_pyparsing_finds() -> None:
+    chance = random.Random(38)
+    texts = [mutated(chance.choice(COMMANDS), chance) for _ in range(10_000)]
+    differ = [t for t in texts if outcome(by_reader, t) != outcome(by_pyparsing, t)]
+    assert differ == []
+    faults = [outcome(by_reader, text) for text in texts]
+    assert len({fault[0] for fault in faults if fault and isinstance(fault[0], str)}) > 50
+
+
+@pytest.mark.parametrize("word", grammar.COMMANDS)
+def test_a_command_that_ends_anywhere_has_the_fault_that_pyparsing_finds(word: str) -> None:
+    begun = [text for text in COMMANDS if text.startswith(word) and len(text) < 600]
+    longest = max(begun, key=len)
+    for end in range(len(word), len(longest)):
+        text = longest[:end]
+        assert outcome(by_reader, text) == outcome(by_pyparsing, text)
