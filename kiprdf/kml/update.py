@@ -36,8 +36,9 @@ def update(command: ast.Update, draft: Draft) -> dict[str, int]:
     for node in targets:
         element = draft.element(node)
         assert element is not None, node
-        element.attributes.update(_computed(attributes, node, reader))
-        element.metadata.update(_computed(metadata, node, reader))
+        for assignments, terms in ((attributes, element.attributes), (metadata, element.metadata)):
+            if assignments:
+                terms.update(_computed(assignments, node, reader))
     return {"updated": sum(1 for _ in draft.changes()), "matched": len(targets)}
 
 

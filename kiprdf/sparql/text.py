@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import assert_never
+from typing import assert_never, cast
 
-from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, Variable, serialize
 
 from kiprdf.sparql import algebra
 from kiprdf.sparql.algebra import Expression, Pattern, Term
@@ -196,16 +196,18 @@ def render_update(removed: Iterable[Triple | Quad], added: Iterable[Triple | Qua
 
 
 def _data(statements: Iterable[Triple | Quad]) -> str:
-    return "".join(_statement(statement) for statement in statements)
+    """N-Triples, which the engine prints a whole list of at once, are SPARQL."""
+    default: list[Triple | Quad] = []
+    named: dict[NamedNode, list[Triple | Quad]] = {}
+    for statement in statements:
+        graph = statement.graph_name if isinstance(statement, Quad) else None
+        if isinstance(graph, NamedNode):
+            named.setdefault(graph, []).append(cast(Quad, statement).triple)
+        else:
+            default.append(statement)
+    graphs = (f"GRAPH {graph} {{\n{_triples(found)}}}\n" for graph, found in named.items())
+    return _triples(default) + "".join(graphs)
 
 
-def _statement(statement: Triple | Quad) -> str:
-    object_ = statement.object
-    if isinstance(object_, Triple):
-        shown = f"<<( {object_.subject} {object_.predicate} {object_.object} )>>"
-    else:
-        shown = str(object_)
-    triple = f"{statement.subject} {statement.predicate} {shown} ."
-    if isinstance(statement, Quad) and isinstance(statement.graph_name, NamedNode):
-        return f"GRAPH {statement.graph_name} {{ {triple} }}\n"
-    return f"{triple}\n"
+def _triples(statements: list[Triple | Quad]) -> str:
+    return serialize(statements, format=RdfFormat.N_TRIPLES).decode()

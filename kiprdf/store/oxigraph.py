@@ -6,6 +6,7 @@ beside it. RocksDB would turn any folder into a store, so the folder is looked a
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -13,8 +14,8 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -27,7 +28,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
 from kiprdf.store.base import Row, Watch
-from kiprdf.store.delta import Delta
+from kiprdf.store.delta import Delta, Statement
 from kiprdf.store.lock import FairLock
 from kiprdf.store.watch import Life, call
 
@@ -157,22 +158,22 @@ class OxigraphStore:
         object: NamedNode | Literal | Triple | None,
     ) -> Iterator[Triple]:
         budget.check()
-        return (quad.triple for quad in self._quads(subject, predicate, object, _DEFAULT))
+        return _triples(self.engine, subject, predicate, object, _DEFAULT)
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
-        quads = self._quads(node, None, None, _DEFAULT)
         facts = self.iris.predicates
-        return [quad.triple for quad in quads if not quad.predicate.value.startswith(facts)]
+        triples = _triples(self.engine, node, None, None, _DEFAULT)
+        return [triple for triple in triples if not triple.predicate.value.startswith(facts)]
 
     def _quads(self, *pattern: Any) -> Iterator[Quad]:
         return _readable(self.engine, *pattern)
 
     def commit(self) -> int:
         graph = vocab.BOOKKEEPING
-        for quad in self._quads(graph, vocab.COMMIT, None, graph):
-            return int(cast(Literal, quad.object).value)
-        return 0
+        # The number before may still be noted (see `apply`); the higher one holds.
+        noted = self._quads(graph, vocab.COMMIT, None, graph)
+        return max((int(cast(Literal, quad.object).value) for quad in noted), default=0)
 
     def records(self) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -247,40 +248,59 @@ class OxigraphStore:
     def apply(self, delta: Delta) -> int:
         with self.writing():
             before = self.commit()
-            removed: list[Triple | Quad] = list(delta.removed)
-            added: list[Triple | Quad] = list(delta.added)
+            notes = {vocab.COMMIT: Literal(before + 1)}
             if before == 0:
-                self._note(removed, added, vocab.FORMAT, Literal(FORMAT))
-                self._note(removed, added, vocab.BASE, Literal(self.iris.base))
-            self._note(removed, added, vocab.COMMIT, Literal(before + 1))
+                notes[vocab.FORMAT], notes[vocab.BASE] = Literal(FORMAT), Literal(self.iris.base)
             for key, value in delta.records.items():
-                self._note(removed, added, NamedNode(_RECORD + encode(key)), Literal(value))
+                notes[NamedNode(_RECORD + encode(key))] = Literal(value)
+            graph = vocab.BOOKKEEPING
+            noted = [Quad(graph, key, value, graph) for key, value in notes.items()]
+            stale = [quad for key in notes for quad in self._quads(graph, key, None, graph)]
             try:
-                self.engine.update(render_update(removed, added))
-            except (OSError, RuntimeError) as fault:
+                if delta.removed or delta.records:
+                    self.engine.update(
+                        render_update([*delta.removed, *stale], [*delta.added, *noted])
+                    )
+                else:
+                    self._add(delta.added, noted, stale)
+            except _ENGINE_FAULTS as fault:
                 raise StoreError(f"The nexus cannot be written: {fault}") from fault
             if self.commit() != before + 1:
                 # A graph that has lost its log may take a write, and not show it.
                 raise StoreError("The nexus cannot be written: what was written is not there.")
             return before + 1
 
-    def _note(
-        self,
-        removed: list[Triple | Quad],
-        added: list[Triple | Quad],
-        key: NamedNode,
-        value: Literal,
-    ) -> None:
-        """Replace one note in the bookkeeping graph."""
-        graph = vocab.BOOKKEEPING
-        removed.extend(self.engine.quads_for_pattern(graph, key, None, graph))
-        added.append(Quad(graph, key, value, graph))
+    def _add(self, added: Iterable[Statement], noted: list[Quad], stale: list[Quad]) -> None:
+        """Write what only adds: as one transaction too, without a text that must be parsed.
+
+        It cannot remove the number of the commit before, which goes afterwards: until then, and
+        after a crash, the higher one holds (docs/decisions/039).
+        """
+        self.engine.extend(itertools.chain(map(_as_quad, added), noted))
+        with suppress(*_ENGINE_FAULTS):
+            for quad in stale:
+                self.engine.remove(quad)
+
+
+def _as_quad(statement: Statement) -> Quad:
+    if isinstance(statement, Quad):
+        return statement
+    return Quad(statement.subject, statement.predicate, statement.object)
 
 
 def _readable(engine: Engine, *pattern: Any) -> Iterator[Quad]:
     """The quads of a pattern; a disk that gives back something else is a ``StoreError``."""
     try:
         yield from engine.quads_for_pattern(*pattern)
+    except _ENGINE_FAULTS as fault:
+        raise _unreadable(fault) from fault
+
+
+def _triples(engine: Engine, *pattern: Any) -> Iterator[Triple]:
+    """The same without the names of graphs; most readings are small, and each layer tells."""
+    try:
+        for quad in engine.quads_for_pattern(*pattern):
+            yield quad.triple
     except _ENGINE_FAULTS as fault:
         raise _unreadable(fault) from fault
 
