@@ -5,8 +5,8 @@ scanner), ``grammar`` (pyparsing), ``parser`` (text to tree), ``parameters`` (pl
 in the tree), ``printer`` (tree to text).
 """
 
-from kiprdf.language.parameters import bind
+from kiprdf.language.parameters import Template, bind
 from kiprdf.language.parser import parse
 from kiprdf.language.printer import to_text
 
-__all__ = ["bind", "parse", "to_text"]
+__all__ = ["Template", "bind", "parse", "to_text"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from kiprdf.errors import KipError, nearest
 from kiprdf.language import ast, limits, values
@@ -13,7 +13,8 @@ from kiprdf.language.names import is_identifier
 from kiprdf.source import NOWHERE, Span
 
 C = TypeVar("C", bound=ast.Command)
-N = TypeVar("N")
+Holes: TypeAlias = "tuple[tuple[int, Holes], ...]"
+"""Where placeholders stand below a node, by place among its parts; nothing below it: it is one."""
 
 # Preceded by a letter or digit it is part of an id or an IRI, such as "C:Drug/Aspirin".
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
@@ -29,21 +30,89 @@ def bind(command: C, parameters: Mapping[str, Any]) -> C:
     >>> to_text(bind(parse("DESCRIBE CONCEPT TYPE :type"), {"type": "Drug"}))
     'DESCRIBE CONCEPT TYPE "Drug"'
     """
-    for name in parameters:
-        if not isinstance(name, str) or not is_identifier(name):
-            message = f"The parameter name {name!r} is no identifier."
-            raise KipError("KIP_1001", message, "Name it like the placeholder, without the ':'.")
-    if parameters:
-        _refuse_embedded(command, parameters)
-    bound = _bind(command, parameters)
-    if isinstance(bound, ast.Update):
-        bound = dataclasses.replace(
-            bound,
-            attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
-            metadata=_assignments(bound.metadata, "SET METADATA"),
-        )
-    _check_characters(bound)
-    return bound
+    return Template(command).bind(parameters)
+
+
+class Template(Generic[C]):
+    """A command to be bound, once or many times; its tree is looked through only when it is made.
+
+    >>> from kiprdf.language import parse, to_text
+    >>> template = Template(parse("DESCRIBE CONCEPT TYPE :type"))
+    >>> [to_text(template.bind({"type": name})) for name in ("Drug", "Symptom")]
+    ['DESCRIBE CONCEPT TYPE "Drug"', 'DESCRIBE CONCEPT TYPE "Symptom"']
+    """
+
+    def __init__(self, command: C) -> None:
+        self.command = command
+        self._embedded: list[tuple[str, Span]] = []
+        self._is_sound = True
+        self._holes = self._look(command)
+
+    def bind(self, parameters: Mapping[str, Any]) -> C:
+        """What ``bind`` of the module gives and raises."""
+        for name in parameters:
+            if not isinstance(name, str) or not is_identifier(name):
+                message = f"The parameter name {name!r} is no identifier."
+                hint = "Name it like the placeholder, without the ':'."
+                raise KipError("KIP_1001", message, hint)
+        for name, span in self._embedded:
+            if name in parameters:
+                message = f"The placeholder :{name} stands inside a string literal."
+                hint = "A placeholder takes the place of a whole value: name: :name."
+                raise KipError("KIP_1001", message, hint, span)
+        if self._holes is None:
+            bound = self.command
+        else:
+            bound = _bind(self.command, self._holes, parameters)
+        if isinstance(bound, ast.Update):
+            bound = dataclasses.replace(
+                bound,
+                attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
+                metadata=_assignments(bound.metadata, "SET METADATA"),
+            )
+        if not self._is_sound:
+            _check_characters(bound)
+        elif self._holes is not None:
+            _check_filled(bound, self._holes)
+        return bound
+
+    def _look(self, node: Any) -> Holes | None:
+        """Where the placeholders below a node are; what its strings hold is noted on the way."""
+        kind = type(node)
+        if kind is ast.Placeholder:
+            return ()
+        if kind is ast.Scalar:
+            if type(node.value) is str:
+                self._look_into(node.value, node.span)
+            return None
+        if kind is str:
+            self._look_into(node, None)
+            return None
+        if kind is tuple:
+            parts = node
+        elif isinstance(node, ast.Node):
+            if isinstance(node, ast.PredicateName):
+                self._look_into(node.name, node.span)
+            parts = [getattr(node, name) for name in _parts(node)]
+        else:
+            return None
+        found: list[tuple[int, Holes]] = []
+        for place, part in enumerate(parts):
+            holes = None if part is None else self._look(part)
+            if holes is not None:
+                found.append((place, holes))
+        return tuple(found) or None
+
+    def _look_into(self, text: str, span: Span | None) -> None:
+        """``span`` is where a string literal stands, of which nothing is to be filled."""
+        if span is not None and ":" in text:
+            self._embedded += [(name, span) for name in _EMBEDDED.findall(text)]
+        if not text.isascii():
+            try:
+                values.check_characters(text, NOWHERE)
+            except KipError:
+                # Which one is at fault, and how, is told of the bound tree.
+                self._is_sound = False
 
 
 _parts_by_kind: dict[type[ast.Node], tuple[str, ...]] = {}
@@ -89,46 +158,32 @@ def _check_characters(node: Any) -> None:
             _check_characters(item)
 
 
-def _refuse_embedded(command: ast.Node, parameters: Mapping[str, Any]) -> None:
-    for text, span in _string_literals(command):
-        for match in _EMBEDDED.finditer(text):
-            if match.group(1) in parameters:
-                message = f"The placeholder :{match.group(1)} stands inside a string literal."
-                hint = "A placeholder takes the place of a whole value: name: :name."
-                raise KipError("KIP_1001", message, hint, span)
-
-
-def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
-    if isinstance(node, ast.Scalar):
-        if isinstance(node.value, str):
-            yield node.value, node.span
-    elif isinstance(node, ast.PredicateName):
-        yield node.name, node.span
-    elif isinstance(node, ast.Node):
-        for name in _parts(node):
-            yield from _string_literals(getattr(node, name))
+def _check_filled(node: Any, holes: Holes) -> None:
+    """The same, where the rest of the tree has been looked at."""
+    if not holes:
+        _check_characters(node)
     elif isinstance(node, tuple):
-        for item in node:
-            yield from _string_literals(item)
+        for place, inner in holes:
+            _check_filled(node[place], inner)
+    else:
+        names = _parts(node)
+        for place, inner in holes:
+            # What a concept may be called is checked with its name.
+            if names[place] != "name" or not isinstance(node, ast.ConceptMatcher):
+                _check_filled(getattr(node, names[place]), inner)
 
 
-def _bind(node: N, parameters: Mapping[str, Any]) -> N:
+def _bind(node: Any, holes: Holes, parameters: Mapping[str, Any]) -> Any:
     """Rebuild the parts of a tree that hold placeholders, and share the others."""
-    if isinstance(node, ast.Placeholder):
-        return _filled(node, parameters)  # type: ignore[return-value]
+    if not holes:
+        return _filled(node, parameters)
     if isinstance(node, tuple):
-        items = tuple(_bind(item, parameters) for item in node)
-        unchanged = all(new is old for new, old in zip(items, node, strict=True))
-        return node if unchanged else items  # type: ignore[return-value]
-    if not isinstance(node, ast.Node):
-        return node
-    changes = {}
-    for name in _parts(node):
-        old = getattr(node, name)
-        new = _bind(old, parameters)
-        if new is not old:
-            changes[name] = new
-    return dataclasses.replace(node, **changes) if changes else node
+        parts = list(node)
+    else:
+        parts = [getattr(node, name) for name in _parts(node)]
+    for place, inner in holes:
+        parts[place] = _bind(parts[place], inner, parameters)
+    return tuple(parts) if isinstance(node, tuple) else type(node)(*parts, span=node.span)
 
 
 def _filled(node: ast.Placeholder, parameters: Mapping[str, Any]) -> ast.Value:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import assert_never, cast
+from typing import Any, assert_never, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, Variable, serialize
 
@@ -197,8 +197,8 @@ def render_update(removed: Iterable[Triple | Quad], added: Iterable[Triple | Qua
 
 def _data(statements: Iterable[Triple | Quad]) -> str:
     """N-Triples, which the engine prints a whole list of at once, are SPARQL."""
-    default: list[Triple | Quad] = []
-    named: dict[NamedNode, list[Triple | Quad]] = {}
+    default: list[Any] = []
+    named: dict[NamedNode, list[Triple]] = {}
     for statement in statements:
         graph = statement.graph_name if isinstance(statement, Quad) else None
         if isinstance(graph, NamedNode):
@@ -209,5 +209,6 @@ def _data(statements: Iterable[Triple | Quad]) -> str:
     return _triples(default) + "".join(graphs)
 
 
-def _triples(statements: list[Triple | Quad]) -> str:
-    return serialize(statements, format=RdfFormat.N_TRIPLES).decode()
+def _triples(statements: Iterable[Any]) -> str:
+    """Triples, and quads of the default graph."""
+    return cast(bytes, serialize(statements, format=RdfFormat.N_TRIPLES)).decode()

@@ -14,10 +14,10 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions, Triple
 from pyoxigraph import Store as Engine
@@ -66,6 +66,7 @@ class OxigraphStore:
         self._folder = folder
         self._lock = FairLock()
         self._closed = False
+        self._noted = _noted(engine)
         self.iris = Iris(base)
         self.read_only = read_only
 
@@ -102,11 +103,11 @@ class OxigraphStore:
                 _require_graph(path)
                 engine = _open_engine(path, read_only)
             _require_base(engine, path, chosen)
+            return cls(engine, chosen, path, read_only)
         except BaseException:
             if not read_only:
                 _release(path)
             raise
-        return cls(engine, chosen, path, read_only)
 
     @property
     def folder(self) -> Path | None:
@@ -170,10 +171,16 @@ class OxigraphStore:
         return _readable(self.engine, *pattern)
 
     def commit(self) -> int:
-        graph = vocab.BOOKKEEPING
-        # The number before may still be noted (see `apply`); the higher one holds.
-        noted = self._quads(graph, vocab.COMMIT, None, graph)
-        return max((int(cast(Literal, quad.object).value) for quad in noted), default=0)
+        engine = self.engine
+        while True:
+            noted = self._noted
+            if noted.is_sure:
+                return noted.number
+            # A write is on its way: whether its number stands there is whether it has happened.
+            if _note(vocab.COMMIT, Literal(noted.number + 1)) in engine:
+                return noted.number + 1
+            if noted is self._noted:
+                return noted.number
 
     def records(self) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -247,39 +254,83 @@ class OxigraphStore:
 
     def apply(self, delta: Delta) -> int:
         with self.writing():
-            before = self.commit()
-            notes = {vocab.COMMIT: Literal(before + 1)}
-            if before == 0:
-                notes[vocab.FORMAT], notes[vocab.BASE] = Literal(FORMAT), Literal(self.iris.base)
-            for key, value in delta.records.items():
-                notes[NamedNode(_RECORD + encode(key))] = Literal(value)
-            graph = vocab.BOOKKEEPING
-            noted = [Quad(graph, key, value, graph) for key, value in notes.items()]
-            stale = [quad for key in notes for quad in self._quads(graph, key, None, graph)]
+            engine = self.engine
+            before = self._noted if self._noted.is_sure else _noted(engine)
+            number = before.number + 1
+            notes = [_note(vocab.COMMIT, Literal(number))]
+            if number == 1:
+                notes.append(_note(vocab.FORMAT, Literal(FORMAT)))
+                notes.append(_note(vocab.BASE, Literal(self.iris.base)))
+            self._noted = before._replace(is_sure=False)
+            stale: Sequence[Quad] = ()
             try:
                 if delta.removed or delta.records:
-                    self.engine.update(
-                        render_update([*delta.removed, *stale], [*delta.added, *noted])
-                    )
+                    self._exchange(delta, before.notes, notes)
                 else:
-                    self._add(delta.added, noted, stale)
-            except _ENGINE_FAULTS as fault:
-                raise StoreError(f"The nexus cannot be written: {fault}") from fault
-            if self.commit() != before + 1:
+                    stale = self._add(delta.added, before.notes, notes)
                 # A graph that has lost its log may take a write, and not show it.
-                raise StoreError("The nexus cannot be written: what was written is not there.")
-            return before + 1
+                if notes[0] not in engine:
+                    raise OSError("what was written is not there.")
+            except BaseException as fault:
+                # What was written of it, if anything, only the graph can tell.
+                with suppress(StoreError):
+                    self._noted = _noted(engine)
+                if isinstance(fault, _ENGINE_FAULTS):
+                    raise StoreError(f"The nexus cannot be written: {fault}") from fault
+                raise
+            self._noted = _Noted(number, (notes[0], *stale))
+            return number
 
-    def _add(self, added: Iterable[Statement], noted: list[Quad], stale: list[Quad]) -> None:
-        """Write what only adds: as one transaction too, without a text that must be parsed.
+    def _exchange(self, delta: Delta, stale: Iterable[Quad], notes: Iterable[Quad]) -> None:
+        """Write what removes as well, in the one way of the engine that does both."""
+        removed, added = [*delta.removed, *stale], [*delta.added, *notes]
+        for key, value in delta.records.items():
+            note = _note(NamedNode(_RECORD + encode(key)), Literal(value))
+            removed += self._quads(note.subject, note.predicate, None, note.graph_name)
+            added.append(note)
+        self.engine.update(render_update(removed, added))
+
+    def _add(
+        self, added: Iterable[Statement], stale: Sequence[Quad], notes: Iterable[Quad]
+    ) -> Sequence[Quad]:
+        """Write what only adds: one transaction too, without a text that must be parsed.
 
         It cannot remove the number of the commit before, which goes afterwards: until then, and
-        after a crash, the higher one holds (docs/decisions/039).
+        after a crash, the higher one holds (docs/decisions/039). What stays there is returned.
         """
-        self.engine.extend(itertools.chain(map(_as_quad, added), noted))
-        with suppress(*_ENGINE_FAULTS):
+        self.engine.extend(itertools.chain(map(_as_quad, added), notes))
+        try:
             for quad in stale:
                 self.engine.remove(quad)
+        except _ENGINE_FAULTS:
+            # The write has happened; the next one tries again.
+            return stale
+        return ()
+
+
+class _Noted(NamedTuple):
+    """The number of the last commit and where it is noted, besides in the graph.
+
+    To read it there takes the longer the more numbers have stood there: the engine passes by what
+    was removed.
+    """
+
+    number: int
+    notes: tuple[Quad, ...]
+    is_sure: bool = True
+    """Not while a write is on its way."""
+
+
+def _noted(engine: Engine) -> _Noted:
+    """The same as the graph has it; after a crash the number before may stand there too."""
+    graph = vocab.BOOKKEEPING
+    notes = tuple(_readable(engine, graph, vocab.COMMIT, None, graph))
+    numbers = (int(cast(Literal, quad.object).value) for quad in notes)
+    return _Noted(max(numbers, default=0), notes)
+
+
+def _note(key: NamedNode, value: Literal) -> Quad:
+    return Quad(vocab.BOOKKEEPING, key, value, vocab.BOOKKEEPING)
 
 
 def _as_quad(statement: Statement) -> Quad:
