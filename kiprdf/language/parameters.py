@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from kiprdf.errors import KipError, nearest
 from kiprdf.language import ast, limits, values
@@ -13,8 +13,19 @@ from kiprdf.language.names import is_identifier
 from kiprdf.source import NOWHERE, Span
 
 C = TypeVar("C", bound=ast.Command)
-Holes: TypeAlias = "tuple[tuple[int, Holes], ...]"
-"""Where placeholders stand below a node, by place among its parts; nothing below it: it is one."""
+
+
+class Frame(NamedTuple):
+    """A placeholder, or a node or tuple with placeholders below it: its parts, and which of them.
+
+    >>> Frame(ast.Placeholder("x"), (), ()).holes
+    ()
+    """
+
+    node: Any
+    parts: tuple[Any, ...]
+    holes: tuple[tuple[int, Frame], ...]
+
 
 # Preceded by a letter or digit it is part of an id or an IRI, such as "C:Drug/Aspirin".
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
@@ -46,7 +57,7 @@ class Template(Generic[C]):
         self.command = command
         self._embedded: list[tuple[str, Span]] = []
         self._is_sound = True
-        self._holes = self._look(command)
+        self._frame = self._look(command)
 
     def bind(self, parameters: Mapping[str, Any]) -> C:
         """What ``bind`` of the module gives and raises."""
@@ -60,31 +71,30 @@ class Template(Generic[C]):
                 message = f"The placeholder :{name} stands inside a string literal."
                 hint = "A placeholder takes the place of a whole value: name: :name."
                 raise KipError("KIP_1001", message, hint, span)
-        if self._holes is None:
-            bound = self.command
-        else:
-            bound = _bind(self.command, self._holes, parameters)
+        filled: list[ast.Value] = []
+        bound = self.command
+        if self._frame is not None:
+            bound = _bind(self._frame, parameters, filled)
         if isinstance(bound, ast.Update):
             bound = dataclasses.replace(
                 bound,
                 attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
                 metadata=_assignments(bound.metadata, "SET METADATA"),
             )
-        if not self._is_sound:
+        if not (self._is_sound and all(map(_is_sound, filled))):
+            # Which one is at fault, and how, depends on its place.
             _check_characters(bound)
-        elif self._holes is not None:
-            _check_filled(bound, self._holes)
         return bound
 
-    def _look(self, node: Any) -> Holes | None:
-        """Where the placeholders below a node are; what its strings hold is noted on the way."""
+    def _look(self, node: Any) -> Frame | None:
+        """A node as a frame, if it has placeholders; what its strings hold is noted on the way."""
         kind = type(node)
-        if kind is ast.Placeholder:
-            return ()
         if kind is ast.Scalar:
             if type(node.value) is str:
                 self._look_into(node.value, node.span)
             return None
+        if kind is ast.Placeholder:
+            return Frame(node, (), ())
         if kind is str:
             self._look_into(node, None)
             return None
@@ -93,26 +103,21 @@ class Template(Generic[C]):
         elif isinstance(node, ast.Node):
             if isinstance(node, ast.PredicateName):
                 self._look_into(node.name, node.span)
-            parts = [getattr(node, name) for name in _parts(node)]
+            parts = tuple([getattr(node, name) for name in _parts(node)])
         else:
             return None
-        found: list[tuple[int, Holes]] = []
+        holes: list[tuple[int, Frame]] = []
         for place, part in enumerate(parts):
-            holes = None if part is None else self._look(part)
-            if holes is not None:
-                found.append((place, holes))
-        return tuple(found) or None
+            frame = None if part is None else self._look(part)
+            if frame is not None:
+                holes.append((place, frame))
+        return Frame(node, parts, tuple(holes)) if holes else None
 
     def _look_into(self, text: str, span: Span | None) -> None:
         """``span`` is where a string literal stands, of which nothing is to be filled."""
         if span is not None and ":" in text:
             self._embedded += [(name, span) for name in _EMBEDDED.findall(text)]
-        if not text.isascii():
-            try:
-                values.check_characters(text, NOWHERE)
-            except KipError:
-                # Which one is at fault, and how, is told of the bound tree.
-                self._is_sound = False
+        self._is_sound = self._is_sound and _is_whole(text)
 
 
 _parts_by_kind: dict[type[ast.Node], tuple[str, ...]] = {}
@@ -158,32 +163,38 @@ def _check_characters(node: Any) -> None:
             _check_characters(item)
 
 
-def _check_filled(node: Any, holes: Holes) -> None:
-    """The same, where the rest of the tree has been looked at."""
-    if not holes:
-        _check_characters(node)
-    elif isinstance(node, tuple):
-        for place, inner in holes:
-            _check_filled(node[place], inner)
-    else:
-        names = _parts(node)
-        for place, inner in holes:
-            # What a concept may be called is checked with its name.
-            if names[place] != "name" or not isinstance(node, ast.ConceptMatcher):
-                _check_filled(getattr(node, names[place]), inner)
+def _is_sound(value: ast.Value) -> bool:
+    """Whether a value that was filled in holds no lone surrogates."""
+    if isinstance(value, ast.Scalar):
+        return not isinstance(value.value, str) or _is_whole(value.value)
+    try:
+        _check_characters(value)
+    except KipError:
+        return False
+    return True
 
 
-def _bind(node: Any, holes: Holes, parameters: Mapping[str, Any]) -> Any:
+def _is_whole(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        values.check_characters(text, NOWHERE)
+    except KipError:
+        return False
+    return True
+
+
+def _bind(frame: Frame, parameters: Mapping[str, Any], filled: list[ast.Value]) -> Any:
     """Rebuild the parts of a tree that hold placeholders, and share the others."""
-    if not holes:
-        return _filled(node, parameters)
-    if isinstance(node, tuple):
-        parts = list(node)
-    else:
-        parts = [getattr(node, name) for name in _parts(node)]
-    for place, inner in holes:
-        parts[place] = _bind(parts[place], inner, parameters)
-    return tuple(parts) if isinstance(node, tuple) else type(node)(*parts, span=node.span)
+    node = frame.node
+    if isinstance(node, ast.Placeholder):
+        value = _filled(node, parameters)
+        filled.append(value)
+        return value
+    parts = list(frame.parts)
+    for place, inner in frame.holes:
+        parts[place] = _bind(inner, parameters, filled)
+    return tuple(parts) if type(node) is tuple else type(node)(*parts, span=node.span)
 
 
 def _filled(node: ast.Placeholder, parameters: Mapping[str, Any]) -> ast.Value:

@@ -161,6 +161,10 @@ class OxigraphStore:
         budget.check()
         return _triples(self.engine, subject, predicate, object, _DEFAULT)
 
+    def holds(self, triple: Triple) -> bool:
+        budget.check()
+        return _as_quad(triple) in self.engine
+
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
         facts = self.iris.predicates
