@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeAlias, cast
 
-from pyoxigraph import Literal, NamedNode, Quad, Triple
+from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.kql.probe import exists
 from kiprdf.kql.reader import link_of, links_at
@@ -77,7 +77,7 @@ class Draft:
         """The element as the draft has it; what is returned may be edited in place."""
         edit = self.edits.get(node)
         if edit is None:
-            before = read_element(self.store.iris, node, self.store.describe(node))
+            before = read_element(self.store.iris, node, self.store.match(node, None, None))
             if before is None:
                 return None
             edit = self.edits[node] = Edit(before, copied(before))
@@ -208,18 +208,24 @@ class Draft:
             node = after.node
             metadata = after.metadata | _engine_metadata(before, moment)
             if before is None:
-                added += [Quad(node, vocab.attribute(k), v) for k, v in after.attributes.items()]
-                added += [Quad(node, vocab.metadata(k), v) for k, v in metadata.items()]
+                added += [(node, vocab.attribute(k), v) for k, v in after.attributes.items()]
+                added += [(node, vocab.metadata(k), v) for k, v in metadata.items()]
                 added += self._identity(after)
             else:
                 for predicate, old, new in (
                     (vocab.attribute, before.attributes, after.attributes),
                     (vocab.metadata, before.metadata, metadata),
                 ):
-                    gone = (key for key, term in old.items() if new.get(key) != term)
-                    come = (key for key, term in new.items() if old.get(key) != term)
-                    removed += [Quad(node, predicate(key), old[key]) for key in gone]
-                    added += [Quad(node, predicate(key), new[key]) for key in come]
+                    removed += [
+                        (node, predicate(key), term)
+                        for key, term in old.items()
+                        if new.get(key) != term
+                    ]
+                    added += [
+                        (node, predicate(key), term)
+                        for key, term in new.items()
+                        if old.get(key) != term
+                    ]
             if before is not None and edit.repointed:
                 removed += self._identity(before)
                 added += self._identity(after)
@@ -236,10 +242,10 @@ class Draft:
     def _identity(self, element: Element) -> Iterable[Statement]:
         """The triples that make a new element what it is."""
         if isinstance(element, Proposition):
-            return reification.to_quads(element.node, self._fact(element))
+            return reification.to_parts(element.node, self._fact(element))
         return (
-            Quad(element.node, vocab.TYPE, self.store.iris.type(element.type)),
-            Quad(element.node, vocab.LABEL, Literal(element.name)),
+            (element.node, vocab.TYPE, self.store.iris.type(element.type)),
+            (element.node, vocab.LABEL, Literal(element.name)),
         )
 
     def _fact(self, element: Proposition) -> Triple:

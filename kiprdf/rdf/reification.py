@@ -6,19 +6,19 @@ RDF 1.1: the asserted triple, and an ``rdf:Statement`` of the same IRI.
 
 from __future__ import annotations
 
-from pyoxigraph import NamedNode, Quad, Triple
+from pyoxigraph import NamedNode, Triple
 
 from kiprdf.rdf import vocab
 
 
 def to_rdf12(link: NamedNode, fact: Triple) -> tuple[Triple, Triple]:
     """The asserted triple and its reifying triple."""
-    return fact, to_quads(link, fact)[1].triple
+    return fact, Triple(*to_parts(link, fact)[1])
 
 
-def to_quads(link: NamedNode, fact: Triple) -> tuple[Quad, Quad]:
-    """The same as the engine takes it, in the default graph."""
-    return Quad(fact.subject, fact.predicate, fact.object), Quad(link, vocab.REIFIES, fact)
+def to_parts(link: NamedNode, fact: Triple) -> tuple[Triple, tuple[NamedNode, NamedNode, Triple]]:
+    """The same, the reifying triple as its three terms."""
+    return fact, (link, vocab.REIFIES, fact)
 
 
 def to_rdf11(link: NamedNode, fact: Triple) -> tuple[Triple, ...]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, assert_never, cast
+from typing import TypeAlias, assert_never
 
-from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, Variable, serialize
+from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
 
 from kiprdf.sparql import algebra
 from kiprdf.sparql.algebra import Expression, Pattern, Term
@@ -189,26 +189,33 @@ class _Writer:
                 assert_never(expression)
 
 
-def render_update(removed: Iterable[Triple | Quad], added: Iterable[Triple | Quad]) -> str:
+Statement: TypeAlias = Triple | Quad | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
+
+
+def render_update(removed: Iterable[Statement], added: Iterable[Statement]) -> str:
     """One atomic update; quads with a graph name go to their graphs."""
     steps = (("DELETE DATA", removed), ("INSERT DATA", added))
     return ";\n".join(f"{verb} {{\n{_data(statements)}}}" for verb, statements in steps)
 
 
-def _data(statements: Iterable[Triple | Quad]) -> str:
-    """N-Triples, which the engine prints a whole list of at once, are SPARQL."""
-    default: list[Any] = []
-    named: dict[NamedNode, list[Triple]] = {}
+def _data(statements: Iterable[Statement]) -> str:
+    """Statements on one subject that follow each other name it once; there is less to parse."""
+    pieces: list[str] = []
+    named: list[str] = []
+    last: object = None
     for statement in statements:
-        graph = statement.graph_name if isinstance(statement, Quad) else None
-        if isinstance(graph, NamedNode):
-            named.setdefault(graph, []).append(cast(Quad, statement).triple)
+        subject, predicate, object_, *graph = statement
+        if isinstance(object_, Triple):
+            shown = f"{predicate} <<( {object_.subject} {object_.predicate} {object_.object} )>>"
         else:
-            default.append(statement)
-    graphs = (f"GRAPH {graph} {{\n{_triples(found)}}}\n" for graph, found in named.items())
-    return _triples(default) + "".join(graphs)
-
-
-def _triples(statements: Iterable[Any]) -> str:
-    """Triples, and quads of the default graph."""
-    return cast(bytes, serialize(statements, format=RdfFormat.N_TRIPLES)).decode()
+            shown = f"{predicate} {object_}"
+        if graph and isinstance(graph[0], NamedNode):
+            named.append(f"GRAPH {graph[0]} {{ {subject} {shown} . }}\n")
+        elif subject is last:
+            pieces.append(f" ;\n  {shown}")
+        else:
+            pieces.append(f" .\n{subject} {shown}" if pieces else f"{subject} {shown}")
+            last = subject
+    if pieces:
+        pieces.append(" .\n")
+    return "".join(pieces + named)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pyoxigraph import NamedNode, Quad, Triple
+from pyoxigraph import Literal, NamedNode, Triple
 
-Statement: TypeAlias = Triple | Quad
-"""A triple; as a quad the engine takes it without another copy."""
+Statement: TypeAlias = Triple | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
+"""A triple, or its three terms, of which the engine would have to make one for nobody."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -287,7 +287,8 @@ class OxigraphStore:
 
     def _exchange(self, delta: Delta, stale: Iterable[Quad], notes: Iterable[Quad]) -> None:
         """Write what removes as well, in the one way of the engine that does both."""
-        removed, added = [*delta.removed, *stale], [*delta.added, *notes]
+        removed: list[Statement | Quad] = [*delta.removed, *stale]
+        added: list[Statement | Quad] = [*delta.added, *notes]
         for key, value in delta.records.items():
             note = _note(NamedNode(_RECORD + encode(key)), Literal(value))
             removed += self._quads(note.subject, note.predicate, None, note.graph_name)
@@ -338,9 +339,7 @@ def _note(key: NamedNode, value: Literal) -> Quad:
 
 
 def _as_quad(statement: Statement) -> Quad:
-    if isinstance(statement, Quad):
-        return statement
-    return Quad(statement.subject, statement.predicate, statement.object)
+    return Quad(*statement)
 
 
 def _readable(engine: Engine, *pattern: Any) -> Iterator[Quad]:
