@@ -103,6 +103,8 @@ class OxigraphStore:
                 _require_graph(path)
                 engine = _open_engine(path, read_only)
             _require_base(engine, path, chosen)
+            if not read_only:
+                _drop_stale(engine)
             return cls(engine, chosen, path, read_only)
         except BaseException:
             if not read_only:
@@ -332,6 +334,16 @@ def _noted(engine: Engine) -> _Noted:
     notes = tuple(_readable(engine, graph, vocab.COMMIT, None, graph))
     numbers = (int(cast(Literal, quad.object).value) for quad in notes)
     return _Noted(max(numbers, default=0), notes)
+
+
+def _drop_stale(engine: Engine) -> None:
+    """Remove the number of an earlier commit, which a crash may have left."""
+    noted = _noted(engine)
+    last = _note(vocab.COMMIT, Literal(noted.number))
+    with suppress(*_ENGINE_FAULTS):
+        for quad in noted.notes:
+            if quad != last:
+                engine.remove(quad)
 
 
 def _note(key: NamedNode, value: Literal) -> Quad:
