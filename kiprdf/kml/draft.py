@@ -17,7 +17,7 @@ from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, read_eleme
 from kiprdf.rdf.iris import ConceptName, proposition_digits
 from kiprdf.rdf.literals import to_term
 from kiprdf.source import Span
-from kiprdf.store import Delta, Statement, Store
+from kiprdf.store import Delta, Store, Written
 
 Clock: TypeAlias = Callable[[], datetime]
 Term: TypeAlias = Literal | NamedNode
@@ -199,8 +199,8 @@ class Draft:
 
     def delta(self) -> Delta:
         """What the store must change; empty when the draft says what the store says."""
-        removed: list[Statement] = []
-        added: list[Statement] = []
+        removed: list[Written] = []
+        added: list[Written] = []
         touched: list[NamedNode] = []
         moment = to_term(timestamp(self.clock()))
         for edit in self.changes():
@@ -239,7 +239,7 @@ class Draft:
             touched.append(node)
         return Delta(removed, added, touched)
 
-    def _identity(self, element: Element) -> Iterable[Statement]:
+    def _identity(self, element: Element) -> Iterable[Written]:
         """The triples that make a new element what it is."""
         if isinstance(element, Proposition):
             return reification.to_parts(element.node, self._fact(element))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from pyoxigraph import Literal, NamedNode, Triple, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kql.segments import Clause, checked_text, exact_clauses, exact_node
@@ -50,10 +50,8 @@ def _require(clause: Clause, store: Store) -> None:
 
 def exists(node: NamedNode, store: Store) -> bool:
     """Whether a node is a concept or a proposition of the store."""
-    name = store.iris.name(node.value)
-    if isinstance(name, ConceptName):
-        return store.holds(Triple(node, vocab.TYPE, store.iris.type(name.type)))
-    return next(store.match(node, vocab.REIFIES, None), None) is not None
+    own = vocab.REIFIES if node.value.startswith(store.iris.propositions) else vocab.TYPE
+    return next(store.match(node, own, None), None) is not None
 
 
 def not_found(clause: Clause, store: Store) -> KipError:

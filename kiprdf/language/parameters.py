@@ -15,16 +15,12 @@ from kiprdf.source import NOWHERE, Span
 C = TypeVar("C", bound=ast.Command)
 
 
-class Frame(NamedTuple):
-    """A placeholder, or a node or tuple with placeholders below it: its parts, and which of them.
-
-    >>> Frame(ast.Placeholder("x"), (), ()).holes
-    ()
-    """
+class _Frame(NamedTuple):
+    """A placeholder, or a node or tuple with placeholders below it: its parts, which of them."""
 
     node: Any
     parts: tuple[Any, ...]
-    holes: tuple[tuple[int, Frame], ...]
+    holes: tuple[tuple[int, _Frame], ...]
 
 
 # Preceded by a letter or digit it is part of an id or an IRI, such as "C:Drug/Aspirin".
@@ -86,7 +82,7 @@ class Template(Generic[C]):
             _check_characters(bound)
         return bound
 
-    def _look(self, node: Any) -> Frame | None:
+    def _look(self, node: Any) -> _Frame | None:
         """A node as a frame, if it has placeholders; what its strings hold is noted on the way."""
         kind = type(node)
         if kind is ast.Scalar:
@@ -94,7 +90,7 @@ class Template(Generic[C]):
                 self._look_into(node.value, node.span)
             return None
         if kind is ast.Placeholder:
-            return Frame(node, (), ())
+            return _Frame(node, (), ())
         if kind is str:
             self._look_into(node, None)
             return None
@@ -106,12 +102,12 @@ class Template(Generic[C]):
             parts = tuple([getattr(node, name) for name in _parts(node)])
         else:
             return None
-        holes: list[tuple[int, Frame]] = []
+        holes: list[tuple[int, _Frame]] = []
         for place, part in enumerate(parts):
             frame = None if part is None else self._look(part)
             if frame is not None:
                 holes.append((place, frame))
-        return Frame(node, parts, tuple(holes)) if holes else None
+        return _Frame(node, parts, tuple(holes)) if holes else None
 
     def _look_into(self, text: str, span: Span | None) -> None:
         """``span`` is where a string literal stands, of which nothing is to be filled."""
@@ -184,7 +180,7 @@ def _is_whole(text: str) -> bool:
     return True
 
 
-def _bind(frame: Frame, parameters: Mapping[str, Any], filled: list[ast.Value]) -> Any:
+def _bind(frame: _Frame, parameters: Mapping[str, Any], filled: list[ast.Value]) -> Any:
     """Rebuild the parts of a tree that hold placeholders, and share the others."""
     node = frame.node
     if isinstance(node, ast.Placeholder):

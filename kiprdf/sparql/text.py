@@ -189,16 +189,16 @@ class _Writer:
                 assert_never(expression)
 
 
-Statement: TypeAlias = Triple | Quad | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
+Written: TypeAlias = Triple | Quad | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
 
 
-def render_update(removed: Iterable[Statement], added: Iterable[Statement]) -> str:
+def render_update(removed: Iterable[Written], added: Iterable[Written]) -> str:
     """One atomic update; quads with a graph name go to their graphs."""
     steps = (("DELETE DATA", removed), ("INSERT DATA", added))
     return ";\n".join(f"{verb} {{\n{_data(statements)}}}" for verb, statements in steps)
 
 
-def _data(statements: Iterable[Statement]) -> str:
+def _data(statements: Iterable[Written]) -> str:
     """Statements on one subject that follow each other name it once; there is less to parse."""
     pieces: list[str] = []
     named: list[str] = []
@@ -211,7 +211,7 @@ def _data(statements: Iterable[Statement]) -> str:
             shown = f"{predicate} {object_}"
         if graph and isinstance(graph[0], NamedNode):
             named.append(f"GRAPH {graph[0]} {{ {subject} {shown} . }}\n")
-        elif subject is last:
+        elif subject == last:
             pieces.append(f" ;\n  {shown}")
         else:
             pieces.append(f" .\n{subject} {shown}" if pieces else f"{subject} {shown}")

@@ -45,9 +45,6 @@ class Store(Protocol):
     ) -> Iterator[Triple]:
         """The triples of the default graph that fit a pattern; None fits everything."""
 
-    def holds(self, triple: Triple) -> bool:
-        """Whether a triple is in the default graph."""
-
     def describe(self, node: NamedNode) -> list[Triple]:
         """What makes a node an element: the triples it is the subject of, its facts aside."""
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-Statement: TypeAlias = Triple | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
+Written: TypeAlias = Triple | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
 """A triple, or its three terms, of which the engine would have to make one for nobody."""
 
 
@@ -20,8 +20,8 @@ class Delta:
     the nexus's own notes, written to the bookkeeping graph in the same commit.
     """
 
-    removed: Sequence[Statement] = ()
-    added: Sequence[Statement] = ()
+    removed: Sequence[Written] = ()
+    added: Sequence[Written] = ()
     touched: Sequence[NamedNode] = ()
     records: dict[str, str] = field(default_factory=dict)
 

@@ -28,7 +28,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
 from kiprdf.store.base import Row, Watch
-from kiprdf.store.delta import Delta, Statement
+from kiprdf.store.delta import Delta, Written
 from kiprdf.store.lock import FairLock
 from kiprdf.store.watch import Life, call
 
@@ -163,10 +163,6 @@ class OxigraphStore:
         budget.check()
         return _triples(self.engine, subject, predicate, object, _DEFAULT)
 
-    def holds(self, triple: Triple) -> bool:
-        budget.check()
-        return _as_quad(triple) in self.engine
-
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
         facts = self.iris.predicates
@@ -289,8 +285,8 @@ class OxigraphStore:
 
     def _exchange(self, delta: Delta, stale: Iterable[Quad], notes: Iterable[Quad]) -> None:
         """Write what removes as well, in the one way of the engine that does both."""
-        removed: list[Statement | Quad] = [*delta.removed, *stale]
-        added: list[Statement | Quad] = [*delta.added, *notes]
+        removed: list[Written | Quad] = [*delta.removed, *stale]
+        added: list[Written | Quad] = [*delta.added, *notes]
         for key, value in delta.records.items():
             note = _note(NamedNode(_RECORD + encode(key)), Literal(value))
             removed += self._quads(note.subject, note.predicate, None, note.graph_name)
@@ -298,7 +294,7 @@ class OxigraphStore:
         self.engine.update(render_update(removed, added))
 
     def _add(
-        self, added: Iterable[Statement], stale: Sequence[Quad], notes: Iterable[Quad]
+        self, added: Iterable[Written], stale: Sequence[Quad], notes: Iterable[Quad]
     ) -> Sequence[Quad]:
         """Write what only adds: one transaction too, without a text that must be parsed.
 
@@ -350,7 +346,7 @@ def _note(key: NamedNode, value: Literal) -> Quad:
     return Quad(vocab.BOOKKEEPING, key, value, vocab.BOOKKEEPING)
 
 
-def _as_quad(statement: Statement) -> Quad:
+def _as_quad(statement: Written) -> Quad:
     return Quad(*statement)
 
 

@@ -303,14 +303,6 @@ def test_a_triple_may_be_given_as_its_terms(store: OxigraphStore) -> None:
     assert list(store.match(None, None, None)) == [Triple(B, P, A)]
 
 
-def test_store_holds_what_was_written(store: OxigraphStore) -> None:
-    store.apply(Delta(added=(fact(1),)))
-    store.engine.add(Quad(A, P, B, NamedNode("urn:g")))
-    assert store.holds(fact(1))
-    assert not store.holds(fact(2))
-    assert not store.holds(Triple(A, P, B))
-
-
 @pytest.mark.parametrize("removed", [(), (fact(0),)])
 def test_a_commit_counts_from_the_moment_it_is_seen(
     store: OxigraphStore, monkeypatch: pytest.MonkeyPatch, removed: tuple[Triple, ...]
