@@ -15,7 +15,8 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
 from kiprdf.store import OxigraphStore
 
-_NOTES = (vocab.FORMAT, vocab.BASE, vocab.COMMIT)
+_NOTES = (vocab.FORMAT, vocab.BASE)
+"""What has one value; the number of the commit may stand there twice after a crash."""
 
 
 def check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any]:

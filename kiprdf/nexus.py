@@ -25,7 +25,7 @@ from kiprdf.interchange import arguments, files, formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.kml import corrections
 from kiprdf.kml.delete import check_unused, delete
-from kiprdf.kml.draft import Clock, Draft, definition_name, now, timestamp
+from kiprdf.kml.draft import Clock, Draft, now, timestamp
 from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.schema import check_schema
@@ -36,7 +36,7 @@ from kiprdf.kql import prepared, results
 from kiprdf.kql.prepared import Filled, Form, Places, Prepared
 from kiprdf.kql.probe import exists
 from kiprdf.kql.reader import read_catalog
-from kiprdf.language import ast, bind, parse
+from kiprdf.language import Template, ast, bind, parse
 from kiprdf.language.printer import expression_text
 from kiprdf.linked_data import IMPORTED_AT, LinkedData
 from kiprdf.meta.describe import describe
@@ -72,16 +72,20 @@ _LOST = "The graph has lost %s commits, which its text index knows of; restore a
 
 _limited: ContextVar[Mapping[Nexus, Budget]] = ContextVar("kiprdf_limited", default={})  # noqa: B039
 
-_parse_again = functools.lru_cache(maxsize=256)(parse)
 _REMEMBERED_CHARACTERS = 8 * 1024
 _REMEMBERED_TEXTS = 256
 _REMEMBERED_FORMS = 16
 """Of one text, for parameters of other kinds."""
 
 
-def _parse(text: str) -> ast.Command:
+def _parse(text: str) -> Template[ast.Command]:
     """Parse a command; what agents send again and again, short texts, is parsed once."""
-    return _parse_again(text) if len(text) <= _REMEMBERED_CHARACTERS else parse(text)
+    return _parse_again(text) if len(text) <= _REMEMBERED_CHARACTERS else Template(parse(text))
+
+
+@functools.lru_cache(maxsize=256)
+def _parse_again(text: str) -> Template[ast.Command]:
+    return Template(parse(text))
 
 
 class Answer(NamedTuple):
@@ -276,7 +280,9 @@ class Nexus(LinkedData):
         return spending(_limited.get().get(self, self._budget))
 
     def _work(self) -> AbstractContextManager[None]:
-        """The same for what takes as long as there is data."""
+        """The same for what takes as long as there is data, unless a request runs."""
+        if current() is not None:
+            return nullcontext()
         return spending(_limited.get().get(self, self._unhurried))
 
     def _load_bundled(self) -> None:
@@ -633,10 +639,10 @@ class Nexus(LinkedData):
         def prepared() -> ast.Command:
             if not isinstance(text, str):
                 raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
-            command = _parse(text)
-            if isinstance(command, ast.Manipulation):
-                self._refuse_write(command, readonly)
-            return bind(command, parameters)
+            template = _parse(text)
+            if isinstance(template.command, ast.Manipulation):
+                self._refuse_write(template.command, readonly)
+            return template.bind(parameters)
 
         return self._guarded(text, prepared)
 
@@ -666,7 +672,7 @@ class Nexus(LinkedData):
             return None
 
         def bound() -> ast.Find:
-            return cast(ast.Find, bind(_parse(text), parameters))
+            return cast(ast.Find, _parse(text).bind(parameters))
 
         def found() -> tuple[list[list[Json]], str | None] | None:
             is_stale = known.commit < self._schema_commit
@@ -685,7 +691,7 @@ class Nexus(LinkedData):
             return None
         commit, places = self._store.commit(), None
         with suppress(KipError):
-            places = prepared.places(_parse(text))
+            places = prepared.places(_parse(text).command)
         known = self._known[text] = _Known(commit, places, {})
         return known
 
@@ -695,7 +701,7 @@ class Nexus(LinkedData):
             return
         made = None
         with suppress(KipError):
-            find = cast(ast.Find, bind(_parse(text), filled.marks))
+            find = cast(ast.Find, _parse(text).bind(filled.marks))
             check(find, self._catalog())
             made = prepared.prepare(find, self._store, filled.filling)
         known.forms[filled.form] = made
@@ -835,7 +841,9 @@ class Nexus(LinkedData):
     def _apply(self, delta: Delta) -> None:
         if not delta:
             return
-        if any(definition_name(node, self._store) for node in delta.touched):
+        iris = self._store.iris
+        definitions = (iris.concept_types, iris.predicates)
+        if any(node.value.startswith(definitions) for node in delta.touched):
             # Before the write: a reader that sees the new state must not use the old catalog.
             self._schema_commit = self._store.commit() + 1
         commit = self._store.apply(delta)

@@ -11,6 +11,7 @@ import kiprdf
 from kiprdf import nexus
 from kiprdf.kql import find
 from kiprdf.kql.reader import read_catalog
+from kiprdf.language import Template
 from kiprdf.rdf import iris
 
 
@@ -18,7 +19,7 @@ from kiprdf.rdf import iris
 def no_shortcuts() -> Iterator[None]:
     """Parse, check and compile each command anew, and ask the store in SPARQL for everything."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nexus, "_parse_again", kiprdf.parse)
+        patch.setattr(nexus, "_parse_again", lambda text: Template(kiprdf.parse(text)))
         patch.setattr(nexus.Nexus, "_quick", lambda *_: None)
         patch.setattr(nexus.Nexus, "_catalog", lambda self: read_catalog(self._store))
         patch.setattr(find, "walk", lambda *_: None)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.kql.probe import exists
 from kiprdf.kql.reader import link_of, links_at
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import reification, vocab
-from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
+from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, read_element
 from kiprdf.rdf.iris import ConceptName, proposition_digits
 from kiprdf.rdf.literals import to_term
 from kiprdf.source import Span
-from kiprdf.store import Delta, Store
+from kiprdf.store import Delta, Store, Written
 
 Clock: TypeAlias = Callable[[], datetime]
 Term: TypeAlias = Literal | NamedNode
+_FIRST = to_term(1)
 
 
 def now() -> datetime:
@@ -36,7 +38,12 @@ class Edit:
 
     @property
     def changed(self) -> bool:
-        return self.before != self.after
+        before, after = self.before, self.after
+        return before is None or (
+            before.metadata != after.metadata
+            or before.attributes != after.attributes
+            or self.repointed
+        )
 
     @property
     def repointed(self) -> bool:
@@ -59,6 +66,8 @@ class Draft:
     """Of the deleted, those whose fact another proposition states by now."""
     spans: dict[NamedNode, Span] = field(default_factory=dict)
     """Where in the command an element is written, for errors."""
+    _known: set[NamedNode] = field(default_factory=set)
+    """What the store was found to hold, and nobody has looked into."""
     _new_links: dict[Triple, NamedNode] = field(default_factory=dict)
     _moved_to: dict[NamedNode, list[NamedNode]] = field(default_factory=dict)
 
@@ -68,14 +77,19 @@ class Draft:
         """The element as the draft has it; what is returned may be edited in place."""
         edit = self.edits.get(node)
         if edit is None:
-            before = read_element(self.store.iris, node, self.store.describe(node))
+            before = read_element(self.store.iris, node, self.store.match(node, None, None))
             if before is None:
                 return None
-            after = replace(
-                before, attributes=dict(before.attributes), metadata=dict(before.metadata)
-            )
-            edit = self.edits[node] = Edit(before, after)
+            edit = self.edits[node] = Edit(before, copied(before))
         return edit.after
+
+    def exists(self, node: NamedNode) -> bool:
+        """Whether there is an element, in the draft or in the store; what is known is not asked."""
+        if node not in self.edits and node not in self._known:
+            if not exists(node, self.store):
+                return False
+            self._known.add(node)
+        return True
 
     def concept(self, type: str, name: str) -> Element:
         """The concept of a name, created where there is none."""
@@ -93,9 +107,18 @@ class Draft:
 
     def find_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode | None:
         """The proposition that states a fact, in the draft or in the store."""
-        fact = self._triple(subject, predicate, object_)
-        node = self._new_links.get(fact) or link_of(self.store, fact)
+        return self._link_of(self._triple(subject, predicate, object_))
+
+    def _link_of(self, fact: Triple) -> NamedNode | None:
+        node = self._new_links.get(fact)
+        if node is None and not (self._is_new(fact.subject) or self._is_new(fact.object)):
+            node = link_of(self.store, fact)
         return node if node is not None and self._states(node, fact) else None
+
+    def _is_new(self, end: object) -> bool:
+        """Whether an end was created by the statement: then the store states nothing of it."""
+        edit = self.edits.get(cast(NamedNode, end))
+        return edit is not None and edit.before is None
 
     def _states(self, node: NamedNode, fact: Triple) -> bool:
         """Whether a proposition that stated a fact still does."""
@@ -124,7 +147,8 @@ class Draft:
 
     def link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> Element:
         """The proposition that states a fact, created where there is none."""
-        node = self.find_link(subject, predicate, object_)
+        fact = self._triple(subject, predicate, object_)
+        node = self._link_of(fact)
         if node is not None:
             found = self.element(node)
             assert found is not None
@@ -132,7 +156,7 @@ class Draft:
         node = self._free_link(subject, predicate, object_)
         created = Proposition(node, subject, predicate, object_)
         self.edits[node] = Edit(None, created)
-        self._new_links[self._fact(created)] = node
+        self._new_links[fact] = node
         return created
 
     def _free_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode:
@@ -142,7 +166,7 @@ class Draft:
         while True:
             digits = proposition_digits(iris.id(subject), predicate, iris.id(object_), salt)
             node = iris.proposition(digits, predicate)
-            if node not in self.edits and not self.store.describe(node):
+            if node not in self.edits and not exists(node, self.store):
                 return node
             salt += 1
 
@@ -170,42 +194,58 @@ class Draft:
     def changes(self) -> Iterator[Edit]:
         """The edits of elements that stay and differ from the store."""
         for node, edit in self.edits.items():
-            if node not in self.deleted and edit.changed:
+            if edit.changed and node not in self.deleted:
                 yield edit
 
     def delta(self) -> Delta:
         """What the store must change; empty when the draft says what the store says."""
-        removed: list[Triple] = []
-        added: list[Triple] = []
+        removed: list[Written] = []
+        added: list[Written] = []
         touched: list[NamedNode] = []
         moment = to_term(timestamp(self.clock()))
         for edit in self.changes():
-            before = {} if edit.before is None else _values(edit.before)
-            after = _values(edit.after) | _engine_metadata(edit.before, moment)
-            node = edit.after.node
-            removed.extend(Triple(node, k, v) for k, v in before.items() if after.get(k) != v)
-            added.extend(Triple(node, k, v) for k, v in after.items() if before.get(k) != v)
-            if edit.before is None:
-                added.extend(self._identity(edit.after))
-            elif edit.repointed:
-                removed.extend(self._identity(edit.before))
-                added.extend(self._identity(edit.after))
-            touched.extend((node, *self._described_by(edit)))
+            before, after = edit.before, edit.after
+            node = after.node
+            metadata = after.metadata | _engine_metadata(before, moment)
+            if before is None:
+                added += [(node, vocab.attribute(k), v) for k, v in after.attributes.items()]
+                added += [(node, vocab.metadata(k), v) for k, v in metadata.items()]
+                added += self._identity(after)
+            else:
+                for predicate, old, new in (
+                    (vocab.attribute, before.attributes, after.attributes),
+                    (vocab.metadata, before.metadata, metadata),
+                ):
+                    removed += [
+                        (node, predicate(key), term)
+                        for key, term in old.items()
+                        if new.get(key) != term
+                    ]
+                    added += [
+                        (node, predicate(key), term)
+                        for key, term in new.items()
+                        if old.get(key) != term
+                    ]
+            if before is not None and edit.repointed:
+                removed += self._identity(before)
+                added += self._identity(after)
+            touched.append(node)
+            touched += self._described_by(edit)
         for node in self.deleted:
             removed.extend(self.store.describe(node))
             stored = self.edits[node].before
             if isinstance(stored, Proposition):
                 removed.append(self._fact(stored))
             touched.append(node)
-        return Delta(_once(removed), _once(added), _once(touched))
+        return Delta(removed, added, touched)
 
-    def _identity(self, element: Element) -> Iterable[Triple]:
+    def _identity(self, element: Element) -> Iterable[Written]:
         """The triples that make a new element what it is."""
         if isinstance(element, Proposition):
-            return reification.to_rdf12(element.node, self._fact(element))
+            return reification.to_parts(element.node, self._fact(element))
         return (
-            Triple(element.node, vocab.TYPE, self.store.iris.type(element.type)),
-            Triple(element.node, vocab.LABEL, Literal(element.name)),
+            (element.node, vocab.TYPE, self.store.iris.type(element.type)),
+            (element.node, vocab.LABEL, Literal(element.name)),
         )
 
     def _fact(self, element: Proposition) -> Triple:
@@ -227,6 +267,15 @@ class Draft:
         return [link for link in links if link is not None]
 
 
+def copied(element: Element) -> Element:
+    """An element whose values may be edited while those of the other stay."""
+    attributes, metadata = element.attributes.copy(), element.metadata.copy()
+    if isinstance(element, Concept):
+        return Concept(element.node, element.type, element.name, attributes, metadata)
+    ends = (element.subject, element.predicate, element.object)
+    return Proposition(element.node, *ends, attributes, metadata)
+
+
 def definition_name(node: NamedNode, store: Store) -> ConceptName | None:
     """The name of the type or predicate that a node defines."""
     name = store.iris.name(node.value)
@@ -235,30 +284,11 @@ def definition_name(node: NamedNode, store: Store) -> ConceptName | None:
     return None
 
 
-def _once(items: Iterable[object]) -> tuple:  # type: ignore[type-arg]
-    return tuple(dict.fromkeys(items))
-
-
-def _values(element: Element) -> dict[NamedNode, Term]:
-    """Attributes and metadata by their RDF predicates."""
-    maps: tuple[tuple[str, Mapping[str, Term]], ...] = (
-        (vocab.ATTRIBUTE, element.attributes),
-        (vocab.METADATA, element.metadata),
-    )
-    return {NamedNode(space + key): term for space, found in maps for key, term in found.items()}
-
-
-def _engine_metadata(before: Element | None, moment: Term) -> dict[NamedNode, Term]:
+def _engine_metadata(before: Element | None, moment: Term) -> Terms:
     """The metadata that only the engine writes; an element without a version counts as 1."""
     if before is None:
-        version, created = 1, {NamedNode(vocab.METADATA + vocab.CREATED_AT): moment}
-    else:
-        version, created = _version(before) + 1, {}
-    return {
-        NamedNode(vocab.METADATA + vocab.VERSION): to_term(version),
-        NamedNode(vocab.METADATA + vocab.UPDATED_AT): moment,
-        **created,
-    }
+        return {vocab.VERSION: _FIRST, vocab.UPDATED_AT: moment, vocab.CREATED_AT: moment}
+    return {vocab.VERSION: to_term(_version(before) + 1), vocab.UPDATED_AT: moment}
 
 
 def _version(element: Element) -> int:

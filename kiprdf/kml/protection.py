@@ -38,9 +38,10 @@ def check_merge(nodes: Iterable[NamedNode], iris: Iris, span: Span) -> None:
 def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
     """Raise KIP_3004 when a draft changes or deletes what is protected."""
     iris = draft.store.iris
-    for edit in draft.changes():
-        node = edit.after.node
-        if edit.before is None:
+    protected = {iris.concept(*name) for name in (*SYSTEM, *ACTORS)}
+    for node in filter(protected.__contains__, draft.edits):
+        edit = draft.edits[node]
+        if edit.before is None or not edit.changed or node in draft.deleted:
             continue
         place = draft.spans.get(node, span)
         if is_system(node, iris):

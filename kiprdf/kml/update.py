@@ -5,10 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import TypeAlias
-
-from pyoxigraph import NamedNode
 
 from kiprdf.kml.draft import Draft
 from kiprdf.kql.find import nodes
@@ -16,12 +14,14 @@ from kiprdf.kql.reader import Reader
 from kiprdf.language import ast, limits
 from kiprdf.language.parameters import to_json
 from kiprdf.language.values import is_number
-from kiprdf.rdf.elements import Term
+from kiprdf.rdf.elements import Element, Term
 from kiprdf.rdf.literals import Json, to_term
+from kiprdf.rdf.literals import to_json as term_to_json
 from kiprdf.semantics.places import page_size
+from kiprdf.store import Store
 
 Number: TypeAlias = int | float
-Prepared: TypeAlias = Term | ast.Calculation
+Prepared: TypeAlias = tuple[str, Callable[[Element], Term | None]]
 
 
 def update(command: ast.Update, draft: Draft) -> dict[str, int]:
@@ -30,65 +30,87 @@ def update(command: ast.Update, draft: Draft) -> dict[str, int]:
     ``matched`` counts the targets, ``updated`` those of them that changed.
     """
     targets = nodes(command.target, command.where, draft.store)[: page_size(command.limit)]
-    attributes, metadata = _prepared(command.attributes), _prepared(command.metadata)
-    # It reads the store, and so the state before the statement, whatever is drafted by now.
-    reader = Reader(draft.store)
+    attributes = _prepared(command.attributes, draft.store)
+    metadata = _prepared(command.metadata, draft.store)
     for node in targets:
         element = draft.element(node)
+        before = draft.edits[node].before
         assert element is not None, node
-        element.attributes.update(_computed(attributes, node, reader))
-        element.metadata.update(_computed(metadata, node, reader))
+        assert before is not None, node
+        for assignments, terms in ((attributes, element.attributes), (metadata, element.metadata)):
+            for key, term in assignments:
+                found = term(before)
+                if found is not None:
+                    terms[key] = found
     return {"updated": sum(1 for _ in draft.changes()), "matched": len(targets)}
 
 
-def _prepared(found: ast.Assignments | ast.Placeholder | None) -> Mapping[str, Prepared]:
-    """What to write by key; values that are the same for all targets as terms."""
+def _prepared(found: ast.Assignments | ast.Placeholder | None, store: Store) -> list[Prepared]:
+    """What to write by key, as functions of the element before the statement."""
     assert not isinstance(found, ast.Placeholder), found
-    return {
-        entry.key: entry.value
-        if isinstance(entry.value, ast.Calculation)
-        else to_term(to_json(entry.value))
-        for entry in (() if found is None else found.entries)
-    }
+    entries = () if found is None else found.entries
+    return [(entry.key, _term(entry.value, store)) for entry in entries]
 
 
-def _computed(
-    assignments: Mapping[str, Prepared], node: NamedNode, reader: Reader
-) -> Iterator[tuple[str, Term]]:
-    """The terms to write to one element; a key without a number as its result is skipped."""
-    for key, value in assignments.items():
-        if isinstance(value, ast.Calculation):
-            result = _calculated(value, node, reader)
-            if _is_operand(result) and _is_storable(result):
-                yield key, to_term(result)
-        else:
-            yield key, value
+def _term(value: ast.Calculation | ast.Value, store: Store) -> Callable[[Element], Term | None]:
+    """The term to write to an element; None where there is no number as the result."""
+    if not isinstance(value, ast.Calculation):
+        # The same for all targets.
+        term = to_term(to_json(value))
+        return lambda before: term
+    calculated = _calculated(value, store)
+
+    def computed(before: Element) -> Term | None:
+        result = calculated(before)
+        return to_term(result) if _is_operand(result) and _is_storable(result) else None
+
+    return computed
 
 
-def _calculated(calculation: ast.Calculation, node: NamedNode, reader: Reader) -> Json:
-    values = [_value(argument, node, reader) for argument in calculation.arguments]
+def _calculated(calculation: ast.Calculation, store: Store) -> Callable[[Element], Json]:
+    arguments = [_value(argument, store) for argument in calculation.arguments]
     if calculation.function == "COALESCE":
-        return next((value for value in values if value is not None), None)
-    if not all(map(_is_operand, values)):
-        return None
-    try:
-        result = _FUNCTIONS[calculation.function](values)
-    except OverflowError:
-        # An integer on the way to the result is beyond any double.
-        return None
-    return result if _is_operand(result) else None
+
+        def first(before: Element) -> Json:
+            values = (argument(before) for argument in arguments)
+            return next((value for value in values if value is not None), None)
+
+        return first
+    function = _FUNCTIONS[calculation.function]
+
+    def computed(before: Element) -> Json:
+        values = [argument(before) for argument in arguments]
+        if not all(map(_is_operand, values)):
+            return None
+        try:
+            result = function(values)
+        except OverflowError:
+            # An integer on the way to the result is beyond any double.
+            return None
+        return result if _is_operand(result) else None
+
+    return computed
 
 
-def _value(argument: ast.Argument, node: NamedNode, reader: Reader) -> Json:
+def _value(argument: ast.Argument, store: Store) -> Callable[[Element], Json]:
+    """A number, or what the element held before the statement, whatever is drafted by now."""
     match argument:
         case ast.Calculation():
-            return _calculated(argument, node, reader)
+            return _calculated(argument, store)
+        case ast.Path(field="attributes" | "metadata" as field, key=str() as key):
+            return functools.partial(_held, field, key)
         case ast.Path():
-            return reader.value(node, argument.field, argument.key)
+            reader = Reader(store)
+            return lambda before: reader.value(before.node, argument.field, argument.key)
         case ast.Scalar():
-            return argument.value
+            return lambda before: argument.value
         case _:
             raise AssertionError(argument)
+
+
+def _held(field: str, key: str, element: Element) -> Json:
+    term = (element.attributes if field == "attributes" else element.metadata).get(key)
+    return None if term is None else term_to_json(term)
 
 
 def _is_operand(value: Json) -> bool:

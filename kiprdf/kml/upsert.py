@@ -37,8 +37,13 @@ def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
 
 def _terms(found: ast.Value | None) -> Terms:
     """The RDF terms of a map of attributes or metadata."""
-    entries = cast(ast.Object, found).entries if found is not None else ()
-    return {entry.key: to_term(to_json(entry.value)) for entry in entries}
+    if found is None:
+        return {}
+    return {
+        entry.key: to_term(value.value if isinstance(value, ast.Scalar) else to_json(value))
+        for entry in cast(ast.Object, found).entries
+        for value in (entry.value,)
+    }
 
 
 class _Statement:
@@ -72,7 +77,8 @@ class _Statement:
         for link in item.propositions or ():
             target = self._target(link.target)
             made = self._link(element.node, link.predicate, target, link.span)
-            made.metadata.update({**metadata, **_terms(link.metadata)})
+            made.metadata.update(metadata)
+            made.metadata.update(_terms(link.metadata))
             self._draft.spans[made.node] = link.span
         return element
 
@@ -81,21 +87,25 @@ class _Statement:
         if matcher.id is None:
             type_name = cast(str, to_json(cast(ast.Value, matcher.type)))
             return self._draft.concept(type_name, cast(str, to_json(cast(ast.Value, matcher.name))))
-        return self._existing(ast.ConceptClause(None, matcher, span=matcher.span))
+        return self._element(ast.ConceptClause(None, matcher, span=matcher.span))
 
-    def _existing(self, clause: ast.ConceptClause | ast.PropositionClause) -> Element:
+    def _existing(self, clause: ast.ConceptClause | ast.PropositionClause) -> NamedNode:
         node = exact_node(clause, self._draft.store.iris)
         assert node is not None
-        element = self._draft.element(node)
-        if element is None:
+        if not self._draft.exists(node):
             raise not_found(clause, self._draft.store)
+        return node
+
+    def _element(self, clause: ast.ConceptClause | ast.PropositionClause) -> Element:
+        element = self._draft.element(self._existing(clause))
+        assert element is not None, clause
         return element
 
     def _proposition_block(self, item: ast.PropositionBlock, outer: Terms) -> Element:
         """``(s, "p", o)`` matches or creates, ``(id:)`` only matches."""
         matcher = item.matcher
         if isinstance(matcher, ast.PropositionId):
-            element = self._existing(ast.PropositionClause(None, matcher, span=matcher.span))
+            element = self._element(ast.PropositionClause(None, matcher, span=matcher.span))
         else:
             subject, predicate, object_ = self._fact(matcher)
             element = self._link(subject, predicate, object_, matcher.span)
@@ -138,7 +148,7 @@ class _Statement:
         if isinstance(endpoint, ast.Variable):
             return self._handles[endpoint.name]
         if not isinstance(endpoint.matcher, ast.PropositionMatcher):
-            return self._existing(endpoint).node
+            return self._existing(endpoint)
         subject, predicate, object_ = self._fact(endpoint.matcher)
         found = self._draft.find_link(subject, predicate.name, object_)
         if found is None:

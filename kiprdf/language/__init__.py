@@ -6,8 +6,8 @@ scanner), ``elements`` and ``grammar`` (pyparsing), ``readers`` (the grammar as 
 filled in the tree), ``printer`` (tree to text).
 """
 
-from kiprdf.language.parameters import bind
+from kiprdf.language.parameters import Template, bind
 from kiprdf.language.parser import parse
 from kiprdf.language.printer import to_text
 
-__all__ = ["bind", "parse", "to_text"]
+__all__ = ["Template", "bind", "parse", "to_text"]

@@ -47,6 +47,8 @@ def name_fault(text: str) -> str | None:
         return f"has {len(text)} characters; {limits.NAME_CHARACTERS} are allowed"
     if text in (".", ".."):
         return "is a relative path segment"
-    if any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
+    if not text.isprintable() and any(
+        unicodedata.category(character) in ("Cc", "Cs") for character in text
+    ):
         return "contains a control character or a lone surrogate"
     return None

@@ -6,7 +6,7 @@ import dataclasses
 import operator
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from kiprdf.errors import KipError, nearest
 from kiprdf.language import ast, limits, values
@@ -14,6 +14,15 @@ from kiprdf.language.names import is_identifier
 from kiprdf.source import NOWHERE, Span
 
 C = TypeVar("C", bound=ast.Command)
+
+
+class _Frame(NamedTuple):
+    """A placeholder, or a node or tuple with placeholders below it: its parts, which of them."""
+
+    node: Any
+    parts: tuple[Any, ...]
+    holes: tuple[tuple[int, _Frame], ...]
+
 
 # Preceded by a letter or digit it is part of an id or an IRI, such as "C:Drug/Aspirin".
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
@@ -38,36 +47,61 @@ def bind(command: C, parameters: Mapping[str, Any]) -> C:
     >>> to_text(bind(parse("DESCRIBE CONCEPT TYPE :type"), {"type": "Drug"}))
     'DESCRIBE CONCEPT TYPE "Drug"'
     """
-    for name in parameters:
-        if not isinstance(name, str) or not is_identifier(name):
-            message = f"The parameter name {name!r} is no identifier."
-            raise KipError("KIP_1001", message, "Name it like the placeholder, without the ':'.")
-    texts, has_placeholders = _survey(command)
-    if parameters and _EMBEDDED.search(texts):
-        _refuse_embedded(command, parameters)
-    bound = command
-    if has_placeholders:
-        bound = _bind(command, parameters)
-        texts, _ = _survey(bound)
-    if isinstance(bound, ast.Update):
-        bound = dataclasses.replace(
-            bound,
-            attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
-            metadata=_assignments(bound.metadata, "SET METADATA"),
-        )
-    if not values.is_encodable(texts):
-        _check_characters(bound)
-    return bound
+    return Template(command).bind(parameters)
 
 
-def _survey(command: ast.Node) -> tuple[str, bool]:
+class Template(Generic[C]):
+    """A command to be bound, once or many times; its tree is looked through only when it is made.
+
+    >>> from kiprdf.language import parse, to_text
+    >>> template = Template(parse("DESCRIBE CONCEPT TYPE :type"))
+    >>> [to_text(template.bind({"type": name})) for name in ("Drug", "Symptom")]
+    ['DESCRIBE CONCEPT TYPE "Drug"', 'DESCRIBE CONCEPT TYPE "Symptom"']
+    """
+
+    def __init__(self, command: C) -> None:
+        self.command = command
+        texts, has_placeholders = _survey(command)
+        self._is_sound = values.is_encodable(texts)
+        self._embedded = list(_embedded(command)) if _EMBEDDED.search(texts) else []
+        self._frame = _framed(command) if has_placeholders else None
+
+    def bind(self, parameters: Mapping[str, Any]) -> C:
+        """What ``bind`` of the module gives and raises."""
+        for name in parameters:
+            if not isinstance(name, str) or not is_identifier(name):
+                message = f"The parameter name {name!r} is no identifier."
+                hint = "Name it like the placeholder, without the ':'."
+                raise KipError("KIP_1001", message, hint)
+        for name, span in self._embedded:
+            if name in parameters:
+                message = f"The placeholder :{name} stands inside a string literal."
+                hint = "A placeholder takes the place of a whole value: name: :name."
+                raise KipError("KIP_1001", message, hint, span)
+        filled: list[ast.Value] = []
+        bound = self.command
+        if self._frame is not None:
+            bound = _bind(self._frame, parameters, filled)
+        if isinstance(bound, ast.Update):
+            bound = dataclasses.replace(
+                bound,
+                attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
+                metadata=_assignments(bound.metadata, "SET METADATA"),
+            )
+        if not (self._is_sound and all(values.is_encodable(_survey(v)[0]) for v in filled)):
+            # Which one is at fault, and how, depends on its place.
+            _check_characters(bound)
+        return bound
+
+
+def _survey(node: ast.Node) -> tuple[str, bool]:
     """All strings of a tree, a line for each, and whether it holds placeholders.
 
     Most commands have nothing to bind and nothing to refuse; one look at everything tells so.
     """
     texts: list[str] = []
     has_placeholders = False
-    waiting: list[Any] = [command]
+    waiting: list[Any] = [node]
     while waiting:
         part = waiting.pop()
         kind = type(part)
@@ -113,13 +147,11 @@ def _check_characters(node: Any) -> None:
             _check_characters(item)
 
 
-def _refuse_embedded(command: ast.Node, parameters: Mapping[str, Any]) -> None:
+def _embedded(command: ast.Node) -> Iterator[tuple[str, Span]]:
+    """The names in string literals that look like placeholders."""
     for text, span in _string_literals(command):
-        for match in _EMBEDDED.finditer(text):
-            if match.group(1) in parameters:
-                message = f"The placeholder :{match.group(1)} stands inside a string literal."
-                hint = "A placeholder takes the place of a whole value: name: :name."
-                raise KipError("KIP_1001", message, hint, span)
+        for name in _EMBEDDED.findall(text):
+            yield name, span
 
 
 def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
@@ -136,22 +168,28 @@ def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
             yield from _string_literals(item)
 
 
-def _bind(node: Any, parameters: Mapping[str, Any]) -> Any:
-    """Rebuild the parts of a tree that hold placeholders, and share the others."""
+def _framed(node: Any) -> _Frame | None:
+    """A node or tuple as a frame, if it has placeholders."""
     kind = type(node)
     if kind is ast.Placeholder:
-        return _filled(node, parameters)
-    if kind is tuple:
-        items = tuple(_bind(item, parameters) for item in node)
-        unchanged = all(map(operator.is_, items, node))
-        return node if unchanged else items
-    changes = {}
-    for name in _PARTS.get(kind, ()):
-        old = getattr(node, name)
-        new = _bind(old, parameters)
-        if new is not old:
-            changes[name] = new
-    return dataclasses.replace(node, **changes) if changes else node
+        return _Frame(node, (), ())
+    parts = node if kind is tuple else tuple([getattr(node, name) for name in _PARTS.get(kind, ())])
+    framed = ((place, _framed(part)) for place, part in enumerate(parts))
+    holes = tuple((place, frame) for place, frame in framed if frame is not None)
+    return _Frame(node, parts, holes) if holes else None
+
+
+def _bind(frame: _Frame, parameters: Mapping[str, Any], filled: list[ast.Value]) -> Any:
+    """Rebuild the parts of a tree that hold placeholders, and share the others."""
+    node = frame.node
+    if isinstance(node, ast.Placeholder):
+        value = _filled(node, parameters)
+        filled.append(value)
+        return value
+    parts = list(frame.parts)
+    for place, inner in frame.holes:
+        parts[place] = _bind(inner, parameters, filled)
+    return tuple(parts) if type(node) is tuple else type(node)(*parts, span=node.span)
 
 
 def _filled(node: ast.Placeholder, parameters: Mapping[str, Any]) -> ast.Value:

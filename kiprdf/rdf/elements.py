@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -46,14 +47,15 @@ def read_element(iris: Iris, node: NamedNode, triples: Iterable[Triple]) -> Elem
     fact: Triple | None = None
     typed = False
     for triple in triples:
-        predicate, value = triple.predicate.value, triple.object
-        if predicate.startswith(vocab.ATTRIBUTE):
-            attributes[predicate[len(vocab.ATTRIBUTE) :]] = normal(cast(Term, value))
-        elif predicate.startswith(vocab.METADATA):
-            metadata[predicate[len(vocab.METADATA) :]] = normal(cast(Term, value))
-        elif triple.predicate == vocab.REIFIES and isinstance(value, Triple):
+        predicate, value = triple.predicate, triple.object
+        space, key = _place(predicate)
+        if space == vocab.ATTRIBUTE:
+            attributes[key] = normal(cast(Term, value))
+        elif space == vocab.METADATA:
+            metadata[key] = normal(cast(Term, value))
+        elif predicate == vocab.REIFIES and isinstance(value, Triple):
             fact = value
-        elif triple.predicate == vocab.TYPE:
+        elif predicate == vocab.TYPE:
             typed = True
     if fact is not None:
         assert isinstance(fact.subject, NamedNode)
@@ -67,6 +69,15 @@ def read_element(iris: Iris, node: NamedNode, triples: Iterable[Triple]) -> Elem
     if not typed or not isinstance(name, ConceptName):
         return None
     return Concept(node, name.type, name.name, attributes, metadata)
+
+
+@lru_cache(maxsize=4_096)
+def _place(predicate: NamedNode) -> tuple[str, str]:
+    """The map that a predicate's values are in, and their key there; "" for other predicates."""
+    for space in (vocab.ATTRIBUTE, vocab.METADATA):
+        if predicate.value.startswith(space):
+            return space, predicate.value[len(space) :]
+    return "", ""
 
 
 def json_map(terms: Terms) -> dict[str, Json]:

@@ -12,10 +12,10 @@ predicate, type           of their definitions       ``{base}$PropositionType/na
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from json.encoder import encode_basestring
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -91,9 +91,9 @@ def proposition_digits(subject_id: str, predicate: str, object_id: str, salt: in
     >>> proposition_digits("C:Drug/Aspirin", "treats", "C:Symptom/Headache")
     '48ec6e8e3fe50dea'
     """
-    parts = [subject_id, predicate, object_id, *(str(step + 1) for step in range(salt))]
-    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    parts = (subject_id, predicate, object_id, *(str(step + 1) for step in range(salt)))
+    text = ",".join(map(encode_basestring, parts))
+    return hashlib.sha256(f"[{text}]".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Iris:
     base: str
 
     def concept(self, type: str, name: str) -> NamedNode:
-        return NamedNode(f"{self.base}{encode(type)}/{encode(name)}")
+        return _concept(self.base, type, name)
 
     def type(self, name: str) -> NamedNode:
         """The definition node of a concept type, which is its RDF class."""
@@ -144,7 +144,7 @@ class Iris:
 
     def id(self, node: NamedNode) -> str:
         """The KIP id of an element of this nexus."""
-        name = self.name(node.value)
+        name = _name(self.base, node.value)
         assert name is not None, node
         return name.id
 
@@ -158,6 +158,11 @@ class Iris:
             return self.proposition(*match.groups())
         name = self.name(id)
         return None if name is None else self.from_id(name.id)
+
+
+@lru_cache(maxsize=65_536)
+def _concept(base: str, type: str, name: str) -> NamedNode:
+    return NamedNode(f"{base}{encode(type)}/{encode(name)}")
 
 
 @lru_cache(maxsize=65_536)

@@ -20,7 +20,17 @@ _DEEPEST = 64
 _LANGUAGE = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8})*")
 DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-_SPELLED = frozenset((vocab.DOUBLE, vocab.INTEGER, vocab.BOOLEAN, vocab.JSON))
+_SHORT_INTEGER = re.compile("0|-?[1-9][0-9]{0,17}")
+# With a digit other than 0 within four of the point, or Python would write an exponent.
+_SHORT_DOUBLE = re.compile(r"-?(0\.(?=0{0,3}[1-9])|[1-9][0-9]{0,6}\.)([0-9]{0,6}[1-9]|0)")
+_NEVER = re.compile("(?!)")
+_USUAL = {
+    vocab.INTEGER: _SHORT_INTEGER.fullmatch,
+    vocab.DOUBLE: _SHORT_DOUBLE.fullmatch,
+    vocab.BOOLEAN: _NEVER.fullmatch,
+    vocab.JSON: _NEVER.fullmatch,
+}
+"""Of the datatypes whose literals may be spelled in other ways, what is not looked at closer."""
 # Datatypes of which the engine rewrites the lexical form ("1.10" becomes "1.1"). A value of such a
 # type stays the JSON object it was given as, or it would not come back equal.
 _REWRITTEN = re.compile(
@@ -92,7 +102,7 @@ def normal(term: Literal | NamedNode) -> Literal | NamedNode:
     >>> normal(Literal("1", datatype=vocab.DOUBLE)).value
     '1.0'
     """
-    if isinstance(term, Literal) and term.datatype in _SPELLED:
+    if isinstance(term, Literal) and not _is_usual(term):
         with suppress(LookupError, ValueError, RecursionError):
             value = to_json(term)
             spelled = to_term(value)
@@ -101,6 +111,12 @@ def normal(term: Literal | NamedNode) -> Literal | NamedNode:
             finite = not isinstance(value, float) or math.isfinite(value)
             return spelled if same and finite else term
     return term
+
+
+def _is_usual(term: Literal) -> bool:
+    """Whether a literal has one spelling only, or is a number in that which the engine has too."""
+    is_usual = _USUAL.get(term.datatype)
+    return is_usual is None or is_usual(term.value) is not None
 
 
 def _is_storable(value: Json, depth: int = 0) -> bool:

@@ -13,7 +13,12 @@ from kiprdf.rdf import vocab
 
 def to_rdf12(link: NamedNode, fact: Triple) -> tuple[Triple, Triple]:
     """The asserted triple and its reifying triple."""
-    return fact, Triple(link, vocab.REIFIES, fact)
+    return fact, Triple(*to_parts(link, fact)[1])
+
+
+def to_parts(link: NamedNode, fact: Triple) -> tuple[Triple, tuple[NamedNode, NamedNode, Triple]]:
+    """The same, the reifying triple as its three terms."""
+    return fact, (link, vocab.REIFIES, fact)
 
 
 def to_rdf11(link: NamedNode, fact: Triple) -> tuple[Triple, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from pyoxigraph import NamedNode
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -54,6 +56,18 @@ UPDATED_AT = "_updated_at"
 MERGED_FROM = "_merged_from"
 ENGINE_KEYS = (VERSION, CREATED_AT, UPDATED_AT)
 """The metadata that changes with every write, and tells nothing that was written."""
+
+
+@lru_cache(maxsize=4_096)
+def attribute(key: str) -> NamedNode:
+    """The predicate of an attribute."""
+    return NamedNode(ATTRIBUTE + key)
+
+
+@lru_cache(maxsize=4_096)
+def metadata(key: str) -> NamedNode:
+    """The predicate of a metadata key."""
+    return NamedNode(METADATA + key)
 
 
 def prefixes(base: str) -> dict[str, str]:

@@ -16,6 +16,12 @@ class Catalog:
     concept_types: frozenset[str] = frozenset()
     predicates: frozenset[str] = frozenset()
 
+    def extended(self, meta_type: str, name: str) -> Catalog:
+        """The catalog with one definition more."""
+        if meta_type == "$ConceptType":
+            return Catalog(self.concept_types | {name}, self.predicates)
+        return Catalog(self.concept_types, self.predicates | {name})
+
     def require_type(self, name: str, span: Span = NOWHERE) -> None:
         """Raise KIP_2001 for a concept type that is not registered."""
         if name not in self.concept_types and name not in META_TYPES:

@@ -15,47 +15,38 @@ from kiprdf.source import Span
 
 def check_upsert(command: ast.Upsert, catalog: Catalog) -> None:
     """Check the blocks in order: what one registers, the next may use (KIP 2.9.1)."""
-    types, predicates = set(catalog.concept_types), set(catalog.predicates)
+    known = catalog
     for block in command.blocks:
         check_map(block.metadata, "WITH METADATA", reserved=True)
         handles: set[str] = set()
         for item in block.items:
-            known = Catalog(frozenset(types), frozenset(predicates))
             expected_version(item.expected_version)
             check_map(item.attributes, "SET ATTRIBUTES")
             check_map(item.metadata, "WITH METADATA", reserved=True)
             if isinstance(item, ast.ConceptBlock):
-                _check_concept_block(item, known, handles, types, predicates)
+                known = _check_concept_block(item, known, handles)
             else:
                 _check_proposition_block(item, known, handles)
             if item.handle is not None:
                 handles.add(item.handle.name)
 
 
-def _check_concept_block(
-    item: ast.ConceptBlock,
-    known: Catalog,
-    handles: set[str],
-    types: set[str],
-    predicates: set[str],
-) -> None:
+def _check_concept_block(item: ast.ConceptBlock, known: Catalog, handles: set[str]) -> Catalog:
+    """What is known behind the block; it may register the predicate that its own links use."""
     matcher = item.matcher
     _check_upsert_matcher(matcher)
+    check_concept_matcher(matcher, known)
     if matcher.type is not None and matcher.name is not None:
-        check_concept_matcher(matcher, known)
-        name = cast(str, cast(ast.Scalar, matcher.name).value)
         type_name = cast(ast.Scalar, matcher.type).value
         if type_name in META_TYPES:
+            name = cast(str, cast(ast.Scalar, matcher.name).value)
             _check_defined_name(str(type_name), name, matcher.name.span)
-            (types if type_name == "$ConceptType" else predicates).add(name)
-    else:
-        check_concept_matcher(matcher, known)
-    # A block may register the predicate that its own links use.
-    known = Catalog(frozenset(types), frozenset(predicates))
+            known = known.extended(str(type_name), name)
     for link in item.propositions or ():
         known.require_predicate(link.predicate.name, link.predicate.span)
         _check_target(link.target, known, handles)
         check_map(link.metadata, "WITH METADATA", reserved=True)
+    return known
 
 
 def _check_upsert_matcher(matcher: ast.ConceptMatcher) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TypeVar, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
 
@@ -226,23 +226,33 @@ class _Writer:
                 assert_never(expression)
 
 
-def render_update(removed: Iterable[Triple | Quad], added: Iterable[Triple | Quad]) -> str:
+Written: TypeAlias = Triple | Quad | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
+
+
+def render_update(removed: Iterable[Written], added: Iterable[Written]) -> str:
     """One atomic update; quads with a graph name go to their graphs."""
     steps = (("DELETE DATA", removed), ("INSERT DATA", added))
     return ";\n".join(f"{verb} {{\n{_data(statements)}}}" for verb, statements in steps)
 
 
-def _data(statements: Iterable[Triple | Quad]) -> str:
-    return "".join(_statement(statement) for statement in statements)
-
-
-def _statement(statement: Triple | Quad) -> str:
-    object_ = statement.object
-    if isinstance(object_, Triple):
-        shown = f"<<( {object_.subject} {object_.predicate} {object_.object} )>>"
-    else:
-        shown = str(object_)
-    triple = f"{statement.subject} {statement.predicate} {shown} ."
-    if isinstance(statement, Quad) and isinstance(statement.graph_name, NamedNode):
-        return f"GRAPH {statement.graph_name} {{ {triple} }}\n"
-    return f"{triple}\n"
+def _data(statements: Iterable[Written]) -> str:
+    """Statements on one subject that follow each other name it once; there is less to parse."""
+    pieces: list[str] = []
+    named: list[str] = []
+    last: object = None
+    for statement in statements:
+        subject, predicate, object_, *graph = statement
+        if isinstance(object_, Triple):
+            shown = f"{predicate} <<( {object_.subject} {object_.predicate} {object_.object} )>>"
+        else:
+            shown = f"{predicate} {object_}"
+        if graph and isinstance(graph[0], NamedNode):
+            named.append(f"GRAPH {graph[0]} {{ {subject} {shown} . }}\n")
+        elif subject == last:
+            pieces.append(f" ;\n  {shown}")
+        else:
+            pieces.append(f" .\n{subject} {shown}" if pieces else f"{subject} {shown}")
+            last = subject
+    if pieces:
+        pieces.append(" .\n")
+    return "".join(pieces + named)

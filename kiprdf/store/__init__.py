@@ -6,7 +6,7 @@ folder), ``guard`` (what raw SPARQL may not do).
 """
 
 from kiprdf.store.base import Store
-from kiprdf.store.delta import Delta
+from kiprdf.store.delta import Delta, Written
 from kiprdf.store.oxigraph import OxigraphStore
 
-__all__ = ["Delta", "OxigraphStore", "Store"]
+__all__ = ["Delta", "OxigraphStore", "Store", "Written"]

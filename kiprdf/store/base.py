@@ -53,7 +53,7 @@ class Store(Protocol):
         """What makes a node an element: the triples it is the subject of, its facts aside."""
 
     def commit(self) -> int:
-        """How many writes there have been."""
+        """How many writes there have been; to ask costs nearly nothing."""
 
     def records(self) -> dict[str, str]:
         """The nexus's own notes: format, base and what ``Delta.records`` wrote."""

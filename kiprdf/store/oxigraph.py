@@ -6,6 +6,7 @@ beside it. RocksDB would turn any folder into a store, so the folder is looked a
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -13,11 +14,11 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions, Triple
 from pyoxigraph import Store as Engine
@@ -28,7 +29,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
 from kiprdf.store.base import Cell, Row, Statement, Watch
-from kiprdf.store.delta import Delta
+from kiprdf.store.delta import Delta, Written
 from kiprdf.store.lock import FairLock
 from kiprdf.store.watch import Life, call
 
@@ -66,7 +67,7 @@ class OxigraphStore:
         self._folder = folder
         self._lock = FairLock()
         self._closed = False
-        self._steps = 0
+        self._noted = _noted(engine)
         self.iris = Iris(base)
         self.read_only = read_only
 
@@ -103,11 +104,13 @@ class OxigraphStore:
                 _require_graph(path)
                 engine = _open_engine(path, read_only)
             _require_base(engine, path, chosen)
+            if not read_only:
+                _drop_stale(engine)
+            return cls(engine, chosen, path, read_only)
         except BaseException:
             if not read_only:
                 _release(path)
             raise
-        return cls(engine, chosen, path, read_only)
 
     @property
     def folder(self) -> Path | None:
@@ -165,7 +168,7 @@ class OxigraphStore:
         object: NamedNode | Literal | Triple | None,
     ) -> Iterator[Triple]:
         budget.check()
-        return (quad.triple for quad in self._quads(subject, predicate, object, _DEFAULT))
+        return _triples(self.engine, subject, predicate, object, _DEFAULT)
 
     def lookup(self, subject: Cell, predicate: Cell, object: Cell, most: int) -> list[Statement]:
         try:
@@ -176,18 +179,24 @@ class OxigraphStore:
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
-        quads = self._quads(node, None, None, _DEFAULT)
         facts = self.iris.predicates
-        return [quad.triple for quad in quads if not quad.predicate.value.startswith(facts)]
+        triples = _triples(self.engine, node, None, None, _DEFAULT)
+        return [triple for triple in triples if not triple.predicate.value.startswith(facts)]
 
     def _quads(self, *pattern: Any) -> Iterator[Quad]:
         return _readable(self.engine, *pattern)
 
     def commit(self) -> int:
-        graph = vocab.BOOKKEEPING
-        for quad in self._quads(graph, vocab.COMMIT, None, graph):
-            return int(cast(Literal, quad.object).value)
-        return 0
+        engine = self.engine
+        while True:
+            noted = self._noted
+            if noted.is_sure:
+                return noted.number
+            # A write is on its way: whether its number stands there is whether it has happened.
+            if _note(vocab.COMMIT, Literal(noted.number + 1)) in engine:
+                return noted.number + 1
+            if noted is self._noted:
+                return noted.number
 
     def records(self) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -202,24 +211,18 @@ class OxigraphStore:
         if self.read_only:
             return function()
         for _ in range(READ_ATTEMPTS):
-            before = self._state()
+            before = self.commit()
             try:
                 result = function()
             except Exception:
                 # An error judged on two states may be wrong; on one state it is the answer.
-                if self._state() == before:
+                if self.commit() == before:
                     raise
                 continue
-            if self._state() == before:
+            if self.commit() == before:
                 return result
         with self._lock:
             return function()
-
-    def _state(self) -> int:
-        """Another number when a write has begun or ended; while one goes on, the commit tells
-        whether it is there yet."""
-        steps = self._steps
-        return steps if steps % 2 == 0 else -1 - self.commit()
 
     # Copying ----------------------------------------------------------------------------------
 
@@ -268,44 +271,113 @@ class OxigraphStore:
 
     def apply(self, delta: Delta) -> int:
         with self.writing():
-            before = self.commit()
-            removed: list[Triple | Quad] = list(delta.removed)
-            added: list[Triple | Quad] = list(delta.added)
-            if before == 0:
-                self._note(removed, added, vocab.FORMAT, Literal(FORMAT))
-                self._note(removed, added, vocab.BASE, Literal(self.iris.base))
-            self._note(removed, added, vocab.COMMIT, Literal(before + 1))
-            for key, value in delta.records.items():
-                self._note(removed, added, NamedNode(_RECORD + encode(key)), Literal(value))
-            self._steps += 1
+            engine = self.engine
+            before = self._noted if self._noted.is_sure else _noted(engine)
+            number = before.number + 1
+            notes = [_note(vocab.COMMIT, Literal(number))]
+            if number == 1:
+                notes.append(_note(vocab.FORMAT, Literal(FORMAT)))
+                notes.append(_note(vocab.BASE, Literal(self.iris.base)))
+            self._noted = before._replace(is_sure=False)
+            stale: Sequence[Quad] = ()
             try:
-                self.engine.update(render_update(removed, added))
-            except (OSError, RuntimeError) as fault:
-                raise StoreError(f"The nexus cannot be written: {fault}") from fault
-            finally:
-                self._steps += 1
-            if self.commit() != before + 1:
+                if delta.removed or delta.records:
+                    self._exchange(delta, before.notes, notes)
+                else:
+                    stale = self._add(delta.added, before.notes, notes)
                 # A graph that has lost its log may take a write, and not show it.
-                raise StoreError("The nexus cannot be written: what was written is not there.")
-            return before + 1
+                if notes[0] not in engine:
+                    raise OSError("what was written is not there.")
+            except BaseException as fault:
+                # What was written of it, if anything, only the graph can tell.
+                with suppress(StoreError):
+                    self._noted = _noted(engine)
+                if isinstance(fault, _ENGINE_FAULTS):
+                    raise StoreError(f"The nexus cannot be written: {fault}") from fault
+                raise
+            self._noted = _Noted(number, (notes[0], *stale))
+            return number
 
-    def _note(
-        self,
-        removed: list[Triple | Quad],
-        added: list[Triple | Quad],
-        key: NamedNode,
-        value: Literal,
-    ) -> None:
-        """Replace one note in the bookkeeping graph."""
-        graph = vocab.BOOKKEEPING
-        removed.extend(self.engine.quads_for_pattern(graph, key, None, graph))
-        added.append(Quad(graph, key, value, graph))
+    def _exchange(self, delta: Delta, stale: Iterable[Quad], notes: Iterable[Quad]) -> None:
+        """Write what removes as well, in the one way of the engine that does both."""
+        removed: list[Written | Quad] = [*delta.removed, *stale]
+        added: list[Written | Quad] = [*delta.added, *notes]
+        for key, value in delta.records.items():
+            note = _note(NamedNode(_RECORD + encode(key)), Literal(value))
+            removed += self._quads(note.subject, note.predicate, None, note.graph_name)
+            added.append(note)
+        self.engine.update(render_update(removed, added))
+
+    def _add(
+        self, added: Iterable[Written], stale: Sequence[Quad], notes: Iterable[Quad]
+    ) -> Sequence[Quad]:
+        """Write what only adds: one transaction too, without a text that must be parsed.
+
+        It cannot remove the number of the commit before, which goes afterwards: until then, and
+        after a crash, the higher one holds (docs/decisions/039). What stays there is returned.
+        """
+        self.engine.extend(itertools.chain(map(_as_quad, added), notes))
+        try:
+            for quad in stale:
+                self.engine.remove(quad)
+        except _ENGINE_FAULTS:
+            # The write has happened; the next one tries again.
+            return stale
+        return ()
+
+
+class _Noted(NamedTuple):
+    """The number of the last commit and where it is noted, besides in the graph.
+
+    To read it there takes the longer the more numbers have stood there: the engine passes by what
+    was removed.
+    """
+
+    number: int
+    notes: tuple[Quad, ...]
+    is_sure: bool = True
+    """Not while a write is on its way."""
+
+
+def _noted(engine: Engine) -> _Noted:
+    """The same as the graph has it; after a crash the number before may stand there too."""
+    graph = vocab.BOOKKEEPING
+    notes = tuple(_readable(engine, graph, vocab.COMMIT, None, graph))
+    numbers = (int(cast(Literal, quad.object).value) for quad in notes)
+    return _Noted(max(numbers, default=0), notes)
+
+
+def _drop_stale(engine: Engine) -> None:
+    """Remove the number of an earlier commit, which a crash may have left."""
+    noted = _noted(engine)
+    last = _note(vocab.COMMIT, Literal(noted.number))
+    with suppress(*_ENGINE_FAULTS):
+        for quad in noted.notes:
+            if quad != last:
+                engine.remove(quad)
+
+
+def _note(key: NamedNode, value: Literal) -> Quad:
+    return Quad(vocab.BOOKKEEPING, key, value, vocab.BOOKKEEPING)
+
+
+def _as_quad(statement: Written) -> Quad:
+    return Quad(*statement)
 
 
 def _readable(engine: Engine, *pattern: Any) -> Iterator[Quad]:
     """The quads of a pattern; a disk that gives back something else is a ``StoreError``."""
     try:
         yield from engine.quads_for_pattern(*pattern)
+    except _ENGINE_FAULTS as fault:
+        raise _unreadable(fault) from fault
+
+
+def _triples(engine: Engine, *pattern: Any) -> Iterator[Triple]:
+    """The same without the names of graphs; most readings are small, and each layer tells."""
+    try:
+        for quad in engine.quads_for_pattern(*pattern):
+            yield quad.triple
     except _ENGINE_FAULTS as fault:
         raise _unreadable(fault) from fault
 

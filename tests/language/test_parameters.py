@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiprdf.errors import KipError
-from kiprdf.language import ast, bind, parse, to_text
+from kiprdf.language import Template, ast, bind, parse, to_text
 from kiprdf.semantics import Catalog, check
 
 CATALOG = Catalog(frozenset(("Drug", "Symptom")), frozenset(("treats",)))
@@ -292,3 +292,64 @@ def test_placeholder_cannot_stand_for_syntax(text: str) -> None:
     with pytest.raises(KipError) as caught:
         parse(text)
     assert caught.value.code == "KIP_1001"
+
+
+# Again and again ------------------------------------------------------------------------------
+
+NAMED = 'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES {a: :v, b: ["x", :v]} } }'
+
+
+def test_a_template_is_bound_to_other_parameters_each_time() -> None:
+    template = Template(parse(NAMED))
+    for values in ({"name": "A", "v": 1}, {"name": "B", "v": {"deep": [None]}}):
+        assert template.bind(values) == bind(parse(NAMED), values)
+
+
+def test_a_template_keeps_its_command_and_the_spans_of_its_nodes() -> None:
+    template = Template(parse(NAMED))
+    (block,) = template.bind({"name": "A", "v": 1}).blocks  # type: ignore[attr-defined]
+    ((item,), (own,)) = block.items, template.command.blocks[0].items  # type: ignore[attr-defined]
+    assert template.command == parse(NAMED)
+    assert (item.span, item.matcher.span) == (own.span, own.matcher.span)
+    assert item.matcher.type is own.matcher.type
+    assert item.matcher.name.span == own.matcher.name.span
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"name": "A"}, "The placeholder :v has no parameter."),
+        ({"name": "A", "v": {1}}, "Parameter 'v': A value of the Python type set is no JSON."),
+        ({"name": "A", "v": "\ud800"}, "A string holds a lone surrogate, which is no character."),
+        ({"name": "A", "v": [{"\ud800": 1}]}, "A string holds a lone surrogate"),
+        ({"name": "A", "v": 1, "1": 2}, "The parameter name '1' is no identifier."),
+    ],
+)
+def test_a_template_refuses_what_was_fine_before(values: dict[str, Any], message: str) -> None:
+    template = Template(parse(NAMED))
+    template.bind({"name": "A", "v": "ü"})
+    with pytest.raises(KipError) as caught:
+        template.bind(values)
+    assert caught.value.message.startswith(message)
+
+
+def test_the_first_fault_in_the_text_is_told_whoever_wrote_it() -> None:
+    text = 'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v, b: "\\ud800"} } }'
+    first, second = refused(text, v="\ud800"), refused(text, v="fine")
+    assert (first.span.start, second.span.start) == (text.index(":v"), text.index('"\\ud'))
+
+
+def test_a_placeholder_in_a_literal_is_told_only_with_its_parameter() -> None:
+    text = 'UPSERT { CONCEPT { {type: "Drug", name: :v} SET ATTRIBUTES {a: "to :w or :v"} } }'
+    template = Template(parse(text))
+    with pytest.raises(KipError, match="placeholder :v stands inside"):
+        template.bind({"v": "A"})
+    with pytest.raises(KipError, match="placeholder :w stands inside"):
+        template.bind({"v": "A", "w": 1})
+
+
+@given(st.dictionaries(st.sampled_from(["name", "v"]), st.text(), min_size=2))
+def test_texts_of_any_kind_come_through_a_template(values: dict[str, str]) -> None:
+    bound_block = Template(parse(NAMED)).bind(values).blocks[0]  # type: ignore[attr-defined]
+    assert bound_block.items[0].matcher.name.value == values["name"]
+    assert bound_block.items[0].attributes.entries[0].value.value == values["v"]

@@ -16,6 +16,7 @@ from tests.nexus.support import FACTS, SCHEMA, commit, dataset, medical, untouch
 DRUGS = 'FIND(?d.name) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name'
 NEW = 'UPSERT { CONCEPT { {type: "Drug", name: :name} } }'
 GOOD_WRITE = 'UPSERT { CONCEPT { {type: "Drug", name: "Good"} } }'
+GOOD_CHANGE = 'UPDATE ?d SET ATTRIBUTES {risk_level: 9} WHERE { ?d {type: "Drug"} }'
 BAD_WRITE = 'UPSERT { CONCEPT { {id: "C:Drug/Nothing"} } }'
 
 
@@ -398,13 +399,14 @@ def broken(*_: Any, **__: Any) -> Any:
 
 STAGES = {
     "check": ("kiprdf.nexus.check", GOOD_WRITE),
-    "bind": ("kiprdf.nexus.bind", GOOD_WRITE),
+    "bind": ("kiprdf.nexus.Template.bind", GOOD_WRITE),
     "parse": ("kiprdf.nexus._parse", GOOD_WRITE),
     "upsert": ("kiprdf.nexus.upsert", GOOD_WRITE),
     "delta": ("kiprdf.kml.draft.Draft.delta", GOOD_WRITE),
     "protection": ("kiprdf.nexus.check_protection", GOOD_WRITE),
     "apply": ("kiprdf.store.oxigraph.OxigraphStore.apply", GOOD_WRITE),
-    "render": ("kiprdf.store.oxigraph.render_update", GOOD_WRITE),
+    "hand over": ("kiprdf.store.oxigraph._as_quad", GOOD_WRITE),
+    "render": ("kiprdf.store.oxigraph.render_update", GOOD_CHANGE),
     "translate": ("kiprdf.kql.find.translate", DRUGS),
     "select": ("kiprdf.store.oxigraph.OxigraphStore.select", DRUGS),
     "shape": ("kiprdf.nexus.results.shape", DRUGS),

@@ -210,3 +210,26 @@ def test_foreign_literal_is_a_value_object() -> None:
 
 def test_foreign_iri_is_an_id_object() -> None:
     assert to_json(NamedNode("urn:x")) == {"@id": "urn:x"}
+
+
+@given(
+    st.one_of(
+        st.integers(-(2**63), 2**63 - 1),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.decimals(-100, 100, places=6).map(float),
+        st.booleans(),
+    )
+)
+def test_what_to_term_writes_is_normal(value: Any) -> None:
+    assert normal(to_term(value)) == to_term(value)
+
+
+@pytest.mark.parametrize("text", ["007", "+7", "-0", "7.50", "0.00001", "1E2", "100", ".5", "-0.0"])
+@pytest.mark.parametrize("datatype", [vocab.INTEGER, vocab.DOUBLE])
+def test_an_unusual_spelling_becomes_the_usual_one(text: str, datatype: NamedNode) -> None:
+    try:
+        value = int(text) if datatype == vocab.INTEGER else float(text)
+    except ValueError:
+        assert normal(Literal(text, datatype=datatype)).value == text
+        return
+    assert normal(Literal(text, datatype=datatype)) == to_term(value)

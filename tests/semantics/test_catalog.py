@@ -89,3 +89,11 @@ def test_at_most_three_names_are_near() -> None:
 
 def test_nothing_is_near_to_another_word() -> None:
     assert nearest("xyz", ["Drug", "Symptom"]) == []
+
+
+def test_a_definition_more_leaves_the_catalog_as_it_was() -> None:
+    known = CATALOG.extended("$ConceptType", "New").extended("$PropositionType", "newly")
+    known.require_type("New")
+    known.require_predicate("newly")
+    assert known.concept_types - CATALOG.concept_types == {"New"}
+    assert known.predicates - CATALOG.predicates == {"newly"}

@@ -286,3 +286,30 @@ def test_quad_goes_to_its_graph() -> None:
     store = Store()
     store.update(render_update([], [quad]))
     assert list(store) == [quad]
+
+
+def test_statements_on_one_subject_name_it_once() -> None:
+    node, other = NamedNode("urn:a"), NamedNode("urn:b")
+    text = render_update([], [(node, P, Literal("1")), (node, P, FACT), (other, P, node)])
+    assert text == (
+        "DELETE DATA {\n};\n"
+        'INSERT DATA {\n<urn:a> <urn:p> "1" ;\n  <urn:p> <<( <urn:a> <urn:p> <urn:b> )>> .\n'
+        "<urn:b> <urn:p> <urn:a> .\n}"
+    )
+
+
+def test_two_thousand_hostile_literals_on_one_subject_come_back() -> None:
+    store, node = Store(), NamedNode("urn:a")
+    statements = [(node, NamedNode(f"urn:{i}"), Literal(t)) for i, t in enumerate(HOSTILE)]
+    store.update(render_update([], statements))
+    assert {(q.subject, q.predicate, q.object) for q in store} == set(statements)
+    store.update(render_update(statements, []))
+    assert len(store) == 0
+
+
+def test_named_quads_stand_among_the_others() -> None:
+    node, graph = NamedNode("urn:a"), NamedNode("urn:g")
+    noted = Quad(node, P, Literal("2"), graph)
+    store = Store()
+    store.update(render_update([], [(node, P, Literal("1")), noted, (node, P, Literal("3"))]))
+    assert set(store) == {Quad(node, P, Literal("1")), noted, Quad(node, P, Literal("3"))}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -136,6 +137,26 @@ def test_readers_see_whole_commits_only(store: OxigraphStore) -> None:
     assert seen == {200}
 
 
+def test_readers_see_whole_commits_that_only_add(store: OxigraphStore) -> None:
+    done = threading.Event()
+    seen: list[tuple[int, int, int]] = []
+
+    def look() -> None:
+        while not done.is_set():
+            before = store.commit()
+            found = len(store.select("SELECT ?o WHERE { <urn:a> <urn:p> ?o }"))
+            seen.append((before, found, store.commit()))
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    for step in range(40):
+        store.apply(Delta(added=tuple(map(fact, range(step * 200, (step + 1) * 200)))))
+    done.set()
+    reader.join()
+    assert all(found % 200 == 0 for _, found, _ in seen)
+    assert all(before * 200 <= found <= after * 200 for before, found, after in seen)
+
+
 def test_read_runs_once_on_a_still_store(store: OxigraphStore) -> None:
     calls: list[int] = []
     assert store.read(lambda: calls.append(store.commit()) or "answer") == "answer"
@@ -225,6 +246,154 @@ def test_an_error_on_two_states_is_looked_at_again(store: OxigraphStore) -> None
         return "answer"
 
     assert store.read(look) == "answer"
+
+
+# The number of the last commit --------------------------------------------------------------------
+
+
+class Engine:
+    """An engine that does something else besides, or instead, when it writes or looks."""
+
+    def __init__(self, engine: Any, **instead: Callable[..., Any]) -> None:
+        self._engine = engine
+        self._instead = instead
+
+    def __getattr__(self, name: str) -> Any:
+        return self._instead.get(name) or getattr(self._engine, name)
+
+    def __contains__(self, quad: Quad) -> bool:
+        return quad in self._engine
+
+
+def numbers(store: OxigraphStore) -> list[int]:
+    graph = vocab.BOOKKEEPING
+    found = store.engine.quads_for_pattern(graph, vocab.COMMIT, None, graph)
+    return sorted(int(quad.object.value) for quad in found)  # type: ignore[union-attr]
+
+
+def fails(*_: Any) -> None:
+    raise OSError("the disk is full")
+
+
+def test_one_number_is_noted_whatever_a_commit_does(store: OxigraphStore) -> None:
+    store.apply(Delta(added=(fact(1),)))
+    assert numbers(store) == [1]
+    store.apply(Delta(added=(fact(2),)))
+    assert numbers(store) == [2]
+    store.apply(Delta(removed=(fact(2),)))
+    assert numbers(store) == [3]
+    store.apply(Delta(added=(fact(2),), records={"a": "b"}))
+    assert numbers(store) == [4]
+
+
+def test_the_number_is_not_looked_for(
+    store: OxigraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.apply(Delta(added=(fact(1),)))
+    monkeypatch.setattr(store, "_engine", Engine(store.engine, quads_for_pattern=fails))
+    assert store.commit() == 1
+    assert store.apply(Delta(added=(fact(2),))) == 2
+
+
+def test_a_triple_may_be_given_as_its_terms(store: OxigraphStore) -> None:
+    about = (B, vocab.REIFIES, fact(1))
+    store.apply(Delta(added=((A, P, B), about)))
+    assert set(store.match(None, None, None)) == {Triple(A, P, B), Triple(*about)}
+    store.apply(Delta(removed=(about, (A, P, B)), added=((B, P, A),)))
+    assert list(store.match(None, None, None)) == [Triple(B, P, A)]
+
+
+@pytest.mark.parametrize("removed", [(), (fact(0),)])
+def test_a_commit_counts_from_the_moment_it_is_seen(
+    store: OxigraphStore, monkeypatch: pytest.MonkeyPatch, removed: tuple[Triple, ...]
+) -> None:
+    store.apply(Delta(added=(fact(0),)))
+    engine, seen = store.engine, []
+
+    def written(name: str) -> Callable[[Any], None]:
+        def write(what: Any) -> None:
+            seen.append(store.commit())
+            getattr(engine, name)(what)
+            seen.append(store.commit())
+
+        return write
+
+    watched = Engine(engine, extend=written("extend"), update=written("update"))
+    monkeypatch.setattr(store, "_engine", watched)
+    assert store.apply(Delta(removed=removed, added=(fact(1),))) == 2
+    assert seen == [1, 2]
+
+
+@pytest.mark.parametrize("fault", [OSError, KeyboardInterrupt])
+@pytest.mark.parametrize("happens", [False, True])
+def test_after_a_write_that_failed_the_number_is_that_of_the_graph(
+    store: OxigraphStore,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: type[BaseException],
+    happens: bool,
+) -> None:
+    store.apply(Delta(added=(fact(0),)))
+    engine = store.engine
+
+    def extend(quads: Any) -> None:
+        if happens:
+            engine.extend(quads)
+        raise fault
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_engine", Engine(engine, extend=extend))
+        with pytest.raises(StoreError if fault is OSError else fault):
+            store.apply(Delta(added=(fact(1),)))
+    assert store.commit() == 1 + happens
+    assert store.apply(Delta(added=(fact(2),))) == 2 + happens
+    assert numbers(store) == [2 + happens]
+
+
+def test_a_write_that_cannot_be_looked_for_afterwards_is_looked_for_by_the_next(
+    store: OxigraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.apply(Delta(added=(fact(0),)))
+    engine = store.engine
+
+    def extend(quads: Any) -> None:
+        engine.extend(quads)
+        raise OSError
+
+    with monkeypatch.context() as patched:
+        broken = Engine(engine, extend=extend, quads_for_pattern=fails)
+        patched.setattr(store, "_engine", broken)
+        with pytest.raises(StoreError, match="cannot be written"):
+            store.apply(Delta(added=(fact(1),)))
+    assert store.commit() == 2
+    assert store.apply(Delta(added=(fact(2),))) == 3
+    assert numbers(store) == [3]
+
+
+def test_a_number_that_cannot_be_removed_goes_with_the_next_commit(
+    store: OxigraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.apply(Delta(added=(fact(0),)))
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_engine", Engine(store.engine, remove=fails))
+        assert store.apply(Delta(added=(fact(1),))) == 2
+    assert numbers(store) == [1, 2]
+    assert store.commit() == 2
+    assert store.apply(Delta(added=(fact(2),))) == 3
+    assert numbers(store) == [3]
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_of_two_numbers_that_a_crash_left_the_higher_holds(tmp_path: Path, read_only: bool) -> None:
+    store = OxigraphStore.open(tmp_path / "nexus")
+    for number in range(3):
+        store.apply(Delta(added=(fact(number),)))
+    graph = vocab.BOOKKEEPING
+    store.engine.add(Quad(graph, vocab.COMMIT, Literal(2), graph))
+    store.close()
+    again = OxigraphStore.open(tmp_path / "nexus", read_only=read_only)
+    assert again.commit() == 3
+    assert numbers(again) == ([2, 3] if read_only else [3])
+    again.close()
 
 
 # One writer ---------------------------------------------------------------------------------------
