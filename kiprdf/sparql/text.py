@@ -14,6 +14,12 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
 from kiprdf.sparql import algebra
 from kiprdf.sparql.algebra import Expression, Pattern, Term
 
+COUNTS = (
+    "SELECT ?predicate (COUNT(*) AS ?triples) (COUNT(DISTINCT ?subject) AS ?subjects) "
+    "WHERE { ?subject ?predicate ?object } GROUP BY ?predicate"
+)
+"""Every predicate of a graph, how many triples it has, and how many subjects."""
+
 _LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 _XSD = "http://www.w3.org/2001/XMLSchema#"

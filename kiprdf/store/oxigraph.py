@@ -14,7 +14,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -140,6 +140,14 @@ class OxigraphStore:
             raise StoreError("The nexus is closed.")
         return self._engine
 
+    @contextmanager
+    def bulk_reading(self) -> Iterator[Engine]:
+        """The engine for reading much of it; what a disk gives back amiss is a ``StoreError``."""
+        try:
+            yield self.engine
+        except _ENGINE_FAULTS as fault:
+            raise _unreadable(fault) from fault
+
     def select(self, query: str, *, watch: Watch = "no") -> list[Row]:
         engine = self.engine
 
@@ -254,7 +262,7 @@ class OxigraphStore:
                 self._note(removed, added, vocab.BASE, Literal(self.iris.base))
             self._note(removed, added, vocab.COMMIT, Literal(before + 1))
             for key, value in delta.records.items():
-                self._note(removed, added, NamedNode(_RECORD + encode(key)), Literal(value))
+                self._note(removed, added, _record(key), Literal(value))
             try:
                 self.engine.update(render_update(removed, added))
             except (OSError, RuntimeError) as fault:
@@ -263,6 +271,33 @@ class OxigraphStore:
                 # A graph that has lost its log may take a write, and not show it.
                 raise StoreError("The nexus cannot be written: what was written is not there.")
             return before + 1
+
+    def replace(self, dataset: Engine, records: dict[str, str]) -> int:
+        """Put a dataset in the place of all there is, as one commit, and return its number.
+
+        ``dataset`` has it as its default graph, and nothing else; it is this store's from here on.
+        ``records`` are written beside those there are. The lock is held.
+        """
+        with self.writing():
+            if self._folder is not None:
+                return self._replace_on_disk(dataset, records)
+            graph, commit = vocab.BOOKKEEPING, self.commit() + 1
+            notes = {note.predicate: note.object for note in self._quads(graph, None, None, graph)}
+            notes |= {vocab.FORMAT: Literal(FORMAT), vocab.BASE: Literal(self.iris.base)}
+            notes |= {_record(key): Literal(value) for key, value in records.items()}
+            notes[vocab.COMMIT] = Literal(commit)
+            dataset.extend(Quad(graph, key, value, graph) for key, value in notes.items())
+            # Who reads the old engine goes on, and sees by the commit that it is old.
+            self._engine = dataset
+            return commit
+
+    def _replace_on_disk(self, dataset: Engine, records: dict[str, str]) -> int:
+        """The same where only an update takes away and puts there at once."""
+        wanted = {quad.triple: None for quad in dataset}
+        present = set(self.match(None, None, None))
+        removed = tuple(triple for triple in present if triple not in wanted)
+        added = tuple(triple for triple in wanted if triple not in present)
+        return self.apply(Delta(removed, added, records=records))
 
     def _note(
         self,
@@ -275,6 +310,11 @@ class OxigraphStore:
         graph = vocab.BOOKKEEPING
         removed.extend(self.engine.quads_for_pattern(graph, key, None, graph))
         added.append(Quad(graph, key, value, graph))
+
+
+def _record(key: str) -> NamedNode:
+    """The predicate of a note of the nexus's own."""
+    return NamedNode(_RECORD + encode(key))
 
 
 def _readable(engine: Engine, *pattern: Any) -> Iterator[Quad]:
