@@ -12,13 +12,17 @@ from collections.abc import Callable, Iterator
 
 import pyoxigraph
 
-from tests.benchmarks import questions
+from tests.benchmarks import carrying, growth, questions, searching, starting
 from tests.benchmarks.measure import Ratio
 
 SCALES = {"small": 10_000, "medium": 100_000, "large": 1_000_000}
 """Propositions."""
 PARTS: dict[str, Callable[[int], Iterator[Ratio]]] = {
     "questions": questions.measured,
+    "carrying": carrying.measured,
+    "searching": searching.measured,
+    "starting": starting.measured,
+    "growth": growth.measured,
 }
 """What is measured, each part by a function of the number of propositions."""
 
