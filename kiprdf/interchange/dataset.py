@@ -117,7 +117,9 @@ class _Known:
             if not isinstance(fact, Triple):
                 yield _broken(triple, "a reifier reifies a triple")
             elif link in self.links or fact in stated:
-                message = f"{link} and {stated.get(fact, link)} claim one identity."
+                # The engine has an order of its own, by which an error should not change.
+                both = sorted(map(str, (link, stated.get(fact, link))))
+                message = f"{' and '.join(both)} claim one identity."
                 yield KipError("KIP_3003", message, "Each fact has one link.")
             else:
                 self.links[link], stated[fact] = fact, link
