@@ -6,13 +6,17 @@
 ['Archived', 'CoreSchema', 'System', 'Unsorted']
 """
 
+from typing import TYPE_CHECKING, Any
+
 from kiprdf.budget import Budget
 from kiprdf.errors import KipError, StoreError
 from kiprdf.language import parse, to_text
 from kiprdf.nexus import Nexus
-from kiprdf.protocol import function_schemas
 from kiprdf.rows import Rows
 from kiprdf.search import Embedder
+
+if TYPE_CHECKING:
+    from kiprdf.protocol import function_schemas
 
 __all__ = [
     "Budget",
@@ -26,3 +30,12 @@ __all__ = [
     "to_text",
 ]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """``function_schemas`` is loaded when it is asked for, and pydantic with it (PEP 562)."""
+    if name != "function_schemas":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from kiprdf.protocol import function_schemas
+
+    return function_schemas

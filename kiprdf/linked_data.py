@@ -18,17 +18,17 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange import arguments, files, formats
-from kiprdf.interchange.dataset import check_dataset
-from kiprdf.interchange.formats.layout import Advance
 from kiprdf.language import ast
 
 if TYPE_CHECKING:
     import rdflib
 
     from kiprdf.interchange.differences.difference import Difference
+    from kiprdf.interchange.formats.layout import Advance
     from kiprdf.interchange.importing.plan import JsonMap, Plan
     from kiprdf.interchange.mapping.contexts import ContextJson, Loader, Mapping
     from kiprdf.interchange.publishing.publish import Published
+    from kiprdf.interchange.staged import Staged
     from kiprdf.store import OxigraphStore
 
     MappingSource: TypeAlias = Mapping | ContextJson | str | os.PathLike[str]
@@ -135,9 +135,13 @@ class LinkedData(ABC):
         )
         chosen, words = format or _to_write(target), mapping_of(mapping)
 
+        def read(function: Callable[[], T]) -> T:
+            with self._store.bulk_reading():
+                return self._store.read(function)
+
         def write(output: IO[bytes]) -> int:
             return formats.write(
-                self._store.read(lambda: self._part(domain, select)),
+                lambda: self._part(domain, select),
                 output,
                 chosen,
                 self._store.iris,
@@ -145,6 +149,7 @@ class LinkedData(ABC):
                 mapping=words,
                 engine_metadata=engine_metadata,
                 advance=advance,
+                read=read,
             )
 
         if isinstance(target, str | os.PathLike):
@@ -158,8 +163,9 @@ class LinkedData(ABC):
         """All triples, as of one commit."""
         return self._store.read(lambda: list(self._store.match(None, None, None)))
 
-    def _part(self, domain: str | None, select: str | None) -> list[Triple]:
+    def _part(self, domain: str | None, select: str | None) -> list[Triple] | Staged:
         from kiprdf.interchange import selection
+        from kiprdf.interchange.staged import Staged
 
         if domain is not None and select is not None:
             message = "A snapshot takes a domain or a selection, not both."
@@ -168,7 +174,7 @@ class LinkedData(ABC):
             return selection.domain(self._store, domain)
         if select is not None:
             return selection.elements(self._store, self._selected(select))
-        return list(self._store.match(None, None, None))
+        return Staged(self._store.engine)
 
     def publish(
         self,
@@ -423,9 +429,11 @@ class LinkedData(ABC):
     def _other(self, other: LinkedData | files.Source) -> tuple[list[Triple], Any]:
         if isinstance(other, LinkedData):
             return other._dataset(), other._store.iris
-        triples = self._read_snapshot(other)
-        check_dataset(triples, self._store.iris)
-        return triples, self._store.iris
+        from kiprdf.interchange.dataset import check_dataset
+
+        found = self._read_snapshot(other)
+        check_dataset(found, self._store.iris)
+        return list(found), self._store.iris
 
     def _read_snapshot(
         self,
@@ -433,9 +441,9 @@ class LinkedData(ABC):
         format: formats.Format | None = None,
         base_iri: str | None = None,
         mapping: Words = None,
-    ) -> list[Triple]:
+    ) -> Staged:
         """The triples of a snapshot under the base of this nexus."""
-        return formats.read(
+        return formats.stage(
             files.content(source),
             format or _format_of(source) or "turtle",
             self.base_iri,

@@ -8,8 +8,8 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from kiprdf.interchange.dataset import BySubject, faults
-from kiprdf.interchange.formats.layout import spelled
+from kiprdf.interchange.dataset import faults
+from kiprdf.interchange.staged import Staged
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
@@ -27,12 +27,11 @@ def check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any
     is derived, and ``repair`` makes it anew where it does not say what the graph says. Of a graph
     with faults no index can be judged; then it is "unchecked".
     """
-    by_subject: BySubject = {}
-    # The engine gives back a double as it writes it, which is not as we do.
-    triples = spelled(store.match(None, None, None))
-    found = [fault.message for fault in faults(triples, store.iris, by_subject)]
+    elements: list[NamedNode] = []
+    with store.bulk_reading() as engine:
+        found = [fault.message for fault in faults(Staged(engine), store.iris, elements)]
     found += _faults_of_notes(store)
-    names = (store.iris.name(node.value) for node in by_subject)
+    names = (store.iris.name(node.value) for node in elements)
     kinds = Counter(isinstance(name, PropositionName) for name in names)
     return {
         "concepts": kinds[False],

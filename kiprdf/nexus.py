@@ -16,13 +16,12 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, Triple
+from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions
 
-from kiprdf import collector, linked_data, protocol, resources
+from kiprdf import collector, linked_data, resources
 from kiprdf.budget import Budget, current, spending
 from kiprdf.errors import KipError, StoreError
 from kiprdf.interchange import arguments, files, formats
-from kiprdf.interchange.dataset import check_dataset
 from kiprdf.kml import corrections
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, now, timestamp
@@ -54,7 +53,9 @@ from kiprdf.store.guard import check_query
 if TYPE_CHECKING:
     import rdflib
 
+    from kiprdf import protocol
     from kiprdf.interchange.importing.plan import JsonMap, Plan
+    from kiprdf.interchange.staged import Staged
     from kiprdf.linked_data import Words
 
 T = TypeVar("T")
@@ -338,6 +339,9 @@ class Nexus(LinkedData):
             return self._respond(request, readonly=True)
 
     def _respond(self, arguments: Any, readonly: bool) -> dict[str, Any]:
+        # Here, and where its models are used: pydantic takes longer to load than a nexus to open.
+        from kiprdf import protocol
+
         try:
             request = protocol.read_request(arguments)
         except KipError as error:
@@ -384,6 +388,8 @@ class Nexus(LinkedData):
         self, text: str, parameters: Mapping[str, Any], dry_run: bool, readonly: bool
     ) -> tuple[dict[str, Any], bool]:
         """The response to one command, and whether it ends a batch."""
+        from kiprdf import protocol
+
         executing = False
         try:
             quick = self._quick(text, parameters)
@@ -565,19 +571,19 @@ class Nexus(LinkedData):
         )
         return nexus
 
-    def _restore(self, read: Callable[[], list[Triple]]) -> int:
+    def _restore(self, read: Callable[[], Staged]) -> int:
+        from kiprdf.interchange.dataset import check_dataset
+
         with self._store.writing():
             if not self._is_empty():
                 message = "The nexus holds knowledge of its own."
                 raise KipError("KIP_2002", message, "Restore into a new nexus.")
-            triples = read()
-            present = set(self._store.match(None, None, None))
-            count = check_dataset(triples, self._store.iris)
-            added = tuple(triple for triple in triples if triple not in present)
-            kept = set(triples)
-            removed = tuple(triple for triple in present if triple not in kept)
-            touched = dict.fromkeys(triple.subject for triple in (*removed, *added))
-            self._apply(Delta(removed, added, tuple(touched), {_RESTORED: "true"}))  # type: ignore[arg-type]
+            found = read()
+            count = check_dataset(found, self._store.iris)
+            # Before the write, as in _apply: every type may be another.
+            self._schema_commit = self._store.commit() + 1
+            self._store.replace(found.engine, {_RESTORED: "true"})
+            self._indexer.outdate()
             return count
 
     def info(self) -> dict[str, Any]:

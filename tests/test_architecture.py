@@ -47,7 +47,10 @@ def test_only_the_text_module_writes_sparql() -> None:
     assert writers == {"kiprdf/sparql/text.py"}
 
 
-@pytest.mark.parametrize("module", ["rdflib", "typer", "rich"])
+@pytest.mark.parametrize(
+    "module",
+    ["rdflib", "typer", "rich", "numpy", "pydantic", "xml", "kiprdf.interchange.formats.parsing"],
+)
 def test_import_kiprdf_leaves_slow_libraries_alone(module: str) -> None:
     code = f"import sys, kiprdf; sys.exit({module!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats.parsing import LONE_SURROGATE, check_format
-from kiprdf.interchange.formats.profiles import check_profile
+from kiprdf.interchange.files import LONE_SURROGATE
+from kiprdf.interchange.formats.names import check_format, check_profile
 
 
 class _Kind(NamedTuple):

@@ -3,63 +3,62 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Container, Iterable, Iterator
+from typing import Any, cast
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from kiprdf.errors import KipError
+from kiprdf.interchange.staged import Node, Staged
 from kiprdf.language.names import META_TYPES, is_definition_name, is_key, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
-from kiprdf.rdf.literals import is_ours
+from kiprdf.rdf.literals import is_ours, normal
 
 _SCORE = NamedNode(vocab.METADATA + "_score")
 _VERSION = NamedNode(vocab.METADATA + vocab.VERSION)
 
-BySubject: TypeAlias = dict[NamedNode, list[Triple]]
+_DEFINING = (vocab.TYPE, vocab.LABEL, vocab.REIFIES)
+"""What an element is known by; it is looked at element by element."""
 
 
-def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
+def check_dataset(triples: Iterable[Triple] | Staged, iris: Iris) -> int:
     """Raise ``KipError`` for the first thing no nexus would have written; count the elements."""
-    by_subject: BySubject = {}
-    for fault in faults(triples, iris, by_subject):
+    if not isinstance(triples, Staged):
+        triples = Staged.of(Quad(*triple) for triple in triples)
+    elements: list[NamedNode] = []
+    for fault in faults(triples, iris, elements):
         raise fault
-    return len(by_subject)
+    return len(elements)
 
 
-def faults(
-    triples: Iterable[Triple], iris: Iris, by_subject: BySubject | None = None
-) -> Iterator[KipError]:
-    """Everything in a set of triples that no nexus would have written.
+def faults(staged: Staged, iris: Iris, elements: list[NamedNode]) -> Iterator[KipError]:
+    """Everything in a dataset that no nexus would have written.
 
     KIP_2002 for a broken shape, KIP_2001 for an undefined type or predicate, KIP_3002 for an
     endpoint that is missing, KIP_3003 for two links of one fact or two facts of one link.
-    ``by_subject`` is filled with the triples of each element.
+    ``elements`` is filled with what is the subject of a triple.
     """
-    by_subject = {} if by_subject is None else by_subject
-    for triple in triples:
-        if not isinstance(triple.subject, NamedNode):
-            yield _broken(triple, "its subject is no IRI")
+    counts = staged.counts()
+    subjects = dict.fromkeys(staged.subjects())
+    known = _Known(staged, subjects, iris)
+    for node in subjects:
+        if isinstance(node, NamedNode):
+            elements.append(node)
         else:
-            by_subject.setdefault(triple.subject, []).append(triple)
-    links: dict[NamedNode, Triple] = {}
-    yield from _fill_links(by_subject, links)
-    linked = set(links.values())
-    asserted = {triple for own in by_subject.values() for triple in own}
-    for fact in links.values():
-        if fact not in asserted:
-            yield _broken(fact, "it is reified but not asserted")
-    yield from _cycles(links)
-    for subject, own in by_subject.items():
-        name = iris.name(subject.value)
-        if isinstance(name, ConceptName):
-            yield from _of_concept(subject, name, own, by_subject, iris)
-        elif isinstance(name, PropositionName):
-            yield from _of_link(subject, name, links, by_subject, iris)
-        else:
-            yield _broken(own[0], f"its subject is no element below <{iris.base}>")
-        yield from _of_triples(own, linked, iris)
+            yield _broken(known.first(node), "its subject is no IRI")
+    yield from known.fill_links()
+    yield from known.facts(sum(n.triples for name, n in counts.items() if _is_fact(name, iris)))
+    yield from _cycles(known.links)
+    for node in elements:
+        yield from known.element(node)
+    for predicate, (triples, owners) in counts.items():
+        if predicate not in _DEFINING and not _is_fact(predicate, iris):
+            yield from _of_values(staged, predicate, is_repeated=owners < triples)
+
+
+def _is_fact(predicate: NamedNode, iris: Iris) -> bool:
+    return predicate.value.startswith(iris.predicates)
 
 
 def _broken(triple: Triple, why: str) -> KipError:
@@ -69,27 +68,11 @@ def _broken(triple: Triple, why: str) -> KipError:
     )
 
 
-def _fill_links(by_subject: BySubject, links: dict[NamedNode, Triple]) -> Iterator[KipError]:
-    """The fact of each link; each fact has one link, each link one fact."""
-    stated: dict[Triple, NamedNode] = {}
-    for subject, own in by_subject.items():
-        for triple in own:
-            if triple.predicate != vocab.REIFIES:
-                continue
-            fact = triple.object
-            if not isinstance(fact, Triple):
-                yield _broken(triple, "a reifier reifies a triple")
-            elif subject in links or fact in stated:
-                message = f"{subject} and {stated.get(fact, subject)} claim one identity."
-                yield KipError("KIP_3003", message, "Each fact has one link.")
-            else:
-                links[subject], stated[fact] = fact, subject
-
-
 def _cycles(links: dict[NamedNode, Triple]) -> Iterator[KipError]:
     """A proposition may be about another, never, by whatever way, about itself."""
     sound: set[NamedNode] = set()
-    for start in links:
+    stacked = [one for one, (start, _, end) in links.items() if start in links or end in links]
+    for start in stacked:
         path: dict[NamedNode, list[NamedNode]] = {start: _ends(links[start], links)}
         while path:
             link, ends = next(reversed(path.items()))
@@ -110,48 +93,106 @@ def _ends(fact: Triple, links: dict[NamedNode, Triple]) -> list[NamedNode]:
     return [end for end in ends if isinstance(end, NamedNode) and end in links]
 
 
-def _of_concept(
-    node: NamedNode, name: ConceptName, own: list[Triple], known: BySubject, iris: Iris
-) -> Iterator[KipError]:
-    fault = name_fault(name.name)
-    if fault is not None or iris.concept(name.type, name.name) != node:
-        yield _broken(own[0], f"its name {fault or 'is not encoded as ours are'}")
-    definition = iris.type(name.type)
-    if name.type not in META_TYPES and definition not in known:
-        message = f"The type of {iris.id(node)} is not defined."
-        yield KipError("KIP_2001", message, "A snapshot holds the definitions of its types.")
-    if name.type in META_TYPES and not is_definition_name(name.type, name.name):
-        yield KipError("KIP_1002", f"'{name.name}' cannot be a type or predicate.")
-    expected = {(vocab.TYPE, definition), (vocab.LABEL, Literal(name.name))}
-    found = [(t.predicate, t.object) for t in own if t.predicate in (vocab.TYPE, vocab.LABEL)]
-    if set(found) != expected:
-        yield _broken(own[0], "rdf:type and rdfs:label do not say what its IRI says")
+class _Known:
+    """The elements of a graph by their IRIs, and what makes them elements."""
+
+    def __init__(self, staged: Staged, subjects: Container[Node], iris: Iris) -> None:
+        self._staged = staged
+        self._subjects = subjects
+        self._iris = iris
+        self._types = _values(staged.match(None, vocab.TYPE))
+        self._labels = _values(staged.match(None, vocab.LABEL))
+        self.links: dict[NamedNode, Triple] = {}
+
+    def first(self, node: Node) -> Triple:
+        """A triple of a node, by which a fault is told."""
+        return next(self._staged.match(node, None))
+
+    def fill_links(self) -> Iterator[KipError]:
+        """The fact of each link; each fact has one link, each link one fact."""
+        stated: dict[Triple, NamedNode] = {}
+        for triple in self._staged.match(None, vocab.REIFIES):
+            link: Any = triple.subject
+            fact = triple.object
+            if not isinstance(fact, Triple):
+                yield _broken(triple, "a reifier reifies a triple")
+            elif link in self.links or fact in stated:
+                # The engine has an order of its own, by which an error should not change.
+                both = sorted(map(str, (link, stated.get(fact, link))))
+                message = f"{' and '.join(both)} claim one identity."
+                yield KipError("KIP_3003", message, "Each fact has one link.")
+            else:
+                self.links[link], stated[fact] = fact, link
+
+    def facts(self, count: int) -> Iterator[KipError]:
+        """What is wrong with the facts, of which there are some: each has a link."""
+        asserted = 0
+        for fact in self.links.values():
+            if fact in self._staged:
+                asserted += _is_fact(fact.predicate, self._iris)
+            else:
+                yield _broken(fact, "it is reified but not asserted")
+        if asserted < count:
+            linked = set(self.links.values())
+            for triple in self._staged.match(None, None):
+                if _is_fact(triple.predicate, self._iris) and triple not in linked:
+                    yield _broken(triple, "the fact has no link")
+
+    def element(self, node: NamedNode) -> Iterator[KipError]:
+        """What is wrong with one element."""
+        name = self._iris.name(node.value)
+        if isinstance(name, PropositionName):
+            yield from self._of_link(node, name)
+        elif isinstance(name, ConceptName):
+            yield from self._of_concept(node, name)
+        else:
+            yield _broken(self.first(node), f"its subject is no element below <{self._iris.base}>")
+
+    def _of_concept(self, node: NamedNode, name: ConceptName) -> Iterator[KipError]:
+        fault = name_fault(name.name)
+        if fault is not None or self._iris.concept(name.type, name.name) != node:
+            why = f"its name {fault or 'is not encoded as ours are'}"
+            yield _broken(self.first(node), why)
+        definition = self._iris.type(name.type)
+        if name.type not in META_TYPES and definition not in self._subjects:
+            message = f"The type of {self._iris.id(node)} is not defined."
+            yield KipError("KIP_2001", message, "A snapshot holds the definitions of its types.")
+        if name.type in META_TYPES and not is_definition_name(name.type, name.name):
+            yield KipError("KIP_1002", f"'{name.name}' cannot be a type or predicate.")
+        if self._types.get(node) != definition or self._labels.get(node) != Literal(name.name):
+            why = "rdf:type and rdfs:label do not say what its IRI says"
+            yield _broken(self.first(node), why)
+
+    def _of_link(self, node: NamedNode, name: PropositionName) -> Iterator[KipError]:
+        if node in self._types or node in self._labels:
+            why = "a proposition has neither rdf:type nor rdfs:label"
+            yield _broken(self.first(node), why)
+        fact = self.links.get(node)
+        if fact is None:
+            yield _broken(self.first(node), "the link reifies nothing")
+            return
+        subject, predicate, value = fact
+        if predicate.value != self._iris.predicates + name.predicate:
+            yield _broken(self.first(node), "the link's IRI names another predicate")
+        if predicate not in self._subjects:
+            message = f"The predicate '{name.predicate}' is not defined."
+            hint = "A snapshot holds the definitions of its predicates."
+            yield KipError("KIP_2001", message, hint)
+        for end in (subject, value):
+            if end not in self._subjects:
+                message = f"{self._iris.id(node)} links {end}, which is no element of the snapshot."
+                yield KipError("KIP_3002", message, "Both ends of a proposition must be there.")
+        if subject == value:
+            yield _broken(fact, "a proposition links two different elements")
 
 
-def _of_link(
-    node: NamedNode,
-    name: PropositionName,
-    links: dict[NamedNode, Triple],
-    known: BySubject,
-    iris: Iris,
-) -> Iterator[KipError]:
-    if any(triple.predicate in (vocab.TYPE, vocab.LABEL) for triple in known[node]):
-        yield _broken(known[node][0], "a proposition has neither rdf:type nor rdfs:label")
-    fact = links.get(node)
-    if fact is None:
-        yield _broken(known[node][0], "the link reifies nothing")
-        return
-    if fact.predicate != iris.predicate(name.predicate):
-        yield _broken(known[node][0], "the link's IRI names another predicate")
-    if fact.predicate not in known:
-        message = f"The predicate '{name.predicate}' is not defined."
-        yield KipError("KIP_2001", message, "A snapshot holds the definitions of its predicates.")
-    for end in (fact.subject, fact.object):
-        if end not in known:
-            message = f"{iris.id(node)} links {end}, which is no element of the snapshot."
-            yield KipError("KIP_3002", message, "Both ends of a proposition must be there.")
-    if fact.subject == fact.object:
-        yield _broken(fact, "a proposition links two different elements")
+def _values(triples: Iterable[Triple]) -> dict[NamedNode, Any]:
+    """What each subject has as its object; None where it has several."""
+    found: dict[NamedNode, Any] = {}
+    for triple in triples:
+        subject = cast(NamedNode, triple.subject)
+        found[subject] = None if subject in found else triple.object
+    return found
 
 
 def _is_version(value: Literal | NamedNode) -> bool:
@@ -159,30 +200,32 @@ def _is_version(value: Literal | NamedNode) -> bool:
     return is_integer and 1 <= int(value.value) < 2**62
 
 
-def _of_triples(own: list[Triple], links: set[Triple], iris: Iris) -> Iterator[KipError]:
-    """Every triple is a part of an element: an attribute, metadata, or a fact with its link."""
-    for triple in own:
-        predicate = triple.predicate.value
-        if triple.predicate in (vocab.TYPE, vocab.LABEL, vocab.REIFIES):
-            continue
-        if predicate.startswith(iris.predicates):
-            if triple not in links:
-                yield _broken(triple, "the fact has no link")
-            continue
-        spaces = (vocab.ATTRIBUTE, vocab.METADATA)
-        space = next((space for space in spaces if predicate.startswith(space)), None)
-        if space is None or not is_key(predicate[len(space) :]):
-            yield _broken(triple, "its predicate is no attribute, metadata key or predicate")
-            continue
-        value = triple.object
-        if not isinstance(value, Literal | NamedNode) or not is_ours(value):
-            why = "values are strings, booleans, 64-bit integers, finite xsd:double, canonical JSON"
-            yield _broken(triple, why)
-        elif triple.predicate == _SCORE:
-            yield _broken(triple, "a score belongs to one search")
-        elif triple.predicate == _VERSION and not _is_version(value):
-            yield _broken(triple, "a version is an integer from 1, with room to grow")
-    counts = Counter(t.predicate for t in own if not t.predicate.value.startswith(iris.predicates))
-    for key, count in counts.items():
-        if count > 1:
-            yield _broken(own[0], f"{key} has {count} values")
+def _of_values(staged: Staged, predicate: NamedNode, is_repeated: bool) -> Iterator[KipError]:
+    """Every other triple gives an element one value of an attribute or of its metadata."""
+    spaces = (vocab.ATTRIBUTE, vocab.METADATA)
+    space = next((space for space in spaces if predicate.value.startswith(space)), None)
+    if space is None or not is_key(predicate.value[len(space) :]):
+        why = "its predicate is no attribute, metadata key or predicate"
+        yield from (_broken(triple, why) for triple in staged.match(None, predicate))
+        return
+    judged = ((term, _fault(term, predicate)) for term in staged.objects(predicate))
+    broken = {term: fault for term, fault in judged if fault is not None}
+    if broken or is_repeated:
+        counts = Counter(triple.subject for triple in staged.match(None, predicate))
+        for triple in staged.match(None, predicate):
+            if triple.object in broken:
+                yield _broken(triple, broken[triple.object])
+            if (count := counts.pop(triple.subject, 1)) > 1:
+                yield _broken(triple, f"{predicate} has {count} values")
+
+
+def _fault(term: Any, predicate: NamedNode) -> str | None:
+    """Why a term is no value under a key."""
+    # The engine gives back a double as it writes it, which is not as we do.
+    if not isinstance(term, Literal | NamedNode) or not is_ours(normal(term)):
+        return "values are strings, booleans, 64-bit integers, finite xsd:double, canonical JSON"
+    if predicate == _SCORE:
+        return "a score belongs to one search"
+    if predicate == _VERSION and not _is_version(term):
+        return "a version is an integer from 1, with room to grow"
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable
@@ -18,6 +19,8 @@ T = TypeVar("T")
 Target: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 Source: TypeAlias = Target
 """A document: its text, a path to it, or an open file."""
+LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+"""What is no character, and in no encoding."""
 
 
 def write_text(target: Target, text: str) -> None:

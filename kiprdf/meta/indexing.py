@@ -45,6 +45,7 @@ class Indexer:
         self._pending: dict[NamedNode, None] = {}
         self._noted_from: int | None = None
         self._noted_to: int | None = None
+        self._is_outdated = False
         self._own_lock = threading.RLock()
 
     def lost_commits(self) -> int:
@@ -67,6 +68,11 @@ class Indexer:
             self._noted_from = commit - 1
         self._noted_to = commit
         self._pending.update(dict.fromkeys(delta.touched))
+
+    def outdate(self) -> None:
+        """Remember that a commit may have touched everything; called under the writer's lock."""
+        self._forget()
+        self._is_outdated = True
 
     def fresh(self) -> TextIndex:
         """The index as of the store's last commit."""
@@ -144,7 +150,8 @@ class Indexer:
             if self._semantic is not None:
                 self._semantic.close()
             try:
-                if self._pending and self._path is not None and not self._store.read_only:
+                is_behind = self._pending or self._is_outdated
+                if is_behind and self._path is not None and not self._store.read_only:
                     self._catch_up()
                 if self._index is not None:
                     self._index.close()
@@ -179,13 +186,17 @@ class Indexer:
                 index.update(rows, (node.value for node in touched), commit)
             else:
                 index.rebuild(index_rows(self._store, all_elements(self._store)), commit)
-        self._pending.clear()
-        self._noted_from = self._noted_to = None
+        self._forget()
         return index
 
     def _give_up(self, fault: sqlite3.Error) -> None:
         """Drop the connection; the next SEARCH opens or makes the index anew."""
         _log.warning("The text index is unusable and will be rebuilt: %s", fault)
         self._index = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew to note what is touched."""
         self._pending.clear()
         self._noted_from = self._noted_to = None
+        self._is_outdated = False

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import cast
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Element, Terms
+from kiprdf.rdf.elements import Terms
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, fuse, segment_term
@@ -90,11 +90,11 @@ def _hit(reader: Reader, node: NamedNode, score: float) -> Json:
 
 def index_rows(store: Store, nodes: Iterable[NamedNode]) -> Iterator[IndexRow]:
     """The index rows of those among some nodes that are elements."""
-    reader = Reader(store)
+    rows = _Rows(store)
     for node in nodes:
-        element = reader.element(node)
-        if element is not None:
-            yield _row(element, reader)
+        row = rows.of(node)
+        if row is not None:
+            yield row
 
 
 def all_elements(store: Store) -> Iterator[NamedNode]:
@@ -104,37 +104,67 @@ def all_elements(store: Store) -> Iterator[NamedNode]:
             yield cast(NamedNode, triple.subject)
 
 
-def _row(element: Element, reader: Reader) -> IndexRow:
-    if isinstance(element, Concept):
-        aliases = _strings(element.attributes.get("aliases"))
-        description = " ".join(_strings(element.attributes.get("description")))
+class _Rows:
+    """Makes rows of elements; what metadata say is not searched, and not looked at."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._reader = Reader(store)
+        self._descriptions: dict[NamedNode, str] = {}
+
+    def of(self, node: NamedNode) -> IndexRow | None:
+        """The row of an element; None for what is none."""
+        attributes: Terms = {}
+        fact: Triple | None = None
+        is_typed = False
+        for triple in self._store.describe(node):
+            predicate = triple.predicate.value
+            if predicate.startswith(vocab.ATTRIBUTE):
+                attributes[predicate[len(vocab.ATTRIBUTE) :]] = cast(Literal, triple.object)
+            elif predicate == vocab.REIFIES.value:
+                fact = cast(Triple, triple.object)
+            elif predicate == vocab.TYPE.value:
+                is_typed = True
+        if fact is not None:
+            return self._of_proposition(node, fact, attributes)
+        name = self._store.iris.name(node.value)
+        if not is_typed or not isinstance(name, ConceptName):
+            return None
         return IndexRow(
-            key=element.node.value,
+            key=node.value,
             kind="concept",
-            type=element.type,
-            name=element.name,
-            aliases=tuple(aliases),
-            description=description,
-            text=_text(element.attributes),
+            type=name.type,
+            name=name.name,
+            aliases=tuple(_strings(attributes.get("aliases"))),
+            description=" ".join(_strings(attributes.get("description"))),
+            text=_text(attributes),
         )
-    definition = reader.iris.predicate(element.predicate)
-    description = reader.value(definition, "attributes", "description")
-    return IndexRow(
-        key=element.node.value,
-        kind="proposition",
-        type=element.predicate,
-        name=element.predicate,
-        aliases=tuple(_end_names(element.subject, reader) + _end_names(element.object, reader)),
-        description=description if isinstance(description, str) else "",
-        text=_text(element.attributes, description=True),
-    )
 
+    def _of_proposition(self, node: NamedNode, fact: Triple, attributes: Terms) -> IndexRow:
+        predicate = self._reader.predicate_name(fact.predicate)
+        ends = (fact.subject, fact.object)
+        return IndexRow(
+            key=node.value,
+            kind="proposition",
+            type=predicate,
+            name=predicate,
+            aliases=tuple(self._end_name(cast(NamedNode, end)) for end in ends),
+            description=self._description(fact.predicate),
+            text=_text(attributes, description=True),
+        )
 
-def _end_names(node: NamedNode, reader: Reader) -> list[str]:
-    """The name of an endpoint; for a proposition, its predicate."""
-    name = reader.iris.name(node.value)
-    assert name is not None, node
-    return [name.name if isinstance(name, ConceptName) else name.predicate]
+    def _end_name(self, node: NamedNode) -> str:
+        """The name of an endpoint; for a proposition, its predicate."""
+        name = self._store.iris.name(node.value)
+        assert name is not None, node
+        return name.name if isinstance(name, ConceptName) else name.predicate
+
+    def _description(self, predicate: NamedNode) -> str:
+        """The description of a predicate, which is read once."""
+        if predicate not in self._descriptions:
+            found = self._reader.value(predicate, "attributes", "description")
+            self._descriptions[predicate] = found if isinstance(found, str) else ""
+        return self._descriptions[predicate]
 
 
 def _text(attributes: Terms, description: bool = False) -> str:

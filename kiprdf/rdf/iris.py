@@ -27,6 +27,7 @@ _PROPOSITION = "$proposition/"
 _W3C = "http://www.w3.org/"
 _CONCEPT_ID = re.compile(r"C:([^/]+)/(.+)", re.DOTALL)
 _PROPOSITION_ID = re.compile(r"P:([0-9a-f]{16}):([a-zA-Z_][a-zA-Z0-9_]*)")
+_LINK_PATH = re.compile(r"([0-9a-f]{16})/([a-zA-Z_][a-zA-Z0-9_]*)")
 
 # Kept in IRIs: RFC 3987 unreserved characters and `$`, without spaces, invisible formatting
 # characters and specials. The ranges are written out, since an IRI must not change with the
@@ -140,6 +141,9 @@ class Iris:
 
     def name(self, iri: str) -> ElementName | None:
         """The identity an IRI stands for, or None when it is none of this nexus."""
+        if iri.startswith(self.propositions):
+            match = _LINK_PATH.fullmatch(iri, len(self.propositions))
+            return PropositionName(*match.groups()) if match else None
         return _name(self.base, iri)
 
     def id(self, node: NamedNode) -> str:
@@ -173,9 +177,6 @@ def _name(base: str, iri: str) -> ElementName | None:
     if not slash or not rest:
         return None
     try:
-        if first == "$proposition":
-            match = _PROPOSITION_ID.fullmatch("P:" + rest.replace("/", ":", 1))
-            return PropositionName(*match.groups()) if match else None
         return ConceptName(decode(first), decode(rest))
     except UnicodeDecodeError:
         return None

@@ -8,6 +8,7 @@ import math
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ WEIGHTS = {"exact": 80.0, "name": 40.0, "aliases": 12.0, "description": 3.0, "te
 SHORTEST_PREFIX = 3  # characters of a term's last word before it also finds longer words
 PREFIX_WEIGHT = 0.25  # of a longer word, against the whole word
 LONGEST_TERM = 64  # tokens of a term that are looked for
+KNOWN_TEXT = 200  # characters of a text whose tokens are remembered, if it comes again soon
 
 _COLUMNS = ", ".join(WEIGHTS)
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
@@ -164,15 +166,19 @@ def _commit(connection: sqlite3.Connection) -> int:
 
 def _put_all(connection: sqlite3.Connection, rows: Iterable[IndexRow], commit: int) -> None:
     for row in rows:
-        _delete(connection, _blob(row.key))
-        _insert(connection, row)
+        try:
+            _insert(connection, row)
+        except sqlite3.IntegrityError:  # few rows are there already
+            _delete(connection, _blob(row.key))
+            _insert(connection, row)
     connection.execute("UPDATE about SET store_commit = ?", (commit,))
 
 
 def _delete(connection: sqlite3.Connection, key: bytes) -> None:
-    found = connection.execute("DELETE FROM element WHERE key = ? RETURNING id", (key,)).fetchall()
-    for table in KINDS:
-        connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", found)
+    found = connection.execute("DELETE FROM element WHERE key = ? RETURNING id", (key,)).fetchone()
+    if found is not None:
+        for table in KINDS:
+            connection.execute(f"DELETE FROM {table} WHERE rowid = ?", found)
 
 
 def _insert(connection: sqlite3.Connection, row: IndexRow) -> None:
@@ -190,7 +196,17 @@ def _columns(row: IndexRow) -> tuple[str, ...]:
     """The tokens of a row, a text a column."""
     # Lines keep two aliases apart: no pair of characters spans them.
     texts = (row.name, "\n".join(row.aliases), row.description, row.text)
-    return (exact_token(row.name), *(" ".join(segment(text)) for text in texts))
+    return (exact_token(row.name), *(_tokens(text) if text else "" for text in texts))
+
+
+def _tokens(text: str) -> str:
+    return _known_tokens(text) if len(text) <= KNOWN_TEXT else " ".join(segment(text))
+
+
+@lru_cache(maxsize=1024)
+def _known_tokens(text: str) -> str:
+    """The tokens of a short text: the names of predicates, and what describes them, come often."""
+    return " ".join(segment(text))
 
 
 def _stored(connection: sqlite3.Connection, row: IndexRow) -> tuple[object, ...] | None:

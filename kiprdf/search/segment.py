@@ -8,7 +8,9 @@ A token holds letters, digits and the marks that belong to them; only `exact_tok
 
 import re
 import unicodedata
+from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 # Stored in the index. The number moves with every change of this file that changes a token; the
 # character tables move with Python.
@@ -59,7 +61,7 @@ def exact_token(name: str) -> str:
 
 
 def _runs(text: str) -> list[str]:
-    return _RUN.findall(_fold(text))
+    return _patterns().run.findall(_fold(text))
 
 
 def _word_tokens(run: str) -> list[str]:
@@ -90,8 +92,9 @@ def _fold(text: str) -> str:
 
 
 def _without_accents(text: str) -> str:
-    text = _SURPLUS_MARKS.sub(r"\1", _INVISIBLE.sub("", text))
-    text = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    patterns = _patterns()
+    text = patterns.surplus_marks.sub(r"\1", _INVISIBLE.sub("", text))
+    text = patterns.accents.sub("", unicodedata.normalize("NFKD", text))
     # Composed again, so that Hangul syllables and Japanese voiced kana are single characters.
     return unicodedata.normalize("NFC", text)
 
@@ -108,9 +111,6 @@ def _mark_ranges() -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
-# `\w` has no combining marks, but a word of an Indic script is full of them.
-_MARKS = _mark_ranges()
-
 # Chinese, Japanese and Korean: no spaces between words, or particles glued to them.
 _UNSPACED = (
     "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"  # Hangul
@@ -120,18 +120,7 @@ _UNSPACED = (
     "\u3105-\u312f\u31a0-\u31bf"  # Bopomofo
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"  # Han
 )
-_RUN = re.compile(
-    rf"[{_UNSPACED}][{_UNSPACED}{_MARKS}]*"
-    rf"|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]+|[{_MARKS}]+)*"
-)
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
-
-# Accents are ornament in Latin, Greek and Cyrillic only; elsewhere a mark is a vowel or a voice.
-_ACCENTS = re.compile(
-    rf"(?<=[A-Za-z\u00c0-\u02af\u0370-\u03ff\u0400-\u052f\ua640-\ua69f])[{_MARKS}]+"
-)
-# Unicode's bound for normalisation (UAX #15, stream-safe text): to sort marks is quadratic.
-_SURPLUS_MARKS = re.compile(rf"([{_MARKS}]{{30}})[{_MARKS}]+")
 # Soft hyphen, joiners, direction marks and variation selectors stand inside words, unseen.
 _INVISIBLE = re.compile("[\u00ad\u034f\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
 # Without accents these three alphabets are all the capitals that matter: sideEffect, HTTPServer.
@@ -142,3 +131,31 @@ _HUMP = re.compile(rf"(?=[{_CAPITAL}])(?:(?<=[{_SMALL}0-9])|(?<=[{_CAPITAL}])(?=
 _STROKED_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}
 )
+
+
+class _Patterns(NamedTuple):
+    """What the combining marks are needed for."""
+
+    run: re.Pattern[str]
+    accents: re.Pattern[str]
+    surplus_marks: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    """Made when the first text is cut: to look at every mark takes as long as to open a nexus."""
+    marks = _mark_ranges()
+    return _Patterns(
+        # `\w` has no combining marks, but a word of an Indic script is full of them.
+        run=re.compile(
+            rf"[{_UNSPACED}][{_UNSPACED}{marks}]*"
+            rf"|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]+|[{marks}]+)*"
+        ),
+        # Accents are ornament in Latin, Greek and Cyrillic only; elsewhere a mark is a vowel or a
+        # voice.
+        accents=re.compile(
+            rf"(?<=[A-Za-z\u00c0-\u02af\u0370-\u03ff\u0400-\u052f\ua640-\ua69f])[{marks}]+"
+        ),
+        # Unicode's bound for normalisation (UAX #15, stream-safe text): to sort marks is quadratic.
+        surplus_marks=re.compile(rf"([{marks}]{{30}})[{marks}]+"),
+    )

@@ -8,6 +8,7 @@ from typing import Literal as OneOf
 from typing import Protocol, TypeAlias, TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+from pyoxigraph import Store as Engine
 
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.delta import Delta
@@ -66,5 +67,8 @@ class Store(Protocol):
 
     def apply(self, delta: Delta) -> int:
         """Write a delta as one commit and return its number; the lock is held."""
+
+    def replace(self, dataset: Engine, records: dict[str, str]) -> int:
+        """Put a dataset in the place of all there is, as one commit; the lock is held."""
 
     def close(self) -> None: ...

@@ -15,7 +15,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
@@ -147,6 +147,14 @@ class OxigraphStore:
     def _require_open(self) -> None:
         if self._closed:
             raise StoreError("The nexus is closed.")
+
+    @contextmanager
+    def bulk_reading(self) -> Iterator[Engine]:
+        """The engine for reading much of it; what a disk gives back amiss is a ``StoreError``."""
+        try:
+            yield self.engine
+        except _ENGINE_FAULTS as fault:
+            raise _unreadable(fault) from fault
 
     def select(self, query: str, *, watch: Watch = "no") -> list[Row]:
         engine = self.engine
@@ -303,7 +311,7 @@ class OxigraphStore:
         removed: list[Written | Quad] = [*delta.removed, *stale]
         added: list[Written | Quad] = [*delta.added, *notes]
         for key, value in delta.records.items():
-            note = _note(NamedNode(_RECORD + encode(key)), Literal(value))
+            note = _note(_record(key), Literal(value))
             removed += self._quads(note.subject, note.predicate, None, note.graph_name)
             added.append(note)
         self.engine.update(render_update(removed, added))
@@ -324,6 +332,35 @@ class OxigraphStore:
             # The write has happened; the next one tries again.
             return stale
         return ()
+
+    def replace(self, dataset: Engine, records: dict[str, str]) -> int:
+        """Put a dataset in the place of all there is, as one commit, and return its number.
+
+        ``dataset`` has it as its default graph, and nothing else; it is this store's from here on.
+        ``records`` are written beside those there are. The lock is held.
+        """
+        with self.writing():
+            if self._folder is not None:
+                return self._replace_on_disk(dataset, records)
+            graph, number = vocab.BOOKKEEPING, self.commit() + 1
+            notes = {note.predicate: note.object for note in self._quads(graph, None, None, graph)}
+            notes |= {vocab.FORMAT: Literal(FORMAT), vocab.BASE: Literal(self.iris.base)}
+            notes |= {_record(key): Literal(value) for key, value in records.items()}
+            notes[vocab.COMMIT] = Literal(number)
+            dataset.extend(Quad(graph, key, value, graph) for key, value in notes.items())
+            # Who reads the old engine goes on, and sees by the commit that it is old.
+            self._noted = self._noted._replace(is_sure=False)
+            self._engine = dataset
+            self._noted = _Noted(number, (_note(vocab.COMMIT, Literal(number)),))
+            return number
+
+    def _replace_on_disk(self, dataset: Engine, records: dict[str, str]) -> int:
+        """The same where only an update takes away and puts there at once."""
+        wanted = {quad.triple: None for quad in dataset}
+        present = set(self.match(None, None, None))
+        removed = tuple(triple for triple in present if triple not in wanted)
+        added = tuple(triple for triple in wanted if triple not in present)
+        return self.apply(Delta(removed, added, records=records))
 
 
 class _Noted(NamedTuple):
@@ -363,6 +400,11 @@ def _note(key: NamedNode, value: Literal) -> Quad:
 
 def _as_quad(statement: Written) -> Quad:
     return Quad(*statement)
+
+
+def _record(key: str) -> NamedNode:
+    """The predicate of a note of the nexus's own."""
+    return NamedNode(_RECORD + encode(key))
 
 
 def _readable(engine: Engine, *pattern: Any) -> Iterator[Quad]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import pyoxigraph
 
-from tests.benchmarks import parsing, questions, writing
+from tests.benchmarks import carrying, growth, parsing, questions, searching, starting, writing
 from tests.benchmarks.measure import Ratio
 
 SCALES = {"small": 10_000, "medium": 100_000, "large": 1_000_000}
@@ -21,6 +21,10 @@ PARTS: dict[str, Callable[[int], Iterator[Ratio]]] = {
     "questions": questions.measured,
     "parsing": parsing.measured,
     "writing": writing.measured,
+    "carrying": carrying.measured,
+    "searching": searching.measured,
+    "starting": starting.measured,
+    "growth": growth.measured,
 }
 """What is measured, each part by a function of the number of propositions."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import kiprdf
+from kiprdf.rdf.iris import proposition_digits
 
 SCHEMA = """
 UPSERT {
@@ -79,3 +81,85 @@ def build(propositions: int, nexus: kiprdf.Nexus) -> None:
             waiting.clear()
     if waiting:
         nexus.apply_capsule("UPSERT {\n" + "\n".join(waiting) + "\n}")
+
+
+# As a file -------------------------------------------------------------------------------------
+
+_PREFIXES = """\
+# kiprdf 1 base <urn:kip:nexus/>
+@prefix : <urn:kip:nexus/> .
+@prefix type: <urn:kip:nexus/$ConceptType/> .
+@prefix pred: <urn:kip:nexus/$PropositionType/> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix attr: <urn:kip:attribute/> .
+@prefix meta: <urn:kip:metadata/> .
+"""
+_ENGINE = (
+    'meta:_created_at "2026-11-22T12:00:00.000Z" ; meta:_updated_at "2026-11-22T12:00:00.000Z" ; '
+    "meta:_version 1"
+)
+_META = ("$ConceptType", "$PropositionType")
+
+
+def write_turtle(propositions: int, path: Path) -> None:
+    """Such a knowledge base as a snapshot, in seconds: as many propositions of the same kinds."""
+    with path.open("w", encoding="utf-8") as file:
+        file.write(_PREFIXES)
+        for meta, names in zip(
+            _META,
+            (("Drug", "Symptom", "Author"), ("treats", "interacts_with", "broader", "stated")),
+            strict=True,
+        ):
+            for name in names:
+                file.write(_concept(meta, name))
+        for text in _told(propositions):
+            file.write(text)
+
+
+def _told(propositions: int) -> Iterator[str]:
+    chance = random.Random(20261122)
+    drugs, symptoms, authors = sizes(propositions)
+    for number in range(symptoms):
+        yield _concept("Symptom", f"S{number}")
+        if number:
+            yield _fact("Symptom", f"S{number}", "broader", f"C:Symptom/S{(number - 1) // 3}")
+    for number in range(authors):
+        yield _concept("Author", f"A{number}")
+    for number in range(drugs):
+        said = f'attr:risk {chance.randrange(5)} ; attr:description "Relieves '
+        said += f'{chance.choice(WORDS)} and {chance.choice(WORDS)}."'
+        sure = f'meta:confidence "{chance.randrange(100) / 100}"^^xsd:double'
+        yield _concept("Drug", f"D{number}", f" ; {said} ; {sure}")
+        treated = chance.sample(range(symptoms), 4)
+        for other in treated:
+            yield _fact("Drug", f"D{number}", "treats", f"C:Symptom/S{other}", f" ; {sure}")
+        for other in chance.sample(range(number), min(number, 4)):
+            yield _fact("Drug", f"D{number}", "interacts_with", f"C:Drug/D{other}", f" ; {sure}")
+        for other in treated[:2] if number % 8 == 0 else ():
+            about = _id(f"C:Drug/D{number}", "treats", f"C:Symptom/S{other}")
+            yield _fact("Author", f"A{chance.randrange(authors)}", "stated", about)
+
+
+def _concept(type: str, name: str, rest: str = "") -> str:
+    node, typed = f"<urn:kip:nexus/{type}/{name}>", f"<urn:kip:nexus/$ConceptType/{type}>"
+    return f'{node} a {typed} ; rdfs:label "{name}" ; {_ENGINE}{rest} .\n'
+
+
+def _fact(type: str, name: str, predicate: str, object: str, rest: str = "") -> str:
+    link, subject, value = (
+        f"<urn:kip:nexus/{_path(id)}>"
+        for id in (_id(f"C:{type}/{name}", predicate, object), f"C:{type}/{name}", object)
+    )
+    fact = f"{subject} pred:{predicate} {value}"
+    return f"{fact} .\n{link} rdf:reifies <<( {fact} )>> ; {_ENGINE}{rest} .\n"
+
+
+def _id(subject: str, predicate: str, object: str) -> str:
+    return f"P:{proposition_digits(subject, predicate, object)}:{predicate}"
+
+
+def _path(id: str) -> str:
+    kind, _, rest = id.partition(":")
+    return rest if kind == "C" else "$proposition/" + rest.replace(":", "/")

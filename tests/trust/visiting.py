@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import kiprdf
+import kiprdf.interchange.formats.writing
+import kiprdf.interchange.selection
 import kiprdf.maintenance
 
 NOTES = 30

@@ -24,7 +24,7 @@ from pyoxigraph import parse as parse_rdf
 
 from kiprdf.errors import KipError
 from kiprdf.errors import shown as beginning
-from kiprdf.interchange.formats.parsing import LONE_SURROGATE
+from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.rdf.literals import normal
 from kiprdf.source import Span
 

@@ -21,6 +21,7 @@ from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats.layout import namespaces, spelled
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.formats.reading import restored
+from kiprdf.interchange.staged import Staged
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault
 
@@ -54,7 +55,7 @@ def to_rdflib(
     return graph
 
 
-def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = None) -> list[Triple]:
+def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = None) -> Staged:
     """The dataset of a nexus with a base, from a graph in the rdf11 profile.
 
     A graph that was written with a mapping is read with it. Raises KIP_1001 for a term or a triple
@@ -63,7 +64,7 @@ def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = No
     fault = base_fault(base_iri)
     if fault is not None:
         raise KipError("KIP_1001", f"The base <{base_iri}> {fault}.", "Correct the base.")
-    return restored(_triples(graph), base_iri, base_iri, mapping)
+    return restored(_triples(graph), base_iri, mapping)
 
 
 def _triples(graph: rdflib.Graph) -> Iterator[Triple]:

@@ -21,7 +21,8 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats.layout import UNSHOWN, Names, Output, blocks, namespaces
-from kiprdf.interchange.formats.profiles import Node, direction
+from kiprdf.interchange.formats.profiles import direction
+from kiprdf.interchange.staged import Node
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.source import Span

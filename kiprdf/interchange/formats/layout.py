@@ -16,7 +16,7 @@ from typing import IO, Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from kiprdf.interchange.formats.profiles import Node
+from kiprdf.interchange.staged import Node
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import normal
@@ -31,7 +31,7 @@ Told: TypeAlias = Callable[[Iterable[Triple]], Iterable[Triple]]
 _BUFFER = 1 << 16
 _SPOOLED = 1 << 20
 _STEP = 1000
-_ENGINE_METADATA = frozenset(NamedNode(vocab.METADATA + key) for key in vocab.ENGINE_KEYS)
+ENGINE_METADATA = frozenset(NamedNode(vocab.METADATA + key) for key in vocab.ENGINE_KEYS)
 # A part of PN_LOCAL that every parser reads; other names are written as whole IRIs.
 _LETTERS = r"A-Za-z0-9_\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3"
 _LOCAL_NAME = re.compile(rf"[{_LETTERS}][{_LETTERS}-]*")
@@ -50,7 +50,7 @@ def header(iris: Iris) -> str:
 
 def without_engine_metadata(triples: Iterable[Triple]) -> Iterator[Triple]:
     """The triples except ``_version``, ``_created_at`` and ``_updated_at``."""
-    return (triple for triple in triples if triple.predicate not in _ENGINE_METADATA)
+    return (triple for triple in triples if triple.predicate not in ENGINE_METADATA)
 
 
 # The order ------------------------------------------------------------------------------------
@@ -64,23 +64,29 @@ def blocks(
     ``told`` puts the triples of one subject into the words of a profile, when their turn comes: a
     dataset in the words of rdf11 is twice as large.
     """
-    by_subject: dict[Node, list[Triple]] = defaultdict(list)
+    by_subject: dict[str, list[Triple]] = defaultdict(list)
     for triple in triples:
-        by_subject[cast(Node, triple.subject)].append(triple)
-    for subject in sorted(by_subject, key=lambda node: _rank(node, iris)):
+        by_subject[cast(Node, triple.subject).value].append(triple)
+    for subject in in_order(by_subject, iris):
         own = by_subject.pop(subject)
-        yield subject, sorted(own if told is None else told(own), key=_place)
+        node = cast(Node, own[0].subject)
+        yield node, sorted(own if told is None else told(own), key=_place)
 
 
-def _rank(node: Node, iris: Iris) -> tuple[int, str]:
-    name = iris.name(node.value)
-    if not isinstance(name, ConceptName):
-        return (2, node.value)
-    return (0 if name.type.startswith("$") else 1, node.value)
+def in_order(subjects: Iterable[str], iris: Iris) -> list[str]:
+    """The IRIs of definitions, then concepts, then propositions and others."""
+    propositions = iris.propositions
+    ranked: tuple[list[str], ...] = ([], [], [])
+    for subject in subjects:
+        # Most are propositions, which need no closer look.
+        name = None if subject.startswith(propositions) else iris.name(subject)
+        rank = (1 - name.type.startswith("$")) if isinstance(name, ConceptName) else 2
+        ranked[rank].append(subject)
+    return [subject for group in ranked for subject in sorted(group)]
 
 
 def _place(triple: Triple) -> tuple[int, str, str]:
-    return *_predicate_place(triple.predicate.value), str(triple.object)
+    return *predicate_place(triple.predicate.value), str(triple.object)
 
 
 _SPACES = (vocab.RDF, vocab.RDFS, vocab.ATTRIBUTE, vocab.METADATA)
@@ -92,7 +98,7 @@ _PARTS = {
 
 
 @lru_cache(maxsize=65_536)
-def _predicate_place(predicate: str) -> tuple[int, str]:
+def predicate_place(predicate: str) -> tuple[int, str]:
     """Type and label, the parts of a statement, attributes, metadata, facts."""
     if predicate == vocab.TYPE.value:
         return -1, ""
@@ -119,18 +125,21 @@ class Names:
 
     def short(self, iri: str) -> str | None:
         """``prefix:local``, or None when the IRI has to be written in full."""
-        try:
-            return self._known[iri]
-        except KeyError:
+        found = self._known.get(iri, "")
+        if found == "":
             found = self._known[iri] = self._short(iri)
-            return found
+        return found
 
     def _short(self, iri: str) -> str | None:
         end = max(iri.rfind("/"), iri.rfind("#"), iri.rfind(":")) + 1
-        for namespace in (*(odd for odd in self._odd if iri.startswith(odd)), iri[:end]):
+        if not self._odd and iri[:end] not in self._by_namespace:
+            return None
+        for namespace in (*self._odd, iri[:end]):
             name = self._by_namespace.get(namespace)
+            if name is None or not iri.startswith(namespace):
+                continue
             local = iri[len(namespace) :]
-            if name is not None and _LOCAL_NAME.fullmatch(local):
+            if _LOCAL_NAME.fullmatch(local):
                 self.used[name] = namespace
                 return f"{name}:{local}"
         return None
@@ -143,9 +152,10 @@ def namespaces(iris: Iris, mapped: Mapping[str, str]) -> dict[str, str]:
     return {**fixed, **own}
 
 
-def with_concept_types(known: dict[str, str], subjects: Iterable[Node], iris: Iris) -> Names:
+def with_concept_types(known: dict[str, str], subjects: Iterable[str], iris: Iris) -> Names:
     """Names in which each concept type is a prefix of its own, unless that is taken."""
-    names = {iris.name(subject.value) for subject in subjects}
+    links = iris.propositions
+    names = {iris.name(subject) for subject in subjects if not subject.startswith(links)}
     types = sorted({name.type for name in names if isinstance(name, ConceptName)})
     typed = {t: f"{iris.base}{t}/" for t in types if t not in known and _PREFIX_NAME.fullmatch(t)}
     return Names({**known, **typed})

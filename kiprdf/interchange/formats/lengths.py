@@ -7,6 +7,7 @@ are bounded, and all terms together in proportion to the text that they come fro
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -20,20 +21,28 @@ GROWTH = 100
 """How many times as long as its text the terms of a document may be, when they are written out."""
 ALLOWANCE = 64_000_000
 """How many characters they may have besides, however short the text is."""
+SOME = 256
+"""How many quads are measured at once: each alone would take longer than to parse it."""
 
 
-def bounded(quads: Iterable[Quad], text: str, name: str) -> Iterator[Quad]:
-    """The quads of a document as they come, until they are too long: KIP_4002."""
+def bounded(quads: Iterable[Quad], text: str, name: str) -> Iterator[tuple[list[Quad], str]]:
+    """The quads of a document, some at a time, until they are too long: KIP_4002.
+
+    With them comes their text, in which a blank node is seen by its ``_:``.
+    """
     room = most(text)
-    for quad in quads:
-        size = len(str(quad))
-        if size > IRI:
-            for term in (quad.subject, quad.predicate, quad.object, quad.graph_name):
-                check_term(term, name)
-        room -= size
+    coming = iter(quads)
+    while some := list(islice(coming, SOME)):
+        written = list(map(str, some))
+        if max(map(len, written)) > IRI:
+            for quad in some:
+                for term in (quad.subject, quad.predicate, quad.object, quad.graph_name):
+                    check_term(term, name)
+        whole = "\n".join(written)
+        room -= len(whole)
         if room < 0:
             raise excess(text, name)
-        yield quad
+        yield some, whole
 
 
 def check_term(term: Any, name: str) -> None:
@@ -83,6 +92,11 @@ class Iris:
         self._room = most(text)
         self._base = 0
         self._directive = ""
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the next IRI is a base or a prefix."""
+        return bool(self._directive)
 
     def take(self, token: str, at: int) -> None:
         """Take note of a token; raise KIP_4002 for an IRI that is, or becomes, too long."""

@@ -7,36 +7,25 @@ import hashlib
 import io
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from pathlib import PurePath
-from typing import IO, Any, TypeAlias, cast, get_args
-from typing import Literal as OneOf
+from itertools import chain
+from typing import IO, Any, cast
 
 from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, Triple
 from pyoxigraph import parse as parse_rdf
 
 from kiprdf.errors import KipError, shown
+from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import jsonld_faults, lengths, rdfxml
 from kiprdf.interchange.formats.document_contexts import resolved
+from kiprdf.interchange.formats.names import NAMES, Format, check_format
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.source import NOWHERE, Span
 
-Format: TypeAlias = OneOf["turtle", "trig", "ntriples", "nquads", "jsonld", "rdfxml"]
 NESTING = 100
 """How deep brackets may nest; the parser crashes far beyond, or takes minutes."""
 
-_SUFFIXES: dict[str, Format] = {
-    ".ttl": "turtle",
-    ".trig": "trig",
-    ".nt": "ntriples",
-    ".nq": "nquads",
-    ".jsonld": "jsonld",
-    ".json": "jsonld",
-    ".rdf": "rdfxml",
-    ".xml": "rdfxml",
-    ".owl": "rdfxml",
-}
 _PARSERS: dict[Format, RdfFormat] = {
     "turtle": RdfFormat.TURTLE,
     "trig": RdfFormat.TRIG,
@@ -45,47 +34,32 @@ _PARSERS: dict[Format, RdfFormat] = {
     "jsonld": RdfFormat.JSON_LD,
     "rdfxml": RdfFormat.RDF_XML,
 }
-NAMES: dict[Format, str] = {
-    "turtle": "Turtle",
-    "trig": "TriG",
-    "ntriples": "N-Triples",
-    "nquads": "N-Quads",
-    "jsonld": "JSON-LD",
-    "rdfxml": "RDF/XML",
-}
-"""The formats as people call them."""
 
 # Strings that are not closed are tokens too, or each quote in them would be tried in vain.
 # Without ``++``, which never looks back, a string of 10 MB would take a gigabyte to be matched.
-_TOKENS = re.compile(
+_STRINGS = (
     r'"""(?:[^"\\]++|\\.?+|"(?!""))*+(?:"""|\Z)|\'\'\'(?:[^\'\\]++|\\.?+|\'(?!\'\'))*+(?:\'\'\'|\Z)'
     r'|"(?:[^"\\\n]++|\\.?+)*+(?:"|$)|\'(?:[^\'\\\n]++|\\.?+)*+(?:\'|$)'
-    r'|\\.|<[^<>"{}|^`\s]*>|\#[^\n]*|<<\(?|\)?>>|[][(){}]|[bBpP](?i:ase|refix)\b',
+)
+_IRI = r'<[^<>"{}|^`\s]*+>'
+_MARKS = r"<<\(?|\)?>>|[][(){}]|[bBpP](?i:ase|refix)\b"
+_TOKENS = re.compile(
+    rf"{_STRINGS}|\\.|{_IRI}|\#[^\n]*|{_MARKS}",
+    re.DOTALL | re.MULTILINE,
+)
+# What is before the next bracket, directive or IRI that is too long is most of a text. It is
+# passed in one go; every character is in one of these, and so no place is looked at again.
+_NOTABLE = re.compile(
+    rf"""(?:[^"'\\<>\[\](){{}}\#bBpP]++|{_STRINGS}|\\.?+|<[^<>"{{}}|^`\s]{{0,{lengths.IRI}}}+>"""
+    rf"|\#[^\n]*+|(?!{_MARKS}|{_IRI})[<>bBpP])*+((?:{_MARKS}|{_IRI})?)",
     re.DOTALL | re.MULTILINE,
 )
 _JSON_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.?+)*+(?:"|\Z)|[][{}]', re.DOTALL)
 _OPENING = frozenset(("<<", "<<(", "(", "[", "{"))
 _CLOSING = frozenset((">>", ")>>", ")", "]", "}"))
-LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _XML_ENCODINGS = re.compile(r"(?i)utf-?8|utf-?16|(us-)?ascii|iso-8859-\d{1,2}|windows-125\d")
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-
-
-def format_of(path: object) -> Format | None:
-    """The format a file is in by its suffix; None for another suffix.
-
-    >>> format_of("brain.ttl"), format_of("brain.txt")
-    ('turtle', None)
-    """
-    return _SUFFIXES.get(PurePath(str(path)).suffix.lower())
-
-
-def check_format(format: str) -> None:
-    """Raise KIP_1001 for the name of no format."""
-    if not isinstance(format, str) or format not in NAMES:
-        message = f"There is no format {shown(repr(format))}."
-        raise KipError("KIP_1001", message, f"The formats are {', '.join(get_args(Format))}.")
 
 
 def parse(
@@ -102,15 +76,32 @@ def parse(
     KIP_1001 with line and column for a broken document, KIP_4002 for one that nests too deeply, or
     whose terms are far longer than its text.
     """
+    return list(dict.fromkeys(quads(content, format, base_iri=base_iri, loader=loader)))
+
+
+def quads(
+    content: str | bytes,
+    format: Format,
+    *,
+    base_iri: str | None = None,
+    loader: Loader | None = None,
+) -> Iterator[Quad]:
+    """The quads of a document as they come, which may say one twice; see ``parse``."""
     check_format(format)
     _check_base(base_iri)
     text = decoded(content, format)
     read = _checked(text, format, loader, base_iri)
+    return chain.from_iterable(_parsed(text, read, format, base_iri))
+
+
+def _parsed(text: str, read: str, format: Format, base_iri: str | None) -> Iterator[Iterable[Quad]]:
+    """The quads of a text that may be read, some at a time."""
     labels = _Labels(text)
     try:
-        quads = parse_rdf(read, format=_PARSERS[format], base_iri=base_iri)
-        found = lengths.bounded(quads, read, NAMES[format])
-        return list(dict.fromkeys(labels.quad(quad) for quad in found))
+        found = parse_rdf(read, format=_PARSERS[format], base_iri=base_iri)
+        for some, written in lengths.bounded(found, read, NAMES[format]):
+            # Most documents have no blank nodes, most others few.
+            yield map(labels.quad, some) if "_:" in written else some
     except SyntaxError as fault:
         raise _fault(fault, text, read, format, base_iri) from None
     except MemoryError as fault:
@@ -198,21 +189,37 @@ def _at(match: re.Match[str]) -> Span:
 
 def _check_tokens(text: str, format: Format) -> None:
     """Raise KIP_4002 at the first bracket too many, or an IRI that becomes too long."""
-    iris = lengths.Iris(text, NAMES[format])
-    is_json = format == "jsonld"
     depth = 0
-    for match in (_JSON_BRACKETS if is_json else _TOKENS).finditer(text):
-        token = match.group()
+    for token, at in _json_tokens(text) if format == "jsonld" else _tokens(text, NAMES[format]):
         if token in _OPENING:
             depth += 1
         elif token in _CLOSING:
             # A closing bracket too many is the parser's to refuse; it must not make room here.
             depth = max(0, depth - 1)
-        elif not is_json:
-            iris.take(token, match.start())
         if depth > NESTING:
             message = f"The {NAMES[format]} nests deeper than {NESTING} brackets."
-            raise KipError("KIP_4002", message, "Write the data flat.", _at(match), text)
+            span = Span(at, at + len(token))
+            raise KipError("KIP_4002", message, "Write the data flat.", span, text)
+
+
+def _json_tokens(text: str) -> Iterator[tuple[str, int]]:
+    return ((match.group(), match.start()) for match in _JSON_BRACKETS.finditer(text))
+
+
+def _tokens(text: str, name: str) -> Iterator[tuple[str, int]]:
+    """The brackets of a text and their places; its IRIs are judged on the way."""
+    iris = lengths.Iris(text, name)
+    place = 0
+    # Which IRI belongs to a directive is told by all that stands between.
+    while found := (_TOKENS.search if iris.is_awaited else _NOTABLE.match)(text, place):
+        group = 0 if iris.is_awaited else 1
+        token, at, place = found.group(group), found.start(group), found.end()
+        if token in _OPENING or token in _CLOSING:
+            yield token, at
+        elif token:
+            iris.take(token, at)
+        else:
+            return
 
 
 # Faults ---------------------------------------------------------------------------------------

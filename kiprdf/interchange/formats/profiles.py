@@ -15,29 +15,21 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Literal as OneOf
-from typing import TypeAlias, cast, get_args
+from typing import Any, cast
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from kiprdf.errors import KipError
+from kiprdf.interchange.formats.names import Profile
+from kiprdf.interchange.staged import Node, Statement, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import DIRECTIONS, canonical_json, to_json, to_term
 from kiprdf.rdf.reification import from_rdf11, to_rdf11
 
-Profile: TypeAlias = OneOf["rdf11", "rdf12"]
-Node: TypeAlias = NamedNode | BlankNode
-
 _I18N = "https://www.w3.org/ns/i18n#"
 _DIRECTED = re.compile(re.escape(_I18N) + r"([a-z]{1,8}(?:-[a-z0-9]{1,8})*)_(ltr|rtl)")
 _PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
-
-
-def check_profile(profile: str) -> None:
-    """Raise KIP_1001 for anything but ``rdf11`` and ``rdf12``."""
-    if profile not in get_args(Profile):
-        message = f"There is no Turtle profile {profile!r}."
-        raise KipError("KIP_1001", message, 'The profiles are "rdf11" and "rdf12".')
+_STATED = frozenset((vocab.TYPE, *_PARTS))
 
 
 def direction(literal: Literal) -> str:
@@ -64,14 +56,15 @@ def to_profile(
     for triple in triples:
         value = triple.object
         if isinstance(value, Literal):
-            yield _with_object(triple, value, _written(value, directions))
+            yield _with_object(triple, value, written(value, directions))
         elif profile == "rdf11" and triple.predicate == vocab.REIFIES:
             yield from to_rdf11(cast(NamedNode, triple.subject), cast(Triple, value))[1:]
         else:
             yield triple
 
 
-def _written(literal: Literal, directions: bool) -> Literal:
+def written(literal: Literal, directions: bool) -> Literal:
+    """A literal in a profile."""
     if literal.language is not None:
         if literal.direction is None or directions:
             return literal
@@ -88,10 +81,10 @@ def from_profile(triples: Iterable[Triple]) -> Iterator[Triple]:
 
     Raises KIP_2002 for an ``rdf:Statement`` that does not stand for one fact.
     """
-    for triple in _reified(list(triples)):
+    for triple in reified(triples, Triple):
         value = triple.object
         if isinstance(value, Literal):
-            yield _with_object(triple, value, _read(value))
+            yield _with_object(triple, value, read_value(value))
         else:
             yield triple
 
@@ -106,15 +99,17 @@ def returned(triple: Triple) -> Triple:
     value = triple.object
     if not isinstance(value, Literal):
         return triple
-    return _with_object(triple, value, _read(_written(value, directions=True)))
+    return _with_object(triple, value, read_value(written(value, directions=True)))
 
 
 def _with_object(triple: Triple, old: Literal, new: Literal | NamedNode) -> Triple:
     return triple if new is old else Triple(triple.subject, triple.predicate, new)
 
 
-def _read(literal: Literal) -> Literal | NamedNode:
-    """An ``rdf:JSON`` text of what is no array or object stands for the term of that value."""
+def read_value(literal: Literal) -> Literal | NamedNode:
+    """A literal as the store holds it, written in either profile.
+
+    An ``rdf:JSON`` text of what is no array or object stands for the term of that value."""
     if literal.datatype == vocab.JSON:
         text = literal.value
         # Cheap to tell: an array or an object with other keys stays as it is.
@@ -130,27 +125,63 @@ def _read(literal: Literal) -> Literal | NamedNode:
     return Literal(literal.value, language=language, direction=DIRECTIONS[towards])
 
 
-def _reified(triples: list[Triple]) -> Iterator[Triple]:
-    """Every ``rdf:Statement`` becomes the reifying triple that it stands for."""
-    links = {
-        triple.subject
-        for triple in triples
-        if triple.object == vocab.STATEMENT and triple.predicate == vocab.TYPE
-    }
-    facts: dict[object, dict[NamedNode, list[object]]] = {
-        link: {part: [] for part in _PARTS} for link in sorted(links, key=str)
-    }
+def reified(triples: Iterable[Statement], made: type[Statement]) -> Iterator[Statement]:
+    """Every ``rdf:Statement`` becomes the reifying triple that it stands for.
+
+    It is known when all four of its triples have come, which in our own texts follow one another.
+    ``made`` is the class of the triples. Raises KIP_2002 as ``from_profile`` does.
+    """
+    pending: dict[Node, dict[NamedNode, Term]] = {}
+    known: dict[Node, Triple] = {}
+    others: list[Statement] = []
     for triple in triples:
-        if triple.subject not in links:
+        predicate = triple.predicate
+        if predicate not in _STATED:
             yield triple
-        elif triple.predicate in _PARTS:
-            facts[triple.subject][triple.predicate].append(triple.object)
-        elif triple.object != vocab.STATEMENT or triple.predicate != vocab.TYPE:
+            continue
+        value: Any = triple.object
+        if predicate == vocab.TYPE and value != vocab.STATEMENT:
             yield triple
-    for link, parts in facts.items():
-        ends = {part: found[0] for part, found in parts.items() if len(found) == 1}
-        nodes = (link, *ends.values())
-        if len(ends) < len(_PARTS) or not all(isinstance(n, NamedNode) for n in nodes):
-            message = f"{link} has not exactly one rdf:subject, rdf:predicate and rdf:object."
-            raise KipError("KIP_2002", message, "A statement stands for one fact, by IRIs.")
-        yield from_rdf11(cast(NamedNode, link), cast(dict[NamedNode, NamedNode], ends))
+            continue
+        link: Any = triple.subject
+        parts = pending.get(link)
+        if parts is None:
+            if link in known:
+                others.append(triple)
+                continue
+            parts = pending[link] = {}
+        if parts.setdefault(predicate, value) != value:
+            others.append(triple)
+        elif len(parts) == len(_STATED):
+            del pending[link]
+            known[link] = _statement(link, parts)
+            yield made(*known[link])
+    for link, parts in pending.items():
+        if vocab.TYPE in parts:
+            raise _no_fact(link)
+        yield from (made(link, predicate, value) for predicate, value in parts.items())
+    for triple in others:
+        if triple.subject not in known:
+            yield triple
+        elif not _repeats(triple, known[cast(Node, triple.subject)]):
+            raise _no_fact(triple.subject)
+
+
+def _statement(link: Node, parts: dict[NamedNode, Term]) -> Triple:
+    """The reifying triple of a statement that has all its parts."""
+    for node in (link, *parts.values()):
+        if not isinstance(node, NamedNode):
+            raise _no_fact(link)
+    return from_rdf11(cast(NamedNode, link), cast("dict[NamedNode, NamedNode]", parts))
+
+
+def _repeats(triple: Triple | Quad, reifying: Triple) -> bool:
+    """Whether a triple of a statement is one of those that have come already."""
+    fact = cast(Triple, reifying.object)
+    said = dict(zip(_PARTS, fact, strict=True))
+    return triple.predicate == vocab.TYPE or said[triple.predicate] == triple.object
+
+
+def _no_fact(link: Any) -> KipError:
+    message = f"{link} has not exactly one rdf:subject, rdf:predicate and rdf:object."
+    return KipError("KIP_2002", message, "A statement stands for one fact, by IRIs.")

@@ -16,7 +16,8 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats import lengths
 from kiprdf.interchange.formats.layout import UNSHOWN, Output, blocks, header, namespaces
-from kiprdf.interchange.formats.profiles import Node, as_json
+from kiprdf.interchange.formats.profiles import as_json
+from kiprdf.interchange.staged import Node
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.source import Span

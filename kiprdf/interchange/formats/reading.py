@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, cast
 
-from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats import jsonld
-from kiprdf.interchange.formats.layout import FORMAT, spelled
-from kiprdf.interchange.formats.parsing import NAMES, Format, check_format, decoded, parse
-from kiprdf.interchange.formats.profiles import from_profile
+from kiprdf.interchange.formats.layout import FORMAT
+from kiprdf.interchange.formats.names import NAMES, Format, check_format
+from kiprdf.interchange.formats.parsing import decoded, quads
+from kiprdf.interchange.formats.profiles import from_profile, read_value, reified
+from kiprdf.interchange.staged import Staged, Term
+from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault
+from kiprdf.rdf.literals import normal
 
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Mapping
 
 _HEADER = re.compile(r"# kiprdf (\d{1,9}) base <([^>\n]*)>")
+_OF_ONE_GRAPH = ("turtle", "ntriples", "rdfxml")
 _XML_HEADER = re.compile(r"\s*(?:<\?xml\s[^>]*\?>\s*)?<\?kiprdf (\d{1,9}) base <([^>\n]*)>")
 
 
@@ -30,13 +35,26 @@ def read(
     source_base: str | None = None,
     mapping: Mapping | None = None,
 ) -> list[Triple]:
-    """The triples of a snapshot in any format and either profile, as the store holds them.
+    """The triples of a snapshot in any format and either profile, as the store holds them, each
+    once.
 
     The base of the snapshot is the one it names at its beginning, or ``source_base``; its IRIs
     move to ``base``. A snapshot that was written with a mapping is read with it. Raises KIP_1001
     with line and column for a broken text, KIP_4002 for one that nests too deeply, KIP_2002 for
     what is no dataset of one graph.
     """
+    return list(stage(content, format, base, source_base=source_base, mapping=mapping))
+
+
+def stage(
+    content: str | bytes,
+    format: Format,
+    base: str,
+    *,
+    source_base: str | None = None,
+    mapping: Mapping | None = None,
+) -> Staged:
+    """The same, in an engine of their own."""
     check_format(format)
     text = decoded(content, format)
     origin = base_of(text, format) if source_base is None else source_base
@@ -46,7 +64,7 @@ def read(
     fault = base_fault(origin)
     if fault is not None:
         raise KipError("KIP_1001", f"The base <{origin}> {fault}.", "Correct the base.")
-    return restored(_default_graph(parse(text, format)), origin, base, mapping)
+    return _restored(_default_graph(quads(text, format), format), origin, base, mapping)
 
 
 def base_of(text: str, format: Format) -> str | None:
@@ -65,37 +83,62 @@ def base_of(text: str, format: Format) -> str | None:
     return match.group(2)
 
 
-def restored(
-    triples: Iterable[Triple], origin: str, base: str, mapping: Mapping | None = None
-) -> list[Triple]:
-    """The dataset that triples of either profile stand for, each once, moved to a base."""
-    found: Iterable[Triple] = from_profile(triples)
-    if mapping is not None:
-        from kiprdf.interchange.mapping.mapped import from_mapped
-
-        # Before the base moves: a text that a mapping made an IRI does not move with it.
-        found = from_mapped(found, Iris(origin), mapping)
-    if origin != base:
-        found = (_rebased(triple, origin, base) for triple in found)
-    return list(dict.fromkeys(spelled(found)))
+def restored(triples: Iterable[Triple], base: str, mapping: Mapping | None = None) -> Staged:
+    """The dataset that triples of either profile stand for, under their own base."""
+    return _restored((Quad(*triple) for triple in triples), base, base, mapping)
 
 
-def _default_graph(quads: Iterable[Quad]) -> Iterator[Triple]:
-    for quad in quads:
-        if not isinstance(quad.graph_name, DefaultGraph):
-            message = f"The snapshot holds the named graph {quad.graph_name}."
-            raise KipError("KIP_2002", message, "A nexus is one graph, the default graph.")
-        yield quad.triple
+def _restored(found: Iterable[Quad], origin: str, base: str, mapping: Mapping | None) -> Staged:
+    if mapping is None:
+        staged = Staged.of(_rebased(reified(found, Quad), origin, base))
+        _respell(staged, Iris(base), _value_of)
+        return staged
+    from kiprdf.interchange.mapping.mapped import from_mapped
+
+    # Before the base moves: a text that a mapping made an IRI does not move with it.
+    triples = from_mapped(from_profile(quad.triple for quad in found), Iris(origin), mapping)
+    staged = Staged.of(_rebased((Quad(*triple) for triple in triples), origin, base))
+    _respell(staged, Iris(base), normal)
+    return staged
 
 
-def _rebased(triple: Triple, origin: str, base: str) -> Triple:
-    """A triple with the IRIs of one base moved to another."""
+def _value_of(literal: Literal) -> Literal | NamedNode:
+    return normal(read_value(literal))
 
-    def moved(term: object) -> object:
+
+def _respell(staged: Staged, iris: Iris, told: Callable[[Literal], Literal | NamedNode]) -> None:
+    """Put values into our spelling, except what the engine has its own spelling for."""
+
+    def respelled(term: Term) -> Term:
+        is_ours = not isinstance(term, Literal) or term.datatype == vocab.DOUBLE
+        return term if is_ours else told(cast(Literal, term))
+
+    for predicate in list(staged.counts()):
+        # Facts, by far the most different objects, have no values.
+        if predicate != vocab.REIFIES and not predicate.value.startswith(iris.predicates):
+            staged.change_objects(predicate, respelled)
+
+
+def _default_graph(found: Iterable[Quad], format: Format) -> Iterable[Quad]:
+    """Quads of which none has another graph; KIP_2002 when one comes."""
+
+    def checked() -> Iterator[Quad]:
+        for quad in found:
+            if not isinstance(quad.graph_name, DefaultGraph):
+                message = f"The snapshot holds the named graph {quad.graph_name}."
+                raise KipError("KIP_2002", message, "A nexus is one graph, the default graph.")
+            yield quad
+
+    return found if format in _OF_ONE_GRAPH else checked()
+
+
+def _rebased(quads: Iterable[Quad], origin: str, base: str) -> Iterable[Quad]:
+    """Quads with the IRIs of one base moved to another."""
+
+    def moved(term: Any) -> Any:
         if isinstance(term, NamedNode):
             rest = term.value.removeprefix(origin)
             return term if rest == term.value else NamedNode(base + rest)
-        return _rebased(term, origin, base) if isinstance(term, Triple) else term
+        return Triple(*map(moved, term)) if isinstance(term, Triple) else term
 
-    parts = (triple.subject, triple.predicate, triple.object)
-    return Triple(*map(moved, parts))  # type: ignore[arg-type]
+    return quads if origin == base else (Quad(*map(moved, quad.triple)) for quad in quads)

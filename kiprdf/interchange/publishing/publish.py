@@ -19,7 +19,8 @@ from pyoxigraph import NamedNode, Triple
 from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.interchange import formats
 from kiprdf.interchange.formats.layout import Advance, spelled
-from kiprdf.interchange.formats.profiles import Profile, to_profile
+from kiprdf.interchange.formats.names import Profile
+from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.mapping.mapped import to_mapped
 from kiprdf.interchange.publishing import description, overview, provenance

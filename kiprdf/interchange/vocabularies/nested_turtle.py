@@ -37,7 +37,7 @@ Term: TypeAlias = Node | Literal
 def write_nested(triples: Iterable[Triple], iris: Iris, prefixes: Mapping[str, str]) -> str:
     """Triples as Turtle, blank nodes inside of what refers to them; they are in no circle."""
     own = dict(blocks(dict.fromkeys(triples), iris))
-    names = with_concept_types(namespaces(iris, prefixes), own, iris)
+    names = with_concept_types(namespaces(iris, prefixes), (node.value for node in own), iris)
     texts = list(_Writer(names, own).blocks())
     used = (f"@prefix {name}: {in_full(space)} .\n" for name, space in sorted(names.used.items()))
     return "".join([f"# {header(iris)}\n", *used, *(f"\n{text}" for text in texts)])

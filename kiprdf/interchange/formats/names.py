@@ -1,0 +1,57 @@
+"""What formats and profiles there are, and what they are called; needs none of them."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Literal as OneOf
+from typing import TypeAlias, get_args
+
+from kiprdf.errors import KipError, shown
+
+Format: TypeAlias = OneOf["turtle", "trig", "ntriples", "nquads", "jsonld", "rdfxml"]
+Profile: TypeAlias = OneOf["rdf11", "rdf12"]
+
+NAMES: dict[Format, str] = {
+    "turtle": "Turtle",
+    "trig": "TriG",
+    "ntriples": "N-Triples",
+    "nquads": "N-Quads",
+    "jsonld": "JSON-LD",
+    "rdfxml": "RDF/XML",
+}
+"""The formats as people call them."""
+
+_SUFFIXES: dict[str, Format] = {
+    ".ttl": "turtle",
+    ".trig": "trig",
+    ".nt": "ntriples",
+    ".nq": "nquads",
+    ".jsonld": "jsonld",
+    ".json": "jsonld",
+    ".rdf": "rdfxml",
+    ".xml": "rdfxml",
+    ".owl": "rdfxml",
+}
+
+
+def format_of(path: object) -> Format | None:
+    """The format a file is in by its suffix; None for another suffix.
+
+    >>> format_of("brain.ttl"), format_of("brain.txt")
+    ('turtle', None)
+    """
+    return _SUFFIXES.get(PurePath(str(path)).suffix.lower())
+
+
+def check_format(format: str) -> None:
+    """Raise KIP_1001 for the name of no format."""
+    if not isinstance(format, str) or format not in NAMES:
+        message = f"There is no format {shown(repr(format))}."
+        raise KipError("KIP_1001", message, f"The formats are {', '.join(get_args(Format))}.")
+
+
+def check_profile(profile: str) -> None:
+    """Raise KIP_1001 for anything but ``rdf11`` and ``rdf12``."""
+    if profile not in get_args(Profile):
+        message = f"There is no Turtle profile {profile!r}."
+        raise KipError("KIP_1001", message, 'The profiles are "rdf11" and "rdf12".')
