@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf import budget
 from kiprdf.kql.probe import exists
 from kiprdf.kql.reader import link_of, links_at
 from kiprdf.language.names import META_TYPES
@@ -77,7 +79,9 @@ class Draft:
         """The element as the draft has it; what is returned may be edited in place."""
         edit = self.edits.get(node)
         if edit is None:
-            before = read_element(self.store.iris, node, self.store.match(node, None, None))
+            budget.check()
+            found = self.store.lookup(node, None, None, sys.maxsize)
+            before = read_element(self.store.iris, node, found)
             if before is None:
                 return None
             edit = self.edits[node] = Edit(before, copied(before))

@@ -250,7 +250,8 @@ def bindings(
     probe(where, store)
     names = list(dict.fromkeys(target.name for target in targets))
     translation = translate(where, store.iris, frozenset(names))
-    select = Select(_variables(names, translation), translation.pattern)
+    distinct = _has_twins(names, translation)
+    select = Select(_variables(names, translation), translation.pattern, distinct=distinct)
     planned = Plan(select, _layout(names, translation), True, len(names))
     places = [names.index(target.name) for target in targets]
     return [

@@ -61,15 +61,16 @@ class Template(Generic[C]):
 
     def __init__(self, command: C) -> None:
         self.command = command
-        texts, has_placeholders = _survey(command)
+        texts, self._names = _survey(command)
         self._is_sound = values.is_encodable(texts)
         self._embedded = list(_embedded(command)) if _EMBEDDED.search(texts) else []
-        self._frame = _framed(command) if has_placeholders else None
+        self._frame = _framed(command) if self._names else None
 
     def bind(self, parameters: Mapping[str, Any]) -> C:
         """What ``bind`` of the module gives and raises."""
         for name in parameters:
-            if not isinstance(name, str) or not is_identifier(name):
+            # What a placeholder is called is an identifier.
+            if name not in self._names and not (isinstance(name, str) and is_identifier(name)):
                 message = f"The parameter name {name!r} is no identifier."
                 hint = "Name it like the placeholder, without the ':'."
                 raise KipError("KIP_1001", message, hint)
@@ -88,19 +89,19 @@ class Template(Generic[C]):
                 attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
                 metadata=_assignments(bound.metadata, "SET METADATA"),
             )
-        if not (self._is_sound and all(values.is_encodable(_survey(v)[0]) for v in filled)):
+        if not (self._is_sound and values.is_encodable(_survey(tuple(filled))[0])):
             # Which one is at fault, and how, depends on its place.
             _check_characters(bound)
         return bound
 
 
-def _survey(node: ast.Node) -> tuple[str, bool]:
-    """All strings of a tree, a line for each, and whether it holds placeholders.
+def _survey(node: ast.Node | tuple[ast.Node, ...]) -> tuple[str, set[str]]:
+    """All strings of a tree, a line for each, and the names of its placeholders.
 
     Most commands have nothing to bind and nothing to refuse; one look at everything tells so.
     """
     texts: list[str] = []
-    has_placeholders = False
+    names: set[str] = set()
     waiting: list[Any] = [node]
     while waiting:
         part = waiting.pop()
@@ -110,10 +111,10 @@ def _survey(node: ast.Node) -> tuple[str, bool]:
         elif kind is tuple:
             waiting.extend(part)
         elif kind is ast.Placeholder:
-            has_placeholders = True
+            names.add(part.name)
         elif kind in _READ_PARTS:
             waiting.append(_READ_PARTS[kind](part))
-    return "\n".join(texts), has_placeholders
+    return "\n".join(texts), names
 
 
 def _assignments(found: Any, what: str) -> ast.Assignments | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias, cast
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
@@ -40,7 +40,7 @@ class Proposition:
 Element = Concept | Proposition
 
 
-def read_element(iris: Iris, node: NamedNode, triples: Iterable[Triple]) -> Element | None:
+def read_element(iris: Iris, node: NamedNode, triples: Iterable[Triple | Quad]) -> Element | None:
     """The element a node is, from its triples; None when they say that it is none."""
     attributes: Terms = {}
     metadata: Terms = {}

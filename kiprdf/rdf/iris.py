@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from pyoxigraph import NamedNode
 
@@ -43,6 +42,9 @@ _ENCODED = re.compile(
 )
 
 
+_ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+
+
 def encode(text: str) -> str:
     """One path segment of an IRI.
 
@@ -58,7 +60,11 @@ def decode(segment: str) -> str:
     >>> decode("Vitamin%20C%2F阿司匹林")
     'Vitamin C/阿司匹林'
     """
-    return unquote(segment, errors="strict") if "%" in segment else segment
+    return _ESCAPED.sub(_unescaped, segment) if "%" in segment else segment
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return bytes.fromhex(match.group().replace("%", "")).decode()
 
 
 class ConceptName(NamedTuple):
