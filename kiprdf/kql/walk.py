@@ -128,10 +128,14 @@ class _Reads:
 
     def __call__(self, subject: Cell, predicate: Cell, object: Cell) -> list[Statement]:
         found = self._lookup(subject, predicate, object, self._left)
-        self._left -= len(found) + 1
+        self.count(len(found) + 1)
+        return found
+
+    def count(self, number: int) -> None:
+        """Count what was found, by a look or without one."""
+        self._left -= number
         if self._left <= 0:
             raise _TooMuch
-        return found
 
 
 class _Compiler:
@@ -400,6 +404,8 @@ def _closure(near: int, predicate: int, far: int, forward: bool) -> Step:
                 if end not in found:
                     found[end] = None
                     waiting.append(end)
+        # Known ways are walked without a look, and still make solutions.
+        reads.count(len(found))
         return found
 
     def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:

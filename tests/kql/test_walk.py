@@ -19,7 +19,7 @@ from kiprdf.language.parameters import from_json
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_term
 from kiprdf.sparql.algebra import UNIT, Expression, Extend, Pattern, Select
-from kiprdf.sparql.text import render
+from kiprdf.sparql.text import NOTHING, render
 from kiprdf.store import OxigraphStore
 from tests.nexus.support import medical
 from tests.shortcuts import no_walks
@@ -66,6 +66,7 @@ def test_what_begins_at_a_named_element_is_walked(where: str) -> None:
         f'({ASPIRIN}, "treats", ?s) OPTIONAL {{ ?x {{type: "Drug"}} }}',
         f'({ASPIRIN}, "treats", ?s) FILTER(REGEX(?s.name, "a.c"))',
         f'({ASPIRIN}, "treats", ?s) FILTER(?s.id == "x")',
+        f'({ASPIRIN}, "treats", ?s) FILTER(IN(?s.attributes.n, {list(range(33))}))',
     ],
 )
 def test_what_does_not_is_asked(where: str) -> None:
@@ -90,6 +91,20 @@ def test_a_walk_that_grows_ends_and_the_engine_answers(hub: kiprdf.Nexus) -> Non
     for _ in range(3):
         assert sorted(hub.execute(command)) == sorted(f"S{n}" for n in range(MOST_READS))
     assert hub.execute(f'FIND(COUNT(?s)) WHERE {{ (?s, "treats", {ASPIRIN}) }}') == MOST_READS
+
+
+def test_solutions_that_are_found_without_a_look_are_counted_too() -> None:
+    nexus = medical()
+    nexus.execute('UPSERT { CONCEPT { {type: "$PropositionType", name: "next"} } }')
+    ring = [f'CONCEPT ?c{n} {{ {{type: "Symptom", name: "R{n}"}} }}' for n in range(40)]
+    ring += [f'PROPOSITION {{ (?c{n}, "next", ?c{(n + 1) % 40}) }}' for n in range(40)]
+    nexus.execute(f"UPSERT {{ {' '.join(ring)} }}")
+    first = '{type: "Symptom", name: "R0"}'
+    where = f'({first}, "next"{{1,}}, ?a) (?a, "next"{{1,}}, ?b)'
+    asked = query(where, "COUNT(?b)")
+    assert asked.walk is not None
+    assert asked.walk.rows(nexus._store, NOTHING) is None
+    assert nexus.execute(f"FIND(COUNT(?b)) WHERE {{ {where} }}") == 40 * 40
 
 
 def test_the_pages_of_a_walk_are_those_of_the_engine(hub: kiprdf.Nexus) -> None:
