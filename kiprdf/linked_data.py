@@ -454,9 +454,11 @@ class LinkedData(ABC):
 
 def mapping_of(words: Words) -> Mapping | None:
     """The mapping that a caller means."""
+    if words is None:
+        return None
     from kiprdf.interchange.mapping.contexts import Mapping
 
-    if words is None or isinstance(words, Mapping):
+    if isinstance(words, Mapping):
         return words
     sources = words if isinstance(words, list | tuple) else (words,)
     return Mapping.load(*sources)

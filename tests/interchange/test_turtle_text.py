@@ -10,8 +10,11 @@ import subprocess
 import sys
 
 import pytest
+from pyoxigraph import NamedNode, Triple
 
 import kiprdf
+from kiprdf.interchange.formats.turtle import Profile, read, write
+from kiprdf.rdf import vocab
 from tests.interchange.nexuses import COLLIDING_TYPES, SMALL, SMALL_BASE, colliding, small
 from tests.nexus.support import StoppedClock, medical
 
@@ -317,3 +320,21 @@ def test_a_new_link_adds_its_line_and_its_block() -> None:
 )
 def test_a_new_element_changes_no_other_line(command: str) -> None:
     assert [line for line in changed("rdf11", command) if line.startswith("-")] == []
+
+
+@pytest.mark.parametrize("profile", ["rdf11", "rdf12"])
+def test_a_subject_and_a_proposition_may_have_several_types(profile: Profile) -> None:
+    ann, bob, link = (
+        NamedNode(f"{SMALL_BASE}{name}")
+        for name in ("T/a", "T/b", "$proposition/0123456789abcdef/p")
+    )
+    fact = Triple(ann, NamedNode(f"{SMALL_BASE}$PropositionType/p"), bob)
+    types = [NamedNode(f"http://example.org/{name}") for name in "abc"]
+    triples = [fact, Triple(link, vocab.REIFIES, fact)]
+    triples += [Triple(node, vocab.TYPE, kind) for node in (ann, bob, link) for kind in types]
+    text = write(triples, SMALL_BASE, profile)
+    assert set(read(text, SMALL_BASE)) == set(triples)
+    lines = text.splitlines()
+    assert [line.split()[-2] for line in lines if " a <http://example.org/" in line] == [
+        f"<http://example.org/{name}>" for _ in range(3) for name in "abc"
+    ]

@@ -192,11 +192,14 @@ class _Writer:
 
     def _beside_statements(self, column: Iterable[Triple | Quad]) -> Iterator[Triple | Quad]:
         """The triples that give a type to what is no statement; those of one join its types."""
+        # As of now: what gets its types in these lines may have several.
+        statements = frozenset(self.lines)
         for triple in column:
-            own = self.lines.get(cast(Node, triple.subject).value)
-            if own is None:
+            subject = cast(Node, triple.subject).value
+            if subject not in statements:
                 yield triple
                 continue
+            own = self.lines[subject]
             value = self._told(triple.object)
             typed, of, _, _ = self._parts
             before = typed if str(value) < str(vocab.STATEMENT) else of
