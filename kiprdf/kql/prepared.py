@@ -38,6 +38,8 @@ Form: TypeAlias = tuple[tuple[str, Any], ...]
 
 _SECRET = secrets.token_hex(8)
 """What no value begins with, so that a mark is found nowhere but where it was put."""
+_DIGITS = secrets.randbits(64)
+"""The same for the digits of a proposition's id, which must not be found in other marks."""
 _CONCEPT_ID = re.compile(r"C:([^/]+)/(.+)")
 _PROPOSITION_ID = re.compile(r"P:([0-9a-f]{16}):([a-zA-Z_][a-zA-Z0-9_]*)")
 _MOST_PLACES = 100
@@ -138,7 +140,7 @@ def fill(places: Places, parameters: Mapping[str, Any]) -> Filled | None:
             type_name, _, text = rest.partition("/")
             segments[f"{mark}-type"], segments[f"{mark}-name"] = encode(type_name), encode(text)
         elif kind == "proposition id":
-            digits, predicate = f"{int(_SECRET, 16) ^ number:016x}", f"mark_{_SECRET}_{number}_end"
+            digits, predicate = f"{_DIGITS ^ number:016x}", f"mark_{_SECRET}_{number}_end"
             marks[name] = f"P:{digits}:{predicate}"
             _, segments[digits], segments[predicate] = value.split(":")
         else:

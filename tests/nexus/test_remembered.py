@@ -67,6 +67,13 @@ VARYING = {
         {"id": "P:48ec6e8e3fe50dea:treats"},
         {"id": "P:48ec6e8e3fe50dea:treats"},
     ],
+    # The marks of one kind of id stand apart from those of all else.
+    'FIND(?d.name, ?l.subject, ?s.name) WHERE { ?d {type: "Drug"} '
+    'OPTIONAL { ?l (id: :id) } OPTIONAL { ?s {type: "Symptom", name: :name} } }': [
+        {"id": identifier, "name": name}
+        for identifier in ("P:48ec6e8e3fe50dea:treats", "P:0000000000000000:treats")
+        for name in ("Fever", "Headache")
+    ],
     "FIND(?d.name) WHERE { ?d {name: :name} FILTER(CONTAINS(?d.name, :part) || ?d.type == :t) }": [
         {"name": name, "part": part, "t": kind}
         for name in ("Aspirin", 'Odd "name" \\ <x> % é 阿')
