@@ -22,7 +22,7 @@ from kiprdf.kql import cursor
 from kiprdf.kql.find import Query, plan, rows, shaped
 from kiprdf.kql.probe import check_patterns, exists
 from kiprdf.kql.segments import required
-from kiprdf.language import ast
+from kiprdf.language import ast, limits
 from kiprdf.language.names import name_fault
 from kiprdf.rdf.iris import encode
 from kiprdf.rdf.literals import Json, to_term
@@ -153,6 +153,9 @@ def _kind(value: Any, place: Place) -> str | None:
     if kind is str:
         # A name that the nexus refuses gets its error on the long way, and so do odd texts.
         if place != "other" and name_fault(value) is not None:
+            return None
+        # What tells a form from another is kept with it.
+        if place == "other" and len(value) > limits.NAME_CHARACTERS:
             return None
         if place == "id":
             if _CONCEPT_ID.fullmatch(value):

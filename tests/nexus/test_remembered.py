@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from kiprdf.language import limits
 from tests.nexus.support import code, medical
 from tests.shortcuts import no_shortcuts
 
@@ -200,6 +201,17 @@ def test_what_is_remembered_is_bounded(nexus: kiprdf.Nexus) -> None:
             nexus.execute(f'FIND(?x{number}) WHERE {{ ?x{number} {{type: "Drug"}} }}')
     assert len(nexus._seen) <= 256
     assert len(nexus._known) <= 256
+
+
+def test_long_values_that_are_compiled_in_are_not_remembered(nexus: kiprdf.Nexus) -> None:
+    command = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.id == :id) }'
+    assert warm(nexus, command, id="C:Drug/Aspirin") == ["Aspirin"]
+    for number in range(3):
+        for _ in range(3):
+            assert (
+                nexus.execute(command, id=f"C:Drug/{number}" + "x" * limits.NAME_CHARACTERS) == []
+            )
+    assert len(nexus._known[command].forms) == 1
 
 
 @pytest.mark.parametrize("times", range(4))
