@@ -209,15 +209,24 @@ def rows(query: Query, store: Store, filling: Filling = NOTHING) -> list[Row]:
         walked = query.walk.rows(store, filling)
         limit = query.plan.select.limit
         if walked is not None and (limit is None or len(walked) < limit):
+            _check_rows(walked, query.plan)
             return walked
     if budget is not None and budget.max_product_rows is not None:
         for sides in query.products:
             _require_small(sides, budget.max_product_rows, store)
     found = store.select(filling.text(query.text), watch=query.watch)
-    if query.plan.select.counts and spending is not None:
-        number = sum(results.count(row[-1]) for row in found)
-        spending.check_rows(number, query.plan.width)
+    if query.plan.select.counts:
+        _check_rows(found, query.plan)
     return found
+
+
+def _check_rows(found: list[Row], planned: Plan) -> None:
+    """Raise KIP_4002 for more solutions, counted ones included, than the budget allows."""
+    spending = current()
+    if spending is not None:
+        counted = planned.select.counts
+        number = sum(results.count(row[-1]) for row in found) if counted else len(found)
+        spending.check_rows(number, planned.width)
 
 
 def _require_small(sides: tuple[Pattern, Pattern], most: int, store: Store) -> None:

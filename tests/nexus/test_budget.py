@@ -130,6 +130,18 @@ def test_a_solution_of_many_variables_counts_for_several() -> None:
         assert code(nexus, command) == "KIP_4002"
 
 
+def test_a_walk_counts_its_solutions() -> None:
+    """Nine variables count twice, wherever the solutions come from."""
+    nexus = with_nodes(100, 100)
+    matches = [f'({{type: "N", name: "n0"}}, "knows", ?{name})' for name in "abcdefghi"]
+    where = matches[0] + "".join(f" UNION {{ {match} }}" for match in matches[1:])
+    command = f"FIND(?a, ?b, ?c, ?d, ?e, ?f, ?g, ?h, ?i) WHERE {{ {where} }}"
+    with nexus.limited(max_rows=2 * 9 * 99):
+        assert len(nexus.find(command)) == 9 * 99
+    with nexus.limited(max_rows=2 * 9 * 99 - 1):
+        assert code(nexus, command) == "KIP_4002"
+
+
 def test_a_limit_keeps_a_large_set_within_the_rows(clique: kiprdf.Nexus) -> None:
     with clique.limited(max_rows=100):
         assert len(clique.execute('FIND(?a) WHERE { (?a, "knows", ?b) } LIMIT 20')) == 20
