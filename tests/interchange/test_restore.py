@@ -592,6 +592,12 @@ def test_a_refused_snapshot_leaves_the_opened_nexus(name: str) -> None:
         nexus.restore(DEFINITIONS + VIOLATIONS[name][0])
 
 
+@pytest.mark.parametrize("kind", ["int", "long", "nonNegativeInteger", "unsignedByte"])
+def test_a_datatype_that_the_engine_rewrites_is_refused(kind: str) -> None:
+    value = f'"1"^^<http://www.w3.org/2001/XMLSchema#{kind}>'
+    assert refusal(DEFINITIONS + f"{A} attr:x {value} .\n").code == "KIP_2002"
+
+
 def test_a_refused_snapshot_does_not_close_the_way_for_a_good_one() -> None:
     nexus = empty()
     with pytest.raises(kiprdf.KipError):

@@ -130,6 +130,21 @@ def test_a_solution_of_many_variables_counts_for_several() -> None:
         assert code(nexus, command) == "KIP_4002"
 
 
+def test_values_that_are_shown_are_no_variables() -> None:
+    nexus = with_nodes(600)
+    keys = [f"?x.attributes.a{number}" for number in range(9)]
+    with nexus.limited(max_rows=600):
+        for number in (1, 7, 8, 9):
+            shown = ", ".join(keys[:number])
+            assert len(nexus.find(f'FIND({shown}) WHERE {{ ?x {{type: "N"}} }}')) == 600, number
+
+
+def test_what_is_counted_is_counted_no_further_than_it_may(clique: kiprdf.Nexus) -> None:
+    """Half a billion paths: a thousand of them are enough to know that there are more."""
+    with clique.limited(timeout_s=5.0, max_rows=1_000):
+        assert code(clique, f"FIND(COUNT(?a)) WHERE {{ {PATH} }}") == "KIP_4002"
+
+
 def test_a_walk_counts_its_solutions() -> None:
     """Nine variables count twice, wherever the solutions come from."""
     nexus = with_nodes(100, 100)
