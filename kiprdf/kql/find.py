@@ -9,7 +9,7 @@ from typing import cast
 
 from pyoxigraph import NamedNode, Variable
 
-from kiprdf.budget import check, current
+from kiprdf.budget import WIDTH, check, current
 from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.fetches import Fetched
@@ -170,6 +170,7 @@ class Query:
         self.plan = planned
         self._iris = iris
         self._filling = filling
+        self._text: tuple[int | None, str] | None = None
 
     @cached_property
     def walk(self) -> Walk | None:
@@ -188,12 +189,18 @@ class Query:
     def products(self) -> list[tuple[Pattern, Pattern]]:
         return [] if self._is_linear else products(self.plan.select.pattern)
 
-    @cached_property
-    def text(self) -> str:
-        select = self.plan.select
-        if not self._is_linear:
-            select = replace(select, pattern=staged(select.pattern))
-        return text_of(select, self._iris)
+    def text(self, most: int | None) -> str:
+        """The SPARQL; ``most`` solutions are counted, where they are counted."""
+        if self._text is None or self._text[0] != most:
+            select = self.plan.select
+            if not self._is_linear:
+                select = replace(select, pattern=staged(select.pattern))
+            if select.counts and most is not None:
+                # One more than it may tells that there are more.
+                weight = -(-self.plan.width // WIDTH)
+                select = replace(select, limit=most // weight + 1)
+            self._text = most, text_of(select, self._iris)
+        return self._text[1]
 
     @cached_property
     def _is_linear(self) -> bool:
@@ -214,7 +221,8 @@ def rows(query: Query, store: Store, filling: Filling = NOTHING) -> list[Row]:
     if budget is not None and budget.max_product_rows is not None:
         for sides in query.products:
             _require_small(sides, budget.max_product_rows, store)
-    found = store.select(filling.text(query.text), watch=query.watch)
+    text = query.text(None if budget is None else budget.max_rows)
+    found = store.select(filling.text(text), watch=query.watch, width=query.plan.width)
     if query.plan.select.counts:
         _check_rows(found, query.plan)
     return found

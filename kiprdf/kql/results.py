@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from operator import itemgetter
 from typing import Any, TypeAlias, cast
 
@@ -223,13 +225,17 @@ def _aggregate(aggregate: ast.Aggregate, values: list[Json]) -> Json:
 
 
 def _sum(numbers: Sequence[int | float]) -> int | float:
-    """Exact where all are integers, else rounded once: the order of the rows is nobody's choice."""
+    """Exact where all are integers, else rounded once: the order of the rows is nobody's choice.
+
+    Raises ``OverflowError`` beyond the range of a double.
+    """
     if all(isinstance(number, int) for number in numbers):
         return sum(numbers)
-    total = math.fsum(numbers)
-    if not math.isfinite(total):
-        raise OverflowError
-    return total
+    if all(isinstance(number, float) or abs(number) <= 2**53 for number in numbers):
+        with suppress(OverflowError):
+            # It gives up where a part of the sum is beyond the range.
+            return math.fsum(numbers)
+    return float(sum(map(Fraction, numbers)))
 
 
 def variable_of(expression: ast.Expression) -> ast.Variable:

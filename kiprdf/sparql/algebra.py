@@ -177,7 +177,8 @@ class Count:
 class Select:
     """``SELECT DISTINCT variables { pattern } LIMIT limit OFFSET offset``.
 
-    With ``counts`` it is ``SELECT variables counts { pattern } GROUP BY variables`` instead.
+    With ``counts`` it is ``SELECT variables counts { pattern } GROUP BY variables`` instead, and
+    the limit is that of the solutions which are counted.
     ``distinct`` is left out where no two solutions are alike anyway.
     """
 

@@ -39,12 +39,12 @@ def render(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> 
     ``prefixes`` (prefix to IRI) shorten the IRIs; only those in use are declared.
     """
     writer = _Writer(prefixes or {})
-    names = " ".join(map(str, query.variables))
-    counts = "".join(map(_count, query.counts))
-    verb = "SELECT DISTINCT" if query.distinct and not counts else "SELECT"
-    text = f"{verb} {names + counts or '*'} WHERE {writer.group(query.pattern, 0)}"
-    if counts and names:
-        text += f"\nGROUP BY {names}"
+    if query.counts:
+        text = _counted(query, writer)
+        return writer.declarations() + text
+    names = " ".join(map(str, query.variables)) or "*"
+    verb = "SELECT DISTINCT" if query.distinct else "SELECT"
+    text = f"{verb} {names} WHERE {writer.group(query.pattern, 0)}"
     if query.limit is not None:
         text += f"\nLIMIT {query.limit}"
     if query.offset:
@@ -52,9 +52,20 @@ def render(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> 
     return writer.declarations() + text
 
 
+def _counted(query: algebra.Select, writer: _Writer) -> str:
+    names = [*map(str, query.variables), *map(_count, query.counts)]
+    body = writer.group(query.pattern, 0)
+    if query.limit is not None:
+        inner = writer.group(query.pattern, 1)
+        body = f"{{\n  SELECT * WHERE {inner}\n  LIMIT {query.limit}\n}}"
+    text = f"SELECT {' '.join(names)} WHERE {body}"
+    keys = " ".join(map(str, query.variables))
+    return f"{text}\nGROUP BY {keys}" if keys else text
+
+
 def _count(count: algebra.Count) -> str:
     counted = "*" if count.variable is None else str(count.variable)
-    return f" (COUNT({'DISTINCT ' if count.distinct else ''}{counted}) AS {count.name})"
+    return f"(COUNT({'DISTINCT ' if count.distinct else ''}{counted}) AS {count.name})"
 
 
 class Filling:

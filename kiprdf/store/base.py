@@ -31,12 +31,13 @@ class Store(Protocol):
     @property
     def read_only(self) -> bool: ...
 
-    def select(self, query: str, *, watch: Watch = "no") -> list[Row]:
+    def select(self, query: str, *, watch: Watch = "no", width: int | None = None) -> list[Row]:
         """The rows of a SELECT, cells in the order of its variables, None where unbound.
 
         A query that is watched may take long: it may call ``ALIVE`` and ``PASSED``, and "apart"
         it is left behind when the time of the running request is over (KIP_4001). More rows than
-        the budget allows are KIP_4002.
+        the budget allows are KIP_4002; ``width`` are the variables of one, where values stand
+        beside them.
         """
 
     def match(

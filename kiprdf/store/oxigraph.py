@@ -156,14 +156,14 @@ class OxigraphStore:
         except _ENGINE_FAULTS as fault:
             raise _unreadable(fault) from fault
 
-    def select(self, query: str, *, watch: Watch = "no") -> list[Row]:
+    def select(self, query: str, *, watch: Watch = "no", width: int | None = None) -> list[Row]:
         engine = self.engine
 
         def selected(life: Life) -> list[Row]:
             functions = None if watch == "no" else life.functions
             try:
                 found = engine.query(query, custom_functions=functions)
-                return life.taken(map(tuple, cast(QuerySolutions, found)))
+                return life.taken(map(tuple, cast(QuerySolutions, found)), width)
             except _ENGINE_FAULTS as fault:
                 raise _unreadable(fault) from fault
 

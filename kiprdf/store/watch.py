@@ -69,13 +69,16 @@ class Life:
             self.end(KipError("KIP_4002", message, hint))
         return self._ask(node)
 
-    def taken(self, found: Iterable[Any]) -> list[Any]:
-        """What a query finds, as long as somebody waits and there is not too much of it."""
+    def taken(self, found: Iterable[Any], width: int | None = None) -> list[Any]:
+        """What a query finds, as long as somebody waits and there is not too much of it.
+
+        ``width`` are the variables of a solution, by default all of its cells.
+        """
         rows: list[Any] = []
         found = iter(found)
         while chunk := list(islice(found, _CHUNK)):
             rows += chunk
-            self._check(len(rows), len(tuple(rows[0])))
+            self._check(len(rows), len(tuple(rows[0])) if width is None else width)
         self._check(0, 0)
         return rows
 

@@ -182,7 +182,7 @@ def test_a_budget_of_the_block_is_that_of_this_nexus_alone(clique: kiprdf.Nexus)
 
 
 def test_a_batch_has_the_time_of_one_request(clique: kiprdf.Nexus) -> None:
-    slow = f"FIND(COUNT(?a)) WHERE {{ {PATH} }}"
+    slow = f"FIND(?a) WHERE {{ {PATH} FILTER(?e.attributes.x > ?a.attributes.x) }}"
     (first, second) = clique.execute_kip({"commands": [slow, "DESCRIBE DOMAINS"]})["result"]
     assert first["error"]["code"] == second["error"]["code"] == "KIP_4001"
     wait_for_the_last()
