@@ -440,7 +440,11 @@ class Nexus(LinkedData):
         return _Found(find, *self._store.read(lambda: self._find(find)))
 
     def explain(self, command: str, /, **parameters: Any) -> str:
-        """The SPARQL that this store would run for a FIND."""
+        """The SPARQL that a FIND becomes.
+
+        Where it begins at a named element and finds little, the same is looked up by index
+        (docs/decisions/041).
+        """
         found = self._prepare_one(ast.Find, "FIND", command, parameters)
 
         def compiled() -> str:
