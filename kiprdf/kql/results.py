@@ -215,10 +215,20 @@ def _aggregate(aggregate: ast.Aggregate, values: list[Json]) -> Json:
     numbers = [value for value in values if is_number(value)]
     if aggregate.function == "AVG":
         return math.fsum(n / len(numbers) for n in numbers) if numbers else None
-    total = sum(numbers)
-    if isinstance(total, float) and not math.isfinite(total):
+    try:
+        return _sum(numbers)
+    except OverflowError:
         message = "The SUM is beyond the range of a double."
-        raise KipError("KIP_4002", message, "Sum fewer values.", aggregate.span)
+        raise KipError("KIP_4002", message, "Sum fewer values.", aggregate.span) from None
+
+
+def _sum(numbers: Sequence[int | float]) -> int | float:
+    """Exact where all are integers, else rounded once: the order of the rows is nobody's choice."""
+    if all(isinstance(number, int) for number in numbers):
+        return sum(numbers)
+    total = math.fsum(numbers)
+    if not math.isfinite(total):
+        raise OverflowError
     return total
 
 

@@ -148,7 +148,7 @@ class Iris:
 
     def id(self, node: NamedNode) -> str:
         """The KIP id of an element of this nexus."""
-        name = _name(self.base, node.value)
+        name = self.name(node.value)
         assert name is not None, node
         return name.id
 

@@ -19,18 +19,23 @@ PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 
 @dataclass(frozen=True)
 class Shape:
-    """``sparql`` has ``{n}`` where the command has ``:name`` (D{n}); columns are plain values."""
+    """``sparql`` has ``{n}`` where the command has ``:name`` (D{n}); columns are plain values.
+
+    ``rdf11`` asks the same of the profile without triple terms, where that must be asked otherwise.
+    """
 
     name: str
     kip: str
     sparql: str
     has_parameter: bool = True
+    rdf11: str | None = None
 
     def parameters(self, number: int) -> dict[str, Any]:
         return {"name": f"D{number}"} if self.has_parameter else {}
 
-    def query(self, number: int) -> str:
-        return PREFIXES + self.sparql.replace("{n}", str(number))
+    def query(self, number: int, rdf11: bool = False) -> str:
+        text = self.rdf11 if rdf11 and self.rdf11 is not None else self.sparql
+        return PREFIXES + text.replace("{n}", str(number))
 
 
 SHAPES = (
@@ -84,6 +89,8 @@ SHAPES = (
         "SELECT ?v { <urn:kip:nexus/Drug/D{n}> p:treats ?s . "
         "?l rdf:reifies <<( <urn:kip:nexus/Drug/D{n}> p:treats ?s )>> ; meta:confidence ?c . "
         "?s rdfs:label ?v FILTER(?c >= 0.0) }",
+        rdf11="SELECT ?v { ?l rdf:subject <urn:kip:nexus/Drug/D{n}> ; rdf:predicate p:treats ; "
+        "rdf:object ?s ; meta:confidence ?c . ?s rdfs:label ?v FILTER(?c >= 0.0) }",
     ),
     Shape(
         "NOT",
@@ -127,11 +134,15 @@ SHAPES = (
         "SELECT DISTINCT ?v { <urn:kip:nexus/Drug/D{n}> p:treats ?s . "
         "?l rdf:reifies <<( <urn:kip:nexus/Drug/D{n}> p:treats ?s )>> . "
         "?a p:stated ?l ; rdfs:label ?v }",
+        rdf11="SELECT DISTINCT ?v { ?l rdf:subject <urn:kip:nexus/Drug/D{n}> ; "
+        "rdf:predicate p:treats . ?a p:stated ?l ; rdfs:label ?v }",
     ),
     Shape(
         "predicate variable",
         'FIND(?p, ?o.name) WHERE { ({type: "Drug", name: :name}, ?p, ?o) }',
         "SELECT ?p ?v { <urn:kip:nexus/Drug/D{n}> ?p ?o . "
         "?l rdf:reifies <<( <urn:kip:nexus/Drug/D{n}> ?p ?o )>> . ?o rdfs:label ?v }",
+        rdf11="SELECT ?p ?v { ?l rdf:subject <urn:kip:nexus/Drug/D{n}> ; rdf:predicate ?p ; "
+        "rdf:object ?o . ?o rdfs:label ?v }",
     ),
 )

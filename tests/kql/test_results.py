@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kiprdf
 from kiprdf.kql.results import shape, sort_key
 from kiprdf.language import ast, parse
 
@@ -61,3 +62,18 @@ def find(shown: str) -> ast.Find:
 )
 def test_shape(shown: str, columns: list[list[Any]], result: Any) -> None:
     assert shape(find(shown), columns) == result
+
+
+def test_a_sum_does_not_depend_on_the_order_of_the_rows() -> None:
+    numbers = [0.1, 0.2, 0.3, 1e16, -1e16]
+    sums = set()
+    for order in itertools.permutations(numbers):
+        nexus = kiprdf.Nexus.memory(genesis=False)
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }')
+        values = " ".join(
+            f'CONCEPT {{ {{type: "N", name: "{place}"}} SET ATTRIBUTES {{ n: {number} }} }}'
+            for place, number in enumerate(order)
+        )
+        nexus.execute(f"UPSERT {{ {values} }}")
+        sums.add(nexus.execute('FIND(SUM(?n.attributes.n)) WHERE { ?n {type: "N"} }'))
+    assert sums == {0.6}
