@@ -161,14 +161,14 @@ PIECES = [
 def looked_at(text: str, way: object) -> object:
     """The brackets of a text, or the error it is refused with."""
     try:
-        return list(way(text, "Turtle"))  # type: ignore[operator]
+        return list(way(text, lengths.Iris(text, "Turtle")))  # type: ignore[operator]
     except kiprdf.KipError as error:
         return str(error), error.span
 
 
-def every_token(text: str, name: str) -> list[tuple[str, int]]:
+def every_token(text: str, iris: lengths.Iris) -> list[tuple[str, int]]:
     """The same as ``_tokens``, one token after the other."""
-    iris, found = lengths.Iris(text, name), []
+    found = []
     for match in parsing._TOKENS.finditer(text):
         if match.group() in parsing._OPENING | parsing._CLOSING:
             found.append((match.group(), match.start()))
