@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.staged import Counts, Node, Staged
+from kiprdf.interchange.staged import Counts, Node, Staged, node_of
 from kiprdf.language.names import IDENTIFIER, META_TYPES, is_definition_name, is_key, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
@@ -47,14 +47,14 @@ def faults(staged: Staged, iris: Iris, elements: list[str]) -> Iterator[KipError
     texts = staged.subject_texts()
     elements += [text[1:-1] for text in texts if text[0] == "<"]
     propositions = f"<{iris.propositions}"
-    nodes = [_node(text) for text in texts if not text.startswith(propositions)]
+    nodes = [node_of(text) for text in texts if not text.startswith(propositions)]
     known = _Known(staged, dict.fromkeys(nodes), iris)
     for node in nodes:
         if isinstance(node, BlankNode):
             yield _broken(known.first(node), "its subject is no IRI")
     if not known.has_sound_links(set(texts)):
         # Which are not, and why, is seen one by one.
-        nodes = list(map(_node, texts))
+        nodes = list(map(node_of, texts))
         known = _Known(staged, dict.fromkeys(nodes), iris)
         yield from known.fill_links()
         yield from known.facts()
@@ -66,11 +66,6 @@ def faults(staged: Staged, iris: Iris, elements: list[str]) -> Iterator[KipError
     for predicate, (triples, owners) in counts.items():
         if predicate not in _DEFINING and not _is_fact(predicate, iris):
             yield from _of_values(staged, predicate, is_repeated=owners < triples)
-
-
-def _node(text: str) -> Node:
-    """A subject as SPARQL writes it."""
-    return NamedNode(text[1:-1]) if text[0] == "<" else BlankNode(text[2:])
 
 
 def _is_fact(predicate: NamedNode, iris: Iris) -> bool:
