@@ -178,7 +178,8 @@ class _Writer:
         """
         links, values = self._column(vocab.REIFIES)
         facts = list(map(self._triples.parts, values))
-        stated = self._stated({fact[1] for fact in facts if fact is not None}, predicates)
+        reified = {fact[1] for fact in facts if fact is not None}
+        stated = self._stated(reified, predicates) if self._is_rdf12 else {}
         others: list[tuple[str, Any]] = []
         for link, value, fact in zip(links, values, facts, strict=True):
             if fact is None:
@@ -199,10 +200,9 @@ class _Writer:
         self, reified: set[str], predicates: list[NamedNode]
     ) -> dict[str, set[tuple[str, Any]]]:
         """The ends of what is stated, by each predicate of which there are reified facts."""
-        if self._is_rdf12:
-            for predicate in predicates:
-                if str(predicate) in reified:
-                    self._facts[predicate] = self._column(predicate)
+        for predicate in predicates:
+            if str(predicate) in reified:
+                self._facts[predicate] = self._column(predicate)
         return {str(name): set(zip(*column, strict=True)) for name, column in self._facts.items()}
 
     def _statement(self, fact: tuple[str, str, Any]) -> str:
@@ -247,7 +247,9 @@ class _Writer:
         for pair in pairs:
             line = known[pair[1]]
             if links := behind.get(pair):
-                line = f"{line[:-3]} ~ {' ~ '.join(sorted(links))} ;\n"
+                # Two links of one fact are a fault, and nearly never there.
+                told_by = links[0] if len(links) == 1 else " ~ ".join(sorted(links))
+                line = f"{line[:-3]} ~ {told_by} ;\n"
             lines[pair[0]].append(line)
 
     def _beside_statements(
