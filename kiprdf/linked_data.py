@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf import collector
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.language import ast
@@ -136,7 +137,7 @@ class LinkedData(ABC):
         chosen, words = format or _to_write(target), mapping_of(mapping)
 
         def read(function: Callable[[], T]) -> T:
-            with self._store.bulk_reading():
+            with self._store.bulk_reading(), collector.paused():
                 return self._store.read(function)
 
         def write(output: IO[bytes]) -> int:

@@ -27,11 +27,11 @@ def check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any
     is derived, and ``repair`` makes it anew where it does not say what the graph says. Of a graph
     with faults no index can be judged; then it is "unchecked".
     """
-    elements: list[NamedNode] = []
+    elements: list[str] = []
     with store.bulk_reading() as engine:
         found = [fault.message for fault in faults(Staged(engine), store.iris, elements)]
     found += _faults_of_notes(store)
-    names = (store.iris.name(node.value) for node in elements)
+    names = map(store.iris.name, elements)
     kinds = Counter(isinstance(name, PropositionName) for name in names)
     return {
         "concepts": kinds[False],

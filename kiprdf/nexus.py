@@ -578,7 +578,7 @@ class Nexus(LinkedData):
     def _restore(self, read: Callable[[], Staged]) -> int:
         from kiprdf.interchange.dataset import check_dataset
 
-        with self._store.writing():
+        with self._store.writing(), collector.paused():
             if not self._is_empty():
                 message = "The nexus holds knowledge of its own."
                 raise KipError("KIP_2002", message, "Restore into a new nexus.")

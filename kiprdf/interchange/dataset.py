@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
-from typing import Any, cast
+from collections.abc import Container, Hashable, Iterable, Iterator
+from typing import Any, TypeAlias, cast
 
-from pyoxigraph import Literal, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.staged import Node, Staged
-from kiprdf.language.names import META_TYPES, is_definition_name, is_key, name_fault
+from kiprdf.interchange.staged import Counts, Node, Staged, node_of
+from kiprdf.language.names import IDENTIFIER, META_TYPES, is_definition_name, is_key, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
 from kiprdf.rdf.literals import is_ours, normal
 
 _SCORE = NamedNode(vocab.METADATA + "_score")
 _VERSION = NamedNode(vocab.METADATA + vocab.VERSION)
+
+Ends: TypeAlias = dict[Hashable, tuple[Hashable, Hashable]]
+"""Links, as terms or as their texts, with the ends of their facts."""
+_NONE = Counts(0, 0)
 
 _DEFINING = (vocab.TYPE, vocab.LABEL, vocab.REIFIES)
 """What an element is known by; it is looked at element by element."""
@@ -26,32 +31,38 @@ def check_dataset(triples: Iterable[Triple] | Staged, iris: Iris) -> int:
     """Raise ``KipError`` for the first thing no nexus would have written; count the elements."""
     if not isinstance(triples, Staged):
         triples = Staged.of(Quad(*triple) for triple in triples)
-    elements: list[NamedNode] = []
+    elements: list[str] = []
     for fault in faults(triples, iris, elements):
         raise fault
     return len(elements)
 
 
-def faults(staged: Staged, iris: Iris, elements: list[NamedNode]) -> Iterator[KipError]:
+def faults(staged: Staged, iris: Iris, elements: list[str]) -> Iterator[KipError]:
     """Everything in a dataset that no nexus would have written.
 
     KIP_2002 for a broken shape, KIP_2001 for an undefined type or predicate, KIP_3002 for an
     endpoint that is missing, KIP_3003 for two links of one fact or two facts of one link.
-    ``elements`` is filled with what is the subject of a triple.
+    ``elements`` is filled with the IRIs of what is the subject of a triple.
     """
-    counts = staged.counts()
-    subjects = dict.fromkeys(staged.subjects())
-    known = _Known(staged, subjects, iris)
-    for node in subjects:
-        if isinstance(node, NamedNode):
-            elements.append(node)
-        else:
+    texts = staged.subject_texts()
+    elements += [text[1:-1] for text in texts if text[0] == "<"]
+    propositions = f"<{iris.propositions}"
+    nodes = [node_of(text) for text in texts if not text.startswith(propositions)]
+    known = _Known(staged, dict.fromkeys(nodes), iris)
+    for node in nodes:
+        if isinstance(node, BlankNode):
             yield _broken(known.first(node), "its subject is no IRI")
-    yield from known.fill_links()
-    yield from known.facts(sum(n.triples for name, n in counts.items() if _is_fact(name, iris)))
-    yield from _cycles(known.links)
-    for node in elements:
-        yield from known.element(node)
+    if not known.has_sound_links(set(texts)):
+        # Which are not, and why, is seen one by one.
+        nodes = list(map(node_of, texts))
+        known = _Known(staged, dict.fromkeys(nodes), iris)
+        yield from known.fill_links()
+        yield from known.facts()
+        yield from _cycles(known.links)
+    for node in nodes:
+        if isinstance(node, NamedNode):
+            yield from known.element(node)
+    counts = staged.counts()
     for predicate, (triples, owners) in counts.items():
         if predicate not in _DEFINING and not _is_fact(predicate, iris):
             yield from _of_values(staged, predicate, is_repeated=owners < triples)
@@ -70,10 +81,17 @@ def _broken(triple: Triple, why: str) -> KipError:
 
 def _cycles(links: dict[NamedNode, Triple]) -> Iterator[KipError]:
     """A proposition may be about another, never, by whatever way, about itself."""
-    sound: set[NamedNode] = set()
-    stacked = [one for one, (start, _, end) in links.items() if start in links or end in links]
+    ends: Ends = {link: (fact.subject, fact.object) for link, fact in links.items()}
+    for link in _rings(ends):
+        yield _broken(links[cast(NamedNode, link)], "the proposition is about itself")
+
+
+def _rings(links: Ends) -> Iterator[Hashable]:
+    """Links, by their ends, that close a ring."""
+    sound: set[Hashable] = set()
+    stacked = [one for one, (start, end) in links.items() if start in links or end in links]
     for start in stacked:
-        path: dict[NamedNode, list[NamedNode]] = {start: _ends(links[start], links)}
+        path = {start: _further(start, links)}
         while path:
             link, ends = next(reversed(path.items()))
             if not ends:
@@ -82,15 +100,14 @@ def _cycles(links: dict[NamedNode, Triple]) -> Iterator[KipError]:
                 continue
             end = ends.pop()
             if end in path:
-                yield _broken(links[link], "the proposition is about itself")
+                yield link
             elif end not in sound:
-                path[end] = _ends(links[end], links)
+                path[end] = _further(end, links)
 
 
-def _ends(fact: Triple, links: dict[NamedNode, Triple]) -> list[NamedNode]:
-    """The propositions among the ends of a fact."""
-    ends = (fact.subject, fact.object)
-    return [end for end in ends if isinstance(end, NamedNode) and end in links]
+def _further(link: Hashable, links: Ends) -> list[Hashable]:
+    """The links among the ends of a link."""
+    return [end for end in links[link] if end in links]
 
 
 class _Known:
@@ -124,8 +141,45 @@ class _Known:
             else:
                 self.links[link], stated[fact] = fact, link
 
-    def facts(self, count: int) -> Iterator[KipError]:
-        """What is wrong with the facts, of which there are some: each has a link."""
+    def has_sound_links(self, subjects: set[str]) -> bool:
+        """Whether all links and facts are surely as they must be, seen from their texts.
+
+        What is looked for is what ``fill_links``, ``facts``, ``_cycles`` and ``element`` find.
+        """
+        counts, iris = self._staged.counts(), self._iris
+        reifying = counts.get(vocab.REIFIES, _NONE)
+        rows = _sound_rows(self._staged.lines(vocab.REIFIES), iris)
+        facts = {(name, subject, value) for _, name, subject, value in rows}
+        # Each link has one fact, each fact one link.
+        if not reifying.triples == reifying.subjects == len(rows) == len(facts):
+            return False
+        links: Ends = {link: (subject, value) for link, _, subject, value in rows}
+        begun = sum(1 for text in subjects if text.startswith(f"<{iris.propositions}"))
+        typed = (self._types, self._labels)
+        return (
+            begun == len(links)
+            and not any(one.value.startswith(iris.propositions) for some in typed for one in some)
+            and subjects.issuperset(
+                f"<{iris.predicates}{name}>" for name in {row[1] for row in rows}
+            )
+            and all(subjects.issuperset(ends) and ends[0] != ends[1] for ends in links.values())
+            and not any(_rings(links))
+            and facts == self._asserted()
+        )
+
+    def _asserted(self) -> set[tuple[str, ...]]:
+        """The facts that are asserted, by the names of their predicates."""
+        found: set[tuple[str, ...]] = set()
+        for predicate in self._staged.counts():
+            if _is_fact(predicate, self._iris):
+                name = predicate.value[len(self._iris.predicates) :]
+                found |= {(name, *line.split("\t")) for line in self._staged.lines(predicate)}
+        return found
+
+    def facts(self) -> Iterator[KipError]:
+        """What is wrong with the facts: each has a link."""
+        counts = self._staged.counts().items()
+        count = sum(some.triples for name, some in counts if _is_fact(name, self._iris))
         asserted = 0
         for fact in self.links.values():
             if fact in self._staged:
@@ -184,6 +238,17 @@ class _Known:
                 yield KipError("KIP_3002", message, "Both ends of a proposition must be there.")
         if subject == value:
             yield _broken(fact, "a proposition links two different elements")
+
+
+def _sound_rows(lines: list[str], iris: Iris) -> list[tuple[str, str, str, str]]:
+    """Each link with the name of its predicate and the ends of its fact, as far as they fit."""
+    links, predicates = re.escape(iris.propositions), re.escape(iris.predicates)
+    pattern = re.compile(
+        rf"^(<{links}[0-9a-f]{{16}}/({IDENTIFIER.pattern})>)\t"
+        rf"<<\( (<[^<>\s]+>) <{predicates}\2> (<[^<>\s]+>) \)>>$",
+        re.MULTILINE,
+    )
+    return pattern.findall("\n".join(lines))
 
 
 def _values(triples: Iterable[Triple]) -> dict[NamedNode, Any]:

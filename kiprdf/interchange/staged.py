@@ -6,16 +6,28 @@ as long as to parse and store them.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple, Variable
+from pyoxigraph import (
+    BlankNode,
+    DefaultGraph,
+    Literal,
+    NamedNode,
+    Quad,
+    QueryResultsFormat,
+    Triple,
+    Variable,
+)
 from pyoxigraph import Store as Engine
 
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import normal
+from kiprdf.rdf.literals import DIRECTIONS, normal
 from kiprdf.sparql import algebra
 from kiprdf.sparql.text import COUNTS, render
 
@@ -27,22 +39,62 @@ _DEFAULT = DefaultGraph()
 _ANY = (Variable("subject"), Variable("predicate"), Variable("object"))
 
 
+Column: TypeAlias = tuple[list[str], list[Any]]
+"""The subjects of the triples of a predicate, in SPARQL, and their objects."""
+
+
 class Columns(Protocol):
-    """Triples that are read predicate by predicate."""
+    """Triples that are read predicate by predicate, their objects in a form of their own."""
 
     def predicates(self) -> list[NamedNode]:
         """What is said."""
 
-    def column(self, predicate: NamedNode) -> Iterable[Triple | Quad]:
-        """The triples of a predicate, as they are spelled where they come from."""
+    def column(self, predicate: NamedNode) -> Column:
+        """The triples of a predicate."""
 
-    def is_repeated(self, predicate: NamedNode) -> bool:
-        """Whether a subject has several triples of a predicate."""
+    def reading(self) -> AbstractContextManager[Reading]:
+        """A way to read several columns."""
+
+    def term(self, value: Any) -> Term:
+        """The term of an object, as it is spelled where it comes from."""
+
+    def parts(self, value: Any) -> tuple[str, str, Any] | None:
+        """Subject and predicate of a triple term, in SPARQL, and its object; None for others."""
 
     def named(self) -> Iterable[str]:
         """The IRIs of the subjects, those of propositions perhaps left out."""
 
-    def __contains__(self, triple: Triple) -> bool: ...
+
+class Reading:
+    """Columns one after the other: the next is begun when one is taken.
+
+    The engine writes its texts while Python puts the column before into lines.
+    """
+
+    def __init__(self, begin: Callable[[NamedNode], Callable[[], Column]]) -> None:
+        self._begin = begin
+        self._waiting: dict[NamedNode, None] = {}
+        self._begun: dict[NamedNode, Callable[[], Column]] = {}
+
+    def announce(self, predicates: Iterable[NamedNode]) -> None:
+        """Tell which columns will be wanted, behind those that have been told before."""
+        self._waiting.update((name, None) for name in predicates if name not in self._begun)
+        self._go_on()
+
+    def column(self, predicate: NamedNode) -> Column:
+        """A column, once."""
+        self._waiting.pop(predicate, None)
+        begun = self._begun.pop(predicate, None) or self._begin(predicate)
+        found = begun()
+        self._go_on()
+        return found
+
+    def _go_on(self) -> None:
+        # One ahead, and no more: a column is as large as the text that becomes of it.
+        if self._waiting and not self._begun:
+            predicate = next(iter(self._waiting))
+            del self._waiting[predicate]
+            self._begun[predicate] = self._begin(predicate)
 
 
 class Counts(NamedTuple):
@@ -64,6 +116,7 @@ class Staged:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._counts: dict[NamedNode, Counts] | None = None
+        self._objects: dict[NamedNode, list[Term]] = {}
 
     @classmethod
     def of(cls, quads: Iterable[Quad]) -> Staged:
@@ -100,31 +153,58 @@ class Staged:
         return self._counts
 
     def predicates(self) -> list[NamedNode]:
-        return list(self.counts())
+        table = self._table(_ANY[1:2], None, distinct=True)
+        return [NamedNode(text[1:-1]) for text in table.split("\n")[1:-1]]
 
-    def column(self, predicate: NamedNode) -> Iterable[Triple | Quad]:
-        return self.engine.quads_for_pattern(None, predicate, None, _DEFAULT)
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        with ThreadPoolExecutor(1) as beside:
+            yield Reading(lambda predicate: beside.submit(self.column, predicate).result)
+
+    def column(self, predicate: NamedNode) -> Column:
+        # To split once is faster than line by line; neither part holds a tab or a line end.
+        table = self._table((_ANY[0], _ANY[2]), predicate, distinct=False)
+        cells = table.replace("\n", "\t").split("\t")
+        return cells[2:-1:2], cells[3:-1:2]
+
+    def term(self, value: str) -> Term:
+        return term_of(value)
+
+    def parts(self, value: str) -> tuple[str, str, str] | None:
+        return parts_of(value)
 
     def is_repeated(self, predicate: NamedNode) -> bool:
+        """Whether a subject has several triples of a predicate."""
         counts = self.counts()[predicate]
         return counts.subjects < counts.triples
 
     def named(self) -> Iterable[str]:
         return (cast(NamedNode, triple.subject).value for triple in self.match(None, vocab.TYPE))
 
-    def subjects(self) -> list[Node]:
-        """What there is a triple of."""
-        return cast("list[Node]", self._distinct(0, None))
+    def subject_texts(self) -> list[str]:
+        """What there is a triple of, in SPARQL: a text is written faster than a term is made."""
+        return self._table(_ANY[:1], None, distinct=True).split("\n")[1:-1]
+
+    def lines(self, predicate: NamedNode) -> list[str]:
+        """The subject and the object of each triple of a predicate in SPARQL, with a tab between.
+
+        A tab or a line end in a string is escaped there, as are quotes.
+        """
+        return self._table((_ANY[0], _ANY[2]), predicate, distinct=False).split("\n")[1:-1]
+
+    def _table(
+        self, variables: tuple[Variable, ...], predicate: NamedNode | None, *, distinct: bool
+    ) -> str:
+        """The answer to a query as a text, a row a line behind the names of the columns."""
+        found = self.engine.query(_select(variables, predicate, distinct=distinct))
+        return cast(bytes, cast(Any, found).serialize(format=QueryResultsFormat.TSV)).decode()
 
     def objects(self, predicate: NamedNode) -> list[Term]:
         """The values under a predicate, each once."""
-        return self._distinct(2, predicate)
-
-    def _distinct(self, place: int, predicate: NamedNode | None) -> list[Term]:
-        subject, any_predicate, object_ = _ANY
-        pattern = algebra.TriplePattern(subject, predicate or any_predicate, object_)
-        query = render(algebra.Select((_ANY[place],), algebra.BGP((pattern,))))
-        return [row[0] for row in cast(Any, self.engine.query(query))]
+        if predicate not in self._objects:
+            query = _select(_ANY[2:], predicate, distinct=True)
+            self._objects[predicate] = [row[0] for row in cast(Any, self.engine.query(query))]
+        return self._objects[predicate]
 
     def change_objects(self, predicate: NamedNode, told: Callable[[Term], Term]) -> None:
         """Put what a function makes of the values of a predicate in their place."""
@@ -137,6 +217,14 @@ class Staged:
             for quad in old:
                 self.engine.remove(quad)
             self._counts = None
+            self._objects.pop(predicate, None)
+
+
+def _select(variables: tuple[Variable, ...], predicate: NamedNode | None, *, distinct: bool) -> str:
+    """A query for parts of all triples, or of those of a predicate."""
+    subject, any_predicate, object_ = _ANY
+    pattern = algebra.TriplePattern(subject, predicate or any_predicate, object_)
+    return render(algebra.Select(variables, algebra.BGP((pattern,)), distinct=distinct))
 
 
 class Listed:
@@ -150,25 +238,72 @@ class Listed:
     def predicates(self) -> list[NamedNode]:
         return list(self._lists)
 
-    def column(self, predicate: NamedNode) -> list[Triple]:
-        return self._lists[predicate]
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        yield Reading(lambda predicate: partial(self.column, predicate))
 
-    def is_repeated(self, predicate: NamedNode) -> bool:
+    def column(self, predicate: NamedNode) -> Column:
         triples = self._lists[predicate]
-        return len({triple.subject for triple in triples}) < len(triples)
+        return [str(triple.subject) for triple in triples], [triple.object for triple in triples]
+
+    def term(self, value: Term) -> Term:
+        return value
+
+    def parts(self, value: Term) -> tuple[str, str, Term] | None:
+        if not isinstance(value, Triple):
+            return None
+        return str(value.subject), str(value.predicate), value.object
 
     def named(self) -> Iterable[str]:
         every = (triple for triples in self._lists.values() for triple in triples)
         return {cast(NamedNode, triple.subject).value for triple in every}
 
-    def __contains__(self, triple: Triple) -> bool:
-        return triple in self._sets[triple.predicate]
 
-    @cached_property
-    def _sets(self) -> dict[NamedNode, set[Triple]]:
-        return defaultdict(set, {name: set(triples) for name, triples in self._lists.items()})
+# Texts ----------------------------------------------------------------------------------------
 
 
-def triple_of(statement: Triple | Quad) -> Triple:
-    """The triple of a quad."""
-    return statement.triple if isinstance(statement, Quad) else statement
+def node_of(text: str) -> Node:
+    """An IRI or a blank node in SPARQL."""
+    return NamedNode(text[1:-1]) if text[0] == "<" else BlankNode(text[2:])
+
+
+def parts_of(text: str) -> tuple[str, str, str] | None:
+    """The parts of a triple term in SPARQL; None for other terms."""
+    if not text.startswith("<<("):
+        return None
+    # Neither of the first two has a space in it.
+    subject, predicate, value = text[4:-4].split(" ", 2)
+    return subject, predicate, value
+
+
+def term_of(text: str) -> Term:
+    """A term as it stands in a table of SPARQL (SPARQL 1.2 TSV).
+
+    >>> term_of('"say \\\\"x\\\\""@en')
+    <Literal value=say "x" language=en>
+    """
+    if parts := parts_of(text):
+        subject, predicate, value = parts
+        return Triple(node_of(subject), NamedNode(predicate[1:-1]), term_of(value))
+    if text.startswith(("<", "_:")):
+        return node_of(text)
+    end = text.rfind('"') + 1
+    if end == 0:
+        return Literal(text, datatype=_datatype_of(text))
+    # The escapes are some of those of JSON, and what else there is stands for itself.
+    value, behind = json.loads(text[:end], strict=False), text[end:]
+    if not behind:
+        return Literal(value)
+    if behind.startswith("^^"):
+        return Literal(value, datatype=NamedNode(behind[3:-1]))
+    language, _, direction = behind[1:].partition("--")
+    return Literal(value, language=language, direction=DIRECTIONS.get(direction))
+
+
+def _datatype_of(text: str) -> NamedNode:
+    """What a literal without quotes is."""
+    if text in ("true", "false"):
+        return vocab.BOOLEAN
+    if "e" in text or "E" in text:
+        return vocab.DOUBLE
+    return NamedNode(f"{vocab.XSD}decimal") if "." in text else vocab.INTEGER

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import random
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pyoxigraph import Literal, NamedNode, Quad, Triple
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, Triple
 
 import kiprdf
 from kiprdf.interchange.formats import lengths, parsing, turtle
-from kiprdf.interchange.staged import Staged
+from kiprdf.interchange.formats.layout import Output
+from kiprdf.interchange.staged import Listed, Reading, Staged, Term
 from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import demonstration
 from tests.interchange.test_restore import DEFINITIONS, LINK, STATED, STATEMENT, TREATS, A, B, empty
 from tests.nexus.support import facts, medical
@@ -161,14 +165,14 @@ PIECES = [
 def looked_at(text: str, way: object) -> object:
     """The brackets of a text, or the error it is refused with."""
     try:
-        return list(way(text, "Turtle"))  # type: ignore[operator]
+        return list(way(text, lengths.Iris(text, "Turtle")))  # type: ignore[operator]
     except kiprdf.KipError as error:
         return str(error), error.span
 
 
-def every_token(text: str, name: str) -> list[tuple[str, int]]:
+def every_token(text: str, iris: lengths.Iris) -> list[tuple[str, int]]:
     """The same as ``_tokens``, one token after the other."""
-    iris, found = lengths.Iris(text, name), []
+    found = []
     for match in parsing._TOKENS.finditer(text):
         if match.group() in parsing._OPENING | parsing._CLOSING:
             found.append((match.group(), match.start()))
@@ -182,3 +186,85 @@ def test_what_is_passed_in_one_go_holds_nothing_notable() -> None:
     for _ in range(5000):
         text = "".join(chance.choice(PIECES) for _ in range(chance.randrange(1, 25)))
         assert looked_at(text, parsing._tokens) == looked_at(text, every_token), text
+
+
+# Texts
+
+
+def terms() -> list[Term]:
+    """Terms with everything in them that SPARQL escapes, shortens or says with a mark."""
+    odd = "".join(map(chr, [*range(1, 48), 92, 127, 133, 0x2028, 0xE9, 0xFFFE, 0x1F600]))
+    texts = [odd, *odd, "", '"^^<x>', '"@en', "a\\tb", "\\", '\\"', "<<( a b c )>>", "_:b", "true"]
+    numbers = [
+        "1",
+        "-1",
+        "+1",
+        "007",
+        "1.5",
+        "1e0",
+        "1.0E-7",
+        ".5",
+        "1.",
+        "NaN",
+        "INF",
+        "-0.0",
+        "x",
+    ]
+    types = [vocab.INTEGER, vocab.DOUBLE, vocab.BOOLEAN, vocab.JSON, vocab.STRING]
+    types += [NamedNode(f"{vocab.XSD}{name}") for name in ("decimal", "float", "dateTime")]
+    found: list[Term] = [NamedNode("urn:\u00e9/%20$;'(a)"), BlankNode("b1"), *map(Literal, texts)]
+    found += [Literal(text, language="de-at") for text in texts]
+    found += [Literal(text, language="ar", direction=way) for text in texts for way in WAYS]
+    found += [Literal(text, datatype=kind) for kind in types for text in [*numbers, "true", odd]]
+    a, b = NamedNode("urn:a"), NamedNode("urn:b")
+    return [*found, *(Triple(a, b, term) for term in found), Triple(a, b, Triple(b, a, found[-1]))]
+
+
+WAYS = (BaseDirection.LTR, BaseDirection.RTL)
+
+
+def test_a_term_of_a_column_is_that_of_the_engine() -> None:
+    for term in terms():
+        said = Quad(NamedNode("urn:s"), NamedNode("urn:p"), term)
+        found = Staged.of([said])
+        (of_engine,) = (triple.object for triple in found.match(None, None))
+        subjects, values = found.column(NamedNode("urn:p"))
+        assert subjects == ["<urn:s>"]
+        assert list(map(found.term, values)) == [of_engine], term
+
+
+def test_a_dataset_of_texts_is_written_like_one_of_terms() -> None:
+    base = "urn:kip:nexus/"
+    link, thing = NamedNode(f"{base}$proposition/0123456789abcdef/p"), NamedNode("urn:t")
+    triples = [Triple(NamedNode(f"urn:{n % 7}"), NamedNode(f"urn:p{n % 3}"), term)
+               for n, term in enumerate(terms())]  # fmt: skip
+    fact = Triple(thing, NamedNode(f"{base}$PropositionType/p"), thing)
+    other = Triple(thing, NamedNode("urn:never"), Literal("a b"))
+    triples += [fact, Triple(link, vocab.REIFIES, fact), Triple(link, vocab.REIFIES, other)]
+    triples += [Triple(thing, vocab.REIFIES, fact), Triple(BlankNode("b"), vocab.REIFIES, fact)]
+    engine = Staged.of(Quad(*triple) for triple in triples)
+    # As the engine spells them, and gives them.
+    spelled = Listed(list(engine.match(None, None)))
+    for profile in ("rdf11", "rdf12"):
+        texts = []
+        for columns in (engine, spelled):
+            output = Output(target := io.BytesIO(), None)
+            turtle.gathered(columns, Iris(base), profile).write(output)  # type: ignore[arg-type]
+            output.close()
+            texts.append((target.getvalue(), output.triples))
+        assert texts[0] == texts[1]
+
+
+def test_each_column_is_read_once_whatever_is_announced() -> None:
+    begun = []
+
+    def begin(predicate: NamedNode) -> Any:
+        begun.append(predicate)
+        return lambda: ([str(predicate)], [])
+
+    a, b, c = (NamedNode(f"urn:{name}") for name in "abc")
+    reading = Reading(begin)
+    reading.announce([b])
+    reading.announce([a, b, c])
+    assert [reading.column(name)[0] for name in (b, c, a)] == [[str(b)], [str(c)], [str(a)]]
+    assert sorted(begun, key=str) == [a, b, c]

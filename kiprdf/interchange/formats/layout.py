@@ -112,19 +112,24 @@ def predicate_place(predicate: str) -> tuple[int, str]:
 class Names:
     """IRIs as people read them: a prefix and a local name, where every parser agrees."""
 
-    def __init__(self, namespaces: Mapping[str, str]) -> None:
+    def __init__(self, namespaces: Mapping[str, str], links: str = "") -> None:
         self._by_namespace: dict[str, str] = {}
         for name, namespace in namespaces.items():
             self._by_namespace.setdefault(namespace, name)
         # A local name holds none of these marks, so most namespaces end at the last of them.
         odd = (space for space in self._by_namespace if not space.endswith(("/", "#", ":")))
         self._odd = sorted(odd, key=lambda space: (-len(space), space))
+        # A local name has no slash, so a link has none unless a namespace is a part of its path.
+        is_usual = links and not any(space.startswith(links) for space in self._by_namespace)
+        self._unnamed = links if is_usual else None
         self._known: dict[str, str | None] = {}
         self.used: dict[str, str] = {}
         """The namespaces in use so far, by prefix."""
 
     def short(self, iri: str) -> str | None:
         """``prefix:local``, or None when the IRI has to be written in full."""
+        if self._unnamed is not None and iri.startswith(self._unnamed):
+            return None
         found = self._known.get(iri, "")
         if found == "":
             found = self._known[iri] = self._short(iri)
@@ -158,7 +163,7 @@ def with_concept_types(known: dict[str, str], subjects: Iterable[str], iris: Iri
     names = {iris.name(subject) for subject in subjects if not subject.startswith(links)}
     types = sorted({name.type for name in names if isinstance(name, ConceptName)})
     typed = {t: f"{iris.base}{t}/" for t in types if t not in known and _PREFIX_NAME.fullmatch(t)}
-    return Names({**known, **typed})
+    return Names({**known, **typed}, links)
 
 
 # Terms ----------------------------------------------------------------------------------------

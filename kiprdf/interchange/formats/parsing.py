@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, Triple
 from pyoxigraph import parse as parse_rdf
@@ -91,6 +91,15 @@ def quads(
     _check_base(base_iri)
     text = decoded(content, format)
     read = _checked(text, format, loader, base_iri)
+    return _quads(text, read, format, base_iri)
+
+
+def checked_quads(text: str, format: Format) -> Iterator[Quad]:
+    """The quads of a text that ``check_tokens`` has let through; see ``quads``."""
+    return _quads(text, text, format, None)
+
+
+def _quads(text: str, read: str, format: Format, base_iri: str | None) -> Iterator[Quad]:
     return chain.from_iterable(_parsed(text, read, format, base_iri))
 
 
@@ -129,12 +138,12 @@ def _checked(text: str, format: Format, loader: Loader | None, base_iri: str | N
     """What a parser may read, once nothing in it would crash the parser or take it minutes."""
     if format == "rdfxml":
         return rdfxml.checked(text)
-    _check_tokens(text, format)
+    check_tokens(text, format)
     if format != "jsonld":
         return text
     read = resolved(text, loader, base_iri)
     if read is not text:
-        _check_tokens(read, format)
+        check_tokens(read, format)
     return read
 
 
@@ -187,10 +196,20 @@ def _at(match: re.Match[str]) -> Span:
     return Span(match.start(), match.end())
 
 
-def _check_tokens(text: str, format: Format) -> None:
+class Tokens(NamedTuple):
+    """What a look at the tokens of a text has found."""
+
+    brackets: set[str]
+    iris: lengths.Iris
+
+
+def check_tokens(text: str, format: Format) -> Tokens:
     """Raise KIP_4002 at the first bracket too many, or an IRI that becomes too long."""
     depth = 0
-    for token, at in _json_tokens(text) if format == "jsonld" else _tokens(text, NAMES[format]):
+    iris = lengths.Iris(text, NAMES[format])
+    found = Tokens(set(), iris)
+    for token, at in _json_tokens(text) if format == "jsonld" else _tokens(text, iris):
+        found.brackets.add(token)
         if token in _OPENING:
             depth += 1
         elif token in _CLOSING:
@@ -200,15 +219,15 @@ def _check_tokens(text: str, format: Format) -> None:
             message = f"The {NAMES[format]} nests deeper than {NESTING} brackets."
             span = Span(at, at + len(token))
             raise KipError("KIP_4002", message, "Write the data flat.", span, text)
+    return found
 
 
 def _json_tokens(text: str) -> Iterator[tuple[str, int]]:
     return ((match.group(), match.start()) for match in _JSON_BRACKETS.finditer(text))
 
 
-def _tokens(text: str, name: str) -> Iterator[tuple[str, int]]:
+def _tokens(text: str, iris: lengths.Iris) -> Iterator[tuple[str, int]]:
     """The brackets of a text and their places; its IRIs are judged on the way."""
-    iris = lengths.Iris(text, name)
     place = 0
     # Which IRI belongs to a directive is told by all that stands between.
     while found := (_TOKENS.search if iris.is_awaited else _NOTABLE.match)(text, place):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats import jsonld
+from kiprdf.interchange.formats import jsonld, native
 from kiprdf.interchange.formats.layout import FORMAT
 from kiprdf.interchange.formats.names import NAMES, Format, check_format
-from kiprdf.interchange.formats.parsing import decoded, quads
+from kiprdf.interchange.formats.parsing import check_tokens, checked_quads, decoded, quads
 from kiprdf.interchange.formats.profiles import from_profile, read_value, reified
 from kiprdf.interchange.staged import Staged, Term
 from kiprdf.rdf import vocab
@@ -64,7 +64,18 @@ def stage(
     fault = base_fault(origin)
     if fault is not None:
         raise KipError("KIP_1001", f"The base <{origin}> {fault}.", "Correct the base.")
-    return _restored(_default_graph(quads(text, format), format), origin, base, mapping)
+    found: Iterable[Quad]
+    if format in native.FORMATS:
+        tokens = check_tokens(text, format)
+        is_as_told = origin == base and mapping is None
+        staged = native.loaded(text, format, tokens) if is_as_told else None
+        if staged is not None:
+            _respell(staged, Iris(base), _value_of)
+            return staged
+        found = checked_quads(text, format)
+    else:
+        found = quads(text, format)
+    return _restored(_default_graph(found, format), origin, base, mapping)
 
 
 def base_of(text: str, format: Format) -> str | None:
