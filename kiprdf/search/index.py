@@ -7,8 +7,8 @@ is given alone.
 import math
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -245,36 +245,54 @@ def _rank(
 ) -> list[tuple[bytes, float]]:
     """Return the keys with the highest sums of weighted BM25, best first."""
     table = _table(kind)
-    parameters: list[object] = []
-    for expression, factor in _factors(connection, table, weights):
-        parameters += [factor, expression]
-    if not parameters:
+    factors = _factors(connection, table, weights)
+    if not factors:
         return []
+    parameters = [value for expression in factors.items() for value in reversed(expression)]
+    wanted = () if type is None else (_blob(type),)
+    statement = _ranking(table, len(factors), type is not None)
+    return connection.execute(statement, (*parameters, *wanted, limit, limit)).fetchall()
+
+
+@cache
+def _ranking(table: str, expressions: int, is_typed: bool) -> str:
+    """Return the statement that ranks what some MATCH expressions find.
+
+    A common word is found in most rows: they are summed as they come, and only those that may be
+    among the best are looked up and ordered by key.
+    """
     columns = ", ".join(map(str, WEIGHTS.values()))
     # FTS5's bm25() is negative.
-    part = f"SELECT rowid, -bm25({table}, {columns}) * ? FROM {table} WHERE {table} MATCH ?"
-    parts = " UNION ALL ".join([part] * (len(parameters) // 2))
-    wanted = None if type is None else _blob(type)
-    statement = (
-        f"WITH part (id, score) AS MATERIALIZED ({parts}) "
-        "SELECT key, sum(score) AS total FROM part JOIN element USING (id) "
-        "WHERE type = coalesce(?, type) GROUP BY id ORDER BY total DESC, key LIMIT ?"
+    part = f"SELECT rowid AS id, -bm25({table}, {columns}) * ? AS share FROM {table} "
+    parts = " UNION ALL ".join([part + f"WHERE {table} MATCH ?"] * expressions)
+    of_type = " JOIN element USING (id) WHERE type = ?" if is_typed else ""
+    # bm25() works in a query of its own only, and a LIMIT keeps the query one.
+    return (
+        f"WITH whole AS (SELECT id, sum(share) AS score FROM ({parts} LIMIT -1) GROUP BY id), "
+        f"wanted AS MATERIALIZED (SELECT id, score FROM whole{of_type}) "
+        "SELECT key, score FROM wanted JOIN element USING (id) WHERE score >= "
+        "(SELECT min(score) FROM (SELECT score FROM wanted ORDER BY score DESC LIMIT ?)) "
+        "ORDER BY score DESC, key LIMIT ?"
     )
-    return connection.execute(statement, (*parameters, wanted, limit)).fetchall()
 
 
 def _factors(
     connection: sqlite3.Connection, table: str, weights: dict[str, float]
-) -> Iterator[tuple[str, float]]:
-    """Yield each expression that finds something, and what to multiply its bm25() by."""
+) -> dict[str, float]:
+    """Return each expression that finds something, and what to multiply its bm25() by."""
+    total, *counts = connection.execute(_counting(table, len(weights)), tuple(weights)).fetchone()
+    found = zip(weights.items(), counts, strict=True)
+    return {
+        expression: weight * _rarity(total, count) for (expression, weight), count in found if count
+    }
+
+
+@cache
+def _counting(table: str, expressions: int) -> str:
+    """Return the statement that counts all rows, and those that each expression finds."""
+    part = f", (SELECT count(*) FROM {table} WHERE {table} MATCH ?)"
     # FTS5's own table of row lengths is the quickest to count.
-    (total,) = connection.execute(f"SELECT count(*) FROM {table}_docsize").fetchone()
-    for expression, weight in weights.items():
-        (found,) = connection.execute(
-            f"SELECT count(*) FROM {table} WHERE {table} MATCH ?", (expression,)
-        ).fetchone()
-        if found:
-            yield expression, weight * _rarity(total, found)
+    return f"SELECT (SELECT count(*) FROM {table}_docsize)" + part * expressions
 
 
 def _rarity(total: int, found: int) -> float:
