@@ -7,6 +7,7 @@ apart, are not among these, or when a UNION or an alternative finds them twice.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from pyoxigraph import NamedNode, Variable
 
@@ -30,46 +31,65 @@ _OF_THE_SUBJECT = (vocab.TYPE, vocab.LABEL)
 _KEYS = (vocab.ATTRIBUTE, vocab.METADATA)
 
 
+Part: TypeAlias = TriplePattern | tuple[Variable, ...]
+"""A triple, or the variables of a subquery."""
+
+
 def is_set(pattern: Pattern, names: set[Variable]) -> bool:
     """Whether no two solutions of a pattern can be alike in some variables."""
     try:
-        parts = list(_parts(pattern))
+        parts = list(_parts(pattern, set(), set()))
     except _Unknown:
         return False
     known = set(names)
-    triples = [part for part in parts if isinstance(part, TriplePattern)]
     growing = True
     while growing:
-        found = set().union(*(_determined(triple, known) for triple in triples))
+        found = set().union(
+            *(
+                _determined(part, known) - outer
+                for part, outer in parts
+                if isinstance(part, TriplePattern)
+            )
+        )
         growing = not found <= known
         known |= found
-    return all(variables(part) <= known for part in parts)
+    return all(variables(part) <= known for part, _ in parts)
 
 
 class _Unknown(Exception):
     """A pattern that may find a solution twice."""
 
 
-def _parts(pattern: Pattern) -> Iterator[TriplePattern | tuple[Variable, ...]]:
-    """The triples, and the variables of the subqueries, that make the solutions."""
+def _parts(
+    pattern: Pattern, before: set[Variable], outer: set[Variable]
+) -> Iterator[tuple[Part, set[Variable]]]:
+    """What makes the solutions, each with the variables of which it tells nothing.
+
+    An optional part may be missing, and then tells nothing of what stands ``before`` it; ``outer``
+    are such variables already.
+    """
     match pattern:
         case BGP():
             for triple in pattern.triples:
                 if isinstance(triple.predicate, Alternative):
                     raise _Unknown
-                yield triple
-        case Lateral() | LeftJoin():
-            yield from _parts(pattern.left)
-            yield from _parts(pattern.right)
+                yield triple, outer
+        case Lateral():
+            yield from _parts(pattern.left, before, outer)
+            yield from _parts(pattern.right, before | variables(pattern.left), outer)
+        case LeftJoin():
+            yield from _parts(pattern.left, before, outer)
+            before = before | variables(pattern.left)
+            yield from _parts(pattern.right, before, outer | before)
         case AntiJoin():
-            yield from _parts(pattern.left)
+            yield from _parts(pattern.left, before, outer)
         case Filter():
-            yield from _parts(pattern.pattern)
+            yield from _parts(pattern.pattern, before, outer)
         case Extend():
             # What is bound is told by the variables of its expression.
-            yield from _parts(pattern.pattern)
+            yield from _parts(pattern.pattern, before, outer)
         case Project():
-            yield pattern.variables
+            yield pattern.variables, outer
         case _:
             raise _Unknown
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cmp_to_key, partial
 from typing import Any, assert_never
 
@@ -192,7 +193,7 @@ def _aggregate(found: ast.Aggregate, members: Sequence[Solution], graph: Graph) 
         case "COUNT":
             return len(_distinct(values)) if found.distinct else len(values)
         case "SUM":
-            return sum(_numbers(values))
+            return _sum(_numbers(values))
         case "AVG":
             numbers = _numbers(values)
             return sum(numbers) / len(numbers) if numbers else None
@@ -202,6 +203,13 @@ def _aggregate(found: ast.Aggregate, members: Sequence[Solution], graph: Graph) 
             return max(values, key=cmp_to_key(compare_for_order), default=None)
         case _:
             assert_never(found.function)
+
+
+def _sum(numbers: Sequence[int | float]) -> int | float:
+    """Rule: "numbers only; integers of any size; with a float, rounded once"."""
+    if all(isinstance(number, int) for number in numbers):
+        return sum(numbers)
+    return float(sum(map(Fraction, numbers)))
 
 
 def _numbers(values: Sequence[Any]) -> list[int | float]:
