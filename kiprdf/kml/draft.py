@@ -202,6 +202,7 @@ class Draft:
         removed: list[Written] = []
         added: list[Written] = []
         touched: list[NamedNode] = []
+        elements: list[Element] = []
         moment = to_term(timestamp(self.clock()))
         for edit in self.changes():
             before, after = edit.before, edit.after
@@ -230,6 +231,7 @@ class Draft:
                 removed += self._identity(before)
                 added += self._identity(after)
             touched.append(node)
+            elements.append(after)
             touched += self._described_by(edit)
         for node in self.deleted:
             removed.extend(self.store.describe(node))
@@ -237,7 +239,7 @@ class Draft:
             if isinstance(stored, Proposition):
                 removed.append(self._fact(stored))
             touched.append(node)
-        return Delta(removed, added, touched)
+        return Delta(removed, added, touched, elements)
 
     def _identity(self, element: Element) -> Iterable[Written]:
         """The triples that make a new element what it is."""

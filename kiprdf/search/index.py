@@ -9,6 +9,7 @@ import os
 import sqlite3
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ WEIGHTS = {"exact": 80.0, "name": 40.0, "aliases": 12.0, "description": 3.0, "te
 SHORTEST_PREFIX = 3  # characters of a term's last word before it also finds longer words
 PREFIX_WEIGHT = 0.25  # of a longer word, against the whole word
 LONGEST_TERM = 64  # tokens of a term that are looked for
+AT_ONCE = 500  # rows that are written by one statement
 KNOWN_TEXT = 200  # characters of a text whose tokens are remembered, if it comes again soon
 
 _COLUMNS = ", ".join(WEIGHTS)
@@ -79,8 +81,7 @@ class TextIndex:
     def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
         """Delete the `removed` keys, put each row in the place of its key's, in one transaction."""
         with self._file.change() as connection:
-            for key in removed:
-                _delete(connection, _blob(key))
+            _delete(connection, removed)
             _put_all(connection, rows, commit)
 
     def rebuild(self, rows: Iterable[IndexRow], commit: int) -> None:
@@ -165,48 +166,69 @@ def _commit(connection: sqlite3.Connection) -> int:
 
 
 def _put_all(connection: sqlite3.Connection, rows: Iterable[IndexRow], commit: int) -> None:
-    for row in rows:
+    remaining = iter(rows)
+    while batch := {row.key: row for row in islice(remaining, AT_ONCE)}:
         try:
-            _insert(connection, row)
+            _insert(connection, batch.values())
         except sqlite3.IntegrityError:  # few rows are there already
-            _delete(connection, _blob(row.key))
-            _insert(connection, row)
+            _delete(connection, batch)
+            _insert(connection, batch.values())
     connection.execute("UPDATE about SET store_commit = ?", (commit,))
 
 
-def _delete(connection: sqlite3.Connection, key: bytes) -> None:
-    found = connection.execute("DELETE FROM element WHERE key = ? RETURNING id", (key,)).fetchone()
-    if found is not None:
-        for table in KINDS:
-            connection.execute(f"DELETE FROM {table} WHERE rowid = ?", found)
+def _delete(connection: sqlite3.Connection, keys: Iterable[str]) -> None:
+    remaining = map(_blob, keys)
+    while batch := tuple(islice(remaining, AT_ONCE)):
+        places = ", ".join("?" * len(batch))
+        found = connection.execute(
+            f"DELETE FROM element WHERE key IN ({places}) RETURNING id", batch
+        ).fetchall()
+        for table in KINDS if found else ():
+            connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", found)
 
 
-def _insert(connection: sqlite3.Connection, row: IndexRow) -> None:
-    identifier = connection.execute(
-        "INSERT INTO element (key, kind, type, digest) VALUES (?, ?, ?, ?)",
-        (_blob(row.key), row.kind, _blob(row.type), digest(embedded_text(row))),
-    ).lastrowid
-    connection.execute(
-        f"INSERT INTO {_table(row.kind)} (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-        (identifier, *_columns(row)),
+def _insert(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
+    """Insert rows of different keys; a statement a row would take longer than its words."""
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM element").fetchone()
+    numbered = list(enumerate(rows, last + 1))
+    connection.executemany(
+        "INSERT INTO element (id, key, kind, type, digest) VALUES (?, ?, ?, ?, ?)",
+        [
+            (identifier, _blob(row.key), row.kind, _blob(row.type), digest(embedded_text(row)))
+            for identifier, row in numbered
+        ],
     )
+    for kind in KINDS:
+        connection.executemany(
+            f"INSERT INTO {kind} (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
+            [(identifier, *_columns(row)) for identifier, row in numbered if row.kind == kind],
+        )
 
 
 def _columns(row: IndexRow) -> tuple[str, ...]:
     """The tokens of a row, a text a column."""
-    # Lines keep two aliases apart: no pair of characters spans them.
-    texts = (row.name, "\n".join(row.aliases), row.description, row.text)
-    return (exact_token(row.name), *(_tokens(text) if text else "" for text in texts))
+    # Names of predicates, and what describes them, come often; names of concepts do not.
+    is_common = row.kind == "proposition"
+    whole = _known_whole(row.name) if is_common else exact_token(row.name)
+    name = _known_tokens(row.name) if is_common else _tokens(row.name)
+    description = row.description
+    is_short = len(description) <= KNOWN_TEXT
+    return (
+        whole,
+        name,
+        # Lines keep two aliases apart: no pair of characters spans them.
+        _tokens("\n".join(row.aliases)),
+        _known_tokens(description) if is_short else _tokens(description),
+        _tokens(row.text),
+    )
 
 
 def _tokens(text: str) -> str:
-    return _known_tokens(text) if len(text) <= KNOWN_TEXT else " ".join(segment(text))
+    return " ".join(segment(text)) if text else ""
 
 
-@lru_cache(maxsize=1024)
-def _known_tokens(text: str) -> str:
-    """The tokens of a short text: the names of predicates, and what describes them, come often."""
-    return " ".join(segment(text))
+_known_tokens = lru_cache(maxsize=1024)(_tokens)
+_known_whole = lru_cache(maxsize=1024)(exact_token)
 
 
 def _stored(connection: sqlite3.Connection, row: IndexRow) -> tuple[object, ...] | None:
