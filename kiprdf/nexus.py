@@ -798,7 +798,7 @@ class Nexus(LinkedData):
             if dry_run:
                 return _dry(receipt)
             delta = draft.delta()
-            self._apply(Delta(delta.removed, delta.added, delta.touched, records or {}))
+            self._apply(replace(delta, records=records or {}))
             return receipt
 
     def _draft(self, command: ast.Manipulation, draft: Draft) -> dict[str, Any]:

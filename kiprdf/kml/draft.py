@@ -206,6 +206,7 @@ class Draft:
         removed: list[Written] = []
         added: list[Written] = []
         touched: list[NamedNode] = []
+        elements: list[Element] = []
         moment = to_term(timestamp(self.clock()))
         for edit in self.changes():
             before, after = edit.before, edit.after
@@ -234,6 +235,7 @@ class Draft:
                 removed += self._identity(before)
                 added += self._identity(after)
             touched.append(node)
+            elements.append(after)
             touched += self._described_by(edit)
         for node in self.deleted:
             removed.extend(self.store.describe(node))
@@ -241,7 +243,7 @@ class Draft:
             if isinstance(stored, Proposition):
                 removed.append(self._fact(stored))
             touched.append(node)
-        return Delta(removed, added, touched)
+        return Delta(removed, added, touched, elements)
 
     def _identity(self, element: Element) -> Iterable[Written]:
         """The triples that make a new element what it is."""

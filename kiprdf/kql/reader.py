@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf import budget
 from kiprdf.language.ast import Field
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, json_map, read_element, to_object
@@ -28,8 +30,9 @@ class Reader:
 
     def element(self, node: NamedNode) -> Element | None:
         if node not in self._elements:
-            triples = self._store.describe(node)
-            self._elements[node] = read_element(self.iris, node, triples)
+            budget.check()
+            triples = self._store.lookup(node, None, None, sys.maxsize)
+            self._elements[node] = read_element(self.iris, node, triples, spelled=_as_stored)
         return self._elements[node]
 
     def object(self, node: NamedNode) -> Json:
@@ -72,6 +75,10 @@ class Reader:
         namespace = vocab.ATTRIBUTE if field == "attributes" else vocab.METADATA
         found = next(self._store.match(node, NamedNode(namespace + key), None), None)
         return None if found is None else to_json(cast(Term, found.object))
+
+
+def _as_stored(term: Term) -> Term:
+    return term
 
 
 def read_catalog(store: Store) -> Catalog:

@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode
 from kiprdf import budget
 from kiprdf.language import ast
 from kiprdf.meta.search import ByMeaning, all_elements, index_rows, search
+from kiprdf.rdf.elements import Element
 from kiprdf.rdf.literals import Json
 from kiprdf.search import Embedder, Hit, IndexRow, Kind, TextIndex, known_commit
 from kiprdf.semantics.places import Mode
@@ -23,6 +24,8 @@ from kiprdf.store import Delta, Store
 if TYPE_CHECKING:
     from kiprdf.search.semantic import SemanticIndex
 
+KEPT_ELEMENTS = 1_000
+"""How many noted elements are kept until the index needs them; it reads the others again."""
 _VECTORS_FILE = "vectors.sqlite3"
 _log = logging.getLogger(__name__)
 
@@ -42,7 +45,7 @@ class Indexer:
         self._vectors_path = path.with_name(_VECTORS_FILE) if path else None
         self._semantic: SemanticIndex | None = None
         self._index: TextIndex | None = None
-        self._pending: dict[NamedNode, None] = {}
+        self._pending: dict[NamedNode, Element | None] = {}
         self._noted_from: int | None = None
         self._noted_to: int | None = None
         self._is_outdated = False
@@ -68,6 +71,8 @@ class Indexer:
             self._noted_from = commit - 1
         self._noted_to = commit
         self._pending.update(dict.fromkeys(delta.touched))
+        if len(self._pending) <= KEPT_ELEMENTS:
+            self._pending.update((element.node, element) for element in delta.elements)
 
     def outdate(self) -> None:
         """Remember that a commit may have touched everything; called under the writer's lock."""
@@ -181,8 +186,8 @@ class Indexer:
         commit = self._store.commit()
         if index.commit != commit:
             if index.commit == self._noted_from and commit == self._noted_to:
-                touched = list(self._pending)
-                rows = index_rows(self._store, touched)
+                touched = self._pending
+                rows = index_rows(self._store, touched, touched)
                 index.update(rows, (node.value for node in touched), commit)
             else:
                 index.rebuild(index_rows(self._store, all_elements(self._store)), commit)

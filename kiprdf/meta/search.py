@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import cast
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Terms
+from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, fuse, segment_term
@@ -61,7 +62,7 @@ def search(
     return [
         _hit(reader, node, score)
         for node, score in scored
-        if score >= least and reader.element(node)
+        if score >= least and reader.element(node) is not None
     ]
 
 
@@ -88,13 +89,17 @@ def _hit(reader: Reader, node: NamedNode, score: float) -> Json:
     return shown
 
 
-def index_rows(store: Store, nodes: Iterable[NamedNode]) -> Iterator[IndexRow]:
-    """The index rows of those among some nodes that are elements."""
+def index_rows(
+    store: Store,
+    nodes: Iterable[NamedNode],
+    known: Mapping[NamedNode, Element | None] = MappingProxyType({}),
+) -> Iterator[IndexRow]:
+    """The index rows of those among some nodes that are elements; what is known is not read."""
     rows = _Rows(store)
     for node in nodes:
-        row = rows.of(node)
-        if row is not None:
-            yield row
+        element = known.get(node) or read_element(store.iris, node, store.describe(node))
+        if element is not None:
+            yield rows.of(element)
 
 
 def all_elements(store: Store) -> Iterator[NamedNode]:
@@ -110,47 +115,30 @@ class _Rows:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._reader = Reader(store)
-        self._descriptions: dict[NamedNode, str] = {}
+        self._descriptions: dict[str, str] = {}
 
-    def of(self, node: NamedNode) -> IndexRow | None:
-        """The row of an element; None for what is none."""
-        attributes: Terms = {}
-        fact: Triple | None = None
-        is_typed = False
-        for triple in self._store.describe(node):
-            predicate = triple.predicate.value
-            if predicate.startswith(vocab.ATTRIBUTE):
-                attributes[predicate[len(vocab.ATTRIBUTE) :]] = cast(Literal, triple.object)
-            elif predicate == vocab.REIFIES.value:
-                fact = cast(Triple, triple.object)
-            elif predicate == vocab.TYPE.value:
-                is_typed = True
-        if fact is not None:
-            return self._of_proposition(node, fact, attributes)
-        name = self._store.iris.name(node.value)
-        if not is_typed or not isinstance(name, ConceptName):
-            return None
+    def of(self, element: Element) -> IndexRow:
+        """The row of an element."""
+        attributes = element.attributes
+        if isinstance(element, Proposition):
+            predicate = element.predicate
+            return IndexRow(
+                key=element.node.value,
+                kind="proposition",
+                type=predicate,
+                name=predicate,
+                aliases=(self._end_name(element.subject), self._end_name(element.object)),
+                description=self._description(predicate),
+                text=_text(attributes, description=True),
+            )
         return IndexRow(
-            key=node.value,
+            key=element.node.value,
             kind="concept",
-            type=name.type,
-            name=name.name,
+            type=element.type,
+            name=element.name,
             aliases=tuple(_strings(attributes.get("aliases"))),
             description=" ".join(_strings(attributes.get("description"))),
             text=_text(attributes),
-        )
-
-    def _of_proposition(self, node: NamedNode, fact: Triple, attributes: Terms) -> IndexRow:
-        predicate = self._reader.predicate_name(fact.predicate)
-        ends = (fact.subject, fact.object)
-        return IndexRow(
-            key=node.value,
-            kind="proposition",
-            type=predicate,
-            name=predicate,
-            aliases=tuple(self._end_name(cast(NamedNode, end)) for end in ends),
-            description=self._description(fact.predicate),
-            text=_text(attributes, description=True),
         )
 
     def _end_name(self, node: NamedNode) -> str:
@@ -159,10 +147,11 @@ class _Rows:
         assert name is not None, node
         return name.name if isinstance(name, ConceptName) else name.predicate
 
-    def _description(self, predicate: NamedNode) -> str:
+    def _description(self, predicate: str) -> str:
         """The description of a predicate, which is read once."""
         if predicate not in self._descriptions:
-            found = self._reader.value(predicate, "attributes", "description")
+            node = self._store.iris.predicate(predicate)
+            found = self._reader.value(node, "attributes", "description")
             self._descriptions[predicate] = found if isinstance(found, str) else ""
         return self._descriptions[predicate]
 
@@ -170,13 +159,13 @@ class _Rows:
 def _text(attributes: Terms, description: bool = False) -> str:
     """The other text attributes in one."""
     own = () if description else ("aliases", "description")
-    found = (_strings(term) for key, term in sorted(attributes.items()) if key not in own)
+    found = (_strings(attributes[key]) for key in sorted(attributes) if key not in own)
     return "\n".join(text for strings in found for text in strings)
 
 
-def _strings(term: object) -> list[str]:
+def _strings(term: Term | None) -> list[str]:
     """Every string in a value, those inside arrays and objects included."""
-    return [] if term is None else list(_strings_in(to_json(term)))  # type: ignore[arg-type]
+    return [] if term is None else list(_strings_in(to_json(term)))
 
 
 def _strings_in(value: Json) -> Iterator[str]:

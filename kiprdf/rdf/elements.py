@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias, cast
@@ -40,8 +40,16 @@ class Proposition:
 Element = Concept | Proposition
 
 
-def read_element(iris: Iris, node: NamedNode, triples: Iterable[Triple | Quad]) -> Element | None:
-    """The element a node is, from its triples; None when they say that it is none."""
+def read_element(
+    iris: Iris,
+    node: NamedNode,
+    triples: Iterable[Triple | Quad],
+    spelled: Callable[[Term], Term] = normal,
+) -> Element | None:
+    """The element a node is, from its triples; None when they say that it is none.
+
+    What its values are spelled like does not matter to whoever only shows them.
+    """
     attributes: Terms = {}
     metadata: Terms = {}
     fact: Triple | None = None
@@ -50,9 +58,9 @@ def read_element(iris: Iris, node: NamedNode, triples: Iterable[Triple | Quad]) 
         predicate, value = triple.predicate, triple.object
         space, key = _place(predicate)
         if space == vocab.ATTRIBUTE:
-            attributes[key] = normal(cast(Term, value))
+            attributes[key] = spelled(cast(Term, value))
         elif space == vocab.METADATA:
-            metadata[key] = normal(cast(Term, value))
+            metadata[key] = spelled(cast(Term, value))
         elif predicate == vocab.REIFIES and isinstance(value, Triple):
             fact = value
         elif predicate == vocab.TYPE:

@@ -7,8 +7,10 @@ is given alone.
 import math
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,9 +26,12 @@ WEIGHTS = {"exact": 80.0, "name": 40.0, "aliases": 12.0, "description": 3.0, "te
 SHORTEST_PREFIX = 3  # characters of a term's last word before it also finds longer words
 PREFIX_WEIGHT = 0.25  # of a longer word, against the whole word
 LONGEST_TERM = 64  # tokens of a term that are looked for
+FEW = 200  # rows that a term may find to be ranked without asking the file twice
+AT_ONCE = 500  # rows that are written by one statement
 KNOWN_TEXT = 200  # characters of a text whose tokens are remembered, if it comes again soon
 
 _COLUMNS = ", ".join(WEIGHTS)
+_WEIGHTS = ", ".join(map(str, WEIGHTS.values()))
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
     "CREATE TABLE about (version TEXT NOT NULL, store_commit INTEGER NOT NULL)",
@@ -79,8 +84,7 @@ class TextIndex:
     def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
         """Delete the `removed` keys, put each row in the place of its key's, in one transaction."""
         with self._file.change() as connection:
-            for key in removed:
-                _delete(connection, _blob(key))
+            _delete(connection, removed)
             _put_all(connection, rows, commit)
 
     def rebuild(self, rows: Iterable[IndexRow], commit: int) -> None:
@@ -165,48 +169,69 @@ def _commit(connection: sqlite3.Connection) -> int:
 
 
 def _put_all(connection: sqlite3.Connection, rows: Iterable[IndexRow], commit: int) -> None:
-    for row in rows:
+    remaining = iter(rows)
+    while batch := {row.key: row for row in islice(remaining, AT_ONCE)}:
         try:
-            _insert(connection, row)
+            _insert(connection, batch.values())
         except sqlite3.IntegrityError:  # few rows are there already
-            _delete(connection, _blob(row.key))
-            _insert(connection, row)
+            _delete(connection, batch)
+            _insert(connection, batch.values())
     connection.execute("UPDATE about SET store_commit = ?", (commit,))
 
 
-def _delete(connection: sqlite3.Connection, key: bytes) -> None:
-    found = connection.execute("DELETE FROM element WHERE key = ? RETURNING id", (key,)).fetchone()
-    if found is not None:
-        for table in KINDS:
-            connection.execute(f"DELETE FROM {table} WHERE rowid = ?", found)
+def _delete(connection: sqlite3.Connection, keys: Iterable[str]) -> None:
+    remaining = map(_blob, keys)
+    while batch := tuple(islice(remaining, AT_ONCE)):
+        places = ", ".join("?" * len(batch))
+        found = connection.execute(
+            f"DELETE FROM element WHERE key IN ({places}) RETURNING id", batch
+        ).fetchall()
+        for table in KINDS if found else ():
+            connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", found)
 
 
-def _insert(connection: sqlite3.Connection, row: IndexRow) -> None:
-    identifier = connection.execute(
-        "INSERT INTO element (key, kind, type, digest) VALUES (?, ?, ?, ?)",
-        (_blob(row.key), row.kind, _blob(row.type), digest(embedded_text(row))),
-    ).lastrowid
-    connection.execute(
-        f"INSERT INTO {_table(row.kind)} (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-        (identifier, *_columns(row)),
+def _insert(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
+    """Insert rows of different keys; a statement a row would take longer than its words."""
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM element").fetchone()
+    numbered = list(enumerate(rows, last + 1))
+    connection.executemany(
+        "INSERT INTO element (id, key, kind, type, digest) VALUES (?, ?, ?, ?, ?)",
+        [
+            (identifier, _blob(row.key), row.kind, _blob(row.type), digest(embedded_text(row)))
+            for identifier, row in numbered
+        ],
     )
+    for kind in KINDS:
+        connection.executemany(
+            f"INSERT INTO {kind} (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
+            [(identifier, *_columns(row)) for identifier, row in numbered if row.kind == kind],
+        )
 
 
 def _columns(row: IndexRow) -> tuple[str, ...]:
     """The tokens of a row, a text a column."""
-    # Lines keep two aliases apart: no pair of characters spans them.
-    texts = (row.name, "\n".join(row.aliases), row.description, row.text)
-    return (exact_token(row.name), *(_tokens(text) if text else "" for text in texts))
+    # Names of predicates, and what describes them, come often; names of concepts do not.
+    is_common = row.kind == "proposition"
+    whole = _known_whole(row.name) if is_common else exact_token(row.name)
+    name = _known_tokens(row.name) if is_common else _tokens(row.name)
+    description = row.description
+    is_short = len(description) <= KNOWN_TEXT
+    return (
+        whole,
+        name,
+        # Lines keep two aliases apart: no pair of characters spans them.
+        _tokens("\n".join(row.aliases)),
+        _known_tokens(description) if is_short else _tokens(description),
+        _tokens(row.text),
+    )
 
 
 def _tokens(text: str) -> str:
-    return _known_tokens(text) if len(text) <= KNOWN_TEXT else " ".join(segment(text))
+    return " ".join(segment(text)) if text else ""
 
 
-@lru_cache(maxsize=1024)
-def _known_tokens(text: str) -> str:
-    """The tokens of a short text: the names of predicates, and what describes them, come often."""
-    return " ".join(segment(text))
+_known_tokens = lru_cache(maxsize=1024)(_tokens)
+_known_whole = lru_cache(maxsize=1024)(exact_token)
 
 
 def _stored(connection: sqlite3.Connection, row: IndexRow) -> tuple[object, ...] | None:
@@ -245,13 +270,48 @@ def _rank(
 ) -> list[tuple[bytes, float]]:
     """Return the keys with the highest sums of weighted BM25, best first."""
     table = _table(kind)
+    found = connection.execute(_finding(table, len(weights)), (*weights, FEW + 1)).fetchall()
+    if len(found) <= FEW:
+        return _rank_few(connection, table, found, weights, type)[:limit]
     factors = _factors(connection, table, weights)
-    if not factors:
-        return []
     parameters = [value for expression in factors.items() for value in reversed(expression)]
     wanted = () if type is None else (_blob(type),)
     statement = _ranking(table, len(factors), type is not None)
     return connection.execute(statement, (*parameters, *wanted, limit, limit)).fetchall()
+
+
+def _rank_few(
+    connection: sqlite3.Connection,
+    table: str,
+    found: Sequence[tuple[int, int, float]],
+    weights: dict[str, float],
+    type: str | None,
+) -> list[tuple[bytes, float]]:
+    """Return the same of everything that was found, in which each word's rows are counted."""
+    counts = Counter(expression for expression, _, _ in found)
+    total = connection.execute(f"SELECT count(*) FROM {table}_docsize").fetchone()[0]
+    factors = [
+        weight * _rarity(total, counts[number]) for number, weight in enumerate(weights.values())
+    ]
+    scores: dict[int, float] = defaultdict(float)
+    for expression, identifier, share in found:
+        scores[identifier] += share * factors[expression]
+    places = ", ".join("?" * len(scores))
+    of_type, wanted = ("", ()) if type is None else (" AND type = ?", (_blob(type),))
+    statement = f"SELECT id, key FROM element WHERE id IN ({places}){of_type}"
+    keys = connection.execute(statement, (*scores, *wanted)).fetchall()
+    ranked = ((key, scores[identifier]) for identifier, key in keys)
+    return sorted(ranked, key=lambda hit: (-hit[1], hit[0]))
+
+
+@cache
+def _finding(table: str, expressions: int) -> str:
+    """Return the statement for what MATCH expressions find, as many rows as it is told."""
+    parts = (
+        f"SELECT {number}, rowid, -bm25({table}, {_WEIGHTS}) FROM {table} WHERE {table} MATCH ?"
+        for number in range(expressions)
+    )
+    return " UNION ALL ".join(parts) + " LIMIT ?"
 
 
 @cache
@@ -261,9 +321,8 @@ def _ranking(table: str, expressions: int, is_typed: bool) -> str:
     A common word is found in most rows: they are summed as they come, and only those that may be
     among the best are looked up and ordered by key.
     """
-    columns = ", ".join(map(str, WEIGHTS.values()))
     # FTS5's bm25() is negative.
-    part = f"SELECT rowid AS id, -bm25({table}, {columns}) * ? AS share FROM {table} "
+    part = f"SELECT rowid AS id, -bm25({table}, {_WEIGHTS}) * ? AS share FROM {table} "
     parts = " UNION ALL ".join([part + f"WHERE {table} MATCH ?"] * expressions)
     of_type = " JOIN element USING (id) WHERE type = ?" if is_typed else ""
     # bm25() works in a query of its own only, and a LIMIT keeps the query one.

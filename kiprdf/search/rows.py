@@ -1,7 +1,6 @@
 """What the index knows of an element, and what it finds."""
 
 import hashlib
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 Kind = Literal["concept", "proposition"]
@@ -11,8 +10,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 LONGEST_TEXT = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class IndexRow:
+class IndexRow(NamedTuple):
     """What can be found of one element."""
 
     key: str  # IRI of the element
@@ -55,7 +53,8 @@ def embedded_text(row: IndexRow) -> str:
 
 def clean(text: str) -> str:
     """The beginning of a text, as UTF-8 can hold it."""
-    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
+    begin = text[:LONGEST_TEXT]
+    return begin if begin.isascii() else begin.encode("utf-8", "replace").decode("utf-8")
 
 
 def digest(text: str) -> bytes:

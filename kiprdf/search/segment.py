@@ -61,11 +61,16 @@ def exact_token(name: str) -> str:
 
 
 def _runs(text: str) -> list[str]:
-    return _patterns().run.findall(_fold(text))
+    if not text.isascii():
+        return _patterns().run.findall(_fold(text))
+    # The same for most texts, in which none of the rest occurs.
+    return _ASCII_RUN.findall(text if text.islower() else _HUMP.sub("_", text).lower())
 
 
 def _word_tokens(run: str) -> list[str]:
     """Return the parts of a word, after the word itself when it has several."""
+    if "_" not in run:
+        return [run[:LONGEST_WORD]]
     parts = _parts(run)
     if len(parts) < 2:
         return parts
@@ -87,8 +92,7 @@ def _is_unspaced(run: str) -> bool:
 
 def _fold(text: str) -> str:
     """Take away compatibility forms, accents and case; turn CamelCase into snake_case."""
-    plain = text if text.isascii() else _without_accents(text)
-    return _HUMP.sub("_", plain).casefold().translate(_STROKED_LETTERS)
+    return _HUMP.sub("_", _without_accents(text)).casefold().translate(_STROKED_LETTERS)
 
 
 def _without_accents(text: str) -> str:
@@ -123,6 +127,7 @@ _UNSPACED = (
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 # Soft hyphen, joiners, direction marks and variation selectors stand inside words, unseen.
 _INVISIBLE = re.compile("[\u00ad\u034f\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
+_ASCII_RUN = re.compile(r"[a-z0-9_]+")
 # Without accents these three alphabets are all the capitals that matter: sideEffect, HTTPServer.
 _CAPITAL = "A-Z\u0391-\u03a9\u0410-\u042f"
 _SMALL = "a-z\u03b1-\u03c9\u0430-\u044f"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from kiprdf.meta import indexing
 from tests.nexus.support import code, untouched
 
 SCHEMA = """
@@ -327,6 +328,39 @@ def test_a_link_about_a_link_is_found_by_its_predicate(nexus: kiprdf.Nexus) -> N
         '({type: "Drug", name: "Aspirin"}, "treats", {type: "Book", name: "Atlas"})) } }'
     )
     assert links(nexus, "cites") == ["cites"]
+
+
+# What is noted of writes until the next SEARCH
+
+
+@pytest.mark.parametrize("kept", [1_000, 3, 0])
+def test_what_several_writes_leave_is_found(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(indexing, "KEPT_ELEMENTS", kept)
+    assert names(nexus, "red") == []
+    for name in ("A", "B", "C", "D"):
+        put(nexus, name, note="red")
+        link(nexus, name, "cites", "Atlas", note="red")
+    put(nexus, "A", note="green", more="red")
+    put(nexus, "A", note="blue")
+    nexus.execute('DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug", name: "B"} }')
+    nexus.execute('DELETE ATTRIBUTES {"note"} FROM ?d WHERE { ?d {type: "Drug", name: "C"} }')
+    nexus.execute(
+        'MERGE CONCEPT ?old INTO ?new WHERE { ?old {type: "Drug", name: "C"} '
+        '?new {type: "Drug", name: "D"} }'
+    )
+    assert (names(nexus, "red"), names(nexus, "blue")) == (["A", "D"], ["A"])
+    assert links(nexus, "red") == ["cites", "cites"]
+    assert nexus.check()["index"] == "sound"
+
+
+def test_a_deleted_concept_that_comes_again_is_found_as_it_is_now(nexus: kiprdf.Nexus) -> None:
+    assert names(nexus, "red") == []
+    put(nexus, "A", note="red")
+    nexus.execute('DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug", name: "A"} }')
+    put(nexus, "A", note="blue")
+    assert (names(nexus, "red"), names(nexus, "blue")) == ([], ["A"])
 
 
 def test_concepts_and_links_are_two_kinds(nexus: kiprdf.Nexus) -> None:

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from kiprdf.search import IndexRow, Kind, TextIndex
+from kiprdf.search import IndexRow, Kind, TextIndex, index
+
+
+@pytest.fixture(params=["ranked in Python", "ranked by the file"], autouse=True)
+def ranking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What finds few rows is ranked in another way than what finds many, and ranks the same."""
+    if request.param == "ranked by the file":
+        monkeypatch.setattr(index, "FEW", 0)
 
 
 def concept(
