@@ -35,16 +35,18 @@ Node: TypeAlias = NamedNode | BlankNode
 Term: TypeAlias = NamedNode | BlankNode | Literal | Triple
 Statement = TypeVar("Statement", Triple, Quad)
 
+_AHEAD = 2
+"""How many columns are read ahead: each is as large as the text that becomes of it."""
 _DEFAULT = DefaultGraph()
 _ANY = (Variable("subject"), Variable("predicate"), Variable("object"))
 
 
-Column: TypeAlias = tuple[list[str], list[Any]]
-"""The subjects of the triples of a predicate, in SPARQL, and their objects."""
+Column: TypeAlias = tuple[list[str], list[str]]
+"""The subjects of the triples of a predicate and their objects, in SPARQL."""
 
 
 class Columns(Protocol):
-    """Triples that are read predicate by predicate, their objects in a form of their own."""
+    """Triples that are read predicate by predicate."""
 
     def predicates(self) -> list[NamedNode]:
         """What is said."""
@@ -55,18 +57,12 @@ class Columns(Protocol):
     def reading(self) -> AbstractContextManager[Reading]:
         """A way to read several columns."""
 
-    def term(self, value: Any) -> Term:
-        """The term of an object, as it is spelled where it comes from."""
-
-    def parts(self, value: Any) -> tuple[str, str, Any] | None:
-        """Subject and predicate of a triple term, in SPARQL, and its object; None for others."""
-
     def named(self) -> Iterable[str]:
         """The IRIs of the subjects, those of propositions perhaps left out."""
 
 
 class Reading:
-    """Columns one after the other: the next is begun when one is taken.
+    """Columns one after the other: the next but one is begun when one is taken.
 
     The engine writes its texts while Python puts the column before into lines.
     """
@@ -90,8 +86,7 @@ class Reading:
         return found
 
     def _go_on(self) -> None:
-        # One ahead, and no more: a column is as large as the text that becomes of it.
-        if self._waiting and not self._begun:
+        while self._waiting and len(self._begun) < _AHEAD:
             predicate = next(iter(self._waiting))
             del self._waiting[predicate]
             self._begun[predicate] = self._begin(predicate)
@@ -154,24 +149,20 @@ class Staged:
 
     def predicates(self) -> list[NamedNode]:
         table = self._table(_ANY[1:2], None, distinct=True)
-        return [NamedNode(text[1:-1]) for text in table.split("\n")[1:-1]]
+        return [NamedNode(text[1:-1]) for text in table.decode().split("\n")[1:-1]]
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
-        with ThreadPoolExecutor(1) as beside:
-            yield Reading(lambda predicate: beside.submit(self.column, predicate).result)
+        with ThreadPoolExecutor(_AHEAD) as beside:
+
+            def begin(predicate: NamedNode) -> Callable[[], Column]:
+                table = beside.submit(self._table, (_ANY[0], _ANY[2]), predicate, distinct=False)
+                return lambda: _split(table.result())
+
+            yield Reading(begin)
 
     def column(self, predicate: NamedNode) -> Column:
-        # To split once is faster than line by line; neither part holds a tab or a line end.
-        table = self._table((_ANY[0], _ANY[2]), predicate, distinct=False)
-        cells = table.replace("\n", "\t").split("\t")
-        return cells[2:-1:2], cells[3:-1:2]
-
-    def term(self, value: str) -> Term:
-        return term_of(value)
-
-    def parts(self, value: str) -> tuple[str, str, str] | None:
-        return parts_of(value)
+        return _split(self._table((_ANY[0], _ANY[2]), predicate, distinct=False))
 
     def is_repeated(self, predicate: NamedNode) -> bool:
         """Whether a subject has several triples of a predicate."""
@@ -183,21 +174,21 @@ class Staged:
 
     def subject_texts(self) -> list[str]:
         """What there is a triple of, in SPARQL: a text is written faster than a term is made."""
-        return self._table(_ANY[:1], None, distinct=True).split("\n")[1:-1]
+        return self._table(_ANY[:1], None, distinct=True).decode().split("\n")[1:-1]
 
     def lines(self, predicate: NamedNode) -> list[str]:
         """The subject and the object of each triple of a predicate in SPARQL, with a tab between.
 
         A tab or a line end in a string is escaped there, as are quotes.
         """
-        return self._table((_ANY[0], _ANY[2]), predicate, distinct=False).split("\n")[1:-1]
+        return self._table((_ANY[0], _ANY[2]), predicate, distinct=False).decode().split("\n")[1:-1]
 
     def _table(
         self, variables: tuple[Variable, ...], predicate: NamedNode | None, *, distinct: bool
-    ) -> str:
+    ) -> bytes:
         """The answer to a query as a text, a row a line behind the names of the columns."""
         found = self.engine.query(_select(variables, predicate, distinct=distinct))
-        return cast(bytes, cast(Any, found).serialize(format=QueryResultsFormat.TSV)).decode()
+        return cast(bytes, cast(Any, found).serialize(format=QueryResultsFormat.TSV))
 
     def objects(self, predicate: NamedNode) -> list[Term]:
         """The values under a predicate, each once."""
@@ -227,6 +218,12 @@ def _select(variables: tuple[Variable, ...], predicate: NamedNode | None, *, dis
     return render(algebra.Select(variables, algebra.BGP((pattern,)), distinct=distinct))
 
 
+def _split(table: bytes) -> Column:
+    # To split once is faster than line by line; neither part holds a tab or a line end.
+    cells = table.decode().replace("\n", "\t").split("\t")
+    return cells[2:-1:2], cells[3:-1:2]
+
+
 class Listed:
     """Triples that are in no engine, which would put some literals into its own spelling."""
 
@@ -244,15 +241,9 @@ class Listed:
 
     def column(self, predicate: NamedNode) -> Column:
         triples = self._lists[predicate]
-        return [str(triple.subject) for triple in triples], [triple.object for triple in triples]
-
-    def term(self, value: Term) -> Term:
-        return value
-
-    def parts(self, value: Term) -> tuple[str, str, Term] | None:
-        if not isinstance(value, Triple):
-            return None
-        return str(value.subject), str(value.predicate), value.object
+        # Once for each value: many triples may share a long one.
+        texts = {value: text_of(value) for value in {triple.object for triple in triples}}
+        return [str(triple.subject) for triple in triples], [texts[t.object] for t in triples]
 
     def named(self) -> Iterable[str]:
         every = (triple for triples in self._lists.values() for triple in triples)
@@ -260,6 +251,11 @@ class Listed:
 
 
 # Texts ----------------------------------------------------------------------------------------
+
+
+def text_of(term: Term) -> str:
+    """A term in SPARQL, from which ``term_of`` makes the same."""
+    return f"<<( {' '.join(map(text_of, term))} )>>" if isinstance(term, Triple) else str(term)
 
 
 def node_of(text: str) -> Node:

@@ -14,7 +14,7 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, Tripl
 import kiprdf
 from kiprdf.interchange.formats import lengths, parsing, turtle
 from kiprdf.interchange.formats.layout import Output
-from kiprdf.interchange.staged import Listed, Reading, Staged, Term
+from kiprdf.interchange.staged import Listed, Reading, Staged, Term, term_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import demonstration
@@ -230,7 +230,14 @@ def test_a_term_of_a_column_is_that_of_the_engine() -> None:
         (of_engine,) = (triple.object for triple in found.match(None, None))
         subjects, values = found.column(NamedNode("urn:p"))
         assert subjects == ["<urn:s>"]
-        assert list(map(found.term, values)) == [of_engine], term
+        assert list(map(term_of, values)) == [of_engine], term
+
+
+def test_a_term_that_is_in_no_engine_stays_what_it_is() -> None:
+    for term in terms():
+        listed = Listed([Triple(NamedNode("urn:s"), NamedNode("urn:p"), term)])
+        subjects, values = listed.column(NamedNode("urn:p"))
+        assert (subjects, list(map(term_of, values))) == (["<urn:s>"], [term])
 
 
 def test_a_dataset_of_texts_is_written_like_one_of_terms() -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, parse
 
 import kiprdf
 from kiprdf.interchange.formats.turtle import Profile, read, write
@@ -338,3 +338,22 @@ def test_a_subject_and_a_proposition_may_have_several_types(profile: Profile) ->
     assert [line.split()[-2] for line in lines if " a <http://example.org/" in line] == [
         f"<http://example.org/{name}>" for _ in range(3) for name in "abc"
     ]
+
+
+def test_a_reifier_of_what_is_not_stated_keeps_its_types() -> None:
+    a, b, c, link = (NamedNode(f"urn:{name}") for name in ("a", "b", "c", "link"))
+    triples = [
+        Triple(link, vocab.REIFIES, Triple(a, b, c)),
+        Triple(link, vocab.REIFIES, Literal("x")),
+        Triple(link, vocab.TYPE, a),
+        Triple(link, vocab.LABEL, Literal("y")),
+    ]
+    text = write(triples, "urn:kip:nexus/", "rdf12")
+    assert text.splitlines()[4:] == [
+        "<urn:link> a <urn:a> ;",
+        '    rdf:reifies "x" ;',
+        "    rdf:reifies <<( <urn:a> <urn:b> <urn:c> )>> ;",
+        '    rdfs:label "y" ;',
+        ".",
+    ]
+    assert {found.triple for found in parse(text, format=RdfFormat.TURTLE)} == set(triples)

@@ -122,9 +122,17 @@ class Names:
         # A local name has no slash, so a link has none unless a namespace is a part of its path.
         is_usual = links and not any(space.startswith(links) for space in self._by_namespace)
         self._unnamed = links if is_usual else None
+        self._unnamed_text = f"<{links}" if is_usual else ()
         self._known: dict[str, str | None] = {}
         self.used: dict[str, str] = {}
         """The namespaces in use so far, by prefix."""
+
+    def node(self, text: str) -> str:
+        """An IRI or a blank node that is written as in SPARQL, as people read it."""
+        is_same = text.startswith(self._unnamed_text) and text.isascii()
+        if is_same or text[0] != "<":
+            return text
+        return self.short(text[1:-1]) or in_full(text[1:-1])
 
     def short(self, iri: str) -> str | None:
         """``prefix:local``, or None when the IRI has to be written in full."""

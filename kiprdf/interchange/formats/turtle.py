@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -30,7 +31,7 @@ from kiprdf.interchange.formats.layout import (
 )
 from kiprdf.interchange.formats.names import Profile, check_profile
 from kiprdf.interchange.formats.profiles import direction, written
-from kiprdf.interchange.staged import Column, Columns, Listed, Term
+from kiprdf.interchange.staged import Column, Columns, Listed, Term, parts_of, term_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import normal
@@ -81,24 +82,24 @@ def gathered(
     with triples.reading() as reading:
         reading.announce([vocab.REIFIES])
         names = sorted(triples.predicates(), key=lambda name: predicate_place(name.value))
-        names = [name for name in names if name != vocab.REIFIES]
         if profile == "rdf12":
             # A line of a fact needs its reifiers, and they the facts.
             reading.announce([name for name in names if name.value.startswith(iris.predicates)])
-        reading.announce(name for name in names if name not in without)
+        reading.announce(name for name in names if name not in without and name != vocab.REIFIES)
         types = with_concept_types(known, triples.named(), iris)
-        writer = _Writer(types, profile, triples, reading.column)
-        writer.add_links(names)
+        writer = _Writer(types, profile, reading.column)
+        if profile == "rdf12":
+            writer.put_links_behind_facts(name for name in names if name != vocab.REIFIES)
+        else:
+            writer.add_statements()
         for predicate in names:
             if predicate not in without:
                 writer.add_lines(predicate)
-    # By their IRIs, or the labels of blank nodes, which have no colon.
-    lines = {text[1:-1] if text[0] == "<" else text[2:]: own for text, own in writer.lines.items()}
-    return Text(lines, writer.names, iris, writer.reifiers)
+    return Text(writer.lines, writer.names, iris, writer.reifiers)
 
 
 class Text:
-    """The lines of a text, by subject."""
+    """The lines of a text, by subject in SPARQL."""
 
     def __init__(
         self, lines: dict[str, list[str]], names: Names, iris: Iris, reifiers: int
@@ -110,8 +111,12 @@ class Text:
 
     def write(self, output: Output) -> None:
         """Write them in their order, once; the prefixes in use stand before them."""
-        subjects = in_order(self._lines, self._iris)
-        beginnings = [_subject(subject, self._names) for subject in subjects]
+        # By their IRIs, or the labels of blank nodes, which have no colon.
+        names = [text[1:-1] if text[0] == "<" else text[2:] for text in self._lines]
+        subjects = [
+            f"<{name}>" if ":" in name else f"_:{name}" for name in in_order(names, self._iris)
+        ]
+        beginnings = [self._names.node(subject) for subject in subjects]
         output.write(_beginning(self._names, self._iris))
         for start in range(0, len(subjects), _SOME):
             end = start + _SOME
@@ -126,26 +131,21 @@ class Text:
         output.count(self._reifiers)
 
 
-def _subject(subject: str, names: Names) -> str:
-    """A subject by its IRI, which has a colon, or its label, which has none."""
-    return names.short(subject) or in_full(subject) if ":" in subject else f"_:{subject}"
-
-
 def _beginning(names: Names, iris: Iris) -> str:
     used = sorted(names.used.items())
     lines = (f"@prefix {name}: {in_full(namespace)} .\n" for name, namespace in used)
     return f"# {header(iris)}\n{''.join(lines)}"
 
 
-class _Known(dict[Any, Any]):
-    """What a function makes of values, each of which comes many times."""
+class _Known(dict[str, str]):
+    """What a function makes of texts, each of which comes many times."""
 
-    def __init__(self, made: Callable[[Any], Any]) -> None:
+    def __init__(self, made: Callable[[str], str]) -> None:
         super().__init__()
         self._made = made
 
-    def __missing__(self, value: Any) -> Any:
-        found = self[value] = self._made(value)
+    def __missing__(self, text: str) -> str:
+        found = self[text] = self._made(text)
         return found
 
 
@@ -153,67 +153,78 @@ class _Writer:
     """Puts triples into lines, predicate by predicate: there are few different ones of each."""
 
     def __init__(
-        self,
-        names: Names,
-        profile: Profile,
-        triples: Columns,
-        column: Callable[[NamedNode], Column],
+        self, names: Names, profile: Profile, column: Callable[[NamedNode], Column]
     ) -> None:
         self.names = names
-        self._triples = triples
         self._column = column
         self.lines: dict[str, list[str]] = defaultdict(list)
         self.reifiers = 0
-        self._facts: dict[NamedNode, Column] = {}
-        self._behind: dict[str, dict[tuple[str, Any], list[str]]] = {}
-        # What stands in many facts.
-        self._nodes = _Known(self._node)
-        self._ends = _Known(lambda value: self.term(triples.term(value)))
+        self._begun: dict[NamedNode, tuple[Column, list[str]]] = {}
         self._is_rdf12 = profile == "rdf12"
 
-    def add_links(self, predicates: list[NamedNode]) -> None:
-        """Put what reifies facts into the words of the profile, before all other lines.
+    # What reifies facts -----------------------------------------------------------------------
 
-        The facts have some of the predicates.
-        """
+    def add_statements(self) -> None:
+        """Put what reifies facts into the words of rdf11, before all other lines."""
         links, values = self._column(vocab.REIFIES)
-        facts = list(map(self._triples.parts, values))
-        reified = {fact[1] for fact in facts if fact is not None}
-        stated = self._stated(reified, predicates) if self._is_rdf12 else {}
-        others: list[tuple[str, Any]] = []
-        for link, value, fact in zip(links, values, facts, strict=True):
-            if fact is None:
-                others.append((link, value))
-            elif not self._is_rdf12:
-                self.lines[link].append(self._statement(fact))
-            elif (ends := fact[::2]) in stated.get(fact[1], ()):
-                behind = self._behind.setdefault(fact[1], {})
-                behind.setdefault(ends, []).append(self._node(link))
-                self.reifiers += 1
+        if not any(map(parts_of, values)):
+            # No word of a statement is used.
+            self._begin_reifiers(list(zip(links, values, strict=True)))
+            return
+        typed, of, says, what = self._parts
+        # What stands in many facts.
+        nodes = _Known(self.names.node)
+        ends = _Known(lambda value: self.term(term_of(value)))
+        lines = self.lines
+        others = []
+        for link, value in zip(links, values, strict=True):
+            if fact := parts_of(value):
+                subject, predicate, end = fact
+                lines[link].append(
+                    f"{typed}{of}{nodes[subject]} ;\n"
+                    f"{says}{nodes[predicate]} ;\n{what}{ends[end]} ;\n"
+                )
             else:
-                # Without a fact of its own in the graph it cannot stand behind it.
                 others.append((link, value))
-        if others:
-            self._add(vocab.REIFIES, others, is_sorted=False)
+        self._begin_reifiers(others)
 
-    def _stated(
-        self, reified: set[str], predicates: list[NamedNode]
-    ) -> dict[str, set[tuple[str, Any]]]:
-        """The ends of what is stated, by each predicate of which there are reified facts."""
+    def put_links_behind_facts(self, predicates: Iterable[NamedNode]) -> None:
+        """Put what reifies facts behind their lines, as rdf12 has it; the facts have predicates."""
+        links, values = self._column(vocab.REIFIES)
+        written = list(map(self.names.node, links))
+        behind = dict(zip(values, written, strict=True))
+        if len(behind) < len(values):
+            # Two links of one fact are a fault, and nearly never there.
+            behind = _all_of_each(values, written)
+        reified = {fact[1] for fact in map(parts_of, behind) if fact}
         for predicate in predicates:
             if str(predicate) in reified:
-                self._facts[predicate] = self._column(predicate)
-        return {str(name): set(zip(*column, strict=True)) for name, column in self._facts.items()}
+                column = self._column(predicate)
+                self._begun[predicate] = column, self._with_links(predicate, column, behind)
+        # Without a fact of its own in the graph a link cannot stand behind it.
+        others = [pair for pair in zip(links, values, strict=True) if pair[1] in behind]
+        self.reifiers = len(links) - len(others)
+        self._begin_reifiers(others)
 
-    def _statement(self, fact: tuple[str, str, Any]) -> str:
-        subject, predicate, value = fact
-        typed, of, says, what = self._parts
-        whose, verb, end = self._nodes[subject], self._nodes[predicate], self._ends[value]
-        return f"{typed}{of}{whose} ;\n{says}{verb} ;\n{what}{end} ;\n"
+    def _with_links(
+        self, predicate: NamedNode, column: Column, behind: dict[str, str]
+    ) -> list[str]:
+        """The lines of facts, with the links that are to stand behind them; these are taken."""
+        line = self._line(predicate)
+        begun = _Known(lambda value: line(value).removesuffix(_CLOSED))
+        verb = f" {predicate} "
+        lines = []
+        for subject, value in zip(*column, strict=True):
+            link = behind.pop(f"<<( {subject}{verb}{value} )>>", None)
+            end = _CLOSED if link is None else f" ~ {link}{_CLOSED}"
+            lines.append(f"{begun[value]}{end}")
+        return lines
 
-    def _node(self, text: str) -> str:
-        """An IRI or a blank node, which SPARQL and Turtle write alike."""
-        return self._iri(text[1:-1]) if text[0] == "<" else text
+    def _begin_reifiers(self, others: list[tuple[str, str]]) -> None:
+        """Let what reifies no fact have lines as other triples have."""
+        column = [link for link, _ in others], [value for _, value in others]
+        lines = list(map(self._line(vocab.REIFIES), column[1])) if others else []
+        self._begun[vocab.REIFIES] = column, lines
 
     @cached_property
     def _parts(self) -> tuple[str, str, str, str]:
@@ -222,51 +233,49 @@ class _Writer:
         of, says, what = (f"{_INDENT}{self.term(part)} " for part in parts)
         return typed, of, says, what
 
+    # Everything else --------------------------------------------------------------------------
+
     def add_lines(self, predicate: NamedNode) -> None:
         """Put a line for each triple of a predicate behind those of its subject."""
-        column = self._facts.pop(predicate, None) or self._column(predicate)
-        subjects, _ = column
-        is_repeated = len(set(subjects)) < len(subjects)
-        self._add(predicate, zip(*column, strict=True), is_sorted=not is_repeated)
+        if predicate in self._begun:
+            (subjects, values), lines = self._begun.pop(predicate)
+        else:
+            subjects, values = self._column(predicate)
+            lines = list(map(_Known(self._line(predicate)).__getitem__, values))
+        if len(set(subjects)) < len(subjects):
+            subjects, values, lines = _permuted(self._order(values), subjects, values, lines)
+        if predicate == vocab.TYPE and self.lines:
+            subjects, lines = self._beside_statements(subjects, values, lines)
+        # A step of the interpreter's for each of them takes twice as long.
+        deque(map(list.append, map(self.lines.__getitem__, subjects), lines), maxlen=0)
 
-    def _add(self, predicate: NamedNode, pairs: Iterable[tuple[str, Any]], is_sorted: bool) -> None:
+    def _line(self, predicate: NamedNode) -> Callable[[str], str]:
+        """What makes a line of a value."""
         verb = "a" if predicate == vocab.TYPE else self.term(predicate)
-        told = _Known(lambda value: self._told(self._triples.term(value)))
-        if not is_sorted:
-            # A subject has its values in their order.
-            order = _Known(lambda value: str(told[value]))
-            pairs = sorted(pairs, key=lambda pair: order[pair[1]])
-        if predicate == vocab.TYPE:
-            pairs = self._beside_statements(pairs, told)
-        known = _Known(lambda value: f"{_INDENT}{verb} {self.term(told[value])} ;\n")
-        lines, behind = self.lines, self._behind.get(str(predicate))
-        if behind is None:
-            for subject, value in pairs:
-                lines[subject].append(known[value])
-            return
-        for pair in pairs:
-            line = known[pair[1]]
-            if links := behind.get(pair):
-                # Two links of one fact are a fault, and nearly never there.
-                told_by = links[0] if len(links) == 1 else " ~ ".join(sorted(links))
-                line = f"{line[:-3]} ~ {told_by} ;\n"
-            lines[pair[0]].append(line)
+        return lambda value: f"{_INDENT}{verb} {self.term(self._told(term_of(value)))}{_CLOSED}"
+
+    def _order(self, values: list[str]) -> list[int]:
+        """A subject has its values in their order."""
+        told = sorted(set(values), key=self._place)
+        place = dict(zip(told, range(len(told)), strict=True))
+        places = list(map(place.__getitem__, values))
+        return sorted(range(len(places)), key=places.__getitem__)
+
+    def _place(self, value: str) -> str:
+        return str(self._told(term_of(value)))
 
     def _beside_statements(
-        self, pairs: Iterable[tuple[str, Any]], told: Mapping[Any, Term]
-    ) -> Iterator[tuple[str, Any]]:
+        self, subjects: list[str], values: list[str], lines: list[str]
+    ) -> tuple[list[str], list[str]]:
         """What gives a type to what is no statement; the types of one join its own."""
-        # As of now: what gets its types in these lines may have several.
-        statements = frozenset(self.lines)
-        for subject, value in pairs:
-            if subject not in statements:
-                yield subject, value
-                continue
-            own = self.lines[subject]
-            typed, of, _, _ = self._parts
-            before = typed if str(told[value]) < str(vocab.STATEMENT) else of
-            line = f"{_INDENT}a {self.term(told[value])} ;\n"
-            own[0] = own[0].replace(before, f"{line}{before}", 1)
+        is_other = [subject not in self.lines for subject in subjects]
+        typed, of, _, _ = self._parts
+        for subject, value, line, other in zip(subjects, values, lines, is_other, strict=True):
+            if not other:
+                own = self.lines[subject]
+                before = typed if self._place(value) < str(vocab.STATEMENT) else of
+                own[0] = own[0].replace(before, f"{line}{before}", 1)
+        return list(compress(subjects, is_other)), list(compress(lines, is_other))
 
     def _told(self, value: Term) -> Term:
         """A value as it is written: in our spelling, the engine has its own, and in the profile."""
@@ -297,3 +306,15 @@ class _Writer:
 
     def _iri(self, iri: str) -> str:
         return self.names.short(iri) or in_full(iri)
+
+
+def _all_of_each(values: list[str], links: list[str]) -> dict[str, str]:
+    """Each value with all its links in their order, as one text."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for value, link in zip(values, links, strict=True):
+        found[value].append(link)
+    return {value: " ~ ".join(sorted(own)) for value, own in found.items()}
+
+
+def _permuted(order: list[int], *lists: list[str]) -> list[list[str]]:
+    return [list(map(own.__getitem__, order)) for own in lists]
