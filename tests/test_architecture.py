@@ -49,7 +49,16 @@ def test_only_the_text_module_writes_sparql() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["rdflib", "typer", "rich", "numpy", "pydantic", "xml", "kiprdf.interchange.formats.parsing"],
+    [
+        "rdflib",
+        "typer",
+        "rich",
+        "numpy",
+        "pydantic",
+        "pyparsing",
+        "xml",
+        "kiprdf.interchange.formats.parsing",
+    ],
 )
 def test_import_kiprdf_leaves_slow_libraries_alone(module: str) -> None:
     code = f"import sys, kiprdf; sys.exit({module!r} in sys.modules)"

@@ -2,8 +2,8 @@
 
 In order: ``ast`` (the nodes), ``limits`` (budgets), ``names`` (identifiers), ``values`` (the
 scanner), ``elements`` and ``grammar`` (pyparsing), ``readers`` (the grammar as functions),
-``hints`` (what to do about a fault), ``parser`` (text to tree), ``parameters`` (placeholders
-filled in the tree), ``printer`` (tree to text).
+``hints`` (what to do about a fault), ``commands`` (what is read by the grammar), ``parser`` (text
+to tree), ``parameters`` (placeholders filled in the tree), ``printer`` (tree to text).
 """
 
 from kiprdf.language.parameters import Template, bind

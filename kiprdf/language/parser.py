@@ -1,4 +1,4 @@
-"""Text to tree: ``parse``. Budgets first, then the grammar, then the error in KIP's words."""
+"""Text to tree: ``parse``. Budgets first, then the grammar."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ import itertools
 import re
 import sys
 from contextlib import nullcontext
-from threading import Lock
-from typing import cast
-
-import pyparsing as pp
 
 from kiprdf import collector
 from kiprdf.errors import KipError
-from kiprdf.language import ast, grammar, limits, values
-from kiprdf.language.hints import ending_hint, syntax_hint
-from kiprdf.language.readers import Reader, Readers
+from kiprdf.language import ast, limits
 from kiprdf.source import Span
 
 # A string that is not closed is one token too, or each quote in it would be tried in vain.
@@ -25,14 +19,10 @@ _STRUCTURE = re.compile(rf"{_QUOTED.pattern}|[][{{}}()]|!(?!=)", re.DOTALL)
 _STEPS = {**dict.fromkeys(b"([{", 1), **dict.fromkeys(b")]}", -1), **dict.fromkeys(b'"!', 0)}
 _NO_MARKS = bytes(set(range(256)) - _STEPS.keys())
 _NEGATIONS = re.compile(b"!+")
-_FIRST_WORD = re.compile(r"[A-Za-z_]*")
 # A level of nesting costs the readers up to ten Python frames, and the stages behind them fewer;
 # Python's usual limit is 1 000 in all, of which the caller may have used many.
 _FRAMES_A_LEVEL = 30
 _ROOMY_DEPTH = 10
-_readers = Readers()
-_made: dict[str, Reader] = {}
-_making = Lock()
 
 
 def parse(text: str, *, limit_size: bool = True) -> ast.Command:
@@ -56,27 +46,10 @@ def _parse(text: str, limit_size: bool) -> ast.Command:
         _check_size(text)
     bare = _blanked(text)
     _make_room(_check_nesting(bare, limits.NESTING if limit_size else limits.CAPSULE_NESTING))
-    start = values.skip_space(bare, 0)
-    word = cast(re.Match[str], _FIRST_WORD.match(bare, start)).group()
-    if word not in grammar.COMMANDS:
-        raise grammar.unknown_command(word, start)
-    parts: list[ast.Command] = []
-    try:
-        end = _reader(word)(bare, start, parts)
-    except pp.ParseBaseException as fault:
-        raise _in_our_words(bare, fault, word) from None
-    if end < len(bare):
-        raise _trailing(bare, end, word)
-    (command,) = parts
-    return command
+    # Imported when a command comes, since not every process that imports kiprdf reads one.
+    from kiprdf.language.commands import read
 
-
-def _reader(word: str) -> Reader:
-    """The reader of a command, made when the first such command comes: it takes milliseconds."""
-    if word not in _made:
-        with _making:
-            _made[word] = _readers.of(grammar.COMMANDS[word])
-    return _made[word]
+    return read(bare)
 
 
 def _check_size(text: str) -> None:
@@ -131,22 +104,3 @@ def _make_room(depth: int) -> None:
     wanted = 1_000 + depth * _FRAMES_A_LEVEL
     if depth > _ROOMY_DEPTH and sys.getrecursionlimit() < wanted:
         sys.setrecursionlimit(wanted)
-
-
-def _trailing(bare: str, offset: int, word: str) -> KipError:
-    following = cast(re.Match[str], _FIRST_WORD.match(bare, offset)).group()
-    span = Span(offset, offset + max(1, len(following)))
-    if following in grammar.COMMANDS:
-        hint = "Send several commands as the list `commands`; only UPSERT blocks may share a text."
-        return KipError("KIP_1001", "A second command stands in the same text.", hint, span)
-    found = values.describe_token(bare, offset)
-    message = f"Expected the end of the command, found {found}."
-    return KipError("KIP_1001", message, ending_hint(bare, offset, word), span)
-
-
-def _in_our_words(bare: str, fault: pp.ParseBaseException, word: str) -> KipError:
-    offset = values.skip_space(bare, fault.loc)
-    expected = fault.msg.removeprefix("Expected ").strip().rstrip(",")
-    message = f"Expected {expected}, found {values.describe_token(bare, offset)}."
-    hint = syntax_hint(bare, offset, expected, word)
-    return KipError("KIP_1001", message, hint, values.token_span(bare, offset))
