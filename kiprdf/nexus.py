@@ -798,7 +798,7 @@ class Nexus(LinkedData):
             if dry_run:
                 return _dry(receipt)
             delta = draft.delta()
-            self._apply(replace(delta, records=records or {}))
+            self._apply(replace(delta, records=records) if records else delta)
             return receipt
 
     def _draft(self, command: ast.Manipulation, draft: Draft) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from kiprdf import nexus
 from kiprdf.kql import find
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
-from kiprdf.rdf import iris
 
 
 @contextmanager
@@ -23,7 +22,6 @@ def no_shortcuts() -> Iterator[None]:
         patch.setattr(nexus.Nexus, "_quick", lambda *_: None)
         patch.setattr(nexus.Nexus, "_catalog", lambda self: read_catalog(self._store))
         patch.setattr(find, "walk", lambda *_: None)
-        patch.setattr(iris, "_name", iris._name.__wrapped__)
         yield
 
 

@@ -23,6 +23,8 @@ from kiprdf.store import Delta, Store, Written
 
 Clock: TypeAlias = Callable[[], datetime]
 Term: TypeAlias = Literal | NamedNode
+Fact: TypeAlias = tuple[NamedNode, str, NamedNode]
+"""Subject, predicate and object of a proposition."""
 _FIRST = to_term(1)
 
 
@@ -70,7 +72,8 @@ class Draft:
     """Where in the command an element is written, for errors."""
     _known: set[NamedNode] = field(default_factory=set)
     """What the store was found to hold, and nobody has looked into."""
-    _new_links: dict[Triple, NamedNode] = field(default_factory=dict)
+    _ids: dict[NamedNode, str] = field(default_factory=dict)
+    _new_links: dict[Fact, NamedNode] = field(default_factory=dict)
     _moved_to: dict[NamedNode, list[NamedNode]] = field(default_factory=dict)
 
     # Elements ---------------------------------------------------------------------------------
@@ -95,6 +98,13 @@ class Draft:
             self._known.add(node)
         return True
 
+    def id(self, node: NamedNode) -> str:
+        """The KIP id of an element, which a new one needs for each of its links."""
+        found = self._ids.get(node)
+        if found is None:
+            found = self._ids[node] = self.store.iris.id(node)
+        return found
+
     def concept(self, type: str, name: str) -> Element:
         """The concept of a name, created where there is none."""
         node = self.store.iris.concept(type, name)
@@ -111,25 +121,25 @@ class Draft:
 
     def find_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode | None:
         """The proposition that states a fact, in the draft or in the store."""
-        return self._link_of(self._triple(subject, predicate, object_))
+        return self._link_of((subject, predicate, object_))
 
-    def _link_of(self, fact: Triple) -> NamedNode | None:
+    def _link_of(self, fact: Fact) -> NamedNode | None:
         node = self._new_links.get(fact)
-        if node is None and not (self._is_new(fact.subject) or self._is_new(fact.object)):
-            node = link_of(self.store, fact)
+        if node is None and not (self._is_new(fact[0]) or self._is_new(fact[2])):
+            node = link_of(self.store, self._triple(*fact))
         return node if node is not None and self._states(node, fact) else None
 
-    def _is_new(self, end: object) -> bool:
+    def _is_new(self, end: NamedNode) -> bool:
         """Whether an end was created by the statement: then the store states nothing of it."""
-        edit = self.edits.get(cast(NamedNode, end))
+        edit = self.edits.get(end)
         return edit is not None and edit.before is None
 
-    def _states(self, node: NamedNode, fact: Triple) -> bool:
+    def _states(self, node: NamedNode, fact: Fact) -> bool:
         """Whether a proposition that stated a fact still does."""
         edit = self.edits.get(node)
         if node in self.deleted:
             return False
-        return edit is None or self._fact(cast(Proposition, edit.after)) == fact
+        return edit is None or _ends(cast(Proposition, edit.after)) == fact
 
     def links_at(self, node: NamedNode) -> list[Proposition]:
         """The propositions that have a node as subject or object, as the draft has them."""
@@ -145,13 +155,13 @@ class Draft:
     def repoint(self, link: Proposition, subject: NamedNode, object_: NamedNode) -> None:
         """Give a proposition other ends; no proposition of the draft states the new fact."""
         link.subject, link.object = subject, object_
-        self._new_links[self._fact(link)] = link.node
+        self._new_links[_ends(link)] = link.node
         for end in (subject, object_):
             self._moved_to.setdefault(end, []).append(link.node)
 
     def link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> Element:
         """The proposition that states a fact, created where there is none."""
-        fact = self._triple(subject, predicate, object_)
+        fact = (subject, predicate, object_)
         node = self._link_of(fact)
         if node is not None:
             found = self.element(node)
@@ -168,7 +178,7 @@ class Draft:
         iris = self.store.iris
         salt = 0
         while True:
-            digits = proposition_digits(iris.id(subject), predicate, iris.id(object_), salt)
+            digits = proposition_digits(self.id(subject), predicate, self.id(object_), salt)
             node = iris.proposition(digits, predicate)
             if node not in self.edits and not exists(node, self.store):
                 return node
@@ -255,7 +265,7 @@ class Draft:
         )
 
     def _fact(self, element: Proposition) -> Triple:
-        return self._triple(element.subject, element.predicate, element.object)
+        return self._triple(*_ends(element))
 
     def _triple(self, subject: NamedNode, predicate: str, object_: NamedNode) -> Triple:
         return Triple(subject, self.store.iris.predicate(predicate), object_)
@@ -271,6 +281,10 @@ class Draft:
         facts = self.store.match(None, element.node, None)
         links = (link_of(self.store, fact) for fact in list(facts))
         return [link for link in links if link is not None]
+
+
+def _ends(element: Proposition) -> Fact:
+    return element.subject, element.predicate, element.object
 
 
 def copied(element: Element) -> Element:

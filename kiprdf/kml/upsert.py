@@ -27,11 +27,10 @@ def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
     statement = _Statement(draft)
     for block in command.blocks:
         statement.block(block)
-    iris = draft.store.iris
     return {
         "blocks": len(command.blocks),
-        "upsert_concept_nodes": [iris.id(node) for node in statement.concepts],
-        "upsert_proposition_links": [iris.id(node) for node in statement.propositions],
+        "upsert_concept_nodes": list(map(draft.id, statement.concepts)),
+        "upsert_proposition_links": list(map(draft.id, statement.propositions)),
     }
 
 

@@ -18,7 +18,6 @@ from kiprdf.kql.fetches import Fetched
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.language.values import is_number
-from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, canonical_json, to_json
 from kiprdf.store.base import Row
 
@@ -105,8 +104,7 @@ class _Answers:
         return _known(index, lambda node: self._reader.value(node, path.field, path.key))
 
     def _name(self, node: NamedNode) -> str | None:
-        name = self._reader.iris.name(node.value)
-        return name.name if isinstance(name, ConceptName) else None
+        return self._reader.iris.concept_name(node.value)
 
     # Without aggregates -----------------------------------------------------------------------
 

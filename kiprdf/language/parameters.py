@@ -89,7 +89,7 @@ class Template(Generic[C]):
                 attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
                 metadata=_assignments(bound.metadata, "SET METADATA"),
             )
-        if not (self._is_sound and values.is_encodable(_survey(tuple(filled))[0])):
+        if not (self._is_sound and all(map(_is_encodable, filled))):
             # Which one is at fault, and how, depends on its place.
             _check_characters(bound)
         return bound
@@ -115,6 +115,12 @@ def _survey(node: ast.Node | tuple[ast.Node, ...]) -> tuple[str, set[str]]:
         elif kind in _READ_PARTS:
             waiting.append(_READ_PARTS[kind](part))
     return "\n".join(texts), names
+
+
+def _is_encodable(value: ast.Value) -> bool:
+    if isinstance(value, ast.Scalar):
+        return not isinstance(value.value, str) or values.is_encodable(value.value)
+    return values.is_encodable(_survey(value)[0])
 
 
 def _assignments(found: Any, what: str) -> ast.Assignments | None:
@@ -183,14 +189,15 @@ def _framed(node: Any) -> _Frame | None:
 def _bind(frame: _Frame, parameters: Mapping[str, Any], filled: list[ast.Value]) -> Any:
     """Rebuild the parts of a tree that hold placeholders, and share the others."""
     node = frame.node
-    if isinstance(node, ast.Placeholder):
+    if not frame.holes:
         value = _filled(node, parameters)
         filled.append(value)
         return value
     parts = list(frame.parts)
     for place, inner in frame.holes:
         parts[place] = _bind(inner, parameters, filled)
-    return tuple(parts) if type(node) is tuple else type(node)(*parts, span=node.span)
+    kind = type(node)
+    return tuple(parts) if kind is tuple else kind(*parts, span=node.span)
 
 
 def _filled(node: ast.Placeholder, parameters: Mapping[str, Any]) -> ast.Value:
@@ -214,12 +221,12 @@ def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
     Dictionaries with string keys, lists, tuples, strings, finite numbers of 64 bits, booleans and
     None are JSON; anything else is KIP_1001.
     """
-    if depth > limits.NESTING or (depth == limits.NESTING and isinstance(value, list | Mapping)):
-        message = f"A value nests deeper than {limits.NESTING} levels."
-        raise KipError("KIP_4002", message, "Flatten the value.", span)
     if isinstance(value, str):
         values.check_length(value, span)
         return ast.Scalar(str(value), span=span)
+    if depth > limits.NESTING or (depth == limits.NESTING and isinstance(value, list | Mapping)):
+        message = f"A value nests deeper than {limits.NESTING} levels."
+        raise KipError("KIP_4002", message, "Flatten the value.", span)
     if value is None or isinstance(value, bool):
         return ast.Scalar(value, span=span)
     if isinstance(value, int | float):

@@ -150,11 +150,32 @@ class Iris:
         if iri.startswith(self.propositions):
             match = _LINK_PATH.fullmatch(iri, len(self.propositions))
             return PropositionName(*match.groups()) if match else None
-        return _name(self.base, iri)
+        if not iri.startswith(self.base):
+            return None
+        type, _, name = iri[len(self.base) :].partition("/")
+        if "%" in iri:
+            try:
+                type, name = decode(type), decode(name)
+            except UnicodeDecodeError:
+                return None
+        # To remember it would take as long, and longer in a large nexus.
+        return ConceptName(type, name) if name else None
+
+    def concept_name(self, iri: str) -> str | None:
+        """The name of the concept that an IRI stands for, or None when it is no concept's."""
+        if "%" in iri or not iri.startswith(self.base) or iri.startswith(self.propositions):
+            name = self.name(iri)
+            return name.name if isinstance(name, ConceptName) else None
+        # What has nothing to decode is read faster than remembered.
+        return iri[len(self.base) :].partition("/")[2] or None
 
     def id(self, node: NamedNode) -> str:
         """The KIP id of an element of this nexus."""
-        name = self.name(node.value)
+        iri = node.value
+        if "%" not in iri and iri.startswith(self.base) and not iri.startswith(self.propositions):
+            # Nothing to decode: most ids, and each write needs several.
+            return f"C:{iri[len(self.base) :]}"
+        name = self.name(iri)
         assert name is not None, node
         return name.id
 
@@ -173,19 +194,6 @@ class Iris:
 @lru_cache(maxsize=65_536)
 def _concept(base: str, type: str, name: str) -> NamedNode:
     return NamedNode(f"{base}{encode(type)}/{encode(name)}")
-
-
-@lru_cache(maxsize=65_536)
-def _name(base: str, iri: str) -> ElementName | None:
-    if not iri.startswith(base):
-        return None
-    first, slash, rest = iri[len(base) :].partition("/")
-    if not slash or not rest:
-        return None
-    try:
-        return ConceptName(decode(first), decode(rest))
-    except UnicodeDecodeError:
-        return None
 
 
 def base_fault(base: str) -> str | None:

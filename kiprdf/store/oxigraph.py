@@ -324,7 +324,7 @@ class OxigraphStore:
         It cannot remove the number of the commit before, which goes afterwards: until then, and
         after a crash, the higher one holds (docs/decisions/039). What stays there is returned.
         """
-        self.engine.extend(itertools.chain(map(_as_quad, added), notes))
+        self.engine.extend(itertools.chain(itertools.starmap(Quad, added), notes))
         try:
             for quad in stale:
                 self.engine.remove(quad)
@@ -396,10 +396,6 @@ def _drop_stale(engine: Engine) -> None:
 
 def _note(key: NamedNode, value: Literal) -> Quad:
     return Quad(vocab.BOOKKEEPING, key, value, vocab.BOOKKEEPING)
-
-
-def _as_quad(statement: Written) -> Quad:
-    return Quad(*statement)
 
 
 def _record(key: str) -> NamedNode:
