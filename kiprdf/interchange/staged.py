@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
@@ -112,6 +112,7 @@ class Staged:
         self.engine = engine
         self._counts: dict[NamedNode, Counts] | None = None
         self._objects: dict[NamedNode, list[Term]] = {}
+        self._begun: dict[NamedNode | None, Future[list[str]]] = {}
 
     @classmethod
     def of(cls, quads: Iterable[Quad]) -> Staged:
@@ -156,13 +157,13 @@ class Staged:
         with ThreadPoolExecutor(_AHEAD) as beside:
 
             def begin(predicate: NamedNode) -> Callable[[], Column]:
-                table = beside.submit(self._table, (_ANY[0], _ANY[2]), predicate, distinct=False)
+                table = beside.submit(self._table, _ANY[::2], predicate, distinct=False)
                 return lambda: _split(table.result())
 
             yield Reading(begin)
 
     def column(self, predicate: NamedNode) -> Column:
-        return _split(self._table((_ANY[0], _ANY[2]), predicate, distinct=False))
+        return _split(self._table(_ANY[::2], predicate, distinct=False))
 
     def is_repeated(self, predicate: NamedNode) -> bool:
         """Whether a subject has several triples of a predicate."""
@@ -172,16 +173,34 @@ class Staged:
     def named(self) -> Iterable[str]:
         return (cast(NamedNode, triple.subject).value for triple in self.match(None, vocab.TYPE))
 
+    def look_ahead(self) -> None:
+        """Begin to read what a check of any dataset reads, on a thread of its own.
+
+        Meanwhile values may change; subjects, and what is reified, may not.
+        """
+        beside = ThreadPoolExecutor(1)
+        self._begun = {what: beside.submit(self._lines, what) for what in (None, vocab.REIFIES)}
+        beside.shutdown(wait=False)
+
     def subject_texts(self) -> list[str]:
         """What there is a triple of, in SPARQL: a text is written faster than a term is made."""
-        return self._table(_ANY[:1], None, distinct=True).decode().split("\n")[1:-1]
+        return self._read(None)
 
     def lines(self, predicate: NamedNode) -> list[str]:
         """The subject and the object of each triple of a predicate in SPARQL, with a tab between.
 
         A tab or a line end in a string is escaped there, as are quotes.
         """
-        return self._table((_ANY[0], _ANY[2]), predicate, distinct=False).decode().split("\n")[1:-1]
+        return self._read(predicate)
+
+    def _read(self, what: NamedNode | None) -> list[str]:
+        begun = self._begun.pop(what, None)
+        return self._lines(what) if begun is None else begun.result()
+
+    def _lines(self, what: NamedNode | None) -> list[str]:
+        """The triples of a predicate, or all subjects, a line each."""
+        variables = _ANY[:1] if what is None else _ANY[::2]
+        return self._table(variables, what, distinct=what is None).decode().split("\n")[1:-1]
 
     def _table(
         self, variables: tuple[Variable, ...], predicate: NamedNode | None, *, distinct: bool

@@ -53,6 +53,7 @@ def loaded(text: str, format: Format, tokens: Tokens) -> Staged | None:
     with suppress(SyntaxError, ValueError, OSError, RuntimeError, MemoryError):
         engine.load(_reified(text, tokens), FORMATS[format])
         staged = Staged(engine)
+        staged.look_ahead()
         return None if _has_parts(staged) else staged
     return None
 
