@@ -14,8 +14,8 @@ from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element
-from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element, to_object
+from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, fuse, segment_term
 from kiprdf.semantics.places import Mode, page_size, search_mode, text_of, threshold
@@ -58,12 +58,9 @@ def search(
     least = threshold(command.threshold) or 0.0
     reader = Reader(store)
     scored = ((NamedNode(hit.key), _shown(hit.score)) for hit in hits)
+    found = ((reader.element(node), score) for node, score in scored if score >= least)
     # Beside a writer, the index may know of more than a read-only nexus shows.
-    return [
-        _hit(reader, node, score)
-        for node, score in scored
-        if score >= least and reader.element(node) is not None
-    ]
+    return [_hit(store.iris, element, score) for element, score in found if element is not None]
 
 
 def _ranked(mode: Mode, limit: int, by_words: Ranking, by_meaning: Ranking | None) -> list[Hit]:
@@ -83,9 +80,9 @@ def _shown(score: float) -> float:
     return min(round(score * _MICRO), _MICRO - 1) / _MICRO
 
 
-def _hit(reader: Reader, node: NamedNode, score: float) -> Json:
-    shown = reader.object(node)
-    shown["metadata"] = {**shown.get("metadata", {}), "_score": score}
+def _hit(iris: Iris, element: Element, score: float) -> Json:
+    shown = to_object(iris, element)
+    cast(dict[str, Json], shown.setdefault("metadata", {}))["_score"] = score
     return shown
 
 

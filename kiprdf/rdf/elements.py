@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
@@ -54,13 +54,14 @@ def read_element(
     metadata: Terms = {}
     fact: Triple | None = None
     typed = False
+    value: Any
     for triple in triples:
         predicate, value = triple.predicate, triple.object
         space, key = _place(predicate)
         if space == vocab.ATTRIBUTE:
-            attributes[key] = spelled(cast(Term, value))
+            attributes[key] = spelled(value)
         elif space == vocab.METADATA:
-            metadata[key] = spelled(cast(Term, value))
+            metadata[key] = spelled(value)
         elif predicate == vocab.REIFIES and isinstance(value, Triple):
             fact = value
         elif predicate == vocab.TYPE:

@@ -74,6 +74,8 @@ class TextIndex:
         where it is absent, damaged or of another version.
         """
         self._file = DerivedFile(path, INDEX_VERSION, _create, read_only)
+        self._totals: dict[Kind, int] = {}
+        """How many rows of a kind there are; to count them takes longer the more there are."""
 
     @property
     def commit(self) -> int:
@@ -84,12 +86,14 @@ class TextIndex:
     def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
         """Delete the `removed` keys, put each row in the place of its key's, in one transaction."""
         with self._file.change() as connection:
+            self._totals.clear()
             _delete(connection, removed)
             _put_all(connection, rows, commit)
 
     def rebuild(self, rows: Iterable[IndexRow], commit: int) -> None:
         """Replace everything by the rows, in one transaction."""
         with self._file.change() as connection:
+            self._totals.clear()
             # To drop the tables is much faster than to delete row by row.
             for table in ("about", "element", *KINDS):
                 connection.execute(f"DROP TABLE {table}")
@@ -107,7 +111,9 @@ class TextIndex:
         if not weights:
             raise ValueError(f"The term {term[:50]!r} has no word to search for.")
         with self._file.use() as connection:
-            rows = _rank(connection, kind, weights, type, limit)
+            if kind not in self._totals:
+                self._totals[kind] = _count(connection, kind)
+            rows = _rank(connection, kind, self._totals[kind], weights, type, limit)
             return [Hit(_text(key), score / (1 + score)) for key, score in rows]
 
     def holds(self, rows: Iterable[IndexRow]) -> bool:
@@ -264,6 +270,7 @@ def _match(token: str) -> str:
 def _rank(
     connection: sqlite3.Connection,
     kind: Kind,
+    total: int,
     weights: dict[str, float],
     type: str | None,
     limit: int,
@@ -272,8 +279,8 @@ def _rank(
     table = _table(kind)
     found = connection.execute(_finding(table, len(weights)), (*weights, FEW + 1)).fetchall()
     if len(found) <= FEW:
-        return _rank_few(connection, table, found, weights, type)[:limit]
-    factors = _factors(connection, table, weights)
+        return _rank_few(connection, total, found, weights, type)[:limit]
+    factors = _factors(connection, table, total, weights)
     parameters = [value for expression in factors.items() for value in reversed(expression)]
     wanted = () if type is None else (_blob(type),)
     statement = _ranking(table, len(factors), type is not None)
@@ -282,14 +289,13 @@ def _rank(
 
 def _rank_few(
     connection: sqlite3.Connection,
-    table: str,
+    total: int,
     found: Sequence[tuple[int, int, float]],
     weights: dict[str, float],
     type: str | None,
 ) -> list[tuple[bytes, float]]:
     """Return the same of everything that was found, in which each word's rows are counted."""
     counts = Counter(expression for expression, _, _ in found)
-    total = connection.execute(f"SELECT count(*) FROM {table}_docsize").fetchone()[0]
     factors = [
         weight * _rarity(total, counts[number]) for number, weight in enumerate(weights.values())
     ]
@@ -335,11 +341,17 @@ def _ranking(table: str, expressions: int, is_typed: bool) -> str:
     )
 
 
+def _count(connection: sqlite3.Connection, kind: Kind) -> int:
+    # FTS5's own table of row lengths is the quickest to count.
+    (count,) = connection.execute(f"SELECT count(*) FROM {_table(kind)}_docsize").fetchone()
+    return int(count)
+
+
 def _factors(
-    connection: sqlite3.Connection, table: str, weights: dict[str, float]
+    connection: sqlite3.Connection, table: str, total: int, weights: dict[str, float]
 ) -> dict[str, float]:
     """Return each expression that finds something, and what to multiply its bm25() by."""
-    total, *counts = connection.execute(_counting(table, len(weights)), tuple(weights)).fetchone()
+    counts = connection.execute(_counting(table, len(weights)), tuple(weights)).fetchone()
     found = zip(weights.items(), counts, strict=True)
     return {
         expression: weight * _rarity(total, count) for (expression, weight), count in found if count
@@ -348,10 +360,9 @@ def _factors(
 
 @cache
 def _counting(table: str, expressions: int) -> str:
-    """Return the statement that counts all rows, and those that each expression finds."""
-    part = f", (SELECT count(*) FROM {table} WHERE {table} MATCH ?)"
-    # FTS5's own table of row lengths is the quickest to count.
-    return f"SELECT (SELECT count(*) FROM {table}_docsize)" + part * expressions
+    """Return the statement that counts the rows that each expression finds."""
+    part = f"(SELECT count(*) FROM {table} WHERE {table} MATCH ?)"
+    return f"SELECT {', '.join([part] * expressions)}"
 
 
 def _rarity(total: int, found: int) -> float:

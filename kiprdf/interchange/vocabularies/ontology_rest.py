@@ -123,7 +123,10 @@ class _Places:
                 self._known[node] = _Place(node)
             else:
                 node = min(self._around[node], key=str)
-        place = self._known.get(node, _Place(node))
+        if node not in self._known:
+            # A ring of nodes without a name, which begins nowhere.
+            self._known[node] = _Place(min(path[path.index(node) :], key=str))
+        place = self._known[node]
         self._known.update(dict.fromkeys(path, place))
         return place
 
