@@ -1,4 +1,4 @@
-"""The engine without what it remembers and without walks: every answer must be the same."""
+"""The engine without what it remembers and without short ways: every answer must be the same."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ from kiprdf import nexus
 from kiprdf.kql import find
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
+from kiprdf.meta import indexing
+from kiprdf.search import index
 
 
 @contextmanager
 def no_shortcuts() -> Iterator[None]:
-    """Parse, check and compile each command anew, and ask the store in SPARQL for everything."""
+    """Parse, check and compile each command anew, ask the store in SPARQL for everything, index
+    what is read there, and rank in the file."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nexus, "_parse_again", lambda text: Template(kiprdf.parse(text)))
         patch.setattr(nexus.Nexus, "_quick", lambda *_: None)
         patch.setattr(nexus.Nexus, "_catalog", lambda self: read_catalog(self._store))
         patch.setattr(find, "walk", lambda *_: None)
+        patch.setattr(indexing, "KEPT_ELEMENTS", 0)
+        patch.setattr(index, "FEW", 0)
         yield
 
 
