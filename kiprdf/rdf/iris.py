@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from json.encoder import encode_basestring
 from typing import NamedTuple
 
@@ -130,17 +130,17 @@ class Iris:
     def proposition(self, digits: str, predicate: str) -> NamedNode:
         return NamedNode(f"{self.base}{_PROPOSITION}{digits}/{predicate}")
 
-    @property
+    @cached_property
     def concept_types(self) -> str:
         """What the IRI of every concept type begins with."""
         return f"{self.base}$ConceptType/"
 
-    @property
+    @cached_property
     def predicates(self) -> str:
         """What the IRI of every predicate begins with."""
         return f"{self.base}$PropositionType/"
 
-    @property
+    @cached_property
     def propositions(self) -> str:
         """What the IRI of every proposition begins with."""
         return f"{self.base}{_PROPOSITION}"
