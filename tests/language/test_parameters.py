@@ -246,6 +246,15 @@ def test_deep_value_is_refused(levels: int, code: str | None) -> None:
         assert refused(text, v=value).code == code
 
 
+@pytest.mark.parametrize("leaf", ["x", 1, None, True])
+def test_what_stands_too_deep_in_a_tuple_is_refused(leaf: Any) -> None:
+    value: Any = (leaf,)
+    for _ in range(64):
+        value = [value]
+    text = 'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }'
+    assert refused(text, v=value).code == "KIP_4002"
+
+
 def test_cyclic_value_is_refused() -> None:
     value: list[Any] = []
     value.append(value)

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyoxigraph import Literal, NamedNode, Quad
 
 import kiprdf
+from kiprdf.rdf import vocab
 from tests.interchange import nexuses
 from tests.nexus.support import StoppedClock, dataset, medical
 
@@ -308,3 +310,17 @@ def test_the_library_call_exports_the_whole_selection() -> None:
     with pytest.raises(kiprdf.KipError) as caught:
         medical().export('EXPORT ?x WHERE { ?x {type: "Drug"} } LIMIT 1')
     assert "answer() gives pages" in caught.value.hint
+
+
+def test_an_object_that_other_tools_wrote_is_exported_with_its_keys_in_order() -> None:
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "$ConceptType", name: "D"} } '
+            'CONCEPT { {type: "D", name: "n"} } }'
+        )
+        node = nexus._store.iris.concept("D", "n")
+        value = Literal('{"b": 1, "a": 2}', datatype=vocab.JSON)
+        nexus._store.engine.add(Quad(node, NamedNode(vocab.ATTRIBUTE + "v"), value))
+        assert nexus.check()["faults"] == []
+        found = nexus.execute('EXPORT ?x WHERE { ?x {type: "D"} }')["capsule"]
+        assert "SET ATTRIBUTES {v: {a: 2, b: 1}}" in found
