@@ -57,6 +57,9 @@ class Columns(Protocol):
     def reading(self) -> AbstractContextManager[Reading]:
         """A way to read several columns."""
 
+    def term(self, text: str) -> Term:
+        """The term of a text, as it is spelled where it comes from."""
+
     def named(self) -> Iterable[str]:
         """The IRIs of the subjects, those of propositions perhaps left out."""
 
@@ -165,6 +168,9 @@ class Staged:
     def column(self, predicate: NamedNode) -> Column:
         return _split(self._table(_ANY[::2], predicate, distinct=False))
 
+    def term(self, text: str) -> Term:
+        return term_of(text)
+
     def is_repeated(self, predicate: NamedNode) -> bool:
         """Whether a subject has several triples of a predicate."""
         counts = self.counts()[predicate]
@@ -176,7 +182,8 @@ class Staged:
     def look_ahead(self) -> None:
         """Begin to read what a check of any dataset reads, on a thread of its own.
 
-        Meanwhile values may change; subjects, and what is reified, may not.
+        Meanwhile values may change, and with them the order of the subjects; subjects, and what is
+        reified, may not.
         """
         beside = ThreadPoolExecutor(1)
         self._begun = {what: beside.submit(self._lines, what) for what in (None, vocab.REIFIES)}
@@ -247,6 +254,8 @@ class Listed:
     """Triples that are in no engine, which would put some literals into its own spelling."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
+        self._terms: dict[str, Term] = {}
+        """The values of the column that was read last, which need not be read from their texts."""
         self._lists: dict[NamedNode, list[Triple]] = defaultdict(list)
         for triple in triples:
             self._lists[triple.predicate].append(triple)
@@ -262,7 +271,11 @@ class Listed:
         triples = self._lists[predicate]
         # Once for each value: many triples may share a long one.
         texts = {value: text_of(value) for value in {triple.object for triple in triples}}
+        self._terms = {text: value for value, text in texts.items()}
         return [str(triple.subject) for triple in triples], [texts[t.object] for t in triples]
+
+    def term(self, text: str) -> Term:
+        return self._terms.get(text) or term_of(text)
 
     def named(self) -> Iterable[str]:
         every = (triple for triples in self._lists.values() for triple in triples)

@@ -12,7 +12,7 @@ from kiprdf.language.ast import Field
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, json_map, read_element, to_object
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.rdf.literals import Json, to_json
+from kiprdf.rdf.literals import Json, normal, to_json
 from kiprdf.semantics import Catalog
 from kiprdf.store import Store
 
@@ -32,7 +32,7 @@ class Reader:
         if node not in self._elements:
             budget.check()
             triples = self._store.lookup(node, None, None, sys.maxsize)
-            self._elements[node] = read_element(self.iris, node, triples, spelled=_as_stored)
+            self._elements[node] = read_element(self.iris, node, triples, spelled=_in_order)
         return self._elements[node]
 
     def object(self, node: NamedNode) -> Json:
@@ -77,8 +77,10 @@ class Reader:
         return None if found is None else to_json(cast(Term, found.object))
 
 
-def _as_stored(term: Term) -> Term:
-    return term
+def _in_order(term: Term) -> Term:
+    """A value whose JSON is in our order; how other values are spelled is not seen in JSON."""
+    is_json = isinstance(term, Literal) and term.datatype == vocab.JSON
+    return normal(term) if is_json else term
 
 
 def read_catalog(store: Store) -> Catalog:

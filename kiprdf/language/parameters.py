@@ -221,12 +221,12 @@ def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
     Dictionaries with string keys, lists, tuples, strings, finite numbers of 64 bits, booleans and
     None are JSON; anything else is KIP_1001.
     """
+    if depth == limits.NESTING and isinstance(value, list | tuple | Mapping):
+        message = f"A value nests deeper than {limits.NESTING} levels."
+        raise KipError("KIP_4002", message, "Flatten the value.", span)
     if isinstance(value, str):
         values.check_length(value, span)
         return ast.Scalar(str(value), span=span)
-    if depth > limits.NESTING or (depth == limits.NESTING and isinstance(value, list | Mapping)):
-        message = f"A value nests deeper than {limits.NESTING} levels."
-        raise KipError("KIP_4002", message, "Flatten the value.", span)
     if value is None or isinstance(value, bool):
         return ast.Scalar(value, span=span)
     if isinstance(value, int | float):

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from kiprdf.search.semantic import SemanticIndex
 
 KEPT_ELEMENTS = 1_000
-"""How many noted elements are kept until the index needs them; it reads the others again."""
+KEPT_CHARACTERS = 1_000_000
+"""How many noted elements are kept until the index needs them, and how much text; it reads the
+others again."""
 _VECTORS_FILE = "vectors.sqlite3"
 _log = logging.getLogger(__name__)
 
@@ -46,6 +48,7 @@ class Indexer:
         self._semantic: SemanticIndex | None = None
         self._index: TextIndex | None = None
         self._pending: dict[NamedNode, Element | None] = {}
+        self._kept = 0
         self._noted_from: int | None = None
         self._noted_to: int | None = None
         self._is_outdated = False
@@ -72,7 +75,15 @@ class Indexer:
         self._noted_to = commit
         self._pending.update(dict.fromkeys(delta.touched))
         if len(self._pending) <= KEPT_ELEMENTS:
-            self._pending.update((element.node, element) for element in delta.elements)
+            self._keep(delta.elements)
+
+    def _keep(self, elements: Iterable[Element]) -> None:
+        for element in elements:
+            if element.attributes:
+                self._kept += sum([len(term.value) for term in element.attributes.values()])
+            if self._kept > KEPT_CHARACTERS:
+                return
+            self._pending[element.node] = element
 
     def outdate(self) -> None:
         """Remember that a commit may have touched everything; called under the writer's lock."""
@@ -203,5 +214,6 @@ class Indexer:
     def _forget(self) -> None:
         """Begin anew to note what is touched."""
         self._pending.clear()
+        self._kept = 0
         self._noted_from = self._noted_to = None
         self._is_outdated = False

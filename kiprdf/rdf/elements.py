@@ -48,7 +48,7 @@ def read_element(
 ) -> Element | None:
     """The element a node is, from its triples; None when they say that it is none.
 
-    What its values are spelled like does not matter to whoever only shows them.
+    Of spellings, whoever only shows an element needs no more than the order of keys in JSON.
     """
     attributes: Terms = {}
     metadata: Terms = {}

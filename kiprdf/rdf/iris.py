@@ -173,8 +173,10 @@ class Iris:
         """The KIP id of an element of this nexus."""
         iri = node.value
         if "%" not in iri and iri.startswith(self.base) and not iri.startswith(self.propositions):
-            # Nothing to decode: most ids, and each write needs several.
-            return f"C:{iri[len(self.base) :]}"
+            path = iri[len(self.base) :]
+            if path.partition("/")[2]:
+                # Nothing to decode: most ids, and each write needs several.
+                return f"C:{path}"
         name = self.name(iri)
         assert name is not None, node
         return name.id

@@ -8,7 +8,7 @@ import math
 import os
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, segment, segment_term
 
 # Moves with every change of the schema below or of what a row offers.
-INDEX_VERSION = f"2, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"3, segmenter {SEGMENTER_VERSION}"
 
 # A column's weight stands for that many occurrences of a word in other text.
 WEIGHTS = {"exact": 80.0, "name": 40.0, "aliases": 12.0, "description": 3.0, "text": 1.0}
@@ -28,6 +28,7 @@ PREFIX_WEIGHT = 0.25  # of a longer word, against the whole word
 LONGEST_TERM = 64  # tokens of a term that are looked for
 FEW = 200  # rows that a term may find to be ranked without asking the file twice
 AT_ONCE = 500  # rows that are written by one statement
+AT_ONCE_CHARACTERS = 1_000_000  # of their texts, but for the last row
 KNOWN_TEXT = 200  # characters of a text whose tokens are remembered, if it comes again soon
 
 _COLUMNS = ", ".join(WEIGHTS)
@@ -175,14 +176,27 @@ def _commit(connection: sqlite3.Connection) -> int:
 
 
 def _put_all(connection: sqlite3.Connection, rows: Iterable[IndexRow], commit: int) -> None:
-    remaining = iter(rows)
-    while batch := {row.key: row for row in islice(remaining, AT_ONCE)}:
+    for batch in _batches(rows):
         try:
             _insert(connection, batch.values())
         except sqlite3.IntegrityError:  # few rows are there already
             _delete(connection, batch)
             _insert(connection, batch.values())
     connection.execute("UPDATE about SET store_commit = ?", (commit,))
+
+
+def _batches(rows: Iterable[IndexRow]) -> Iterator[dict[str, IndexRow]]:
+    """The rows, the last of each key, by as many as are written at once."""
+    batch: dict[str, IndexRow] = {}
+    characters = 0
+    for row in rows:
+        batch[row.key] = row
+        characters += len(row.description) + len(row.text) + sum(map(len, row.aliases))
+        if len(batch) == AT_ONCE or characters > AT_ONCE_CHARACTERS:
+            yield batch
+            batch, characters = {}, 0
+    if batch:
+        yield batch
 
 
 def _delete(connection: sqlite3.Connection, keys: Iterable[str]) -> None:
@@ -210,7 +224,7 @@ def _insert(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
     for kind in KINDS:
         connection.executemany(
             f"INSERT INTO {kind} (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-            [(identifier, *_columns(row)) for identifier, row in numbered if row.kind == kind],
+            ((identifier, *_columns(row)) for identifier, row in numbered if row.kind == kind),
         )
 
 

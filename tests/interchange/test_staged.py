@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, Triple
 
 import kiprdf
-from kiprdf.interchange.formats import lengths, parsing, turtle
+from kiprdf.interchange.formats import lengths, native, parsing, turtle
 from kiprdf.interchange.formats.layout import Output
 from kiprdf.interchange.staged import Listed, Reading, Staged, Term, term_of
 from kiprdf.rdf import vocab
@@ -275,3 +277,29 @@ def test_each_column_is_read_once_whatever_is_announced() -> None:
     reading.announce([a, b, c])
     assert [reading.column(name)[0] for name in (b, c, a)] == [[str(b)], [str(c)], [str(a)]]
     assert sorted(begun, key=str) == [a, b, c]
+
+
+def test_which_fault_is_told_does_not_depend_on_when_a_thread_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(native, "_SHORT", 0)
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    drugs = " ".join(
+        f'CONCEPT {{ {{type: "Drug", name: "D{n}"}} SET ATTRIBUTES {{ dose: {n} }} }}'
+        for n in range(3)
+    )
+    nexus.execute(f'UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "Drug"}} }} {drugs} }}')
+    text = re.sub(r'    rdfs:label "D\d" ;\n', "", nexus.snapshot())
+    # It is put into our spelling, by which the engine's order changes.
+    directed = '"x"^^<https://www.w3.org/ns/i18n#ar_rtl>'
+    text = text.replace("attr:dose 0 ;", f"attr:dose {directed} ;")
+    read = Staged._lines
+
+    def late(staged: Staged, what: NamedNode | None) -> list[str]:
+        time.sleep(0.05)
+        return read(staged, what)
+
+    for lines in (read, late):
+        monkeypatch.setattr(Staged, "_lines", lines)
+        with pytest.raises(kiprdf.KipError, match="Drug/D0"):
+            kiprdf.Nexus.memory(genesis=False).restore(text)

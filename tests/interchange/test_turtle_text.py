@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, parse
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
 
 import kiprdf
 from kiprdf.interchange.formats.turtle import Profile, read, write
@@ -357,3 +357,35 @@ def test_a_reifier_of_what_is_not_stated_keeps_its_types() -> None:
         ".",
     ]
     assert {found.triple for found in parse(text, format=RdfFormat.TURTLE)} == set(triples)
+
+
+def test_a_blank_node_with_a_colon_in_its_label_is_a_blank_node() -> None:
+    told = [Triple(BlankNode("c:d"), NamedNode("urn:p"), NamedNode("urn:o"))]
+    assert "\n_:c:d <urn:p> <urn:o> ;\n" in write(told, "urn:kip:nexus/")
+
+
+def test_what_is_left_out_uses_no_prefix_and_keeps_its_reifier() -> None:
+    version = NamedNode(f"{vocab.METADATA}_version")
+    fact = Triple(NamedNode("urn:kip:nexus/a"), version, Literal(1))
+    link = NamedNode("urn:link")
+    other = Triple(link, NamedNode("urn:p"), NamedNode("urn:o"))
+    told = [fact, Triple(link, vocab.REIFIES, fact), other]
+    text = write(told, "urn:kip:nexus/", "rdf12", engine_metadata=False)
+    assert {found.triple for found in parse(text, format=RdfFormat.TURTLE)} == set(told[1:])
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_values_of_one_spelling_keep_their_order(seed: str) -> None:
+    code = """
+from pyoxigraph import Literal, NamedNode, Triple
+from kiprdf.interchange.formats.turtle import write
+from kiprdf.rdf import vocab
+a, p = NamedNode("urn:a"), NamedNode("urn:p")
+told = [Triple(a, p, Literal(v, datatype=vocab.JSON)) for v in ("[1, 2]", "[1,2]", "[1,  2]")]
+told.append(Triple(NamedNode("urn:link"), vocab.REIFIES, told[1]))
+print([" ~ " in line for line in write(told, "urn:kip:nexus/", "rdf12").splitlines()[-4:-1]])
+"""
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert found.stdout == "[False, False, True]\n"

@@ -333,11 +333,12 @@ def test_a_link_about_a_link_is_found_by_its_predicate(nexus: kiprdf.Nexus) -> N
 # What is noted of writes until the next SEARCH
 
 
-@pytest.mark.parametrize("kept", [1_000, 3, 0])
+@pytest.mark.parametrize(("kept", "characters"), [(1_000, 1_000_000), (3, 1_000_000), (1_000, 8)])
 def test_what_several_writes_leave_is_found(
-    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch, kept: int
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch, kept: int, characters: int
 ) -> None:
     monkeypatch.setattr(indexing, "KEPT_ELEMENTS", kept)
+    monkeypatch.setattr(indexing, "KEPT_CHARACTERS", characters)
     assert names(nexus, "red") == []
     for name in ("A", "B", "C", "D"):
         put(nexus, name, note="red")

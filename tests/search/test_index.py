@@ -265,6 +265,13 @@ def test_a_row_of_another_kind_replaces_the_row_of_its_key() -> None:
     assert keys(index, "tea", "proposition") == ["a"]
 
 
+def test_rows_of_long_texts_are_written_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "AT_ONCE_CHARACTERS", 10)
+    found = index_of(*(concept(f"{n % 4}", "tea", text=f"cup{n} of tea") for n in range(6)))
+    assert sorted(keys(found, "tea")) == ["0", "1", "2", "3"]
+    assert [keys(found, f"cup{n}") for n in range(6)] == [[], [], ["2"], ["3"], ["0"], ["1"]]
+
+
 def test_a_key_removed_and_given_is_kept() -> None:
     index = index_of(concept("a", "tea"))
     index.update([concept("a", "coffee")], ["a"], commit=2)

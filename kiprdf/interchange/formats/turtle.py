@@ -31,7 +31,7 @@ from kiprdf.interchange.formats.layout import (
 )
 from kiprdf.interchange.formats.names import Profile, check_profile
 from kiprdf.interchange.formats.profiles import direction, written
-from kiprdf.interchange.staged import Column, Columns, Listed, Term, parts_of, term_of
+from kiprdf.interchange.staged import Column, Columns, Listed, Term, parts_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import normal
@@ -81,20 +81,20 @@ def gathered(
     known = namespaces(iris, prefixes or {})
     with triples.reading() as reading:
         reading.announce([vocab.REIFIES])
-        names = sorted(triples.predicates(), key=lambda name: predicate_place(name.value))
+        every = (name for name in triples.predicates() if name not in without)
+        names = sorted(every, key=lambda name: predicate_place(name.value))
         if profile == "rdf12":
             # A line of a fact needs its reifiers, and they the facts.
             reading.announce([name for name in names if name.value.startswith(iris.predicates)])
-        reading.announce(name for name in names if name not in without and name != vocab.REIFIES)
+        reading.announce(name for name in names if name != vocab.REIFIES)
         types = with_concept_types(known, triples.named(), iris)
-        writer = _Writer(types, profile, reading.column)
+        writer = _Writer(types, profile, reading.column, triples.term)
         if profile == "rdf12":
             writer.put_links_behind_facts(name for name in names if name != vocab.REIFIES)
         else:
             writer.add_statements()
         for predicate in names:
-            if predicate not in without:
-                writer.add_lines(predicate)
+            writer.add_lines(predicate)
     return Text(writer.lines, writer.names, iris, writer.reifiers)
 
 
@@ -111,11 +111,9 @@ class Text:
 
     def write(self, output: Output) -> None:
         """Write them in their order, once; the prefixes in use stand before them."""
-        # By their IRIs, or the labels of blank nodes, which have no colon.
-        names = [text[1:-1] if text[0] == "<" else text[2:] for text in self._lines]
-        subjects = [
-            f"<{name}>" if ":" in name else f"_:{name}" for name in in_order(names, self._iris)
-        ]
+        # By their IRIs, or the labels of blank nodes.
+        texts = {text[1:-1] if text[0] == "<" else text[2:]: text for text in self._lines}
+        subjects = [texts[name] for name in in_order(texts, self._iris)]
         beginnings = [self._names.node(subject) for subject in subjects]
         output.write(_beginning(self._names, self._iris))
         for start in range(0, len(subjects), _SOME):
@@ -153,10 +151,15 @@ class _Writer:
     """Puts triples into lines, predicate by predicate: there are few different ones of each."""
 
     def __init__(
-        self, names: Names, profile: Profile, column: Callable[[NamedNode], Column]
+        self,
+        names: Names,
+        profile: Profile,
+        column: Callable[[NamedNode], Column],
+        term_of: Callable[[str], Term],
     ) -> None:
         self.names = names
         self._column = column
+        self._term_of = term_of
         self.lines: dict[str, list[str]] = defaultdict(list)
         self.reifiers = 0
         self._begun: dict[NamedNode, tuple[Column, list[str]]] = {}
@@ -174,7 +177,7 @@ class _Writer:
         typed, of, says, what = self._parts
         # What stands in many facts.
         nodes = _Known(self.names.node)
-        ends = _Known(lambda value: self.term(term_of(value)))
+        ends = _Known(lambda value: self.term(self._term_of(value)))
         lines = self.lines
         others = []
         for link, value in zip(links, values, strict=True):
@@ -252,17 +255,19 @@ class _Writer:
     def _line(self, predicate: NamedNode) -> Callable[[str], str]:
         """What makes a line of a value."""
         verb = "a" if predicate == vocab.TYPE else self.term(predicate)
-        return lambda value: f"{_INDENT}{verb} {self.term(self._told(term_of(value)))}{_CLOSED}"
+        return lambda value: (
+            f"{_INDENT}{verb} {self.term(self._told(self._term_of(value)))}{_CLOSED}"
+        )
 
     def _order(self, values: list[str]) -> list[int]:
         """A subject has its values in their order."""
-        told = sorted(set(values), key=self._place)
+        told = sorted(set(values), key=lambda value: (self._place(value), value))
         place = dict(zip(told, range(len(told)), strict=True))
         places = list(map(place.__getitem__, values))
         return sorted(range(len(places)), key=places.__getitem__)
 
     def _place(self, value: str) -> str:
-        return str(self._told(term_of(value)))
+        return str(self._told(self._term_of(value)))
 
     def _beside_statements(
         self, subjects: list[str], values: list[str], lines: list[str]
