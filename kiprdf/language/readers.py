@@ -35,8 +35,13 @@ class Readers:
         key, made = id(element), self._made
         if key not in made:
             # An element may hold itself: what is made meanwhile looks the reader up when it reads.
-            made[key] = lambda text, at, parts: made[key](text, at, parts)
-            made[key] = self._make(element.streamline())
+            made[key] = lambda text, at, parts: self.of(element)(text, at, parts)
+            try:
+                made[key] = self._make(element.streamline())
+            except BaseException:
+                # A caller who is too deep in calls of his own; the next one may not be.
+                del made[key]
+                raise
         return made[key]
 
     def _make(self, element: pp.ParserElement) -> Reader:

@@ -6,6 +6,8 @@ import dataclasses
 import json
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,3 +121,22 @@ def test_a_command_that_ends_anywhere_has_the_fault_that_pyparsing_finds(word: s
     for end in range(len(word), len(longest)):
         text = longest[:end]
         assert outcome(by_reader, text) == outcome(by_pyparsing, text)
+
+
+@pytest.mark.parametrize("depth", range(860, 960, 20))
+def test_a_caller_who_is_too_deep_spoils_nothing_for_the_next(depth: int) -> None:
+    code = """
+import sys, kiprdf
+kiprdf.parse("DESCRIBE PRIMER")
+text = 'FIND(?d.name) WHERE { ?d {type: "Drug"} OPTIONAL { (?d, "treats", ?s) } }'
+def deep(steps):
+    return deep(steps - 1) if steps else kiprdf.parse(text)
+try:
+    deep(int(sys.argv[1]))
+except RecursionError:
+    pass
+print(kiprdf.to_text(kiprdf.parse(text)).split() == text.split())
+"""
+    command = [sys.executable, "-c", code, str(depth)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout == "True\n"
