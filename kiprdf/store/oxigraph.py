@@ -6,7 +6,6 @@ beside it. RocksDB would turn any folder into a store, so the folder is looked a
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -16,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from itertools import islice
+from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -324,7 +323,7 @@ class OxigraphStore:
         It cannot remove the number of the commit before, which goes afterwards: until then, and
         after a crash, the higher one holds (docs/decisions/039). What stays there is returned.
         """
-        self.engine.extend(itertools.chain(itertools.starmap(Quad, added), notes))
+        self.engine.extend(chain(starmap(Quad, added), notes))
         try:
             for quad in stale:
                 self.engine.remove(quad)
