@@ -9,9 +9,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from pyoxigraph import (
@@ -35,8 +32,6 @@ Node: TypeAlias = NamedNode | BlankNode
 Term: TypeAlias = NamedNode | BlankNode | Literal | Triple
 Statement = TypeVar("Statement", Triple, Quad)
 
-_AHEAD = 2
-"""How many columns are read ahead: each is as large as the text that becomes of it."""
 _DEFAULT = DefaultGraph()
 _ANY = (Variable("subject"), Variable("predicate"), Variable("object"))
 
@@ -54,45 +49,11 @@ class Columns(Protocol):
     def column(self, predicate: NamedNode) -> Column:
         """The triples of a predicate."""
 
-    def reading(self) -> AbstractContextManager[Reading]:
-        """A way to read several columns."""
-
     def term(self, text: str) -> Term:
         """The term of a text, as it is spelled where it comes from."""
 
     def named(self) -> Iterable[str]:
         """The IRIs of the subjects, those of propositions perhaps left out."""
-
-
-class Reading:
-    """Columns one after the other: the next but one is begun when one is taken.
-
-    The engine writes its texts while Python puts the column before into lines.
-    """
-
-    def __init__(self, begin: Callable[[NamedNode], Callable[[], Column]]) -> None:
-        self._begin = begin
-        self._waiting: dict[NamedNode, None] = {}
-        self._begun: dict[NamedNode, Callable[[], Column]] = {}
-
-    def announce(self, predicates: Iterable[NamedNode]) -> None:
-        """Tell which columns will be wanted, behind those that have been told before."""
-        self._waiting.update((name, None) for name in predicates if name not in self._begun)
-        self._go_on()
-
-    def column(self, predicate: NamedNode) -> Column:
-        """A column, once."""
-        self._waiting.pop(predicate, None)
-        begun = self._begun.pop(predicate, None) or self._begin(predicate)
-        found = begun()
-        self._go_on()
-        return found
-
-    def _go_on(self) -> None:
-        while self._waiting and len(self._begun) < _AHEAD:
-            predicate = next(iter(self._waiting))
-            del self._waiting[predicate]
-            self._begun[predicate] = self._begin(predicate)
 
 
 class Counts(NamedTuple):
@@ -115,7 +76,6 @@ class Staged:
         self.engine = engine
         self._counts: dict[NamedNode, Counts] | None = None
         self._objects: dict[NamedNode, list[Term]] = {}
-        self._begun: dict[NamedNode | None, Future[list[str]]] = {}
 
     @classmethod
     def of(cls, quads: Iterable[Quad]) -> Staged:
@@ -155,16 +115,6 @@ class Staged:
         table = self._table(_ANY[1:2], None, distinct=True)
         return [NamedNode(text[1:-1]) for text in table.decode().split("\n")[1:-1]]
 
-    @contextmanager
-    def reading(self) -> Iterator[Reading]:
-        with ThreadPoolExecutor(_AHEAD) as beside:
-
-            def begin(predicate: NamedNode) -> Callable[[], Column]:
-                table = beside.submit(self._table, _ANY[::2], predicate, distinct=False)
-                return lambda: _split(table.result())
-
-            yield Reading(begin)
-
     def column(self, predicate: NamedNode) -> Column:
         return _split(self._table(_ANY[::2], predicate, distinct=False))
 
@@ -179,30 +129,16 @@ class Staged:
     def named(self) -> Iterable[str]:
         return (cast(NamedNode, triple.subject).value for triple in self.match(None, vocab.TYPE))
 
-    def look_ahead(self) -> None:
-        """Begin to read what a check of any dataset reads, on a thread of its own.
-
-        Meanwhile values may change, and with them the order of the subjects; subjects, and what is
-        reified, may not.
-        """
-        beside = ThreadPoolExecutor(1)
-        self._begun = {what: beside.submit(self._lines, what) for what in (None, vocab.REIFIES)}
-        beside.shutdown(wait=False)
-
     def subject_texts(self) -> list[str]:
         """What there is a triple of, in SPARQL: a text is written faster than a term is made."""
-        return self._read(None)
+        return self._lines(None)
 
     def lines(self, predicate: NamedNode) -> list[str]:
         """The subject and the object of each triple of a predicate in SPARQL, with a tab between.
 
         A tab or a line end in a string is escaped there, as are quotes.
         """
-        return self._read(predicate)
-
-    def _read(self, what: NamedNode | None) -> list[str]:
-        begun = self._begun.pop(what, None)
-        return self._lines(what) if begun is None else begun.result()
+        return self._lines(predicate)
 
     def _lines(self, what: NamedNode | None) -> list[str]:
         """The triples of a predicate, or all subjects, a line each."""
@@ -262,10 +198,6 @@ class Listed:
 
     def predicates(self) -> list[NamedNode]:
         return list(self._lists)
-
-    @contextmanager
-    def reading(self) -> Iterator[Reading]:
-        yield Reading(lambda predicate: partial(self.column, predicate))
 
     def column(self, predicate: NamedNode) -> Column:
         triples = self._lists[predicate]

@@ -6,17 +6,15 @@ import io
 import random
 import re
 import threading
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, Triple
 
 import kiprdf
-from kiprdf.interchange.formats import lengths, native, parsing, turtle
+from kiprdf.interchange.formats import lengths, parsing, turtle
 from kiprdf.interchange.formats.layout import Output
-from kiprdf.interchange.staged import Listed, Reading, Staged, Term, term_of
+from kiprdf.interchange.staged import Listed, Staged, Term, term_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import demonstration
@@ -264,25 +262,7 @@ def test_a_dataset_of_texts_is_written_like_one_of_terms() -> None:
         assert texts[0] == texts[1]
 
 
-def test_each_column_is_read_once_whatever_is_announced() -> None:
-    begun = []
-
-    def begin(predicate: NamedNode) -> Any:
-        begun.append(predicate)
-        return lambda: ([str(predicate)], [])
-
-    a, b, c = (NamedNode(f"urn:{name}") for name in "abc")
-    reading = Reading(begin)
-    reading.announce([b])
-    reading.announce([a, b, c])
-    assert [reading.column(name)[0] for name in (b, c, a)] == [[str(b)], [str(c)], [str(a)]]
-    assert sorted(begun, key=str) == [a, b, c]
-
-
-def test_which_fault_is_told_does_not_depend_on_when_a_thread_reads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(native, "_SHORT", 0)
+def test_which_fault_is_told_does_not_depend_on_the_order_of_the_engine() -> None:
     nexus = kiprdf.Nexus.memory(genesis=False)
     drugs = " ".join(
         f'CONCEPT {{ {{type: "Drug", name: "D{n}"}} SET ATTRIBUTES {{ dose: {n} }} }}'
@@ -293,13 +273,5 @@ def test_which_fault_is_told_does_not_depend_on_when_a_thread_reads(
     # It is put into our spelling, by which the engine's order changes.
     directed = '"x"^^<https://www.w3.org/ns/i18n#ar_rtl>'
     text = text.replace("attr:dose 0 ;", f"attr:dose {directed} ;")
-    read = Staged._lines
-
-    def late(staged: Staged, what: NamedNode | None) -> list[str]:
-        time.sleep(0.05)
-        return read(staged, what)
-
-    for lines in (read, late):
-        monkeypatch.setattr(Staged, "_lines", lines)
-        with pytest.raises(kiprdf.KipError, match="Drug/D0"):
-            kiprdf.Nexus.memory(genesis=False).restore(text)
+    with pytest.raises(kiprdf.KipError, match="Drug/D0"):
+        kiprdf.Nexus.memory(genesis=False).restore(text)

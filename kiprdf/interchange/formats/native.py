@@ -32,9 +32,6 @@ _ESCAPED = 6
 _FIXED = 80
 """How many characters a triple has besides what stands for it in the text: ``a``, datatypes."""
 
-_SHORT = 1_000_000
-"""Characters of a text that is looked through before a thread has begun."""
-
 _RDF = f"@prefix rdf: <{vocab.RDF}> .\n"
 _HEADER = re.compile(r"# [^\n]*\n((?:@prefix [A-Za-z0-9_]*: <[^<>\n]*> \.\n)*)")
 _IRI = r'<[^<>"{}|^`\\\s]+>'
@@ -56,8 +53,6 @@ def loaded(text: str, format: Format, tokens: Tokens) -> Staged | None:
     with suppress(SyntaxError, ValueError, OSError, RuntimeError, MemoryError):
         engine.load(_reified(text, tokens), FORMATS[format])
         staged = Staged(engine)
-        if len(text) > _SHORT:
-            staged.look_ahead()
         return None if _has_parts(staged) else staged
     return None
 

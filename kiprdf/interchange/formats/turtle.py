@@ -79,22 +79,16 @@ def gathered(
     The prefixes of a mapping are used too; what is said by some predicates may be left out.
     """
     known = namespaces(iris, prefixes or {})
-    with triples.reading() as reading:
-        reading.announce([vocab.REIFIES])
-        every = (name for name in triples.predicates() if name not in without)
-        names = sorted(every, key=lambda name: predicate_place(name.value))
-        if profile == "rdf12":
-            # A line of a fact needs its reifiers, and they the facts.
-            reading.announce([name for name in names if name.value.startswith(iris.predicates)])
-        reading.announce(name for name in names if name != vocab.REIFIES)
-        types = with_concept_types(known, triples.named(), iris)
-        writer = _Writer(types, profile, reading.column, triples.term)
-        if profile == "rdf12":
-            writer.put_links_behind_facts(name for name in names if name != vocab.REIFIES)
-        else:
-            writer.add_statements()
-        for predicate in names:
-            writer.add_lines(predicate)
+    every = (name for name in triples.predicates() if name not in without)
+    names = sorted(every, key=lambda name: predicate_place(name.value))
+    types = with_concept_types(known, triples.named(), iris)
+    writer = _Writer(types, profile, triples.column, triples.term)
+    if profile == "rdf12":
+        writer.put_links_behind_facts(name for name in names if name != vocab.REIFIES)
+    else:
+        writer.add_statements()
+    for predicate in names:
+        writer.add_lines(predicate)
     return Text(writer.lines, writer.names, iris, writer.reifiers)
 
 
