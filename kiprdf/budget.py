@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from kiprdf.errors import KipError
 
+T = TypeVar("T")
 WIDTH = 8
 """A solution of more variables counts for several."""
 
@@ -98,29 +99,23 @@ def check() -> None:
         spending.check()
 
 
-class spending:  # noqa: N801  (stands in a ``with`` statement like a function)
-    """Run a request on a budget; a request inside of another spends the outer one's."""
+def spend(budget: Budget, function: Callable[[], T]) -> T:
+    """Call a function as one request on a budget.
 
-    __slots__ = ("_budget", "_token")
+    The clock is set in a copy of the context, which the interpreter itself leaves again: whatever
+    instruction a signal handler raises at, the clock does not run on.
 
-    def __init__(self, budget: Budget) -> None:
-        self._budget = budget
-        self._token: Token[Spending | None] | None = None
-
-    def __enter__(self) -> None:
-        if _current.get() is None:
-            self._token = _current.set(Spending(self._budget))
-
-    def __exit__(self, *fault: object) -> None:
-        if self._token is not None:
-            _current.reset(self._token)
+    >>> spend(Budget(timeout_s=2.5), lambda: current().budget.timeout_s)
+    2.5
+    """
+    return copy_context().run(_call, Spending(budget), function)
 
 
-@contextmanager
-def suspended() -> Iterator[None]:
-    """Let work that serves every later request too be finished, whatever time this one has."""
-    token = _current.set(None)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+def without_limit(function: Callable[[], T]) -> T:
+    """Call a function whose work serves every later request too, without the clock of this one."""
+    return copy_context().run(_call, None, function)
+
+
+def _call(spending: Spending | None, function: Callable[[], T]) -> T:
+    _current.set(spending)
+    return function()

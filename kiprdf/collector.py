@@ -10,29 +10,30 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
 
-_lock = Lock()
-_pauses = 0
-_was_running = False
+_pauses: set[object] = set()
+_is_off_for_them = False
 
 
 @contextmanager
 def paused() -> Iterator[None]:
     """No collection meanwhile, in any thread; a collector that was off stays off.
 
-    What other threads leave behind in cycles waits for the end. Pauses may nest and overlap.
+    What other threads leave behind in cycles waits for the end. Pauses may nest and overlap. A
+    signal handler may raise at any instruction, so each step is one call of a C function, or none.
     """
-    global _pauses, _was_running
-    with _lock:
-        if _pauses == 0:
-            _was_running = gc.isenabled()
-            gc.disable()
-        _pauses += 1
+    global _is_off_for_them
+    pause = object()
     try:
+        _pauses.add(pause)
+        if gc.isenabled():
+            _is_off_for_them = True
+            gc.disable()
         yield
     finally:
-        with _lock:
-            _pauses -= 1
-            if _pauses == 0 and _was_running:
+        try:
+            _pauses.discard(pause)
+        finally:
+            if _is_off_for_them and not _pauses:
+                _is_off_for_them = False
                 gc.enable()

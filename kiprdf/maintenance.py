@@ -47,6 +47,9 @@ def _faults_of_notes(store: OxigraphStore) -> Iterator[str]:
     for graph in store.engine.named_graphs():
         if graph != vocab.BOOKKEEPING:
             yield f"There is a graph {graph}, of which a nexus knows nothing."
+    if store.lacks_number():
+        noted = ", ".join(str(quad.object) for quad in _notes(store, vocab.COMMIT))
+        yield f"The number of the last commit cannot be read: {noted}."
     if store.commit() == 0:
         return
     for key in _NOTES:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions
 
 from kiprdf import collector, linked_data, resources
-from kiprdf.budget import Budget, current, spending
+from kiprdf.budget import Budget, current, spend
 from kiprdf.errors import KipError, StoreError
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.kml import corrections
@@ -70,6 +70,8 @@ _RESTORED = "restored"
 _SELF = "20_self.kip"
 _INDEX_FILE = "search.sqlite3"
 _LOST = "The graph has lost %s commits, which its text index knows of; restore a backup."
+
+_RENUMBERED = "The number of the last commit could not be read; it is %s from here on."
 
 _limited: ContextVar[Mapping[Nexus, Budget]] = ContextVar("kiprdf_limited", default={})  # noqa: B039
 
@@ -155,6 +157,10 @@ class Nexus(LinkedData):
         index_path = folder / _INDEX_FILE if folder else None
         contained = None if embedder is None else _contained(embedder)
         self._indexer = Indexer(store, index_path, contained)
+        if store.lacks_number() and not store.read_only:
+            opened = int(store.records().get(_BOOTSTRAP, 0))
+            number = store.renumber(above=max(opened, self._indexer.known_commit()))
+            _log.warning(_RENUMBERED, number)
         self._lost_commits = self._indexer.lost_commits()
         if self._lost_commits:
             _log.error(_LOST, self._lost_commits)
@@ -225,6 +231,7 @@ class Nexus(LinkedData):
 
     def close(self) -> None:
         """Let the folder go. Closing twice is fine; any other use afterwards is an error."""
+        self._store.require_own_process()
         if not self._store.closed:
             try:
                 self._indexer.close()
@@ -240,7 +247,9 @@ class Nexus(LinkedData):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        # A forked child that leaves the block has nothing to close.
+        if not self._store.is_forked:
+            self.close()
 
     @property
     def base_iri(self) -> str:
@@ -269,22 +278,27 @@ class Nexus(LinkedData):
         ...     nexus.execute("DESCRIBE DOMAINS")
         ['Archived', 'CoreSchema', 'System', 'Unsorted']
         """
-        chosen = _limited.get()
-        token = _limited.set({**chosen, self: replace(chosen.get(self, self._budget), **changes)})
+        outer = _limited.get()
+        chosen = {**outer, self: replace(outer.get(self, self._budget), **changes)}
         try:
+            _limited.set(chosen)
             yield
         finally:
-            _limited.reset(token)
+            # Not by the token of set(), which an interrupt may keep from being stored.
+            _limited.set(outer)
 
-    def _request(self) -> AbstractContextManager[None]:
-        """The time and the rows of one request begin."""
-        return spending(_limited.get().get(self, self._budget))
+    def _request(self, function: Callable[[], T]) -> T:
+        """Run one request; a request inside of another spends the outer one's budget."""
+        self._store.require_own_process()
+        if current() is not None:
+            return function()
+        return spend(_limited.get().get(self, self._budget), function)
 
-    def _work(self) -> AbstractContextManager[None]:
+    def _work(self, function: Callable[[], T]) -> T:
         """The same for what takes as long as there is data, unless a request runs."""
         if current() is not None:
-            return nullcontext()
-        return spending(_limited.get().get(self, self._unhurried))
+            return function()
+        return spend(_limited.get().get(self, self._unhurried), function)
 
     def _load_bundled(self) -> None:
         """Apply the bundled capsules that are new or have changed."""
@@ -330,13 +344,11 @@ class Nexus(LinkedData):
         >>> Nexus.memory(genesis=False).execute_kip({"command": "FIND(?x)"})["error"]["code"]
         'KIP_1001'
         """
-        with self._request():
-            return self._respond(request, readonly=False)
+        return self._request(lambda: self._respond(request, readonly=False))
 
     def execute_kip_readonly(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Run a request that only reads; KML is refused with KIP_1001."""
-        with self._request():
-            return self._respond(request, readonly=True)
+        return self._request(lambda: self._respond(request, readonly=True))
 
     def _respond(self, arguments: Any, readonly: bool) -> dict[str, Any]:
         # Here, and where its models are used: pydantic takes longer to load than a nexus to open.
@@ -377,12 +389,16 @@ class Nexus(LinkedData):
         >>> Nexus.memory().answer("DESCRIBE CONCEPT TYPES LIMIT 1").result
         ['$ConceptType']
         """
-        with self._request():
-            quick = self._quick(command, parameters or {})
-            if quick is not None:
-                return quick.answer()
-            prepared = self._prepare(command, parameters or {}, readonly)
-            return self._execute(prepared, command, dry_run)
+        given = parameters or {}
+        return self._request(lambda: self._answer(command, given, dry_run, readonly))
+
+    def _answer(
+        self, text: str, parameters: Mapping[str, Any], dry_run: bool, readonly: bool
+    ) -> Answer:
+        quick = self._quick(text, parameters)
+        if quick is not None:
+            return quick.answer()
+        return self._execute(self._prepare(text, parameters, readonly), text, dry_run)
 
     def _one(
         self, text: str, parameters: Mapping[str, Any], dry_run: bool, readonly: bool
@@ -421,20 +437,18 @@ class Nexus(LinkedData):
         >>> Nexus.memory().execute('FIND(COUNT(?d)) WHERE { ?d {type: "Domain"} }') > 0
         True
         """
-        with self._request():
-            quick = self._quick(command, parameters)
-            if quick is not None:
-                return results.shape(quick.find, quick.columns)
-            return self._execute(self._prepare(command, parameters), command).result
+        return self.answer(command, parameters).result
 
     def find(self, command: str, /, **parameters: Any) -> Rows:
         """Run a FIND and return its rows, one column an expression; raises ``KipError``."""
-        with self._request():
-            quick = self._quick(command, parameters)
-            if quick is not None:
-                return quick.rows()
-            found = self._prepare_one(ast.Find, "FIND", command, parameters)
-            return self._guarded(command, lambda: self._found(found)).rows()
+        return self._request(lambda: self._rows(command, parameters))
+
+    def _rows(self, text: str, parameters: Mapping[str, Any]) -> Rows:
+        quick = self._quick(text, parameters)
+        if quick is not None:
+            return quick.rows()
+        find = self._prepare_one(ast.Find, "FIND", text, parameters)
+        return self._guarded(text, lambda: self._found(find)).rows()
 
     def _found(self, find: ast.Find) -> _Found:
         return _Found(find, *self._store.read(lambda: self._find(find)))
@@ -506,8 +520,8 @@ class Nexus(LinkedData):
         Returns ``Rows`` of pyoxigraph terms for SELECT, a boolean for ASK, a list of triples for
         CONSTRUCT and DESCRIBE. Updates, SERVICE and oversized queries are refused (``KipError``).
         """
-        with self._request():
-            return self._guarded(query, lambda: self._sparql(check_query(query)))
+        guarded = functools.partial(self._guarded, query)
+        return self._request(lambda: guarded(lambda: self._sparql(check_query(query))))
 
     def _sparql(self, safe: str) -> Rows | bool | list[Any]:
         """Run a query that the guard has let through."""
@@ -722,11 +736,12 @@ class Nexus(LinkedData):
     def _guarded(self, text: str | None, function: Callable[[], T], *, on_files: bool = False) -> T:
         """Run a stage; whatever goes wrong leaves as a ``KipError`` that knows its text.
 
-        ``on_files``: what the file system says to a caller's path leaves as it is.
+        ``on_files``: what the file system says to a caller's path leaves as it is. In a forked
+        process nothing is run, which is a ``StoreError``.
         """
+        self._store.require_own_process()
         try:
-            with self._work():
-                return function()
+            return self._work(function)
         except KipError as error:
             raise (error.in_source(text) if isinstance(text, str) else error) from None
         except StoreError as error:

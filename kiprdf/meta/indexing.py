@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from pyoxigraph import NamedNode
 
@@ -28,16 +28,20 @@ KEPT_ELEMENTS = 1_000
 KEPT_CHARACTERS = 1_000_000
 """How many noted elements are kept until the index needs them, and how much text; it reads the
 others again."""
+INDEXED_AT_CLOSE = 500
+INDEXED_CHARACTERS_AT_CLOSE = 100_000
+"""How much ``close`` brings into the index itself, some hundredths of a second of work."""
 _VECTORS_FILE = "vectors.sqlite3"
 _log = logging.getLogger(__name__)
 
 
 class Indexer:
-    """Writes note what they touched; the next SEARCH, or ``close``, brings the index up to date.
+    """Writes note what they touched; the next SEARCH brings the index up to date.
 
-    An index that is behind by more than was noted, damaged, or of an older kind is rebuilt. A
-    fault of the index never reaches a write. Vectors are made by ``embedder`` when a SEARCH asks
-    for meanings, and kept beside the index.
+    ``close`` does so when that is soon done, and otherwise keeps the note for the SEARCH after the
+    next opening. An index that is behind by more than was noted, damaged, or of an older kind is
+    rebuilt. A fault of the index never reaches a write. Vectors are made by ``embedder`` when a
+    SEARCH asks for meanings, and kept beside the index.
     """
 
     def __init__(self, store: Store, path: Path | None, embedder: Embedder | None = None) -> None:
@@ -51,7 +55,6 @@ class Indexer:
         self._kept = 0
         self._noted_from: int | None = None
         self._noted_to: int | None = None
-        self._is_outdated = False
         self._own_lock = threading.RLock()
 
     def lost_commits(self) -> int:
@@ -59,9 +62,23 @@ class Indexer:
 
         To be asked before anything is written: the index then follows the store.
         """
-        if self._path is None or self._store.read_only:
+        if self._store.read_only:
             return 0
-        return max(0, known_commit(self._path) - self._store.commit())
+        lost = max(0, self.known_commit() - self._store.commit())
+        if lost:
+            self._empty()
+        return lost
+
+    def known_commit(self) -> int:
+        """The last commit that the file of the index knows of; -1 when it cannot be told."""
+        return -1 if self._path is None else known_commit(self._path)
+
+    def _empty(self) -> None:
+        """Empty an index of lost commits: their numbers come again, for others."""
+        try:
+            self._opened().rebuild((), -1)
+        except sqlite3.Error as fault:
+            self._give_up(fault)
 
     @property
     def modes(self) -> list[str]:
@@ -70,12 +87,15 @@ class Indexer:
 
     def note(self, delta: Delta, commit: int) -> None:
         """Remember what a commit touched; called under the writer's lock."""
-        if self._noted_from is None:
+        if self._noted_to != commit - 1:
+            # The first commit, or the one before was interrupted when it was to be noted.
+            self._forget()
             self._noted_from = commit - 1
-        self._noted_to = commit
         self._pending.update(dict.fromkeys(delta.touched))
         if len(self._pending) <= KEPT_ELEMENTS:
             self._keep(delta.elements)
+        # Last: an interrupt before it leaves a gap that is noticed.
+        self._noted_to = commit
 
     def _keep(self, elements: Iterable[Element]) -> None:
         for element in elements:
@@ -86,23 +106,17 @@ class Indexer:
             self._pending[element.node] = element
 
     def outdate(self) -> None:
-        """Remember that a commit may have touched everything; called under the writer's lock."""
+        """A commit may have touched everything; called under the writer's lock."""
         self._forget()
-        self._is_outdated = True
 
     def fresh(self) -> TextIndex:
         """The index as of the store's last commit."""
         index = self._index
         if index is not None and not self._pending and index.commit == self._store.commit():
             return index
-        # An index given up half-way would be begun anew by each SEARCH, and never be whole.
-        with self._lock(), budget.suspended():
-            try:
-                return self._catch_up()
-            except sqlite3.Error as fault:
-                self._give_up(fault)
-                self._path = None
-                return self._catch_up()
+        with self._lock():
+            # An index given up half-way would be begun anew by each SEARCH, and never be whole.
+            return budget.without_limit(self._caught_up)
 
     def is_sound(self) -> bool:
         """Whether the index, once it has caught up, says what the graph says."""
@@ -161,18 +175,31 @@ class Indexer:
             return self._semantic
 
     def close(self) -> None:
-        """Write out what was noted, and let the files go."""
+        """Index what was noted, or keep the note, and let the files go."""
         with self._lock():
             if self._semantic is not None:
                 self._semantic.close()
             try:
-                is_behind = self._pending or self._is_outdated
-                if is_behind and self._path is not None and not self._store.read_only:
-                    self._catch_up()
+                if self._pending and self._path is not None and not self._store.read_only:
+                    self._settle()
                 if self._index is not None:
                     self._index.close()
             except sqlite3.Error as fault:
                 self._give_up(fault)
+
+    def _settle(self) -> None:
+        """Leave an index that the next SEARCH need not rebuild."""
+        index = self._opened()
+        touched = self._touched_since(index)
+        if touched is None and self._noted_from == 0:
+            touched = self._pending  # everything there is, and the index is new
+        if touched is None:
+            return
+        if len(touched) <= INDEXED_AT_CLOSE and self._kept <= INDEXED_CHARACTERS_AT_CLOSE:
+            self._catch_up()
+        elif index.commit >= 0:
+            noted = cast(tuple[int, int], (self._noted_from, self._noted_to))
+            index.postpone((node.value for node in self._pending), *noted)
 
     def _lock(self) -> AbstractContextManager[Any]:
         """The writer's lock, so that the store stands still while rows are made."""
@@ -184,26 +211,45 @@ class Indexer:
         return self._index
 
     def _of_writer(self) -> TextIndex:
-        """A read-only nexus uses the writer's index while it fits, and never touches it."""
+        """A read-only nexus uses a copy of the writer's index while it fits."""
         with suppress(sqlite3.Error):
             index = TextIndex(self._path, read_only=True)
-            if index.commit == self._store.commit():
+            if self._touched_since(index) is not None:
                 return index
             index.close()
         return TextIndex(None)
+
+    def _caught_up(self) -> TextIndex:
+        """The index, made anew in memory where the file cannot be used."""
+        try:
+            return self._catch_up()
+        except sqlite3.Error as fault:
+            self._give_up(fault)
+            self._path = None
+            return self._catch_up()
 
     def _catch_up(self) -> TextIndex:
         index = self._opened()
         commit = self._store.commit()
         if index.commit != commit:
-            if index.commit == self._noted_from and commit == self._noted_to:
-                touched = self._pending
-                rows = index_rows(self._store, touched, touched)
-                index.update(rows, (node.value for node in touched), commit)
-            else:
+            touched = self._touched_since(index)
+            if touched is None:
                 index.rebuild(index_rows(self._store, all_elements(self._store)), commit)
+            else:
+                rows = index_rows(self._store, touched, self._pending)
+                index.update(rows, (node.value for node in touched), commit)
         self._forget()
         return index
+
+    def _touched_since(self, index: TextIndex) -> Collection[NamedNode] | None:
+        """What the index lacks, if every commit that it lacks was noted."""
+        keys, reached = index.postponed()
+        commit = self._store.commit()
+        if reached == commit and self._noted_to in (None, commit):
+            return [NamedNode(key) for key in keys]
+        if (reached, commit) == (self._noted_from, self._noted_to):
+            return dict.fromkeys(map(NamedNode, keys)) | self._pending if keys else self._pending
+        return None
 
     def _give_up(self, fault: sqlite3.Error) -> None:
         """Drop the connection; the next SEARCH opens or makes the index anew."""
@@ -216,4 +262,3 @@ class Indexer:
         self._pending.clear()
         self._kept = 0
         self._noted_from = self._noted_to = None
-        self._is_outdated = False

@@ -3,9 +3,13 @@
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+from kiprdf import forks
+
+T = TypeVar("T")
 
 _DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
@@ -37,16 +41,16 @@ class DerivedFile:
             self._connection = _copy(Path(path), version)
         else:
             self._connection = _connect(self._path, version, create)
+        forks.protect(self)
 
-    @contextmanager
-    def use(self) -> Iterator[sqlite3.Connection]:
+    def use(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Lend the connection to one thread; empty the file if it turns out to be damaged.
 
-        Fails with `sqlite3.Error` only, whatever the file holds.
+        Fails with `sqlite3.Error` only, whatever the file holds, unless the function does.
         """
         with self._lock:
             try:
-                yield self._connection
+                return function(self._connection)
             except (sqlite3.Error, UnicodeDecodeError) as error:
                 if not _is_damage(error):
                     raise
@@ -55,17 +59,24 @@ class DerivedFile:
                 self._connection = _connect(self._path, self._version, self._create)
                 raise sqlite3.DatabaseError("The file was damaged; it is empty.") from error
 
-    @contextmanager
-    def change(self) -> Iterator[sqlite3.Connection]:
-        """Lend the connection for one transaction."""
-        with self.use() as connection, connection:
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
+    def change(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Lend the connection for one transaction, which is undone if the function fails."""
+
+        def changed(connection: sqlite3.Connection) -> T:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                return function(connection)
+
+        return self.use(changed)
 
     def close(self) -> None:
         """Close the file; every use of it then fails with `sqlite3.ProgrammingError`."""
         with self._lock:
             self._connection.close()
+
+    def abandon(self) -> None:
+        """Leave the file to the process that this one was forked from."""
+        forks.keep_forever(self._connection)
 
 
 def _connect(

@@ -19,7 +19,7 @@ from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, segment, segment_term
 
 # Moves with every change of the schema below or of what a row offers.
-INDEX_VERSION = f"3, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"4, segmenter {SEGMENTER_VERSION}"
 
 # A column's weight stands for that many occurrences of a word in other text.
 WEIGHTS = {"exact": 80.0, "name": 40.0, "aliases": 12.0, "description": 3.0, "text": 1.0}
@@ -36,6 +36,8 @@ _WEIGHTS = ", ".join(map(str, WEIGHTS.values()))
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
     "CREATE TABLE about (version TEXT NOT NULL, store_commit INTEGER NOT NULL)",
+    # What the commits after `first` up to `last` touched, and no row shows yet.
+    "CREATE TABLE postponed (first INTEGER NOT NULL, last INTEGER NOT NULL, keys BLOB NOT NULL)",
     "CREATE TABLE element (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
     " type BLOB NOT NULL, digest BLOB NOT NULL)",
     *(
@@ -81,25 +83,51 @@ class TextIndex:
     @property
     def commit(self) -> int:
         """The commit of the store that the index reflects; -1 when that is unknown."""
-        with self._file.use() as connection:
-            return _commit(connection)
+        return self._file.use(_commit)
 
     def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
         """Delete the `removed` keys, put each row in the place of its key's, in one transaction."""
-        with self._file.change() as connection:
+
+        def updated(connection: sqlite3.Connection) -> None:
             self._totals.clear()
             _delete(connection, removed)
             _put_all(connection, rows, commit)
 
+        self._file.change(updated)
+
     def rebuild(self, rows: Iterable[IndexRow], commit: int) -> None:
         """Replace everything by the rows, in one transaction."""
-        with self._file.change() as connection:
+
+        def rebuilt(connection: sqlite3.Connection) -> None:
             self._totals.clear()
             # To drop the tables is much faster than to delete row by row.
-            for table in ("about", "element", *KINDS):
+            for table in ("about", "postponed", "element", *KINDS):
                 connection.execute(f"DROP TABLE {table}")
             _create(connection)
             _put_all(connection, rows, commit)
+
+        self._file.change(rebuilt)
+
+    def postpone(self, keys: Iterable[str], first: int, last: int) -> None:
+        """Keep, for a later `update`, which keys the commits after `first` up to `last` touched."""
+        joined = _blob("\n".join(keys))  # no IRI has a line end
+        statement = "INSERT INTO postponed VALUES (?, ?, ?)"
+        self._file.change(lambda c: c.execute(statement, (first, last, joined)))
+
+    def postponed(self) -> tuple[set[str], int]:
+        """The keys that were kept for later, and the commit the index reflects once they are in."""
+
+        def read(connection: sqlite3.Connection) -> tuple[set[str], int]:
+            keys: set[str] = set()
+            reached = _commit(connection)
+            rows = connection.execute("SELECT first, last, keys FROM postponed ORDER BY first")
+            for first, last, joined in rows:
+                if first == reached:
+                    keys.update(_text(joined).split("\n") if joined else ())
+                    reached = last
+            return keys, reached
+
+        return self._file.use(read)
 
     def search(self, kind: Kind, term: str, type: str | None = None, limit: int = 100) -> list[Hit]:
         """Return the rows that hold any word of the term, best first, ties by key (KIP 5.2).
@@ -111,16 +139,20 @@ class TextIndex:
         weights = _weigh(term)
         if not weights:
             raise ValueError(f"The term {term[:50]!r} has no word to search for.")
-        with self._file.use() as connection:
+
+        def ranked(connection: sqlite3.Connection) -> list[Hit]:
             if kind not in self._totals:
                 self._totals[kind] = _count(connection, kind)
             rows = _rank(connection, kind, self._totals[kind], weights, type, limit)
             return [Hit(_text(key), score / (1 + score)) for key, score in rows]
 
+        return self._file.use(ranked)
+
     def holds(self, rows: Iterable[IndexRow]) -> bool:
         """Return whether the index has these rows, word by word, and no others."""
-        number = 0
-        with self._file.use() as connection:
+
+        def compared(connection: sqlite3.Connection) -> bool:
+            number = 0
             for row in rows:
                 number += 1
                 words = tuple(_blob(column) for column in _columns(row))
@@ -134,18 +166,21 @@ class TextIndex:
             for kind in KINDS:
                 # Raises an error where the words and the inverted index differ.
                 connection.execute(f"INSERT INTO {kind} ({kind}) VALUES ('integrity-check')")
-        return number == elements == sum(words_of)
+            return number == elements == sum(words_of)
+
+        return self._file.use(compared)
 
     def entries(self, kind: Kind) -> Entries:
         """Return every row of a kind, and the commit they reflect."""
-        with self._file.use() as connection:
-            found = connection.execute(
-                "SELECT key, type, digest FROM element WHERE kind = ? ORDER BY key", (kind,)
-            ).fetchall()
-            commit = _commit(connection)
-        keys = tuple(_text(key) for key, _, _ in found)
-        types = tuple(_text(type) for _, type, _ in found)
-        return Entries(commit, keys, types, tuple(digest for _, _, digest in found))
+        statement = "SELECT key, type, digest FROM element WHERE kind = ? ORDER BY key"
+
+        def read(connection: sqlite3.Connection) -> tuple[int, list[tuple[bytes, bytes, bytes]]]:
+            return _commit(connection), connection.execute(statement, (kind,)).fetchall()
+
+        commit, rows = self._file.use(read)
+        keys = tuple(_text(key) for key, _, _ in rows)
+        types = tuple(_text(type) for _, type, _ in rows)
+        return Entries(commit, keys, types, tuple(digest for _, _, digest in rows))
 
     def close(self) -> None:
         """Close the file; every other method then fails with `sqlite3.ProgrammingError`."""
@@ -157,7 +192,8 @@ def known_commit(path: str | os.PathLike[str]) -> int:
     try:
         connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=rw", uri=True)
         try:
-            return _commit(connection)
+            (last,) = connection.execute("SELECT max(last) FROM postponed").fetchone()
+            return max(_commit(connection), last or 0)
         finally:
             connection.close()
     except (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError):
@@ -182,6 +218,7 @@ def _put_all(connection: sqlite3.Connection, rows: Iterable[IndexRow], commit: i
         except sqlite3.IntegrityError:  # few rows are there already
             _delete(connection, batch)
             _insert(connection, batch.values())
+    connection.execute("DELETE FROM postponed")
     connection.execute("UPDATE about SET store_commit = ?", (commit,))
 
 

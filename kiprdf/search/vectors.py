@@ -32,6 +32,8 @@ SAME = 0.1
 """Two unit vectors of the probe that are nearer are of one embedder: services compute in floating
 point and do not repeat themselves to the bit."""
 
+_DIGESTS = "SELECT digest FROM vector"
+_VECTOR_OF = "SELECT digest, vector FROM vector WHERE digest = ?"
 _log = logging.getLogger(__name__)
 
 
@@ -59,13 +61,14 @@ class Vectors:
         """Return what is kept of some digests."""
         self._begin()
         found: list[tuple[bytes, bytes]] = []
+
+        def read(connection: sqlite3.Connection) -> None:
+            for key in digests:
+                found.extend(connection.execute(_VECTOR_OF, (key,)))
+
         with self._kept() as file:
             if file is not None:
-                with file.use() as connection:
-                    for key in digests:
-                        found += connection.execute(
-                            "SELECT digest, vector FROM vector WHERE digest = ?", (key,)
-                        )
+                file.use(read)
         return self._sound(found)
 
     def make(self, texts: Iterable[str]) -> Iterator[tuple[bytes, Vector]]:
@@ -89,8 +92,7 @@ class Vectors:
         self._begin()
         with self._kept() as file:
             if file is not None:
-                with file.use() as connection:
-                    return {key for (key,) in connection.execute("SELECT digest FROM vector")}
+                return file.use(lambda c: {key for (key,) in c.execute(_DIGESTS)})
         return set()
 
     def close(self) -> None:
@@ -111,17 +113,14 @@ class Vectors:
         with self._kept() as file:
             if file is None:
                 return
-            with file.use() as connection:
-                (blob,) = connection.execute("SELECT probe FROM about").fetchone()
+            (blob,) = file.use(lambda c: c.execute("SELECT probe FROM about").fetchone())
             known = self._sound([(b"", blob)]).get(b"")
             if known is not None and np.linalg.norm(known - probe) < SAME:
                 return
             if self._read_only:
                 self.close()
                 return
-            with file.change() as connection:
-                connection.execute("DELETE FROM vector")
-                connection.execute("UPDATE about SET probe = ?", (probe.tobytes(),))
+            file.change(lambda c: _empty(c, probe))
 
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:
         matrix = _unit(_matrix(self._embedder(texts), len(texts)))
@@ -143,8 +142,7 @@ class Vectors:
     def _write(self, statement: str, values: list[tuple[bytes, ...]]) -> None:
         with self._kept() as file:
             if file is not None and not self._read_only and values:
-                with file.change() as connection:
-                    connection.executemany(statement, values)
+                file.change(lambda c: c.executemany(statement, values))
 
     @contextmanager
     def _kept(self) -> Iterator[DerivedFile | None]:
@@ -165,6 +163,11 @@ def _create(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE about (version TEXT NOT NULL, probe BLOB NOT NULL)")
     connection.execute("CREATE TABLE vector (digest BLOB PRIMARY KEY, vector BLOB NOT NULL)")
     connection.execute("INSERT INTO about VALUES (?, x'')", (VECTORS_VERSION,))
+
+
+def _empty(connection: sqlite3.Connection, probe: Vector) -> None:
+    connection.execute("DELETE FROM vector")
+    connection.execute("UPDATE about SET probe = ?", (probe.tobytes(),))
 
 
 def _matrix(vectors: object, count: int) -> NDArray[np.float32]:

@@ -6,6 +6,7 @@ beside it. RocksDB would turn any folder into a store, so the folder is looked a
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -18,11 +19,12 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
+from weakref import ref
 
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions, Triple
 from pyoxigraph import Store as Engine
 
-from kiprdf import budget
+from kiprdf import budget, forks
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
@@ -37,18 +39,35 @@ T = TypeVar("T")
 FORMAT = 1
 """The format of the folder and of the dataset in it."""
 READ_ATTEMPTS = 3
+FLUSHED_QUADS = 20_000
+"""After so many quads the log is written into tables: to close, or to open after a crash, then
+never takes long."""
 OPEN_ATTEMPTS = 12
 _MANIFEST = "nexus.json"
 _PARTIAL = _MANIFEST + ".partial"
 _GRAPH = "graph"
 _RECORD = vocab.KIP + "record/"
+_FORMAT_NOTED = Literal(str(FORMAT), datatype=vocab.INTEGER)
 _DEFAULT = DefaultGraph()
 
 _ENGINE_FAULTS = (OSError, RuntimeError)
 """What the engine raises when the disk fails it."""
 
-_open_folders: set[Path] = set()
-_open_folders_lock = threading.Lock()
+_OWN_LOCK = "lock hold by current process"
+_FORKED = (
+    "This nexus belongs to the process that opened it, and this process is a fork of that one; "
+    "start processes that use kiprdf with the method spawn."
+)
+
+
+class _Claim:
+    """What a store that may write to a folder holds; the folder is free when it is gone."""
+
+    __slots__ = ("__weakref__",)
+
+
+_claims: dict[Path, ref[_Claim]] = {}
+_claims_lock = threading.Lock()
 
 
 class OxigraphStore:
@@ -60,15 +79,24 @@ class OxigraphStore:
     """
 
     def __init__(
-        self, engine: Engine, base: str, folder: Path | None = None, read_only: bool = False
+        self,
+        engine: Engine,
+        base: str,
+        folder: Path | None = None,
+        read_only: bool = False,
+        claim: _Claim | None = None,
     ) -> None:
         self._engine = engine
         self._folder = folder
+        self._claim = claim
+        self._process = os.getpid()
         self._lock = FairLock()
         self._closed = False
         self._noted = _noted(engine)
+        self._unflushed = 0
         self.iris = Iris(base)
         self.read_only = read_only
+        forks.protect(self)
 
     @classmethod
     def memory(cls, base: str | None = None) -> OxigraphStore:
@@ -94,8 +122,7 @@ class OxigraphStore:
         chosen = _checked_base(base if base is not None else stored or vocab.DEFAULT_BASE)
         if stored is not None and stored != chosen:
             raise StoreError(f"The nexus in {path} has the base {stored}, not {chosen}.")
-        if not read_only:
-            _claim(path)
+        claim = None if read_only else _claim(path)
         try:
             if manifest is None:
                 engine = _create(path, chosen)
@@ -105,10 +132,10 @@ class OxigraphStore:
             _require_base(engine, path, chosen)
             if not read_only:
                 _drop_stale(engine)
-            return cls(engine, chosen, path, read_only)
+            return cls(engine, chosen, path, read_only, claim)
         except BaseException:
-            if not read_only:
-                _release(path)
+            # The traceback keeps this frame, and must not keep the folder.
+            claim = None
             raise
 
     @property
@@ -118,22 +145,39 @@ class OxigraphStore:
 
     def close(self) -> None:
         """Write everything out and let the folder go. Closing twice is fine."""
+        self.require_own_process()
         if self._closed:
             return
         self._closed = True
+        engine = self._engine
         try:
             if self._folder is not None and not self.read_only:
-                self._engine.flush()
-        except (OSError, RuntimeError) as fault:
+                engine.flush()
+        except _ENGINE_FAULTS as fault:
             raise StoreError(f"The nexus in {self._folder} cannot be written: {fault}") from None
         finally:
-            del self._engine
-            if self._folder is not None and not self.read_only:
-                _release(self._folder)
+            del self._engine, engine
+            self._claim = None
+
+    def abandon(self) -> None:
+        """Leave the folder to the process that this one was forked from."""
+        if hasattr(self, "_engine"):
+            forks.keep_forever(self._engine)
+        self._claim = None
 
     @property
     def closed(self) -> bool:
         return self._closed
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether another process opened the store, and this one was forked from it."""
+        return self._process != os.getpid()
+
+    def require_own_process(self) -> None:
+        """Raise ``StoreError`` in a process that was forked from the one that opened the store."""
+        if self._process != os.getpid():
+            raise StoreError(_FORKED)
 
     # Reading ----------------------------------------------------------------------------------
 
@@ -144,6 +188,7 @@ class OxigraphStore:
         return self._engine
 
     def _require_open(self) -> None:
+        self.require_own_process()
         if self._closed:
             raise StoreError("The nexus is closed.")
 
@@ -200,10 +245,23 @@ class OxigraphStore:
             if noted.is_sure:
                 return noted.number
             # A write is on its way: whether its number stands there is whether it has happened.
-            if _note(vocab.COMMIT, Literal(noted.number + 1)) in engine:
+            if _commit_note(noted.number + 1) in engine:
                 return noted.number + 1
             if noted is self._noted:
                 return noted.number
+
+    def lacks_number(self) -> bool:
+        """Whether the number of the last commit is noted, but cannot be read.
+
+        An interrupt could make pyoxigraph write ``<unprintable int object>`` for it.
+        """
+        return bool(self._noted.notes) and self._noted.number == 0
+
+    def renumber(self, above: int) -> int:
+        """Note a number for the last commit, higher than another, and return it."""
+        with self.writing():
+            self._noted = self._noted._replace(number=above)
+            return self.apply(Delta())
 
     def records(self) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -272,6 +330,7 @@ class OxigraphStore:
     # Writing ----------------------------------------------------------------------------------
 
     def writing(self) -> AbstractContextManager[Any]:
+        self.require_own_process()
         if self.read_only:
             raise StoreError("The nexus is open read-only.")
         return self._lock
@@ -281,9 +340,9 @@ class OxigraphStore:
             engine = self.engine
             before = self._noted if self._noted.is_sure else _noted(engine)
             number = before.number + 1
-            notes = [_note(vocab.COMMIT, Literal(number))]
+            notes = [_commit_note(number)]
             if number == 1:
-                notes.append(_note(vocab.FORMAT, Literal(FORMAT)))
+                notes.append(_note(vocab.FORMAT, _FORMAT_NOTED))
                 notes.append(_note(vocab.BASE, Literal(self.iris.base)))
             self._noted = before._replace(is_sure=False)
             stale: Sequence[Quad] = ()
@@ -303,7 +362,16 @@ class OxigraphStore:
                     raise StoreError(f"The nexus cannot be written: {fault}") from fault
                 raise
             self._noted = _Noted(number, (notes[0], *stale))
+            self._flush_after(len(delta.added) + len(delta.removed))
             return number
+
+    def _flush_after(self, quads: int) -> None:
+        """Write the log into tables when enough has come together; its writes have happened."""
+        self._unflushed += quads
+        if self._folder is not None and self._unflushed >= FLUSHED_QUADS:
+            with suppress(*_ENGINE_FAULTS):
+                self._engine.flush()
+            self._unflushed = 0
 
     def _exchange(self, delta: Delta, stale: Iterable[Quad], notes: Iterable[Quad]) -> None:
         """Write what removes as well, in the one way of the engine that does both."""
@@ -343,14 +411,14 @@ class OxigraphStore:
                 return self._replace_on_disk(dataset, records)
             graph, number = vocab.BOOKKEEPING, self.commit() + 1
             notes = {note.predicate: note.object for note in self._quads(graph, None, None, graph)}
-            notes |= {vocab.FORMAT: Literal(FORMAT), vocab.BASE: Literal(self.iris.base)}
+            notes |= {vocab.FORMAT: _FORMAT_NOTED, vocab.BASE: Literal(self.iris.base)}
             notes |= {_record(key): Literal(value) for key, value in records.items()}
-            notes[vocab.COMMIT] = Literal(number)
+            notes[vocab.COMMIT] = _commit_note(number).object
             dataset.extend(Quad(graph, key, value, graph) for key, value in notes.items())
             # Who reads the old engine goes on, and sees by the commit that it is old.
             self._noted = self._noted._replace(is_sure=False)
             self._engine = dataset
-            self._noted = _Noted(number, (_note(vocab.COMMIT, Literal(number)),))
+            self._noted = _Noted(number, (_commit_note(number),))
             return number
 
     def _replace_on_disk(self, dataset: Engine, records: dict[str, str]) -> int:
@@ -379,14 +447,16 @@ def _noted(engine: Engine) -> _Noted:
     """The same as the graph has it; after a crash the number before may stand there too."""
     graph = vocab.BOOKKEEPING
     notes = tuple(_readable(engine, graph, vocab.COMMIT, None, graph))
-    numbers = (int(cast(Literal, quad.object).value) for quad in notes)
-    return _Noted(max(numbers, default=0), notes)
+    texts = (cast(Literal, quad.object).value for quad in notes)
+    return _Noted(max((int(text) for text in texts if text.isdecimal()), default=0), notes)
 
 
 def _drop_stale(engine: Engine) -> None:
     """Remove the number of an earlier commit, which a crash may have left."""
     noted = _noted(engine)
-    last = _note(vocab.COMMIT, Literal(noted.number))
+    last = _commit_note(noted.number)
+    if last not in noted.notes:
+        return
     with suppress(*_ENGINE_FAULTS):
         for quad in noted.notes:
             if quad != last:
@@ -395,6 +465,11 @@ def _drop_stale(engine: Engine) -> None:
 
 def _note(key: NamedNode, value: Literal) -> Quad:
     return Quad(vocab.BOOKKEEPING, key, value, vocab.BOOKKEEPING)
+
+
+def _commit_note(number: int) -> Quad:
+    # Of an integer pyoxigraph makes the text itself, and takes no notice of an interrupt meanwhile.
+    return _note(vocab.COMMIT, Literal(str(number), datatype=vocab.INTEGER))
 
 
 def _record(key: str) -> NamedNode:
@@ -499,14 +574,26 @@ def _require_graph(path: Path) -> None:
 
 
 def _open_engine(path: Path, read_only: bool) -> Engine:
+    if forks.has_lost_rocksdb() and not read_only:
+        raise StoreError(
+            f"The nexus in {path} cannot be opened for writing: this process is a fork of one that "
+            "used a folder; start processes that use kiprdf with the method spawn."
+        )
+    forks.note_rocksdb()
     graph = str(path / _GRAPH)
-    for attempt in range(OPEN_ATTEMPTS if read_only else 1):
+    for attempt in range(OPEN_ATTEMPTS):
         try:
             return Engine.read_only(graph) if read_only else Engine(graph)
         except (OSError, RuntimeError) as fault:
             reason = str(fault)
-        # A writer that is just opening replaces files that the reader has listed.
+        # A writer that is just opening replaces files that the reader has listed; a query that was
+        # given up has the graph of a closed nexus open until it ends.
+        if not read_only and _OWN_LOCK not in reason:
+            break
+        gc.collect()
         time.sleep(0.02 * attempt)
+    if _OWN_LOCK in reason:
+        raise StoreError(f"A query that was given up still has the nexus in {path} open.")
     if re.search("permission|read-only", reason, re.IGNORECASE):
         raise StoreError(f"The nexus in {path} cannot be written.")
     # "lock hold by", "While lock file"; a "block checksum mismatch" is none of another's doing.
@@ -515,13 +602,18 @@ def _open_engine(path: Path, read_only: bool) -> Engine:
     raise StoreError(f"The nexus in {path} cannot be opened: {reason}")
 
 
-def _claim(path: Path) -> None:
-    with _open_folders_lock:
-        if path.resolve() in _open_folders:
+def _claim(path: Path) -> _Claim:
+    place = path.resolve()
+    if _is_claimed(place):
+        gc.collect()  # a nexus that nobody closed may be waiting in a cycle of objects
+    with _claims_lock:
+        if _is_claimed(place):
             raise StoreError(f"This process has the nexus in {path} open already.")
-        _open_folders.add(path.resolve())
+        claim = _Claim()
+        _claims[place] = ref(claim)
+        return claim
 
 
-def _release(path: Path) -> None:
-    with _open_folders_lock:
-        _open_folders.discard(path.resolve())
+def _is_claimed(place: Path) -> bool:
+    found = _claims.get(place)
+    return found is not None and found() is not None

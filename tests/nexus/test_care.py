@@ -213,8 +213,7 @@ def test_notes_and_graphs_are_looked_at() -> None:
 )
 def test_an_index_that_says_something_else_is_made_anew(spoil: str, nexus: kiprdf.Nexus) -> None:
     nexus.execute('SEARCH CONCEPT "Aspirin"')
-    with nexus._indexer.fresh()._file.change() as connection:
-        connection.execute(spoil)
+    nexus._indexer.fresh()._file.change(lambda connection: connection.execute(spoil))
     assert nexus.check()["index"] == "wrong"
     assert nexus.check(repair=True)["index"] == "repaired"
     assert nexus.check()["index"] == "sound"
