@@ -167,6 +167,10 @@ class StoreError(Exception):
     """A store that cannot be opened, read or written; the message is one clear sentence."""
 
 
+class ForkedLogError(StoreError):
+    """A log that a process and a fork of it have both written; ``kiprdf check`` repairs it."""
+
+
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The known names that look most like a mistyped one, case and width set aside.
 

@@ -11,8 +11,9 @@ from kiprdf.cli import inputs, output, progress
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import DEFAULT_NEXUS, Format, FormatOption, NexusOption
 from kiprdf.cli.root import app
-from kiprdf.errors import StoreError
+from kiprdf.errors import ForkedLogError, StoreError
 from kiprdf.nexus import Nexus
+from kiprdf.store.oxigraph import repair_log
 
 SHOWN = 20
 """As many faults are printed for people."""
@@ -45,7 +46,15 @@ def _opened(folder: Path) -> Nexus:
     if inputs.is_absent(folder):
         raise Failure(f"There is no nexus in {folder}.")
     try:
-        return Nexus.open(folder, genesis=False)
+        try:
+            return Nexus.open(folder, genesis=False)
+        except ForkedLogError:
+            repair_log(folder)
+            output.note(
+                f"Took what a forked process wrote out of the log of {folder}; the log as it was is"
+                f" in {folder / 'damaged'}."
+            )
+            return Nexus.open(folder, genesis=False)
     except StoreError:
         return Nexus.open(folder, read_only=True)
 

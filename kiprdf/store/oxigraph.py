@@ -25,10 +25,11 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions, T
 from pyoxigraph import Store as Engine
 
 from kiprdf import budget, forks
-from kiprdf.errors import StoreError
+from kiprdf.errors import ForkedLogError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
+from kiprdf.store import log_repair
 from kiprdf.store.base import Cell, Row, Statement, Watch
 from kiprdf.store.delta import Delta, Written
 from kiprdf.store.lock import FairLock
@@ -42,6 +43,8 @@ READ_ATTEMPTS = 3
 FLUSHED_QUADS = 20_000
 """After so many quads the log is written into tables: to close, or to open after a crash, then
 never takes long."""
+COMPACTED_QUADS = 20_000
+"""Fewer quads that were removed are left in an engine in memory."""
 OPEN_ATTEMPTS = 12
 _MANIFEST = "nexus.json"
 _PARTIAL = _MANIFEST + ".partial"
@@ -94,6 +97,7 @@ class OxigraphStore:
         self._closed = False
         self._noted = _noted(engine)
         self._unflushed = 0
+        self._uncompacted = 0
         self.iris = Iris(base)
         self.read_only = read_only
         forks.protect(self)
@@ -362,16 +366,32 @@ class OxigraphStore:
                     raise StoreError(f"The nexus cannot be written: {fault}") from fault
                 raise
             self._noted = _Noted(number, (notes[0], *stale))
-            self._flush_after(len(delta.added) + len(delta.removed))
+            if self._folder is not None:
+                self._flush_after(len(delta.added) + len(delta.removed))
+            else:
+                self._compact_after(len(delta.removed) + len(before.notes))
             return number
 
-    def _flush_after(self, quads: int) -> None:
+    def _flush_after(self, written: int) -> None:
         """Write the log into tables when enough has come together; its writes have happened."""
-        self._unflushed += quads
-        if self._folder is not None and self._unflushed >= FLUSHED_QUADS:
+        self._unflushed += written
+        if self._unflushed >= FLUSHED_QUADS:
             with suppress(*_ENGINE_FAULTS):
                 self._engine.flush()
             self._unflushed = 0
+
+    def _compact_after(self, removed: int) -> None:
+        """Copy the dataset when more was removed from it than it holds.
+
+        An engine in memory never frees what was removed, some 400 bytes a quad.
+        """
+        self._uncompacted += removed
+        if self._uncompacted >= max(COMPACTED_QUADS, len(self._engine)):
+            copy = Engine()
+            copy.bulk_extend(self._engine)
+            # Who reads the old engine goes on; it holds the same.
+            self._engine = copy
+            self._uncompacted = 0
 
     def _exchange(self, delta: Delta, stale: Iterable[Quad], notes: Iterable[Quad]) -> None:
         """Write what removes as well, in the one way of the engine that does both."""
@@ -594,12 +614,37 @@ def _open_engine(path: Path, read_only: bool) -> Engine:
         time.sleep(0.02 * attempt)
     if _OWN_LOCK in reason:
         raise StoreError(f"A query that was given up still has the nexus in {path} open.")
+    if log_repair.BACKWARDS in reason:
+        message = (
+            f"A process and a fork of it have both written to the log of the nexus in {path}; "
+        )
+        raise ForkedLogError(message + f"repair it with: kiprdf check --nexus {path}")
     if re.search("permission|read-only", reason, re.IGNORECASE):
         raise StoreError(f"The nexus in {path} cannot be written.")
     # "lock hold by", "While lock file"; a "block checksum mismatch" is none of another's doing.
     if re.search(r"\block\b", reason, re.IGNORECASE):
         raise StoreError(f"Another process has the nexus in {path} open.")
     raise StoreError(f"The nexus in {path} cannot be opened: {reason}")
+
+
+def repair_log(folder: str | os.PathLike[str]) -> int:
+    """Take out of the log of a closed folder what a fork wrote; how many writes that were.
+
+    The log as it was is kept in the subfolder ``damaged``. Raises ``StoreError`` when the folder is
+    open somewhere, or cannot be written.
+    """
+    import fcntl  # not on Windows, which has no forks
+
+    path = Path(folder).absolute()
+    claim = _claim(path)
+    try:
+        with (path / _GRAPH / "LOCK").open("r+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does
+            return log_repair.repair(path / _GRAPH, path / "damaged")
+    except OSError as fault:
+        raise StoreError(f"The log of the nexus in {path} cannot be repaired: {fault}.") from None
+    finally:
+        del claim
 
 
 def _claim(path: Path) -> _Claim:

@@ -1,0 +1,134 @@
+"""A forked child can do nothing to the nexus of its parent, and ends as it wants to.
+
+``KIPRDF_FORKS`` sets how many children there are, ``KIPRDF_SEED`` how they end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiprdf
+from kiprdf.cli import main
+from kiprdf.errors import ForkedLogError
+from tests.trust import children
+
+NUMBER = os.environ.get("KIPRDF_FORKS", "30")
+SEED = os.environ.get("KIPRDF_SEED", "1")
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+
+
+def test_a_fork_cannot_use_the_nexus_and_ends_well(
+    tmp_path: Path, record_property: Callable[[str, Any], None]
+) -> None:
+    child = children.run(
+        "-m", "tests.trust.forking", str(tmp_path / "kb"), NUMBER, SEED, seconds=None
+    )
+    assert child.status == 0, child.output[-10_000:]
+    record_property("count", child.output.splitlines()[-1])
+
+
+IN_MEMORY = """
+import os, sys, kiprdf
+nexus = kiprdf.Nexus.memory()
+child = os.fork()
+if child == 0:
+    try:
+        nexus.execute("DESCRIBE DOMAINS")
+    except kiprdf.StoreError as error:
+        own = kiprdf.Nexus.memory()
+        sys.exit(len(own.execute("DESCRIBE DOMAINS")))
+    sys.exit(99)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
+nexus.execute("DESCRIBE DOMAINS")
+"""
+
+
+def test_a_nexus_in_memory_belongs_to_its_process_too_and_a_child_may_have_its_own() -> None:
+    child = children.run("-c", IN_MEMORY)
+    assert child.status == 0, child.output
+
+
+READ_ONLY = """
+import os, sys, kiprdf
+nexus = kiprdf.Nexus.open(sys.argv[1])
+child = os.fork()
+if child == 0:
+    with kiprdf.Nexus.open(sys.argv[1], read_only=True) as own:
+        sys.exit(len(own.execute("DESCRIBE DOMAINS")))
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
+nexus.close()
+"""
+
+
+def test_a_child_may_open_a_folder_for_reading(tmp_path: Path) -> None:
+    child = children.run("-c", READ_ONLY, str(tmp_path / "kb"))
+    assert child.status == 0, child.output
+
+
+# What kiprdf did before: the child writes through the engine of its parent.
+DAMAGE = """
+import os, signal, sys, kiprdf
+from pyoxigraph import NamedNode, Quad
+nexus = kiprdf.Nexus.open(sys.argv[1])
+engine = nexus._store._engine
+nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }')
+def write(names):
+    for name in names:
+        nexus.execute('UPSERT { CONCEPT { {type: "N", name: :n} SET ATTRIBUTES { x: :x } } }',
+                      n=name, x="y" * 700)
+write(f"before{n}" for n in range(90))
+child = os.fork()
+if child == 0:
+    for number in range(60):
+        engine.add(Quad(NamedNode(f"urn:child{number}"), NamedNode("urn:p"),
+                        NamedNode("urn:" + "z" * 700)))
+    os.kill(os.getpid(), signal.SIGKILL)
+os.waitpid(child, 0)
+write(f"after{n}" for n in range(90))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+NAMES = 'FIND(?n.name) WHERE { ?n {type: "N"} }'
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("damaged") / "kb"
+    child = children.run("-c", DAMAGE, str(folder))
+    assert child.status == -9, child.output
+    return folder
+
+
+def test_a_log_that_two_processes_wrote_is_one_sentence_and_then_repaired(
+    damaged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ForkedLogError) as raised:
+        kiprdf.Nexus.open(damaged)
+    assert str(raised.value) == (
+        f"A process and a fork of it have both written to the log of the nexus in {damaged}; "
+        f"repair it with: kiprdf check --nexus {damaged}"
+    )
+    with pytest.raises(ForkedLogError):
+        kiprdf.Nexus.open(damaged, read_only=True)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["kiprdf", "check", "--nexus", str(damaged)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code in (0, None)
+    told = capsys.readouterr()
+    assert "nothing is wrong" in told.out
+    assert "Took what a forked process wrote out of the log" in told.err
+    assert list((damaged / "damaged").glob("*.log"))
+
+    with kiprdf.Nexus.open(damaged) as nexus:
+        names = set(nexus.execute(NAMES))
+        assert names == {f"{when}{n}" for when in ("before", "after") for n in range(90)}
+        assert not nexus.sparql("ASK { <urn:child0> ?p ?o }")
+        assert nexus.check()["faults"] == []

@@ -1,0 +1,31 @@
+"""A signal handler that raises, at any moment, leaves a nexus that serves and has lost nothing.
+
+``KIPRDF_INTERRUPTS`` sets how often, ``KIPRDF_SEED`` when.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.trust import children
+
+NUMBER = int(os.environ.get("KIPRDF_INTERRUPTS", "2000"))
+SEED = os.environ.get("KIPRDF_SEED", "1")
+
+
+@pytest.mark.parametrize("kind", ["keyboard", "error"])
+@pytest.mark.parametrize("place", ["memory", "folder"])
+def test_an_interrupt_at_any_moment_leaves_the_nexus_serving(
+    place: str, kind: str, tmp_path: Path, record_property: Callable[[str, Any], None]
+) -> None:
+    folder = "-" if place == "memory" else str(tmp_path / "kb")
+    number = str(NUMBER // 4)
+    child = children.run("-m", "tests.trust.interrupting", folder, number, SEED, kind, seconds=None)
+    assert child.status == 0, child.output[-10_000:]
+    record_property("count", f"{place}, {kind}: {re.search('.* interrupts', child.output)[0]}")  # type: ignore[index]
