@@ -1,4 +1,4 @@
-"""What a nexus leaves behind: a free folder, a closed one soon, memory, and a number it can read."""
+"""What a nexus leaves behind: its folder, its memory, its index, the number of its last commit."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, Quad
 from pyoxigraph import Store as Engine
 
 import kiprdf
 from kiprdf.rdf import vocab
 from kiprdf.search import TextIndex
 from kiprdf.store import oxigraph
-from tests.nexus.support import dataset, medical
+from tests.nexus.support import medical
 from tests.trust import children
 
 SCHEMA = 'UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }'
@@ -58,7 +58,7 @@ def test_a_dropped_nexus_in_a_cycle_lets_its_folder_go(tmp_path: Path) -> None:
 def test_an_open_nexus_keeps_its_folder(tmp_path: Path) -> None:
     with (
         kiprdf.Nexus.open(tmp_path / "kb"),
-        pytest.raises(kiprdf.StoreError, match="This process has the nexus in .* open already"),
+        pytest.raises(kiprdf.StoreError, match="open already"),
     ):
         kiprdf.Nexus.open(tmp_path / "kb")
 
@@ -136,9 +136,10 @@ def test_a_write_that_the_index_did_not_hear_of_is_found(
     """As when a signal handler raises behind the commit."""
     nexus.execute('SEARCH CONCEPT "Aspirin"')
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Before"} } }')
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(nexus._indexer, "note", _interrupt)
+    monkeypatch.setattr(nexus._indexer, "note", _interrupt)
+    with pytest.raises(KeyboardInterrupt):
         nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Meanwhile"} } }')
+    monkeypatch.undo()
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Behind"} } }')
     for name in ("Before", "Meanwhile", "Behind"):
         assert [hit["name"] for hit in nexus.execute(f'SEARCH CONCEPT "{name}" LIMIT 1')] == [name]
@@ -193,7 +194,7 @@ def test_a_folder_whose_number_cannot_be_read_is_opened_and_says_so(
         nexus.apply_capsule(many(10, 11, "word"))
     with kiprdf.Nexus.open(spoiled) as nexus:
         assert nexus.info()["commit"] == number + 1
-        assert len(nexus.execute('SEARCH CONCEPT "word"')) == 11
+        assert len(nexus.execute('SEARCH CONCEPT "word" WITH TYPE "N"')) == 11
 
 
 def test_check_tells_of_a_number_that_cannot_be_read(spoiled: Path) -> None:
@@ -237,14 +238,13 @@ def test_a_compacted_nexus_says_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     reader = nexus._store.match(None, None, None)
     first = next(reader)
     number = len(list(engine.quads_for_pattern(None, None, None)))
+    command = 'UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} SET ATTRIBUTES { risk: :r } } }'
     for risk in range(1_000):
-        nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} SET ATTRIBUTES { risk: :r } } }', r=risk)  # fmt: skip
+        nexus.execute(command, r=risk)
     assert nexus._store.engine is not engine
     assert first
     assert list(reader)
     assert len(list(nexus._store.engine.quads_for_pattern(None, None, None))) == number
     assert nexus.check()["faults"] == []
-    assert nexus.execute(
-        'FIND(?d.attributes.risk) WHERE { ?d {type: "Drug", name: "Aspirin"} }'
-    ) == [999]
-    assert NamedNode("urn:kip:nexus/Drug/Aspirin").value in str(dataset(nexus))
+    risks = nexus.execute('FIND(?d.attributes.risk) WHERE { ?d {type: "Drug", name: "Aspirin"} }')
+    assert risks == [999]
