@@ -9,8 +9,9 @@ import functools
 import itertools
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from types import TracebackType
@@ -73,7 +74,16 @@ _LOST = "The graph has lost %s commits, which its text index knows of; restore a
 
 _RENUMBERED = "The number of the last commit could not be read; it is %s from here on."
 
-_limited: ContextVar[Mapping[Nexus, Budget]] = ContextVar("kiprdf_limited", default={})  # noqa: B039
+
+class _Limit(NamedTuple):
+    """The budget of a nexus in a ``with`` block, which runs while ``block`` is locked."""
+
+    nexus: object
+    budget: Budget
+    block: threading.Lock
+
+
+_limits: ContextVar[tuple[_Limit, ...]] = ContextVar("kiprdf_limits", default=())
 
 _REMEMBERED_CHARACTERS = 8 * 1024
 _REMEMBERED_TEXTS = 256
@@ -145,6 +155,7 @@ class Nexus(LinkedData):
         if embedder is not None:
             require_numpy()
         self._store = store
+        self._identity = object()
         self._strict = strict_schema
         self._clock = clock or now
         self._budget = budget or Budget()
@@ -266,8 +277,7 @@ class Nexus(LinkedData):
         """The modes of SEARCH that this nexus serves; another one degrades to ``keyword``."""
         return self._indexer.modes
 
-    @contextmanager
-    def limited(self, **changes: Any) -> Iterator[None]:
+    def limited(self, **changes: Any) -> AbstractContextManager[object]:
         """Let what stands in the ``with`` block spend another budget, each call for itself.
 
         The changes are fields of ``Budget``. Snapshots, imports and all else that is no command
@@ -278,27 +288,31 @@ class Nexus(LinkedData):
         ...     nexus.execute("DESCRIBE DOMAINS")
         ['Archived', 'CoreSchema', 'System', 'Unsorted']
         """
-        outer = _limited.get()
-        chosen = {**outer, self: replace(outer.get(self, self._budget), **changes)}
-        try:
-            _limited.set(chosen)
-            yield
-        finally:
-            # Not by the token of set(), which an interrupt may keep from being stored.
-            _limited.set(outer)
+        # The block begins and ends with two calls of C functions, which no interrupt can split.
+        block = threading.Lock()
+        limit = _Limit(self._identity, replace(self._budget_now(self._budget), **changes), block)
+        _limits.set((*(outer for outer in _limits.get() if outer.block.locked()), limit))
+        return block
+
+    def _budget_now(self, otherwise: Budget) -> Budget:
+        """The budget of the innermost block that limits this nexus."""
+        for limit in reversed(_limits.get()):
+            if limit.nexus is self._identity and limit.block.locked():
+                return limit.budget
+        return otherwise
 
     def _request(self, function: Callable[[], T]) -> T:
         """Run one request; a request inside of another spends the outer one's budget."""
         self._store.require_own_process()
         if current() is not None:
             return function()
-        return spend(_limited.get().get(self, self._budget), function)
+        return spend(self._budget_now(self._budget), function)
 
     def _work(self, function: Callable[[], T]) -> T:
         """The same for what takes as long as there is data, unless a request runs."""
         if current() is not None:
             return function()
-        return spend(_limited.get().get(self, self._unhurried), function)
+        return spend(self._budget_now(self._unhurried), function)
 
     def _load_bundled(self) -> None:
         """Apply the bundled capsules that are new or have changed."""

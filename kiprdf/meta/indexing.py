@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -55,6 +56,7 @@ class Indexer:
         self._kept = 0
         self._noted_from: int | None = None
         self._noted_to: int | None = None
+        self._is_behind = False
         self._own_lock = threading.RLock()
 
     def lost_commits(self) -> int:
@@ -87,6 +89,7 @@ class Indexer:
 
     def note(self, delta: Delta, commit: int) -> None:
         """Remember what a commit touched; called under the writer's lock."""
+        self._is_behind = True
         if self._noted_to != commit - 1:
             # The first commit, or the one before was interrupted when it was to be noted.
             self._forget()
@@ -107,6 +110,7 @@ class Indexer:
 
     def outdate(self) -> None:
         """A commit may have touched everything; called under the writer's lock."""
+        self._is_behind = True
         self._forget()
 
     def fresh(self) -> TextIndex:
@@ -180,7 +184,7 @@ class Indexer:
             if self._semantic is not None:
                 self._semantic.close()
             try:
-                if self._pending and self._path is not None and not self._store.read_only:
+                if self._is_behind and self._path is not None and not self._store.read_only:
                     self._settle()
                 if self._index is not None:
                     self._index.close()
@@ -191,13 +195,11 @@ class Indexer:
         """Leave an index that the next SEARCH need not rebuild."""
         index = self._opened()
         touched = self._touched_since(index)
-        if touched is None and self._noted_from == 0:
-            touched = self._pending  # everything there is, and the index is new
-        if touched is None:
-            return
-        if len(touched) <= INDEXED_AT_CLOSE and self._kept <= INDEXED_CHARACTERS_AT_CLOSE:
+        some = islice(all_elements(self._store), INDEXED_AT_CLOSE + 1)
+        lacking = list(some) if touched is None else touched
+        if len(lacking) <= INDEXED_AT_CLOSE and self._kept <= INDEXED_CHARACTERS_AT_CLOSE:
             self._catch_up()
-        elif index.commit >= 0:
+        elif touched is not None:
             noted = cast(tuple[int, int], (self._noted_from, self._noted_to))
             index.postpone((node.value for node in self._pending), *noted)
 
@@ -238,6 +240,7 @@ class Indexer:
             else:
                 rows = index_rows(self._store, touched, self._pending)
                 index.update(rows, (node.value for node in touched), commit)
+        self._is_behind = False
         self._forget()
         return index
 
