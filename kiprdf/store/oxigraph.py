@@ -19,7 +19,15 @@ from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
-from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions, Triple
+from pyoxigraph import (
+    DefaultGraph,
+    Literal,
+    NamedNode,
+    Quad,
+    QueryBoolean,
+    QuerySolutions,
+    Triple,
+)
 from pyoxigraph import Store as Engine
 
 from kiprdf import budget
@@ -29,7 +37,9 @@ from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
 from kiprdf.store.base import Cell, Row, Statement, Watch
 from kiprdf.store.delta import Delta, Written
+from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.lock import FairLock
+from kiprdf.store.sparql_worker import Found, Solutions, SparqlProcesses
 from kiprdf.store.watch import Life, call
 
 T = TypeVar("T")
@@ -67,6 +77,7 @@ class OxigraphStore:
         self._lock = FairLock()
         self._closed = False
         self._noted = _noted(engine)
+        self._processes = SparqlProcesses()
         self.iris = Iris(base)
         self.read_only = read_only
 
@@ -122,6 +133,7 @@ class OxigraphStore:
             return
         self._closed = True
         try:
+            self._processes.close()
             if self._folder is not None and not self.read_only:
                 self._engine.flush()
         except (OSError, RuntimeError) as fault:
@@ -167,6 +179,25 @@ class OxigraphStore:
                 raise _unreadable(fault) from fault
 
         return call(selected, budget.current(), apart=watch == "apart")
+
+    def query(self, text: str) -> Found:
+        """Answer SPARQL that a caller wrote and the guard let through (docs/decisions/043).
+
+        A single look into an index is taken here; all else in a process that can be killed.
+        Raises ``SyntaxError``, ``ValueError``, ``OSError`` and ``RuntimeError`` as the engine does.
+        """
+        engine = self.engine
+        if not is_one_pattern(text):
+            return self._processes.query(text, self, budget.current())
+
+        def answered(life: Life) -> Found:
+            found = engine.query(text)
+            if isinstance(found, QuerySolutions):
+                names = tuple(variable.value for variable in found.variables)
+                return Solutions(names, life.taken(map(tuple, found)))
+            return bool(cast(QueryBoolean, found))
+
+        return call(answered, budget.current())
 
     def match(
         self,
