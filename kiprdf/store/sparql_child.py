@@ -181,13 +181,11 @@ def _answer(store: Any, query: Query, answers: IO[bytes]) -> None:
         kind = type(found).__name__
         if kind == "QueryBoolean":
             send(answers, TRUTH, pickle.dumps(bool(found)))
-        elif kind == "QuerySolutions":
-            names = [variable.value for variable in found.variables]
-            send(answers, COLUMNS, pickle.dumps(names))
-            _send_rows(map(tuple, found), len(names), len(names), query, answers)
-        else:
-            send(answers, COLUMNS, pickle.dumps(None))
-            _send_rows(((triple,) for triple in found), 1, 3, query, answers)
+            return
+        variables = found.variables if kind == "QuerySolutions" else None
+        names = None if variables is None else [variable.value for variable in variables]
+        send(answers, COLUMNS, pickle.dumps(names))
+        _send_rows(map(tuple, found), names, query, answers)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except SyntaxError as fault:
@@ -200,46 +198,68 @@ def _answer(store: Any, query: Query, answers: IO[bytes]) -> None:
 
 
 def _send_rows(
-    rows: Iterable[tuple[Any, ...]], cells: int, width: int, query: Query, answers: IO[bytes]
+    rows: Iterable[tuple[Any, ...]], names: list[str] | None, query: Query, answers: IO[bytes]
 ) -> None:
-    """Send rows in chunks: terms that did not come before, and the numbers of each row's terms."""
+    """Send rows, or triples where there are no names, as long as the answer is not too large."""
+    width = 3 if names is None else len(names)
     weight = -(-width // query.width_of_one)
     number = size = 0
-    for terms, numbers, count in _chunks(iter(rows)):
-        payload = pickle.dumps(terms, protocol=5)
-        number += count
-        size += len(payload) + len(terms) * TERM_BYTES
-        size += count * (cells * CELL_BYTES + ROW_BYTES)
+    for chunk in _chunks(iter(rows)):
+        payload = pickle.dumps(chunk.terms, protocol=5)
+        number += chunk.count
+        size += len(payload) + len(chunk.terms) * TERM_BYTES
+        size += chunk.count * (width * CELL_BYTES + ROW_BYTES)
+        if names is None:
+            # A triple holds its terms, and shares none.
+            size += chunk.characters + len(chunk.numbers) * TERM_BYTES
         if query.most_rows is not None and number * weight > query.most_rows:
             send(answers, FAULT, pickle.dumps(("rows", (number, width))))
             return
         if size > query.most_bytes:
             send(answers, FAULT, pickle.dumps(("bytes", "")))
             return
-        send(answers, ROWS, pickle.dumps((payload, numbers.tobytes(), count), protocol=5))
+        packed = (payload, chunk.numbers.tobytes(), chunk.count)
+        send(answers, ROWS, pickle.dumps(packed, protocol=5))
     send(answers, END)
 
 
-def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[list[Any], array[int], int]]:
-    """New terms, numbers of terms row by row, and how many rows; 0 is an unbound variable."""
+class _Chunk:
+    """Some rows: the terms that did not come before, and the number of each cell's term."""
+
+    def __init__(self) -> None:
+        self.terms: list[Any] = []
+        self.numbers = array("I")
+        self.count = 0
+        self.characters = 0
+        """Of the terms of all cells."""
+        self.new_characters = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.count == CHUNK_ROWS or self.new_characters > CHUNK_CHARACTERS
+
+
+def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[_Chunk]:
+    """The rows in chunks; 0 is the number of what is unbound."""
     known: dict[Any, int] = {None: 0}
-    terms: list[Any] = []
-    numbers = array("I")
-    count = characters = 0
+    lengths = [0]
+    chunk = _Chunk()
     for row in rows:
         for term in row:
-            place = known.get(term)
-            if place is None:
-                place = known[term] = len(known)
-                terms.append(term)
-                characters += len(str(term))
-            numbers.append(place)
-        count += 1
-        if count == CHUNK_ROWS or characters > CHUNK_CHARACTERS:
-            yield terms, numbers, count
-            terms, numbers, count, characters = [], array("I"), 0, 0
-    if count:
-        yield terms, numbers, count
+            number = known.get(term)
+            if number is None:
+                number = known[term] = len(known)
+                chunk.terms.append(term)
+                lengths.append(len(str(term)))
+                chunk.new_characters += lengths[number]
+            chunk.numbers.append(number)
+            chunk.characters += lengths[number]
+        chunk.count += 1
+        if chunk.is_full:
+            yield chunk
+            chunk = _Chunk()
+    if chunk.count:
+        yield chunk
 
 
 if __name__ == "__main__":

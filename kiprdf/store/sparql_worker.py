@@ -18,7 +18,9 @@ import threading
 import time
 import weakref
 from array import array
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import chain, repeat, starmap
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -190,8 +192,8 @@ class _Job:
             return bool(pickle.loads(payload))
         names = pickle.loads(payload)
         if names is None:
-            return [row[0] for row in self._rows(1)]  # type: ignore[misc]
-        return Solutions(tuple(names), self._rows(len(names)))
+            return [triple for rows in self._chunks(3) for triple in starmap(Triple, rows)]
+        return Solutions(tuple(names), [*chain.from_iterable(self._chunks(len(names)))])
 
     def _next(self) -> _Frame:
         while True:
@@ -208,8 +210,8 @@ class _Job:
                 raise self._fault(*pickle.loads(message[1]))
             return message
 
-    def _rows(self, width: int) -> list[Row]:
-        rows: list[Row] = []
+    def _chunks(self, width: int) -> Iterator[Iterable[Any]]:
+        """Some rows after another; a term that comes again is the same object."""
         terms: list[Any] = [None]
         while (frame := self._next())[0] != child.END:
             if self.is_over:
@@ -218,8 +220,7 @@ class _Job:
             terms += pickle.loads(new)
             numbers = array("I", packed)
             cells = iter(map(terms.__getitem__, numbers))
-            rows += zip(*[cells] * width, strict=True) if width else [()] * count
-        return rows
+            yield zip(*[cells] * width, strict=True) if width else repeat((), count)
 
     def _fault(self, kind: str, detail: Any) -> BaseException:
         if kind == "syntax":
