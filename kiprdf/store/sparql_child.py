@@ -27,7 +27,7 @@ OUT_OF_MEMORY = 3
 """How the child ends when Python, and not the engine, finds no memory."""
 CHUNK_ROWS = 1024
 CHUNK_CHARACTERS = 1024 * 1024
-TERM_BYTES, CELL_BYTES, ROW_BYTES = 96, 8, 56
+TERM_BYTES, CELL_BYTES, ROW_BYTES = 128, 8, 56
 """What a term takes in memory besides its text, a cell of a row, and a row."""
 _HEAD = struct.Struct(">Ic")
 

@@ -48,6 +48,8 @@ START_SECONDS = 120.0
 LOG_BYTES = 4 * 1024**2
 """A longer log of the graph is written out, once, before each reader reads it again."""
 _POLL_SECONDS = 0.5
+_END_SECONDS = 5.0
+"""A process that is killed gives back its memory before it is gone."""
 _HINT_MEMORY = (
     "Ask for less at once: link the patterns, filter before ORDER BY, GROUP BY and DISTINCT, "
     "and do not build long texts."
@@ -84,7 +86,7 @@ class SparqlProcesses:
 
     def __init__(self) -> None:
         self._state = _State()
-        self._end = weakref.finalize(self, self._state.end)
+        weakref.finalize(self, self._state.end)
 
     def query(self, text: str, source: Source, spending: Spending | None) -> Found:
         """Answer a query on the state of the last commit, or one after it.
@@ -107,22 +109,24 @@ class SparqlProcesses:
 
     def close(self) -> None:
         """Kill the processes, and wait until they are gone."""
-        self._end()
-        for worker in tuple(self._state.workers):
-            if worker.thread is not threading.current_thread():
-                worker.thread.join(_POLL_SECONDS)
+        self._state.end()
+        for worker in self._state.workers:
+            thread = worker.thread
+            if thread is not None and thread is not threading.current_thread():
+                thread.join(_END_SECONDS)
 
 
 class _State:
-    """What the threads share; it knows nothing of the store, which may go while they wait."""
+    """What the threads share; it knows nothing of the store, which may go while they wait.
+
+    There is no lock in it, which an interrupt could leave behind.
+    """
 
     def __init__(self) -> None:
         self.pid = os.getpid()
         self.jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self.workers: set[_Worker] = set()
         self.is_closed = False
-        # A lock of C: an interrupt cannot come between taking it and letting it go.
-        self._lock = threading.Lock()
+        self.workers = [_Worker(self) for _ in range(MOST_PROCESSES)]
 
     def submit(self, job: _Job) -> None:
         self.jobs.put(job)
@@ -131,15 +135,12 @@ class _State:
             raise _closed()
 
     def grow(self) -> None:
-        """Start another worker where all are busy and may be more."""
-        with self._lock:
-            workers = {worker for worker in self.workers if worker.thread.is_alive()}
-            busy = sum(worker.is_busy for worker in workers)
-            if busy + self.jobs.qsize() > len(workers) < MOST_PROCESSES and not self.is_closed:
-                worker = _Worker(self)
-                workers.add(worker)
-                worker.thread.start()
-            self.workers = workers
+        """Start another worker where all are busy."""
+        running = [worker for worker in self.workers if worker.thread is not None]
+        busy = sum(worker.is_busy for worker in running)
+        idle = [worker for worker in self.workers if worker.thread is None]
+        if idle and busy + self.jobs.qsize() > len(running) and not self.is_closed:
+            threading.Thread(target=idle[0].run, name="kiprdf SPARQL", daemon=True).start()
 
     def refuse(self) -> None:
         """Answer the jobs that nobody will take."""
@@ -154,7 +155,7 @@ class _State:
         self.is_closed = True
         if os.getpid() != self.pid:
             return
-        for worker in tuple(self.workers):
+        for worker in self.workers:
             self.jobs.put(None)
             worker.events.put(None)
             worker.kill()
@@ -240,7 +241,8 @@ class _Worker:
         self.events: queue.SimpleQueue[Any] = queue.SimpleQueue()
         """What the process says, as pairs; None for a look at whether somebody still waits."""
         self.is_busy = False
-        self.thread = threading.Thread(target=self._run, name="kiprdf SPARQL", daemon=True)
+        self.thread: threading.Thread | None = None
+        self._claim = [self]
         self._state = state
         self._process: subprocess.Popen[bytes] | None = None
         self._commit = -1
@@ -253,7 +255,13 @@ class _Worker:
             with suppress(OSError):
                 process.kill()
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Serve jobs until the nexus is closed; the first thread that comes does."""
+        try:
+            self._claim.pop()
+        except IndexError:
+            return
+        self.thread = threading.current_thread()
         while (job := self._state.jobs.get()) is not None:
             self.is_busy = True
             with suppress(RuntimeError):  # no more threads; the others do
@@ -426,11 +434,15 @@ def _closed() -> StoreError:
 
 
 def _log_size(graph: Path) -> int:
-    """How much a reader of the folder must read again, which is not in the tables yet."""
+    """How much a reader of the folder must read again, which is not in the tables yet.
+
+    The log of the highest number is the one in use; the others wait to be used again.
+    """
     try:
-        return sum(path.stat().st_size for path in graph.glob("*.log"))
-    except OSError:
+        logs = {int(path.stem): path.stat().st_size for path in graph.glob("*.log")}
+    except (OSError, ValueError):
         return 0
+    return logs[max(logs)] if logs else 0
 
 
 def _bounded(seconds: float) -> float:
