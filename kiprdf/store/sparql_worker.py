@@ -143,20 +143,21 @@ class _State:
             threading.Thread(target=idle[0].run, name="kiprdf SPARQL", daemon=True).start()
 
     def refuse(self) -> None:
-        """Answer the jobs that nobody will take."""
+        """Answer the jobs that nobody will take, and let the next worker end too."""
         with suppress(queue.Empty):
             while True:
                 job = self.jobs.get_nowait()
                 if job is not None:
                     job.messages.put(_closed())
+        self.jobs.put(None)
 
     def end(self) -> None:
         """End all processes; a copy of this process, made by a fork, leaves them alone."""
         self.is_closed = True
         if os.getpid() != self.pid:
             return
+        self.jobs.put(None)
         for worker in self.workers:
-            self.jobs.put(None)
             worker.events.put(None)
             worker.kill()
 

@@ -396,6 +396,23 @@ def test_closing_ends_the_process() -> None:
         nexus.sparql(COUNTED)
 
 
+def test_closing_ends_every_process_at_once() -> None:
+    nexus = with_nodes(2_000, 100)
+    asking = [
+        threading.Thread(target=lambda: _code(lambda: nexus.sparql(ENDLESS))) for _ in range(6)
+    ]
+    for thread in asking:
+        thread.start()
+    time.sleep(0.5)
+    processes = _processes(nexus)
+    assert len(processes) == sparql_worker.MOST_PROCESSES
+    nexus.close()
+    assert all(process.returncode is not None for process in processes)
+    for thread in asking:
+        thread.join(SOON)
+        assert not thread.is_alive()
+
+
 def test_closing_ends_a_query_that_runs() -> None:
     nexus = with_nodes(2_000, 100)
     said: list[str] = []

@@ -21,7 +21,7 @@ from kiprdf import Budget
 from tests.nexus.test_budget import with_nodes
 from tests.trust.doors import refusal
 
-SECONDS = 0.5
+SECONDS = 0.3
 """The budget of a request."""
 SOON = 10.0
 """Seconds after which a request has not come back in time, on the slowest machine."""
