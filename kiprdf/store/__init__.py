@@ -2,7 +2,8 @@
 
 ``delta`` (what a write changes), ``base`` (the ``Store`` protocol: all that the other rooms may
 ask of a store), ``lock`` (the writer's lock), ``oxigraph`` (the embedded store, in memory or in a
-folder), ``guard`` (what raw SPARQL may not do).
+folder), ``guard`` (what raw SPARQL may not do), ``sparql_worker`` and ``sparql_child`` (the
+processes that answer it).
 """
 
 from kiprdf.store.base import Store
