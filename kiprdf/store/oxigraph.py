@@ -36,6 +36,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
 from kiprdf.store.base import Cell, Row, Statement, Watch
+from kiprdf.store.changes import Changes
 from kiprdf.store.delta import Delta, Written
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.lock import FairLock
@@ -78,6 +79,7 @@ class OxigraphStore:
         self._closed = False
         self._noted = _noted(engine)
         self._processes = SparqlProcesses()
+        self.changes = Changes()
         self.iris = Iris(base)
         self.read_only = read_only
 
@@ -333,6 +335,9 @@ class OxigraphStore:
                 if isinstance(fault, _ENGINE_FAULTS):
                     raise StoreError(f"The nexus cannot be written: {fault}") from fault
                 raise
+            if not delta.records:  # what leads over a gap is not known
+                removed, added = (*delta.removed, *before.notes), (*delta.added, *notes)
+                self.changes.add(number, removed, added)
             self._noted = _Noted(number, (notes[0], *stale))
             return number
 

@@ -1,6 +1,6 @@
 """Answers raw SPARQL: the process that ``sparql_worker`` starts, and how the two talk.
 
-It is run by its path, and imports pyoxigraph and little else, to be ready soon. It reads one
+It is run by its path, and imports pyoxigraph and little else, to be ready soon. It reads a
 dataset, bounds its own memory, and answers queries until its input ends or it is killed. A frame
 is four bytes of length, one byte that says what it is, and a payload.
 """
@@ -18,8 +18,9 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
-LOAD_FOLDER, LOAD_QUADS, QUADS, QUERY = b"F", b"Q", b"q", b"?"
-"""What the parent sends: where the dataset is, or that it follows, in pieces; a query."""
+LOAD_FOLDER, LOAD_QUADS, QUADS, CHANGE, QUERY = b"F", b"Q", b"q", b"+", b"?"
+"""What the parent sends: where the dataset is, or that it follows, in pieces; what a commit
+changed; a query."""
 READY, UNFIT, COLUMNS, ROWS, END, TRUTH, FAULT = b"R", b"U", b"C", b"r", b"E", b"T", b"X"
 """What the child sends; an answer ends with one of ``LAST``."""
 LAST = (END, TRUTH, FAULT)
@@ -100,7 +101,10 @@ def main(parent: int, memory: int) -> None:
     _limit(memory)
     send(answers, READY)
     while (frame := receive(requests)) is not None:
-        _answer(store, Query(*pickle.loads(frame[1])), answers)
+        if frame[0] == CHANGE:
+            _change(store, *pickle.loads(frame[1]))
+        else:
+            _answer(store, Query(*pickle.loads(frame[1])), answers)
 
 
 def _end_with(parent: int) -> None:
@@ -135,6 +139,15 @@ def _loaded(requests: IO[bytes], answers: IO[bytes]) -> Any:
             store.bulk_extend(quads)
             return store
     os._exit(0)
+
+
+def _change(store: Any, removed: list[Any], added: list[Any]) -> None:
+    """Do what a commit did; to do it twice changes nothing."""
+    from pyoxigraph import Quad
+
+    for terms in removed:
+        store.remove(Quad(*terms))
+    store.extend(Quad(*terms) for terms in added)
 
 
 def _commit(store: Any, notes: tuple[Any, Any]) -> int:

@@ -33,6 +33,7 @@ from kiprdf.errors import KipError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.store import sparql_child as child
 from kiprdf.store.base import Row
+from kiprdf.store.changes import Changes
 
 if TYPE_CHECKING:
     import subprocess
@@ -45,6 +46,8 @@ MOST_PROCESSES = 4
 """Queries that run at once; the others wait, on their own time."""
 START_SECONDS = 120.0
 """How long a process may take to start and to load the dataset, which no request is charged for."""
+MOST_CHANGES = 64 * 1024**2
+"""Bytes of changes that a copy in memory takes in; they come off what a query may take."""
 LOG_BYTES = 4 * 1024**2
 """A longer log of the graph is written out, once, before each reader reads it again."""
 _POLL_SECONDS = 0.5
@@ -71,6 +74,7 @@ class Source(Protocol):
     """What is asked of the store whose dataset the processes read."""
 
     read_only: bool
+    changes: Changes
 
     @property
     def engine(self) -> Engine: ...
@@ -236,7 +240,7 @@ class _Job:
 
 
 class _Worker:
-    """A thread and its process, one after another: each process holds the state of one commit."""
+    """A thread and its process, or one process after another."""
 
     def __init__(self, state: _State) -> None:
         self.events: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -247,6 +251,7 @@ class _Worker:
         self._state = state
         self._process: subprocess.Popen[bytes] | None = None
         self._commit = -1
+        self._changed = 0
         self._is_loaded = False
 
     def kill(self) -> None:
@@ -309,7 +314,22 @@ class _Worker:
 
     def _is_ready(self, job: _Job) -> bool:
         process = self._process
-        return process is not None and process.poll() is None and self._commit >= job.commit
+        if process is None or process.poll() is not None:
+            return False
+        return self._commit >= job.commit or self._catches_up(job)
+
+    def _catches_up(self, job: _Job) -> bool:
+        """Bring a copy in memory to the job's commit; False where that takes a new process."""
+        changes = job.source.changes.since(self._commit, job.commit)
+        if job.source.folder is not None or changes is None:
+            return False
+        self._changed += sum(map(len, changes))
+        if self._changed > MOST_CHANGES:
+            return False
+        for change in changes:
+            self._send(child.CHANGE, change)
+        self._commit += len(changes)
+        return True
 
     def _start(self, job: _Job) -> None:
         """Start a process and load the dataset; the job's clock stands still meanwhile."""
@@ -322,6 +342,9 @@ class _Worker:
         reader.start()
         # Before the dataset is read: what comes in between is read again, and not missed.
         self._commit = job.source.commit()
+        self._changed = 0
+        if job.source.folder is None:
+            job.source.changes.since(self._commit, self._commit)  # to be kept from now on
         if not self._opens_folder(job):
             self._send_quads(job.source.engine)
             self._next(job)

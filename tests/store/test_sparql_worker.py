@@ -180,6 +180,29 @@ def test_a_query_sees_every_write_before_it(tmp_path: Path) -> None:
                     assert Literal(name) not in nexus.sparql(LABELS).column("n")
 
 
+def test_a_copy_in_memory_is_kept_up_with_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process goes on as long as what changed is known; the answers are in the same order."""
+    everything = f"SELECT * {{ {LINKED} }}"
+    with kiprdf.Nexus.memory() as nexus:
+        nexus.sparql(COUNTED)
+        (process,) = _processes(nexus)
+        for number in range(30):
+            text = f"UPSERT {{ CONCEPT {{ {PERSON} SET ATTRIBUTES {{ age: :age }} }} }}"
+            nexus.execute(text, n=f"Person {number % 7}", age=number)
+            if number % 5 == 0:
+                name = f"Person {number % 7}"
+                nexus.execute(f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {PERSON} }}", n=name)
+            if number % 3:
+                assert _asked(nexus, everything) == _bare(nexus, everything), number
+        quads = "SELECT ?g ?s ?p ?o { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
+        assert set(nexus.sparql(quads).tuples) == set(_bare(nexus, quads)[1])
+        assert _processes(nexus) == [process]
+        monkeypatch.setattr(sparql_worker, "MOST_CHANGES", 0)
+        nexus.execute(f"UPSERT {{ CONCEPT {{ {PERSON} }} }}", n="Ann")
+        assert _asked(nexus, everything) == _bare(nexus, everything)
+        assert _processes(nexus) != [process]
+
+
 def test_a_reader_sees_the_state_at_its_opening(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as writer:
         with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as reader:
