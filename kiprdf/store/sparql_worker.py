@@ -400,8 +400,10 @@ class _Worker:
         except OSError:
             raise self._broken() from None
 
-    def _broken(self) -> KipError:
-        """Why the process ended by itself."""
+    def _broken(self) -> KipError | StoreError:
+        """Why the process ended, which this thread has not killed."""
+        if self._state.is_closed:
+            return _closed()
         if not self._is_loaded:
             message = "The process that answers SPARQL ended before it had loaded the dataset."
             return KipError("KIP_4003", message, "Is there memory for it?")
@@ -420,7 +422,7 @@ class _Worker:
 
 
 def _started() -> subprocess.Popen[bytes]:
-    """A process that runs ``sparql_child``; no settings, folders or keys of this one reach it."""
+    """A process that runs ``sparql_child``, and imports from nowhere but the two libraries."""
     import subprocess  # few programs send SPARQL
 
     library = Path(pyoxigraph.__file__).parent.parent

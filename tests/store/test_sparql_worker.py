@@ -392,6 +392,27 @@ def test_a_signal_at_any_time_leaves_the_next_query_its_answer() -> None:
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signals")
+def test_a_query_that_is_interrupted_does_not_run_on() -> None:
+    nexus = with_nodes(2_000, 100)
+    nexus.sparql(COUNTED)
+    processes = _processes(nexus)
+
+    def strike(number: int, frame: Any) -> None:
+        raise _Struck
+
+    before = signal.signal(signal.SIGALRM, strike)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(_Struck), nexus.limited(timeout_s=None):
+            nexus.sparql(ENDLESS)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert _ended(processes)
+    assert _asked(nexus, COUNTED) == _bare(nexus, COUNTED)
+
+
 # The end ------------------------------------------------------------------------------------------
 
 
