@@ -17,7 +17,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions
+from pyoxigraph import NamedNode
 
 from kiprdf import collector, linked_data, resources
 from kiprdf.budget import Budget, current, spend
@@ -48,8 +48,9 @@ from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder, EmbeddingError, require_numpy
 from kiprdf.semantics import Catalog, check
 from kiprdf.source import Span
-from kiprdf.store import Delta, OxigraphStore, watch
+from kiprdf.store import Delta, OxigraphStore
 from kiprdf.store.guard import check_query
+from kiprdf.store.sparql_worker import Solutions
 
 if TYPE_CHECKING:
     import rdflib
@@ -539,23 +540,15 @@ class Nexus(LinkedData):
 
     def _sparql(self, safe: str) -> Rows | bool | list[Any]:
         """Run a query that the guard has let through."""
-        engine = self._store.engine
-
-        def answered(life: watch.Life) -> Rows | bool | list[Any]:
-            found = engine.query(safe)
-            if isinstance(found, QuerySolutions):
-                names = tuple(variable.value for variable in found.variables)
-                return Rows(names, tuple(life.taken(map(tuple, found))))
-            return bool(found) if isinstance(found, QueryBoolean) else life.taken(found)
-
         try:
-            return watch.call(answered, current())
+            found = self._store.query(safe)
         except SyntaxError as fault:
             message = f"The SPARQL text cannot be parsed: {fault.msg}."
             raise KipError("KIP_1001", message, "SPARQL 1.2 syntax.") from None
         except (ValueError, OSError, RuntimeError) as fault:
             message = f"The engine refused the query: {fault}"
             raise KipError("KIP_1001", message, "Simplify the query.") from None
+        return Rows(found.names, tuple(found.rows)) if isinstance(found, Solutions) else found
 
     def restore(
         self,

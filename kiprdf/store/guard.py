@@ -57,6 +57,10 @@ _OPENING = frozenset(("{", "(", "[", "<<", "<<(", "{|"))
 _CLOSING = frozenset(("}", ")", "]", ">>", ")>>", "|}"))
 _TERMS = frozenset(("string", "iri", "variable", "name", "number", "word"))
 
+_KINDS = {"iri": "i", "name": "i", "variable": "v", "string": "l", "number": "n"}
+_KIND_WORDS = {"PREFIX": "P", "BASE": "B", "ASK": "A", "SELECT": "S", "WHERE": "W", "LIMIT": "L"}
+_ONE_PATTERN = re.compile(r"(?:Pii|Bi)*(?:A|S(?:v{1,3}|\*))W?\{[iv][iv][ivln]\.?\}(?:Ln)?")
+
 
 def check_query(text: str) -> str:
     """The text that may be run, its code point escapes resolved (SPARQL §19.2).
@@ -84,6 +88,30 @@ def check_query(text: str) -> str:
         raise KipError("KIP_1001", "This is no SPARQL query.", hint)
     _check_size(text)
     return text
+
+
+def is_one_pattern(text: str) -> bool:
+    """Whether a query that passed the guard is one look into an index, and each hit an answer.
+
+    Then it takes no longer than its answer is long, and makes no text.
+    """
+    kinds = "".join(_kind(match) for match in _tokens(text) if match.lastgroup != "comment")
+    shape = _ONE_PATTERN.fullmatch(kinds)
+    if shape is None:
+        return False
+    pattern = text[text.rindex("{") :]
+    ends = [match.group()[1:] for match in _tokens(pattern) if match.lastgroup == "variable"]
+    return len(ends) == len(set(ends))
+
+
+def _kind(match: re.Match[str]) -> str:
+    """One letter for a token of ``_ONE_PATTERN``."""
+    token = match.group()
+    if match.lastgroup == "word":
+        return "i" if token == "a" else _KIND_WORDS.get(token.upper(), "?")
+    if match.lastgroup == "mark":
+        return token if token in ("{", "}", ".", "*") else "?"
+    return _KINDS[match.lastgroup or ""]
 
 
 def _resolved(text: str) -> str:

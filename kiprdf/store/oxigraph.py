@@ -21,7 +21,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 from weakref import ref
 
-from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions, Triple
+from pyoxigraph import (
+    DefaultGraph,
+    Literal,
+    NamedNode,
+    Quad,
+    QueryBoolean,
+    QuerySolutions,
+    Triple,
+)
 from pyoxigraph import Store as Engine
 
 from kiprdf import budget, forks
@@ -31,8 +39,11 @@ from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
 from kiprdf.store import log_repair
 from kiprdf.store.base import Cell, Row, Statement, Watch
+from kiprdf.store.changes import Changes
 from kiprdf.store.delta import Delta, Written
+from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.lock import FairLock
+from kiprdf.store.sparql_worker import Found, Solutions, SparqlProcesses
 from kiprdf.store.watch import Life, call
 
 T = TypeVar("T")
@@ -98,6 +109,8 @@ class OxigraphStore:
         self._noted = _noted(engine)
         self._unflushed = 0
         self._uncompacted = 0
+        self._processes = SparqlProcesses()
+        self.changes = Changes()
         self.iris = Iris(base)
         self.read_only = read_only
         forks.protect(self)
@@ -155,6 +168,7 @@ class OxigraphStore:
         self._closed = True
         engine = self._engine
         try:
+            self._processes.close()
             if self._folder is not None and not self.read_only:
                 engine.flush()
         except _ENGINE_FAULTS as fault:
@@ -216,6 +230,25 @@ class OxigraphStore:
                 raise _unreadable(fault) from fault
 
         return call(selected, budget.current(), apart=watch == "apart")
+
+    def query(self, text: str) -> Found:
+        """Answer SPARQL that a caller wrote and the guard let through (docs/decisions/043).
+
+        A single look into an index is taken here; all else in a process that can be killed.
+        Raises ``SyntaxError``, ``ValueError``, ``OSError`` and ``RuntimeError`` as the engine does.
+        """
+        engine = self.engine
+        if not is_one_pattern(text):
+            return self._processes.query(text, self, budget.current())
+
+        def answered(life: Life) -> Found:
+            found = engine.query(text)
+            if isinstance(found, QuerySolutions):
+                names = tuple(variable.value for variable in found.variables)
+                return Solutions(names, life.taken(map(tuple, found)))
+            return bool(cast(QueryBoolean, found))
+
+        return call(answered, budget.current())
 
     def match(
         self,
@@ -365,6 +398,9 @@ class OxigraphStore:
                 if isinstance(fault, _ENGINE_FAULTS):
                     raise StoreError(f"The nexus cannot be written: {fault}") from fault
                 raise
+            if not delta.records:  # what leads over a gap is not known
+                removed, added = (*delta.removed, *before.notes), (*delta.added, *notes)
+                self.changes.add(number, removed, added)
             self._noted = _Noted(number, (notes[0], *stale))
             if self._folder is not None:
                 self._flush_after(len(delta.added) + len(delta.removed))
@@ -388,7 +424,8 @@ class OxigraphStore:
         self._uncompacted += removed
         if self._uncompacted >= max(COMPACTED_QUADS, len(self._engine)):
             copy = Engine()
-            copy.bulk_extend(self._engine)
+            # An engine in memory lists what came last first, and the copy should list the same.
+            copy.bulk_extend(reversed(list(self._engine)))
             # Who reads the old engine goes on; it holds the same.
             self._engine = copy
             self._uncompacted = 0

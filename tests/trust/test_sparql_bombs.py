@@ -1,0 +1,28 @@
+"""Whatever SPARQL is sent: the process lives, its memory is bounded, the next request is served."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+
+from tests.trust import children
+from tests.trust.bombs import BOMBS
+
+MOST_MIB = 768
+"""By how much the memory of a process may grow that sends bombs, its answers included."""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("kind", ["memory", "folder"])
+def test_a_bomb_does_no_harm(kind: str) -> None:
+    child = children.run("-m", "tests.trust.bombs", kind)
+    # The last name without an outcome is what ended the process.
+    assert child.status == 0, child.output[-20_000:]
+    found = dict(re.findall(r"^([^:]*): (.*)$", child.output, re.MULTILINE))
+    assert found.pop("processes") == "0"
+    assert int(found.pop("MiB")) < MOST_MIB
+    assert list(found) == list(BOMBS)
+    allowed = {"ok", "KIP_4001", "KIP_4002"}
+    assert {name: words for name, words in found.items() if words not in allowed} == {}
