@@ -109,6 +109,7 @@ class OxigraphStore:
         self._noted = _noted(engine)
         self._unflushed = 0
         self._uncompacted = 0
+        self._compacted_after = COMPACTED_QUADS
         self._processes = SparqlProcesses()
         self.changes = Changes()
         self.iris = Iris(base)
@@ -422,13 +423,19 @@ class OxigraphStore:
         An engine in memory never frees what was removed, some 400 bytes a quad.
         """
         self._uncompacted += removed
-        if self._uncompacted >= max(COMPACTED_QUADS, len(self._engine)):
-            copy = Engine()
-            # An engine in memory lists what came last first, and the copy should list the same.
-            copy.bulk_extend(reversed(list(self._engine)))
-            # Who reads the old engine goes on; it holds the same.
-            self._engine = copy
-            self._uncompacted = 0
+        if self._uncompacted < self._compacted_after:
+            return
+        size = len(self._engine)  # takes as long as there are quads
+        if self._uncompacted < size:
+            self._compacted_after = size
+            return
+        copy = Engine()
+        # An engine in memory lists what came last first, and the copy should list the same.
+        copy.bulk_extend(reversed(list(self._engine)))
+        # Who reads the old engine goes on; it holds the same.
+        self._engine = copy
+        self._uncompacted = 0
+        self._compacted_after = COMPACTED_QUADS
 
     def _exchange(self, delta: Delta, stale: Iterable[Quad], notes: Iterable[Quad]) -> None:
         """Write what removes as well, in the one way of the engine that does both."""
