@@ -7,16 +7,23 @@ what reads a store asks it, and nobody in between hands it on.
 from __future__ import annotations
 
 import math
+import reprlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
 
 from kiprdf.errors import KipError
 
+T = TypeVar("T")
+
 WIDTH = 8
 """A solution of more variables counts for several."""
+_SOME = 256
+"""How many items are worked on between two looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ class Budget:
                 continue
             kinds = int | float if name == "timeout_s" else int
             if not isinstance(value, kinds) or isinstance(value, bool) or not value > 0:
-                raise ValueError(f"{name} is a number above 0, or None; not {value!r}.")
+                raise ValueError(f"{name} is a number above 0, or None; not {reprlib.repr(value)}.")
 
     def allows(self, number: int) -> bool:
         """Whether some rows, hops or combinations are within every limit."""
@@ -96,6 +103,14 @@ def check() -> None:
     spending = _current.get()
     if spending is not None:
         spending.check()
+
+
+def paced(items: Iterable[T]) -> Iterator[T]:
+    """Items as they come, until the time of the running request is over."""
+    coming = iter(items)
+    while some := list(islice(coming, _SOME)):
+        check()
+        yield from some
 
 
 class spending:  # noqa: N801  (stands in a ``with`` statement like a function)

@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats import json_text, jsonld_lengths
 from kiprdf.interchange.mapping.terms import Loader
+from kiprdf.language.sizes import Sizes
 from kiprdf.source import NOWHERE, Span
 
 CONTEXTS = 64
@@ -38,6 +39,9 @@ def resolved(text: str, loader: Loader | None, base_iri: str | None = None) -> s
     except RecursionError:
         message = "A fetched context nests too deeply."
         raise KipError("KIP_4002", message, "Put the context into the file.") from None
+    except (TypeError, ValueError) as fault:  # of json.dumps
+        message = f"A fetched context is no JSON: {fault}."
+        raise KipError("KIP_1001", message, "Correct the loader.") from None
 
 
 def _json(text: str) -> Any:
@@ -91,6 +95,7 @@ class _Contexts:
         self._text = text
         self._loader = loader
         self._base = base_iri
+        self._sizes = Sizes("What the loader fetches")
         self.count = 0
         self._terms = 0
         self._values = 0
@@ -159,6 +164,7 @@ class _Contexts:
             raise self._fault(url, why) from fault
         if not isinstance(document, dict) or "@context" not in document:
             raise self._fault(url, "has no @context")
+        self._sizes.add(document["@context"])
         return self.context(document["@context"], (*chain, absolute))
 
     def _fault(self, url: str, why: str) -> KipError:
