@@ -887,8 +887,14 @@ def _contained(embedder: Embedder) -> Embedder:
         # Here, not where a nexus opens: it takes longer to load than that.
         import numpy as np
 
+        from kiprdf.search.vectors import check_shape
+
         try:
-            return np.asarray(embedder(texts))
+            made = embedder(texts)
+            check_shape(made, len(texts))
+            return np.asarray(made)
+        except EmbeddingError:
+            raise
         except Exception as fault:
             raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
 
