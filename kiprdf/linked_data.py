@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, Ty
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf import collector
+from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.language import ast
@@ -48,7 +49,7 @@ def on_one_clock(method: Callable[Concatenate[L, P], T]) -> Callable[Concatenate
     """Let a method spend one budget from its first line on: its arguments may be large, too."""
 
     @functools.wraps(method)
-    def run(self: L, *args: P.args, **kwargs: P.kwargs) -> T:
+    def run(self: L, /, *args: P.args, **kwargs: P.kwargs) -> T:
         with self._work():
             return method(self, *args, **kwargs)
 
@@ -183,7 +184,7 @@ class LinkedData(ABC):
 
     def _dataset(self) -> list[Triple]:
         """All triples, as of one commit."""
-        return self._store.read(lambda: list(self._store.match(None, None, None)))
+        return self._store.read(lambda: list(paced(self._store.match(None, None, None))))
 
     def _part(self, domain: str | None, select: str | None) -> list[Triple] | Staged:
         from kiprdf.interchange import selection
@@ -422,7 +423,8 @@ class LinkedData(ABC):
             return plan, to_upsert(plan)
 
         text = content if isinstance(content, str) else None
-        return self._guarded(text, lambda: self._write_plan(made, dry_run)).report()
+        with collector.paused():
+            return self._guarded(text, lambda: self._write_plan(made, dry_run)).report()
 
     # Differences ------------------------------------------------------------------------------
 

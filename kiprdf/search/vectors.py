@@ -191,14 +191,14 @@ def check_shape(vectors: object, count: int) -> None:
     """
     if not isinstance(vectors, list | tuple):
         return
-    if len(vectors) != count:
+    if len(vectors) > max(count, BATCH):
         raise EmbeddingError(f"The embedder gave {len(vectors)} vectors for {count} texts.")
     for row in vectors:
         if isinstance(row, list | tuple):
             if len(row) > DIMENSIONS:
                 raise EmbeddingError(f"A vector has more than {DIMENSIONS} numbers.")
             if any(issubclass(kind, list | tuple | dict) for kind in set(map(type, row))):
-                raise EmbeddingError("The embedder gave lists where numbers are due.")
+                raise EmbeddingError("The embedder gave no vectors of one length, but lists in lists.")
 
 
 def _matrix(vectors: object, count: int) -> NDArray[np.float32]:

@@ -15,6 +15,7 @@ from typing import IO, Any, NamedTuple, cast
 from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, Triple
 from pyoxigraph import parse as parse_rdf
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import jsonld_faults, lengths, rdfxml
@@ -208,7 +209,7 @@ def check_tokens(text: str, format: Format) -> Tokens:
     depth = 0
     iris = lengths.Iris(text, NAMES[format])
     found = Tokens(set(), iris)
-    for token, at in _json_tokens(text) if format == "jsonld" else _tokens(text, iris):
+    for token, at in paced(_json_tokens(text) if format == "jsonld" else _tokens(text, iris)):
         found.brackets.add(token)
         if token in _OPENING:
             depth += 1
