@@ -26,7 +26,7 @@ from pyoxigraph import (
 )
 from pyoxigraph import Store as Engine
 
-from kiprdf.budget import paced
+from kiprdf.budget import check, paced
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import DIRECTIONS, normal
 from kiprdf.sparql import algebra
@@ -147,6 +147,7 @@ class Staged:
 
     def counts(self) -> dict[NamedNode, Counts]:
         """Every predicate."""
+        check()
         if self._counts is None:
             rows = cast(Any, self.engine.query(COUNTS))
             self._counts = {name: Counts(int(n.value), int(own.value)) for name, n, own in rows}

@@ -258,13 +258,13 @@ def _require_few(planned: Plan, spending: Spending, store: Store) -> None:
     A million rows of eight variables are most of a gigabyte. The engine counts them in no room.
     """
     select, most = planned.select, spending.budget.max_rows
-    is_whole = (
-        not select.counts and not select.distinct and select.limit is None and not select.offset
-    )
+    is_whole = not select.counts and select.limit is None and not select.offset
     # Behind a FILTER, to count would take as long as to find.
     if most is None or not is_whole or filters_product(select.pattern):
         return
-    counted = render_count(staged(select.pattern), most // -(-planned.width // WIDTH) + 1)
+    different = select.variables if select.distinct else ()
+    enough = most // -(-planned.width // WIDTH) + 1
+    counted = render_count(staged(select.pattern), enough, different)
     number = results.count(store.select(counted, watch="apart")[0][0])
     spending.check_rows(number, planned.width)
 

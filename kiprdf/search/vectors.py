@@ -198,7 +198,9 @@ def check_shape(vectors: object, count: int) -> None:
             if len(row) > DIMENSIONS:
                 raise EmbeddingError(f"A vector has more than {DIMENSIONS} numbers.")
             if any(issubclass(kind, list | tuple | dict) for kind in set(map(type, row))):
-                raise EmbeddingError("The embedder gave no vectors of one length, but lists in lists.")
+                raise EmbeddingError(
+                    "The embedder gave no vectors of one length, but lists in lists."
+                )
 
 
 def _matrix(vectors: object, count: int) -> NDArray[np.float32]:
