@@ -105,8 +105,14 @@ def check() -> None:
         spending.check()
 
 
-def paced(items: Iterable[T]) -> Iterator[T]:
+def paced(items: Iterable[T]) -> Iterable[T]:
     """Items as they come, until the time of the running request is over."""
+    size = getattr(items, "__len__", None)
+    # Most commands have few of anything: these need no look at the clock, and no generator.
+    return items if size is not None and size() <= _SOME else _paced(items)
+
+
+def _paced(items: Iterable[T]) -> Iterator[T]:
     coming = iter(items)
     while some := list(islice(coming, _SOME)):
         check()
