@@ -117,6 +117,8 @@ def _survey(node: ast.Node | tuple[ast.Node, ...]) -> tuple[str, set[str]]:
             texts.append(part)
         elif kind is tuple:
             waiting.extend(part)
+            if len(part) > _MANY:
+                budget.check()
         elif kind is ast.Placeholder:
             names.add(part.name)
         elif kind in _READ_PARTS:
