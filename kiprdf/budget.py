@@ -7,17 +7,22 @@ what reads a store asks it, and nobody in between hands it on.
 from __future__ import annotations
 
 import math
+import reprlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeVar
 
 from kiprdf.errors import KipError
 
 T = TypeVar("T")
+
 WIDTH = 8
 """A solution of more variables counts for several."""
+_SOME = 256
+"""How many items are worked on between two looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ class Budget:
                 continue
             kinds = int | float if name == "timeout_s" else int
             if not isinstance(value, kinds) or isinstance(value, bool) or not value > 0:
-                raise ValueError(f"{name} is a number above 0, or None; not {value!r}.")
+                raise ValueError(f"{name} is a number above 0, or None; not {reprlib.repr(value)}.")
 
     def allows(self, number: int) -> bool:
         """Whether some rows, hops or combinations are within every limit."""
@@ -97,6 +102,20 @@ def check() -> None:
     spending = _current.get()
     if spending is not None:
         spending.check()
+
+
+def paced(items: Iterable[T]) -> Iterable[T]:
+    """Items as they come, until the time of the running request is over."""
+    size = getattr(items, "__len__", None)
+    # Most commands have few of anything: these need no look at the clock, and no generator.
+    return items if size is not None and size() <= _SOME else _paced(items)
+
+
+def _paced(items: Iterable[T]) -> Iterator[T]:
+    coming = iter(items)
+    while some := list(islice(coming, _SOME)):
+        check()
+        yield from some
 
 
 def spend(budget: Budget, function: Callable[[], T]) -> T:

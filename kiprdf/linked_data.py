@@ -7,16 +7,18 @@ store.
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf import collector
+from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.language import ast
@@ -36,8 +38,20 @@ if TYPE_CHECKING:
     Words: TypeAlias = MappingSource | Sequence[MappingSource] | None
 
 T = TypeVar("T")
+P = ParamSpec("P")
+L = TypeVar("L", bound="LinkedData")
 IMPORTED_AT = "imported_at"
 """The metadata key that tells when an element was imported."""
+
+
+def on_one_clock(method: Callable[Concatenate[L, P], T]) -> Callable[Concatenate[L, P], T]:
+    """Let a method spend one budget from its first line on: its arguments may be large, too."""
+
+    @functools.wraps(method)
+    def run(self: L, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._work(lambda: method(self, *args, **kwargs))
+
+    return run
 
 
 class LinkedData(ABC):
@@ -58,6 +72,10 @@ class LinkedData(ABC):
     ) -> T: ...
 
     @abstractmethod
+    def _work(self, function: Callable[[], T]) -> T:
+        """Run a function with a clock of its own, unless a request runs."""
+
+    @abstractmethod
     def _selected(self, command: str) -> list[NamedNode]:
         """The elements that a FIND shows or an EXPORT selects."""
 
@@ -71,6 +89,7 @@ class LinkedData(ABC):
 
     # Out --------------------------------------------------------------------------------------
 
+    @on_one_clock
     def snapshot(
         self,
         target: files.Target | None = None,
@@ -109,6 +128,7 @@ class LinkedData(ABC):
             files.write_text(target, text)
         return text
 
+    @on_one_clock
     def write_snapshot(
         self,
         target: str | os.PathLike[str] | IO[bytes],
@@ -162,7 +182,7 @@ class LinkedData(ABC):
 
     def _dataset(self) -> list[Triple]:
         """All triples, as of one commit."""
-        return self._store.read(lambda: list(self._store.match(None, None, None)))
+        return self._store.read(lambda: list(paced(self._store.match(None, None, None))))
 
     def _part(self, domain: str | None, select: str | None) -> list[Triple] | Staged:
         from kiprdf.interchange import selection
@@ -177,6 +197,7 @@ class LinkedData(ABC):
             return selection.elements(self._store, self._selected(select))
         return Staged(self._store.engine)
 
+    @on_one_clock
     def publish(
         self,
         folder: str | os.PathLike[str],
@@ -210,6 +231,7 @@ class LinkedData(ABC):
             on_files=True,
         )
 
+    @on_one_clock
     def schema(self, target: files.Target | None = None, *, mapping: Words = None) -> str:
         """The types and predicates as RDFS and OWL, in Turtle."""
         from kiprdf.interchange.vocabularies.schema import schema_triples
@@ -218,6 +240,7 @@ class LinkedData(ABC):
         words = mapping_of(mapping)
         return self._nested(target, lambda: schema_triples(self._store, words))
 
+    @on_one_clock
     def shapes(self, target: files.Target | None = None, profile: formats.Profile = "rdf11") -> str:
         """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
         from kiprdf.interchange.vocabularies.shapes import shapes
@@ -232,6 +255,7 @@ class LinkedData(ABC):
 
         return self._told(target, told, lambda t: write_nested(t, self._store.iris, PREFIXES))
 
+    @on_one_clock
     def provenance(self, target: files.Target | None = None) -> str:
         """What the metadata say in PROV-O and Dublin Core, and the domains in SKOS, in Turtle.
 
@@ -270,6 +294,7 @@ class LinkedData(ABC):
             files.write_text(target, text)
         return text
 
+    @on_one_clock
     def to_rdflib(self, mapping: Words = None) -> rdflib.Graph:
         """The rdf11 profile of the dataset as a graph of rdflib."""
         from kiprdf.interchange.formats.graphs import to_rdflib
@@ -283,6 +308,7 @@ class LinkedData(ABC):
 
     # In ---------------------------------------------------------------------------------------
 
+    @on_one_clock
     def import_rdf(
         self,
         source: files.Source | rdflib.Graph,
@@ -342,6 +368,7 @@ class LinkedData(ABC):
 
         return self._import(source, format, metadata, planned, dry_run)
 
+    @on_one_clock
     def import_ontology(
         self,
         source: files.Source,
@@ -394,10 +421,12 @@ class LinkedData(ABC):
             return plan, to_upsert(plan)
 
         text = content if isinstance(content, str) else None
-        return self._guarded(text, lambda: self._write_plan(made, dry_run)).report()
+        with collector.paused():
+            return self._guarded(text, lambda: self._write_plan(made, dry_run)).report()
 
     # Differences ------------------------------------------------------------------------------
 
+    @on_one_clock
     def diff(
         self,
         other: LinkedData | files.Source,

@@ -38,7 +38,7 @@ from kiprdf.kql.probe import exists
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template, ast, bind, parse
 from kiprdf.language.printer import expression_text
-from kiprdf.linked_data import IMPORTED_AT, LinkedData
+from kiprdf.linked_data import IMPORTED_AT, LinkedData, on_one_clock
 from kiprdf.meta.describe import describe
 from kiprdf.meta.export import capsule, export
 from kiprdf.meta.indexing import Indexer
@@ -474,13 +474,16 @@ class Nexus(LinkedData):
         Where it begins at a named element and finds little, the same is looked up by index
         (docs/decisions/041).
         """
-        found = self._prepare_one(ast.Find, "FIND", command, parameters)
+        return self._request(lambda: self._explain(command, parameters))
+
+    def _explain(self, text: str, parameters: Mapping[str, Any]) -> str:
+        find = self._prepare_one(ast.Find, "FIND", text, parameters)
 
         def compiled() -> str:
-            check(found, self._catalog())
-            return kql.text_of(kql.plan(found, self._store.iris).select, self._store.iris)
+            check(find, self._catalog())
+            return kql.text_of(kql.plan(find, self._store.iris).select, self._store.iris)
 
-        return self._guarded(command, lambda: self._store.read(compiled))
+        return self._guarded(text, lambda: self._store.read(compiled))
 
     def _prepare_one(
         self, kind: type[C], word: str, command: str, parameters: Mapping[str, Any]
@@ -493,6 +496,7 @@ class Nexus(LinkedData):
             raise KipError("KIP_1001", message, hint, _keyword(found), command)
         return found
 
+    @on_one_clock
     def apply_capsule(self, capsule: str | os.PathLike[str]) -> dict[str, Any]:
         """Apply a knowledge capsule: a file, or a text of UPSERT blocks, of any size.
 
@@ -502,6 +506,7 @@ class Nexus(LinkedData):
         text = files.capsule_text(capsule)
         return self._guarded(text, lambda: self._apply_text(text))
 
+    @on_one_clock
     def export(self, command: str | None = None, /, **parameters: Any) -> str:
         """A selection as a knowledge capsule, which ``apply_capsule`` or any KIP engine reads.
 
@@ -550,6 +555,7 @@ class Nexus(LinkedData):
             raise KipError("KIP_1001", message, "Simplify the query.") from None
         return Rows(found.names, tuple(found.rows)) if isinstance(found, Solutions) else found
 
+    @on_one_clock
     def restore(
         self,
         source: files.Source,
@@ -642,6 +648,7 @@ class Nexus(LinkedData):
             raise StoreError("The nexus is closed.")
         self._store.backup(folder)
 
+    @on_one_clock
     def check(self, *, repair: bool = False) -> dict[str, Any]:
         """Whether the nexus is sound, as counts, ``faults`` and the state of the ``index``.
 
@@ -904,8 +911,14 @@ def _contained(embedder: Embedder) -> Embedder:
         # Here, not where a nexus opens: it takes longer to load than that.
         import numpy as np
 
+        from kiprdf.search.vectors import check_shape
+
         try:
-            return np.asarray(embedder(texts))
+            made = embedder(texts)
+            check_shape(made, len(texts))
+            return np.asarray(made)
+        except EmbeddingError:
+            raise
         except Exception as fault:
             raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, Valida
 from kiprdf.errors import KipError
 
 BATCH_COMMANDS = 256
+_FIELDS = "The fields are command or commands, parameters, dry_run."
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -107,6 +108,7 @@ def read_request(arguments: Any) -> Request:
         if "function" in arguments and "command" not in arguments:
             message = "The request is a function call, not its arguments."
             raise KipError("KIP_1001", message, "Send the object under `arguments` itself.")
+        _check_size(arguments)
         # Null is what many a caller sends for no parameters.
         if arguments.get("parameters", {}) is None:
             arguments = {**arguments, "parameters": {}}
@@ -114,17 +116,24 @@ def read_request(arguments: Any) -> Request:
         request = Request.model_validate(arguments)
     except ValidationError as fault:
         details = "; ".join(map(_detail, fault.errors(include_input=False, include_url=False)[:3]))
-        hint = "The fields are command or commands, parameters, dry_run."
-        raise KipError("KIP_1001", f"The request is malformed: {details}.", hint) from None
+        raise KipError("KIP_1001", f"The request is malformed: {details}.", _FIELDS) from None
     except RecursionError:
         raise KipError("KIP_4002", "The request nests too deeply.", "Flatten it.") from None
     if (request.command is None) == (request.commands is None):
         message = "A request holds exactly one of `command` and `commands`."
         raise KipError("KIP_1001", message, "Send one of the two.")
-    if request.commands is not None and len(request.commands) > BATCH_COMMANDS:
-        message = f"A batch has {len(request.commands)} commands; {BATCH_COMMANDS} are allowed."
-        raise KipError("KIP_4002", message, "Send several batches.")
     return request
+
+
+def _check_size(arguments: Mapping[Any, Any]) -> None:
+    """Refuse what pydantic would collect a fault for each part of."""
+    commands = arguments.get("commands")
+    if isinstance(commands, list | tuple) and len(commands) > BATCH_COMMANDS:
+        message = f"A batch has {len(commands)} commands; {BATCH_COMMANDS} are allowed."
+        raise KipError("KIP_4002", message, "Send several batches.")
+    if len(arguments) > BATCH_COMMANDS:
+        message = f"The request is malformed: it has {len(arguments)} fields."
+        raise KipError("KIP_1001", message, _FIELDS)
 
 
 def _detail(item: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 from kiprdf.errors import KipError
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats.names import check_format, check_profile
+from kiprdf.language.parameters import check_json
 
 
 class _Kind(NamedTuple):
@@ -22,11 +22,13 @@ class _Kind(NamedTuple):
 
 
 def _is_metadata(value: Any) -> bool:
-    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+    if not isinstance(value, dict):
         return False
     try:
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-    except (TypeError, ValueError, RecursionError):  # no JSON, or a lone surrogate
+        check_json(value)
+    except KipError as error:
+        if error.code == "KIP_4002":
+            raise
         return False
     return True
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange.staged import Counts, Node, Staged, node_of
 from kiprdf.language.names import IDENTIFIER, META_TYPES, is_definition_name, is_key, name_fault
@@ -48,10 +49,10 @@ def faults(staged: Staged, iris: Iris, elements: list[str]) -> Iterator[KipError
     elements += [text[1:-1] for text in texts if text[0] == "<"]
     propositions = f"<{iris.propositions}"
     # The engine has an order of its own, by which it should not change what is told first.
-    named = sorted(text for text in texts if not text.startswith(propositions))
+    named = sorted(text for text in paced(texts) if not text.startswith(propositions))
     nodes = list(map(node_of, named))
     known = _Known(staged, dict.fromkeys(nodes), iris)
-    for node in nodes:
+    for node in paced(nodes):
         if isinstance(node, BlankNode):
             yield _broken(known.first(node), "its subject is no IRI")
     if not known.has_sound_links(set(texts)):
@@ -61,7 +62,7 @@ def faults(staged: Staged, iris: Iris, elements: list[str]) -> Iterator[KipError
         yield from known.fill_links()
         yield from known.facts()
         yield from _cycles(known.links)
-    for node in nodes:
+    for node in paced(nodes):
         if isinstance(node, NamedNode):
             yield from known.element(node)
     counts = staged.counts()
@@ -130,7 +131,7 @@ class _Known:
     def fill_links(self) -> Iterator[KipError]:
         """The fact of each link; each fact has one link, each link one fact."""
         stated: dict[Triple, NamedNode] = {}
-        for triple in self._staged.match(None, vocab.REIFIES):
+        for triple in paced(self._staged.match(None, vocab.REIFIES)):
             link: Any = triple.subject
             fact = triple.object
             if not isinstance(fact, Triple):
@@ -183,7 +184,7 @@ class _Known:
         counts = self._staged.counts().items()
         count = sum(some.triples for name, some in counts if _is_fact(name, self._iris))
         asserted = 0
-        for fact in self.links.values():
+        for fact in paced(self.links.values()):
             if fact in self._staged:
                 asserted += _is_fact(fact.predicate, self._iris)
             else:

@@ -23,6 +23,7 @@ from pyoxigraph import (
 )
 from pyoxigraph import Store as Engine
 
+from kiprdf.budget import check, paced
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import DIRECTIONS, normal
 from kiprdf.sparql import algebra
@@ -81,7 +82,7 @@ class Staged:
     def of(cls, quads: Iterable[Quad]) -> Staged:
         """Quads of the default graph in a new engine; it keeps none when they raise."""
         engine = Engine()
-        engine.extend(quads)
+        engine.extend(paced(quads))
         return cls(engine)
 
     def __iter__(self) -> Iterator[Triple]:
@@ -102,10 +103,11 @@ class Staged:
     def match(self, subject: Node | None, predicate: NamedNode | None) -> Iterator[Triple]:
         """The triples of a subject or a predicate, as the engine spells them."""
         found = self.engine.quads_for_pattern(subject, predicate, None, _DEFAULT)
-        return (quad.triple for quad in found)
+        return (quad.triple for quad in paced(found))
 
     def counts(self) -> dict[NamedNode, Counts]:
         """Every predicate."""
+        check()
         if self._counts is None:
             rows = cast(Any, self.engine.query(COUNTS))
             self._counts = {name: Counts(int(n.value), int(own.value)) for name, n, own in rows}
@@ -161,7 +163,7 @@ class Staged:
 
     def change_objects(self, predicate: NamedNode, told: Callable[[Term], Term]) -> None:
         """Put what a function makes of the values of a predicate in their place."""
-        for value in self.objects(predicate):
+        for value in paced(self.objects(predicate)):
             other = told(value)
             if other is value or other == value:
                 continue
@@ -193,7 +195,7 @@ class Listed:
         self._terms: dict[str, Term] = {}
         """The values of the column that was read last, which need not be read from their texts."""
         self._lists: dict[NamedNode, list[Triple]] = defaultdict(list)
-        for triple in triples:
+        for triple in paced(triples):
             self._lists[triple.predicate].append(triple)
 
     def predicates(self) -> list[NamedNode]:
@@ -204,7 +206,8 @@ class Listed:
         # Once for each value: many triples may share a long one.
         texts = {value: text_of(value) for value in {triple.object for triple in triples}}
         self._terms = {text: value for value, text in texts.items()}
-        return [str(triple.subject) for triple in triples], [texts[t.object] for t in triples]
+        subjects = [str(triple.subject) for triple in paced(triples)]
+        return subjects, [texts[t.object] for t in triples]
 
     def term(self, text: str) -> Term:
         return self._terms.get(text) or term_of(text)

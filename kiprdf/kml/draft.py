@@ -207,7 +207,7 @@ class Draft:
 
     def changes(self) -> Iterator[Edit]:
         """The edits of elements that stay and differ from the store."""
-        for node, edit in self.edits.items():
+        for node, edit in budget.paced(self.edits.items()):
             if edit.changed and node not in self.deleted:
                 yield edit
 
@@ -247,7 +247,7 @@ class Draft:
             touched.append(node)
             elements.append(after)
             touched += self._described_by(edit)
-        for node in self.deleted:
+        for node in budget.paced(self.deleted):
             removed.extend(self.store.describe(node))
             stored = self.edits[node].before
             if isinstance(stored, Proposition):

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft, Edit
 from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
@@ -33,7 +34,9 @@ def check_schema(draft: Draft, span: Span) -> None:
 
     The error is that of the first, and tells of the others too.
     """
-    faults = [fault for edit in list(draft.changes()) for fault in _faults(edit, draft, span)]
+    faults = [
+        fault for edit in paced(list(draft.changes())) for fault in _faults(edit, draft, span)
+    ]
     if not faults:
         return
     first = faults[0]

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import TypeAlias
 
+from kiprdf.budget import paced
 from kiprdf.kml.draft import Draft
 from kiprdf.kql.find import nodes
 from kiprdf.kql.reader import Reader
@@ -32,7 +33,7 @@ def update(command: ast.Update, draft: Draft) -> dict[str, int]:
     targets = nodes(command.target, command.where, draft.store)[: page_size(command.limit)]
     attributes = _prepared(command.attributes, draft.store)
     metadata = _prepared(command.metadata, draft.store)
-    for node in targets:
+    for node in paced(targets):
         element = draft.element(node)
         before = draft.edits[node].before
         assert element is not None, node

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from pyoxigraph import NamedNode
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft
 from kiprdf.kql.probe import merged_hint, not_found
@@ -25,7 +26,7 @@ def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
     Raises KIP_3002 for a target that does not exist, KIP_1001 for a link of a node to itself.
     """
     statement = _Statement(draft)
-    for block in command.blocks:
+    for block in paced(command.blocks):
         statement.block(block)
     return {
         "blocks": len(command.blocks),
@@ -56,7 +57,7 @@ class _Statement:
         """Blocks run in written order; handles live in theirs."""
         self._handles = {}
         outer = _terms(block.metadata)
-        for item in block.items:
+        for item in paced(block.items):
             if isinstance(item, ast.ConceptBlock):
                 element = self._concept_block(item, outer)
                 self.concepts.append(element.node)

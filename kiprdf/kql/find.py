@@ -9,7 +9,7 @@ from typing import cast
 
 from pyoxigraph import NamedNode, Variable
 
-from kiprdf.budget import WIDTH, check, current
+from kiprdf.budget import WIDTH, Spending, check, current
 from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.fetches import Fetched
@@ -17,7 +17,7 @@ from kiprdf.kql.probe import probe
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.results import Layout
 from kiprdf.kql.sets import is_set
-from kiprdf.kql.stages import is_anchored, is_linear, products, staged
+from kiprdf.kql.stages import filters_product, is_anchored, is_linear, products, staged
 from kiprdf.kql.translate import Translation, translate
 from kiprdf.kql.walk import MOST_READS, Walk, walk
 from kiprdf.language import ast
@@ -221,6 +221,8 @@ def rows(query: Query, store: Store, filling: Filling = NOTHING) -> list[Row]:
     if budget is not None and budget.max_product_rows is not None:
         for sides in query.products:
             _require_small(sides, budget.max_product_rows, store)
+    if spending is not None and query.products:
+        _require_few(query.plan, spending, store)
     text = query.text(None if budget is None else budget.max_rows)
     found = store.select(filling.text(text), watch=query.watch, width=query.plan.width)
     if query.plan.select.counts:
@@ -248,6 +250,23 @@ def _require_small(sides: tuple[Pattern, Pattern], most: int, store: Store) -> N
         message = f"Two parts of WHERE share no variable, and have {combinations} combinations"
         hint = "Link them by a proposition, or ask for each of them alone."
         raise KipError("KIP_4002", f"{message}; {most} are allowed.", hint)
+
+
+def _require_few(planned: Plan, spending: Spending, store: Store) -> None:
+    """Raise KIP_4002 for a product whose solutions are too many, before any of them is kept.
+
+    A million rows of eight variables are most of a gigabyte. The engine counts them in no room.
+    """
+    select, most = planned.select, spending.budget.max_rows
+    is_whole = not select.counts and select.limit is None and not select.offset
+    # Behind a FILTER, to count would take as long as to find.
+    if most is None or not is_whole or filters_product(select.pattern):
+        return
+    different = select.variables if select.distinct else ()
+    enough = most // -(-planned.width // WIDTH) + 1
+    counted = render_count(staged(select.pattern), enough, different)
+    number = results.count(store.select(counted, watch="apart")[0][0])
+    spending.check_rows(number, planned.width)
 
 
 def text_of(select: Select, iris: Iris) -> str:

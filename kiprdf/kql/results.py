@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.kql.fetches import Fetched
 from kiprdf.kql.reader import Reader
@@ -81,7 +82,7 @@ class _Answers:
 
     def column(self, expression: ast.Expression, rows: Sequence[Row]) -> list[Json]:
         """What an expression is in some rows, as JSON."""
-        found = list(map(self._value(expression), rows))
+        found = list(map(self._value(expression), paced(rows)))
         if isinstance(expression, ast.Variable) and expression.name not in self._layout.predicates:
             return list(map(self.shown, found))
         return found
@@ -138,7 +139,7 @@ class _Answers:
         plain = [e for e in self._find.expressions if not isinstance(e, ast.Aggregate)]
         values = [self._value(expression) for expression in plain]
         groups: dict[tuple[Any, ...], list[Row]] = {}
-        for row in rows:
+        for row in paced(rows):
             identity = tuple([_identity(value(row)) for value in values])
             groups.setdefault(identity, []).append(row)
         if not plain and not groups:
@@ -167,7 +168,7 @@ class _Answers:
         if counted is not None:
             return (sum(count(row[counted]) for row in group) for group in groups)
         value = self._value(expression.argument)
-        return (_aggregate(expression, list(map(value, group))) for group in groups)
+        return (_aggregate(expression, list(map(value, group))) for group in paced(groups))
 
 
 def _firsts(rows: Iterable[Row], identity: Callable[[Row], tuple[Any, ...]]) -> Iterable[Row]:
@@ -280,7 +281,7 @@ def _rank(value: Json) -> tuple[Any, bool]:
 
 def _sorted(items: Iterable[Any], value: Callable[[Any], Json], descending: bool) -> list[Any]:
     """Stable; null last in both directions."""
-    keyed = [(value(item), item) for item in items]
+    keyed = [(value(item), item) for item in paced(items)]
     filled = [(sort_key(found), item) for found, item in keyed if found is not None]
     # Python's sort keeps equal items in their order in both directions, as ties need.
     filled.sort(key=itemgetter(0), reverse=descending)

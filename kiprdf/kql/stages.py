@@ -68,6 +68,22 @@ def products(pattern: Pattern) -> list[tuple[Pattern, Pattern]]:
     return found
 
 
+def filters_product(pattern: Pattern) -> bool:
+    """Whether a FILTER or NOT looks at the solutions of a product, and may drop most of them."""
+    match pattern:
+        case Filter() | AntiJoin():
+            inner = pattern.pattern if isinstance(pattern, Filter) else pattern.left
+            return bool(products(inner))
+        case Lateral() | Join() | LeftJoin():
+            return filters_product(pattern.left) or filters_product(pattern.right)
+        case Union():
+            return any(map(filters_product, pattern.branches))
+        case Extend() | Project():
+            return filters_product(pattern.pattern)
+        case BGP():
+            return False
+
+
 def _has_long_list(node: object) -> bool:
     if isinstance(node, In):
         return len(node.options) > SHORT_LIST

@@ -20,6 +20,10 @@ LIST_ITEMS = 10_000
 FILTER_CHARACTERS = 1024 * 1024
 """Of all strings in the FILTERs of a WHERE together."""
 STRING_BYTES = 1024 * 1024
+PARAMETER_VALUES = 1_000_000
+"""Of all parameters of a command together; a value counts wherever it is used, shared or not."""
+PARAMETER_CHARACTERS = 32 * 1024 * 1024
+"""Of all strings and keys in them, counted the same way."""
 KEY_CHARACTERS = 128
 NAME_CHARACTERS = 1024
 INTEGER_MINIMUM = -(2**63)

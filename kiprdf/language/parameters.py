@@ -8,9 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from kiprdf.errors import KipError, nearest
+from kiprdf import budget
+from kiprdf.errors import KipError, nearest, shown
 from kiprdf.language import ast, limits, values
 from kiprdf.language.names import is_identifier
+from kiprdf.language.sizes import Sizes
 from kiprdf.source import NOWHERE, Span
 
 C = TypeVar("C", bound=ast.Command)
@@ -35,6 +37,9 @@ _PARTS: dict[type, tuple[str, ...]] = {
 """The fields of each kind of node that may hold others, or values; dataclasses tell them slowly."""
 _READ_PARTS = {kind: operator.attrgetter(*names) for kind, names in _PARTS.items() if names}
 """What reads them; several come as a tuple."""
+
+_MANY = 1_000
+"""Items of a list between which the clock is looked at."""
 
 
 def bind(command: C, parameters: Mapping[str, Any]) -> C:
@@ -71,7 +76,7 @@ class Template(Generic[C]):
         for name in parameters:
             # What a placeholder is called is an identifier.
             if name not in self._names and not (isinstance(name, str) and is_identifier(name)):
-                message = f"The parameter name {name!r} is no identifier."
+                message = f"The parameter name {_key_text(name)} is no identifier."
                 hint = "Name it like the placeholder, without the ':'."
                 raise KipError("KIP_1001", message, hint)
         for name, span in self._embedded:
@@ -82,7 +87,8 @@ class Template(Generic[C]):
         filled: list[ast.Value] = []
         bound = self.command
         if self._frame is not None:
-            bound = _bind(self._frame, parameters, filled)
+            sizes = Sizes("What the parameters fill in")
+            bound = _bind(self._frame, parameters, filled, sizes)
         if isinstance(bound, ast.Update):
             bound = dataclasses.replace(
                 bound,
@@ -92,6 +98,7 @@ class Template(Generic[C]):
         if not (self._is_sound and all(map(_is_encodable, filled))):
             # Which one is at fault, and how, depends on its place.
             _check_characters(bound)
+        budget.check()
         return bound
 
 
@@ -110,6 +117,8 @@ def _survey(node: ast.Node | tuple[ast.Node, ...]) -> tuple[str, set[str]]:
             texts.append(part)
         elif kind is tuple:
             waiting.extend(part)
+            if len(part) > _MANY:
+                budget.check()
         elif kind is ast.Placeholder:
             names.add(part.name)
         elif kind in _READ_PARTS:
@@ -186,21 +195,23 @@ def _framed(node: Any) -> _Frame | None:
     return _Frame(node, parts, holes) if holes else None
 
 
-def _bind(frame: _Frame, parameters: Mapping[str, Any], filled: list[ast.Value]) -> Any:
+def _bind(
+    frame: _Frame, parameters: Mapping[str, Any], filled: list[ast.Value], sizes: Sizes
+) -> Any:
     """Rebuild the parts of a tree that hold placeholders, and share the others."""
     node = frame.node
     if not frame.holes:
-        value = _filled(node, parameters)
+        value = _filled(node, parameters, sizes)
         filled.append(value)
         return value
     parts = list(frame.parts)
     for place, inner in frame.holes:
-        parts[place] = _bind(inner, parameters, filled)
+        parts[place] = _bind(inner, parameters, filled, sizes)
     kind = type(node)
     return tuple(parts) if kind is tuple else kind(*parts, span=node.span)
 
 
-def _filled(node: ast.Placeholder, parameters: Mapping[str, Any]) -> ast.Value:
+def _filled(node: ast.Placeholder, parameters: Mapping[str, Any], sizes: Sizes) -> ast.Value:
     if node.name not in parameters:
         message = f"The placeholder :{node.name} has no parameter."
         close = nearest(node.name, parameters)
@@ -208,11 +219,21 @@ def _filled(node: ast.Placeholder, parameters: Mapping[str, Any]) -> ast.Value:
         if close:
             hint = f"Did you mean :{close[0]}? Otherwise send it: parameters.{node.name}."
         raise KipError("KIP_1001", message, hint, node.span)
+    value = parameters[node.name]
     try:
-        return from_json(parameters[node.name], node.span)
+        sizes.add(value, node.span)
+        return from_json(value, node.span)
     except KipError as error:
         error.message = f"Parameter '{node.name}': {error.message}"
         raise
+
+
+def check_json(value: Any) -> None:
+    """Raise what ``bind`` raises for a parameter: KIP_1001 for no JSON, KIP_4002 for too much."""
+    Sizes("The value").add(value)
+    found = from_json(value)
+    if not _is_encodable(found):
+        _check_characters(found)
 
 
 def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
@@ -232,8 +253,11 @@ def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
     if isinstance(value, int | float):
         values.check_number(value, span)
         return ast.Scalar(value, span=span)
+    if isinstance(value, list | tuple | Mapping):
+        budget.check()
     if isinstance(value, list | tuple):
-        return ast.Array(tuple(from_json(item, span, depth + 1) for item in value), span=span)
+        items = value if len(value) < _MANY else budget.paced(value)
+        return ast.Array(tuple(from_json(item, span, depth + 1) for item in items), span=span)
     if isinstance(value, Mapping):
         return ast.Object(tuple(_entries(value, span, depth)), span=span)
     message = f"A value of the Python type {type(value).__name__} is no JSON."
@@ -242,12 +266,20 @@ def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
 
 
 def _entries(value: Mapping[Any, Any], span: Span, depth: int) -> Iterator[ast.Entry]:
-    for key, item in value.items():
+    for key, item in budget.paced(value.items()) if len(value) > _MANY else value.items():
         if not isinstance(key, str):
-            message = f"The object key {key!r} is no string."
+            message = f"The object key {_key_text(key)} is no string."
             raise KipError("KIP_1001", message, "Object keys are strings.", span)
         values.check_length(key, span)
         yield ast.Entry(key, from_json(item, span, depth + 1), span=span)
+
+
+def _key_text(key: object) -> str:
+    """A key of any type in a message, unless it is too long to be written out."""
+    if isinstance(key, str):
+        return repr(shown(key))
+    is_short = key is None or isinstance(key, float) or (isinstance(key, int) and abs(key) < 2**64)
+    return repr(key) if is_short else f"of the type {type(key).__name__}"
 
 
 def to_json(value: ast.Value) -> Any:

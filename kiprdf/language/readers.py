@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 
 import pyparsing as pp
 
+from kiprdf.budget import check
 from kiprdf.language.elements import Built, Scanned
 from kiprdf.language.values import SPACE, end_of, skip_space
 from kiprdf.source import Span
@@ -140,6 +141,7 @@ class Readers:
 
         def read(text: str, at: int, parts: list[Any]) -> int:
             while starting(text, at) is not None:
+                check()
                 size = len(parts)
                 try:
                     at = inner(text, at, parts)

@@ -13,12 +13,15 @@ import re
 from collections.abc import Callable
 from typing import TypeGuard, TypeVar, cast, get_args
 
+from kiprdf import budget
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
 from kiprdf.source import Span
 
 T = TypeVar("T")
 
+_SOME = 256
+"""How many items are read between two looks at the clock."""
 _BLANKS = " \t\r\n"
 SPACE = f"[{_BLANKS}]*"
 """The pattern of what may stand between tokens; the parser has blanked the comments."""
@@ -221,6 +224,8 @@ def _scan_array(text: str, offset: int) -> tuple[ast.Array, int]:
     while text[at : at + 1] != "]":
         item, at = scan_value(text, at)
         items.append(item)
+        if not len(items) % _SOME:
+            budget.check()
         at = _after_item(text, at, "]", offset)
     return ast.Array(tuple(items), span=Span(offset, at + 1)), at + 1
 
@@ -321,6 +326,8 @@ def _scan_entries(
             message = f"The key '{key}' stands twice in one object."
             raise KipError("KIP_1001", message, "Keep one of the two.", span)
         seen.add(key)
+        if not len(seen) % _SOME:
+            budget.check()
         colon = _COLON.match(text, at)
         if colon is None:
             raise _syntax(text, skip_space(text, at), f"':' behind the key '{key}'")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import copy_context
 from functools import partial
 from types import MappingProxyType
 from typing import cast
 
 from pyoxigraph import NamedNode
 
+from kiprdf.budget import current
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
@@ -20,6 +22,7 @@ from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, fuse, segment_term
 from kiprdf.semantics.places import Mode, page_size, search_mode, text_of, threshold
 from kiprdf.store import Store
+from kiprdf.store.watch import call
 
 MOST_HITS = 100
 FUSED_HITS = 1000
@@ -68,11 +71,20 @@ def _ranked(mode: Mode, limit: int, by_words: Ranking, by_meaning: Ranking | Non
     if mode == "keyword" or by_meaning is None:
         return by_words(limit)
     try:
-        meant = by_meaning(limit if mode == "semantic" else FUSED_HITS)
+        meant = _left_behind(by_meaning, limit if mode == "semantic" else FUSED_HITS)
     except EmbeddingError as fault:
         _log.warning("The embedder failed, SEARCH looks for words only: %s", fault)
         return by_words(limit)
     return meant if mode == "semantic" else fuse([by_words(FUSED_HITS), meant], limit)
+
+
+def _left_behind(by_meaning: Ranking, limit: int) -> list[Hit]:
+    """The semantic ranking, on a thread of its own, since no embedder can be told to stop.
+
+    When the time is over it is left behind (KIP_4001); what the embedder gives then is kept.
+    """
+    context = copy_context()  # its clock, and whether an embedder asks
+    return call(lambda _: context.run(by_meaning, limit), current())
 
 
 def _shown(score: float) -> float:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kiprdf.budget import Spending, current
 from kiprdf.search.embedders import Embedder
 from kiprdf.search.index import Entries, TextIndex
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, clean, digest, embedded_text
@@ -58,6 +62,7 @@ class SemanticIndex:
         self._tables: dict[Kind, _Table] = {}
         self._terms: dict[str, Vector] = {}
         self._compared = False  # the file with the index
+        self._is_closed = False
 
     def search(
         self,
@@ -73,12 +78,22 @@ class SemanticIndex:
         Raises `EmbeddingError`, whatever else the embedder raises, and `sqlite3.Error` for a
         fault of the text index.
         """
-        with self._lock:
-            table = self._table(index, rows_of, kind)
-            if not table.keys:
-                return []
-            vector = self._term(clean(term))
-        return table.rank(vector, type, limit)
+        self._vectors.refuse_own_embedder()
+        with self._held():
+            try:
+                table = self._table(index, rows_of, kind)
+                vector = self._term(clean(term)) if table.keys else None
+            finally:
+                if self._is_closed:
+                    self._vectors.close()
+        return [] if vector is None else table.rank(vector, type, limit)
+
+    def _held(self) -> AbstractContextManager[Any]:
+        """The lock, waited for as long as the running request has time."""
+        spending = current()
+        if spending is None or spending.deadline == math.inf:
+            return self._lock
+        return _Held(self._lock, spending)
 
     def _term(self, text: str) -> Vector:
         """The vector of a term; those of the last terms are known, since a search beside a writer
@@ -90,9 +105,11 @@ class SemanticIndex:
         return self._terms[text]
 
     def close(self) -> None:
-        """Close the file of vectors."""
-        with self._lock:
-            self._vectors.close()
+        """Close the file of vectors; a search that still waits for its embedder does so itself."""
+        self._is_closed = True
+        if not self._lock.locked():
+            with self._lock:
+                self._vectors.close()
 
     def _table(self, index: TextIndex, rows_of: RowsOf, kind: Kind) -> _Table:
         """Return the table of a kind as of the index's commit."""
@@ -141,6 +158,25 @@ class SemanticIndex:
             live = {found for one in every for found in one.digests}
             self._vectors.forget(self._vectors.kept() - live)
             self._compared = True
+
+
+class _Held:
+    """A lock that is waited for no longer than a request has time (KIP_4001).
+
+    For threads of our own: in the main thread, a signal between two lines could leave it locked.
+    """
+
+    def __init__(self, lock: threading.Lock, spending: Spending) -> None:
+        self._lock = lock
+        self._spending = spending
+
+    def __enter__(self) -> None:
+        seconds = min(self._spending.seconds_left(), threading.TIMEOUT_MAX)
+        if not self._lock.acquire(timeout=seconds):
+            raise self._spending.expired()
+
+    def __exit__(self, *fault: object) -> None:
+        self._lock.release()
 
 
 def _table_of(entries: Entries, known: dict[bytes, Vector]) -> _Table:

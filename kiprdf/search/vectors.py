@@ -10,12 +10,14 @@ import logging
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kiprdf import budget
 from kiprdf.search.embedders import Embedder, EmbeddingError
 from kiprdf.search.files import DerivedFile
 from kiprdf.search.rows import digest
@@ -24,6 +26,8 @@ Vector = NDArray[np.float32]
 
 # Moves with every change of the schema below.
 VECTORS_VERSION = "1"
+DIMENSIONS = 65_536
+"""How many numbers a vector has at most."""
 BATCH = 256
 """Texts that are embedded, and kept, at once."""
 PROBE = "The quick brown fox jumps over the lazy dog: 0123456789."
@@ -35,6 +39,8 @@ point and do not repeat themselves to the bit."""
 _DIGESTS = "SELECT digest FROM vector"
 _VECTOR_OF = "SELECT digest, vector FROM vector WHERE digest = ?"
 _log = logging.getLogger(__name__)
+_embedding: ContextVar[tuple[Vectors, ...]] = ContextVar("kiprdf_embedding", default=())
+"""Whose embedders run now, one below the other."""
 
 
 class Vectors:
@@ -122,8 +128,19 @@ class Vectors:
                 return
             file.change(lambda c: _empty(c, probe))
 
+    def refuse_own_embedder(self) -> None:
+        """Raise `EmbeddingError` below a call of the embedder, which waits for its answer."""
+        if self in _embedding.get():
+            raise EmbeddingError("It searches the nexus that waits for its vectors.")
+
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:
-        matrix = _unit(_matrix(self._embedder(texts), len(texts)))
+        budget.check()
+        token = _embedding.set((*_embedding.get(), self))
+        try:
+            made = self._embedder(texts)
+        finally:
+            _embedding.reset(token)
+        matrix = _unit(_matrix(made, len(texts)))
         dimension = matrix.shape[1]
         if self._dimension not in (0, dimension):
             message = f"The embedder gave {self._dimension} numbers a text before, now {dimension}."
@@ -170,8 +187,28 @@ def _empty(connection: sqlite3.Connection, probe: Vector) -> None:
     connection.execute("UPDATE about SET probe = ?", (probe.tobytes(),))
 
 
+def check_shape(vectors: object, count: int) -> None:
+    """Raise `EmbeddingError` for lists that are no vectors, before numpy looks through them.
+
+    Lists in lists that share their halves would be walked for ever, and nothing could stop it.
+    """
+    if not isinstance(vectors, list | tuple):
+        return
+    if len(vectors) > max(count, BATCH):
+        raise EmbeddingError(f"The embedder gave {len(vectors)} vectors for {count} texts.")
+    for row in vectors:
+        if isinstance(row, list | tuple):
+            if len(row) > DIMENSIONS:
+                raise EmbeddingError(f"A vector has more than {DIMENSIONS} numbers.")
+            if any(issubclass(kind, list | tuple | dict) for kind in set(map(type, row))):
+                raise EmbeddingError(
+                    "The embedder gave no vectors of one length, but lists in lists."
+                )
+
+
 def _matrix(vectors: object, count: int) -> NDArray[np.float32]:
     """Return an embedder's answer as one finite vector a text."""
+    check_shape(vectors, count)
     try:
         with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
             matrix = np.asarray(vectors, dtype=np.float32)

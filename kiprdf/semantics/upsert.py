@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES, is_definition_name
@@ -16,10 +17,10 @@ from kiprdf.source import Span
 def check_upsert(command: ast.Upsert, catalog: Catalog) -> None:
     """Check the blocks in order: what one registers, the next may use (KIP 2.9.1)."""
     known = catalog
-    for block in command.blocks:
+    for block in paced(command.blocks):
         check_map(block.metadata, "WITH METADATA", reserved=True)
         handles: set[str] = set()
-        for item in block.items:
+        for item in paced(block.items):
             expected_version(item.expected_version)
             check_map(item.attributes, "SET ATTRIBUTES")
             check_map(item.metadata, "WITH METADATA", reserved=True)

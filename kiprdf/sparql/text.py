@@ -6,7 +6,7 @@ Every value passes through ``_term``: pyoxigraph prints the term, and no text is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar, assert_never
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
@@ -101,10 +101,14 @@ NOTHING = Filling({}, {})
 """The filling of a query without marks."""
 
 
-def render_count(pattern: Pattern, most: int) -> str:
-    """How many solutions a pattern has, as a SELECT of one number; ``most`` ends the count."""
+def render_count(pattern: Pattern, most: int, distinct: Sequence[Variable] = ()) -> str:
+    """How many solutions a pattern has, as a SELECT of one number; ``most`` ends the count.
+
+    With ``distinct``, how many that differ in some variables.
+    """
     body = _Writer({}).group(pattern, 1)
-    return f"SELECT (COUNT(*) AS ?number) WHERE {{ SELECT * WHERE {body} LIMIT {most} }}"
+    shown = f"DISTINCT {' '.join(map(str, distinct))}" if distinct else "*"
+    return f"SELECT (COUNT(*) AS ?number) WHERE {{ SELECT {shown} WHERE {body} LIMIT {most} }}"
 
 
 def _value(term: Term) -> str:

@@ -474,7 +474,7 @@ def test_many_terms_below_many_contexts_are_too_much() -> None:
     message = "The contexts lie upon more than 500000 terms in all."
     assert excess({"@context": {**terms, **types}}).message.endswith(message)
     assert excess({"@context": [{f"t{n}": "urn:x:t"} for n in range(2_000)]})
-    assert excess({"@context": [None] * 500_001}).message.endswith(message)
+    assert excess({"@context": [None] * 500_001})
 
 
 def test_forty_thousand_terms_are_not_too_many(tmp_path: Path) -> None:

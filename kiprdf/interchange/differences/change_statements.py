@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kiprdf.budget import paced
 from kiprdf.interchange.differences.changes import (
     DEEPEST_SHOWN,
     PARTS,
@@ -37,7 +38,7 @@ def upsert(changes: Iterable[Change]) -> ast.Upsert | None:
     # Sorting is stable: what is only named is put among the others by its height.
     order = sorted((*written, *tall), key=_height)
     handles = _handles(order)
-    items = (_block(identity, written.get(identity), handles) for identity in order)
+    items = (_block(identity, written.get(identity), handles) for identity in paced(order))
     return ast.Upsert((ast.UpsertBlock(tuple(items)),))
 
 
@@ -134,7 +135,7 @@ def deletions(changes: Sequence[Change]) -> Iterator[ast.Delete]:
 
     Keys first, then propositions from the top down, then concepts, definitions last.
     """
-    for change in changes:
+    for change in paced(changes):
         if change.kind == "changed":
             yield from _key_deletions(change)
     for change in reversed(changes):
@@ -183,7 +184,7 @@ def _is_undeletable(identity: Identity) -> bool:
 
 def beyond(changes: Iterable[Change], link_ids: bool) -> Iterator[str]:
     """Sentences about the differences that no statement makes up for."""
-    for change in changes:
+    for change in paced(changes):
         name = shown(change.identity)
         if change.kind == "removed":
             if _is_undeletable(change.identity):

@@ -11,6 +11,7 @@ from typing import Literal as OneOf
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf.budget import paced
 from kiprdf.interchange.differences import change_statements
 from kiprdf.interchange.differences.changes import (
     PARTS,
@@ -59,7 +60,9 @@ def difference(
     """
     old = _contents(before, iris, engine_metadata)
     new = _contents(after, after_iris or iris, engine_metadata)
-    found = (Change(identity, old.get(identity), new.get(identity)) for identity in {**old, **new})
+    found = (
+        Change(identity, old.get(identity), new.get(identity)) for identity in paced({**old, **new})
+    )
     changes = [change for change in found if _differs(change, link_ids)]
     return Difference(tuple(sorted(changes, key=lambda change: rank(change.identity))), link_ids)
 
@@ -78,16 +81,16 @@ def _contents(
     identities = _identities(elements)
     return {
         identities[node]: _content(element, iris, engine_metadata)
-        for node, element in elements.items()
+        for node, element in paced(elements.items())
     }
 
 
 def _elements(triples: Iterable[Triple], iris: Iris) -> dict[NamedNode, Element]:
     by_subject: dict[NamedNode, list[Triple]] = {}
-    for triple in triples:
+    for triple in paced(triples):
         if not triple.predicate.value.startswith(iris.predicates):
             by_subject.setdefault(cast(NamedNode, triple.subject), []).append(triple)
-    found = ((node, read_element(iris, node, own)) for node, own in by_subject.items())
+    found = ((node, read_element(iris, node, own)) for node, own in paced(by_subject.items()))
     return {node: element for node, element in found if element is not None}
 
 

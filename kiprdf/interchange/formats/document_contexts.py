@@ -8,15 +8,19 @@ from collections import Counter
 from typing import Any
 from urllib.parse import urljoin
 
+from kiprdf.budget import check
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats import json_text, jsonld_lengths
 from kiprdf.interchange.mapping.terms import Loader
+from kiprdf.language.sizes import Sizes
 from kiprdf.source import NOWHERE, Span
 
 CONTEXTS = 64
 """How many contexts a loader fetches at most for one document."""
 WORK = 100_000_000
 """How many terms the parser may copy: all of them for each value that brings a context along."""
+SCOPED_WORK = 20_000_000
+"""The same for the contexts of terms, each of which is read once upon all terms."""
 DIGITS = 1000
 """How many characters a number has at most; no machine computes with more."""
 
@@ -38,6 +42,9 @@ def resolved(text: str, loader: Loader | None, base_iri: str | None = None) -> s
     except RecursionError:
         message = "A fetched context nests too deeply."
         raise KipError("KIP_4002", message, "Put the context into the file.") from None
+    except (TypeError, ValueError) as fault:  # of json.dumps
+        message = f"A fetched context is no JSON: {fault}."
+        raise KipError("KIP_1001", message, "Correct the loader.") from None
 
 
 def _json(text: str) -> Any:
@@ -69,6 +76,7 @@ class _Doubled(Exception):
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    check()
     found = dict(pairs)
     if len(found) < len(pairs):
         raise _Doubled(Counter(key for key, _ in pairs).most_common(1)[0][0])
@@ -91,22 +99,25 @@ class _Contexts:
         self._text = text
         self._loader = loader
         self._base = base_iri
+        self._sizes = Sizes("What the loader fetches")
         self.count = 0
         self._terms = 0
         self._values = 0
         self._contexts = 0
-        self._has_scoped = False
+        self._scoped = 0
 
     def check_work(self) -> None:
         """Raise KIP_4002 for large contexts that are taken up again and again."""
         # A scoped context may come along with any key or type.
-        taken_up = self._values if self._has_scoped else self._contexts
-        if taken_up * self._terms > WORK:
+        taken_up = self._values if self._scoped else self._contexts
+        if taken_up * self._terms > WORK or self._scoped * self._terms > SCOPED_WORK:
             message = "The contexts of the JSON-LD are too large for being taken up so often."
             raise KipError("KIP_4002", message, "Split the document, or shorten its contexts.")
 
     def document(self, value: Any) -> Any:
         self._values += 1
+        if not self._values % 256:
+            check()
         if isinstance(value, list):
             return [self.document(item) for item in value]
         if not isinstance(value, dict):
@@ -137,7 +148,7 @@ class _Contexts:
     def _term(self, definition: Any, chain: tuple[str, ...]) -> Any:
         if not isinstance(definition, dict) or "@context" not in definition:
             return definition
-        self._has_scoped = True
+        self._scoped += 1
         return {**definition, "@context": self.context(definition["@context"], chain)}
 
     def _fetched(self, url: Any, chain: tuple[str, ...]) -> Any:
@@ -159,6 +170,7 @@ class _Contexts:
             raise self._fault(url, why) from fault
         if not isinstance(document, dict) or "@context" not in document:
             raise self._fault(url, "has no @context")
+        self._sizes.add(document["@context"])
         return self.context(document["@context"], (*chain, absolute))
 
     def _fault(self, url: str, why: str) -> KipError:

@@ -17,6 +17,7 @@ from pyoxigraph import (
     serialize,
 )
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats.layout import namespaces, spelled
 from kiprdf.interchange.formats.profiles import to_profile
@@ -48,7 +49,7 @@ def to_rdflib(
     graph = rdflib.Graph()
     for name, iri in namespaces(iris, {} if mapping is None else mapping.prefixes).items():
         graph.bind(name, iri, replace=True)
-    for triple in to_profile(found, "rdf11"):
+    for triple in paced(to_profile(found, "rdf11")):
         parts = (triple.subject, triple.predicate, triple.object)
         subject, predicate, value = map(_to_rdflib, parts)
         graph.add((subject, predicate, value))
@@ -73,7 +74,7 @@ def _triples(graph: rdflib.Graph) -> Iterator[Triple]:
     if not isinstance(graph, rdflib.Graph):
         message = f"The graph is one of rdflib, not {type(graph).__name__}."
         raise KipError("KIP_1001", message, "Give an rdflib.Graph.")
-    for triple in graph.triples((None, None, None)):
+    for triple in paced(graph.triples((None, None, None))):
         yield _triple(triple)
 
 
@@ -98,7 +99,7 @@ def is_graph(source: object) -> TypeGuard[rdflib.Graph]:
 def to_nquads(graph: rdflib.Graph) -> str:
     """The N-Quads of a graph or dataset. Raises KIP_1001 for a term that RDF does not have."""
     quads = []
-    for *terms, name in _quads(graph):
+    for *terms, name in paced(_quads(graph)):
         triple = _triple(terms)
         quads.append(Quad(triple.subject, triple.predicate, triple.object, _graph_name(name)))
     return cast(bytes, serialize(quads, format=RdfFormat.N_QUADS)).decode()

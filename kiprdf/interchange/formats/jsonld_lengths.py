@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from kiprdf import budget
 from kiprdf.interchange.formats import lengths
 
 _TERMS = 4
@@ -52,10 +53,10 @@ class _Words:
     def read(self, value: Any) -> None:
         """Take note of every context in a part of the document."""
         if isinstance(value, list):
-            for item in value:
+            for item in budget.paced(value):
                 self.read(item)
         elif isinstance(value, dict):
-            for key, item in value.items():
+            for key, item in budget.paced(value.items()):
                 if key == "@context":
                     self._context(item)
                 else:
@@ -64,7 +65,7 @@ class _Words:
     def _context(self, context: Any, below_term: bool = False) -> None:
         for part in parts(context):
             self._relative += relative(part) if below_term else 0
-            for word, definition in part.items():
+            for word, definition in budget.paced(part.items()):
                 texts = _texts(word, definition)
                 self._texts.setdefault(word, set()).update(texts)
                 self._characters[below_term] += sum(map(len, texts))
@@ -88,9 +89,9 @@ class _Words:
     def longest(self, values: int) -> int:
         """The length of the longest IRI that a word stands for, in a document of many values."""
         lengths: dict[str, int] = {}
-        uses = {word: set(self._used(word)) for word in self._texts}
+        uses = {word: set(self._used(word)) for word in budget.paced(self._texts)}
         try:
-            for word in TopologicalSorter(uses).static_order():
+            for word in budget.paced(TopologicalSorter(uses).static_order()):
                 below = max((lengths[used] for used in uses[word]), default=0)
                 lengths[word] = below + max(map(len, self._texts[word]), default=0)
         except CycleError:
@@ -128,10 +129,12 @@ class _Reached:
 
     def walk(self, value: Any, around: int, base: int) -> None:
         if isinstance(value, list):
-            for item in value:
+            for item in budget.paced(value):
                 self.walk(item, around, base)
             return
         self.values += 1
+        if not self.values % 256:
+            budget.check()
         self.total += around + base
         if not isinstance(value, dict):
             return
@@ -140,7 +143,7 @@ class _Reached:
         if "@context" in value:
             base += sum(map(relative, parts(value["@context"])))
             self.base = max(self.base, base)
-        for key, item in value.items():
+        for key, item in budget.paced(value.items()):
             if key != "@context":
                 self.walk(item, max(around, len(key)), base)
 

@@ -16,6 +16,7 @@ from typing import IO, Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.budget import paced
 from kiprdf.interchange.staged import Node
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
@@ -65,9 +66,9 @@ def blocks(
     dataset in the words of rdf11 is twice as large.
     """
     by_subject: dict[str, list[Triple]] = defaultdict(list)
-    for triple in triples:
+    for triple in paced(triples):
         by_subject[cast(Node, triple.subject).value].append(triple)
-    for subject in in_order(by_subject, iris):
+    for subject in paced(in_order(by_subject, iris)):
         own = by_subject.pop(subject)
         node = cast(Node, own[0].subject)
         yield node, sorted(own if told is None else told(own), key=_place)
@@ -77,7 +78,7 @@ def in_order(subjects: Iterable[str], iris: Iris) -> list[str]:
     """The IRIs of definitions, then concepts, then propositions and others."""
     propositions = iris.propositions
     ranked: tuple[list[str], ...] = ([], [], [])
-    for subject in subjects:
+    for subject in paced(subjects):
         # Most are propositions, which need no closer look.
         name = None if subject.startswith(propositions) else iris.name(subject)
         rank = (1 - name.type.startswith("$")) if isinstance(name, ConceptName) else 2
@@ -194,7 +195,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def spelled(triples: Iterable[Triple]) -> Iterator[Triple]:
     """The triples with their literals in our spelling; the engine has its own for doubles."""
-    for triple in triples:
+    for triple in paced(triples):
         value = triple.object
         if isinstance(value, Literal) and (known := normal(value)) is not value:
             yield Triple(triple.subject, triple.predicate, known)

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
+from kiprdf.budget import check
 from kiprdf.errors import KipError
 from kiprdf.source import NOWHERE, Span
 
@@ -33,6 +34,7 @@ def bounded(quads: Iterable[Quad], text: str, name: str) -> Iterator[tuple[list[
     room = most(text)
     coming = iter(quads)
     while some := list(islice(coming, SOME)):
+        check()
         written = list(map(str, some))
         if max(map(len, written)) > IRI:
             for quad in some:

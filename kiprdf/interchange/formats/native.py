@@ -12,6 +12,7 @@ from contextlib import suppress
 from pyoxigraph import DefaultGraph, RdfFormat
 from pyoxigraph import Store as Engine
 
+from kiprdf.budget import check
 from kiprdf.interchange.formats import lengths
 from kiprdf.interchange.formats.names import Format
 from kiprdf.interchange.formats.parsing import Tokens
@@ -52,6 +53,7 @@ def loaded(text: str, format: Format, tokens: Tokens) -> Staged | None:
     # What is wrong, and where, is told by who reads it quad by quad.
     with suppress(SyntaxError, ValueError, OSError, RuntimeError, MemoryError):
         engine.load(_reified(text, tokens), FORMATS[format])
+        check()
         staged = Staged(engine)
         return None if _has_parts(staged) else staged
     return None

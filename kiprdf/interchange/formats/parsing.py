@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import io
+import operator
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +16,7 @@ from typing import IO, Any, NamedTuple, cast
 from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, Triple
 from pyoxigraph import parse as parse_rdf
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import jsonld_faults, lengths, rdfxml
@@ -208,7 +210,7 @@ def check_tokens(text: str, format: Format) -> Tokens:
     depth = 0
     iris = lengths.Iris(text, NAMES[format])
     found = Tokens(set(), iris)
-    for token, at in _json_tokens(text) if format == "jsonld" else _tokens(text, iris):
+    for token, at in paced(_json_tokens(text) if format == "jsonld" else _tokens(text, iris)):
         found.brackets.add(token)
         if token in _OPENING:
             depth += 1
@@ -323,17 +325,19 @@ class _Labels:
         return hashlib.sha256(self._text.encode()).hexdigest()[:16]
 
     def quad(self, quad: Quad) -> Quad:
-        subject, value, graph = quad.subject, quad.object, quad.graph_name
-        blank = (BlankNode, Triple)
-        if not (isinstance(subject, blank) or isinstance(value, blank) or isinstance(graph, blank)):
+        before = quad.subject, quad.object, quad.graph_name
+        subject, value, graph = after = tuple(map(self._named, before))
+        if all(map(operator.is_, before, after)):
             return quad
-        return Quad(*map(self._named, (subject, quad.predicate, value, graph)))
+        return Quad(subject, quad.predicate, value, graph)
 
     def _named(self, term: Any) -> Any:
         if isinstance(term, BlankNode):
-            if term not in self._known:
-                self._known[term] = BlankNode(f"b{self._digest}n{len(self._known)}")
-            return self._known[term]
+            found = self._known.get(term)
+            if found is None:
+                found = BlankNode(f"b{self._digest}n{len(self._known)}")
+                self._known[term] = found
+            return found
         if isinstance(term, Triple):
             return Triple(*map(self._named, (term.subject, term.predicate, term.object)))
         return term

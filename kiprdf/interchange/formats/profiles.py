@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats.names import Profile
 from kiprdf.interchange.staged import Node, Statement, Term
@@ -53,7 +54,7 @@ def to_profile(
     ``directions`` tells that strings with a direction can be written as such even in ``rdf11``.
     """
     directions = directions or profile == "rdf12"
-    for triple in triples:
+    for triple in paced(triples):
         value = triple.object
         if isinstance(value, Literal):
             yield _with_object(triple, value, written(value, directions))
@@ -134,7 +135,7 @@ def reified(triples: Iterable[Statement], made: type[Statement]) -> Iterator[Sta
     pending: dict[Node, dict[NamedNode, Term]] = {}
     known: dict[Node, Triple] = {}
     others: list[Statement] = []
-    for triple in triples:
+    for triple in paced(triples):
         predicate = triple.predicate
         if predicate not in _STATED:
             yield triple

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Triple
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats import jsonld, native
 from kiprdf.interchange.formats.layout import FORMAT
@@ -134,7 +135,7 @@ def _default_graph(found: Iterable[Quad], format: Format) -> Iterable[Quad]:
     """Quads of which none has another graph; KIP_2002 when one comes."""
 
     def checked() -> Iterator[Quad]:
-        for quad in found:
+        for quad in paced(found):
             if not isinstance(quad.graph_name, DefaultGraph):
                 message = f"The snapshot holds the named graph {quad.graph_name}."
                 raise KipError("KIP_2002", message, "A nexus is one graph, the default graph.")
@@ -152,4 +153,4 @@ def _rebased(quads: Iterable[Quad], origin: str, base: str) -> Iterable[Quad]:
             return term if rest == term.value else NamedNode(base + rest)
         return Triple(*map(moved, term)) if isinstance(term, Triple) else term
 
-    return quads if origin == base else (Quad(*map(moved, quad.triple)) for quad in quads)
+    return quads if origin == base else (Quad(*map(moved, quad.triple)) for quad in paced(quads))

@@ -16,6 +16,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.budget import check, paced
 from kiprdf.interchange.formats import reading
 from kiprdf.interchange.formats.layout import (
     Names,
@@ -88,6 +89,7 @@ def gathered(
     else:
         writer.add_statements()
     for predicate in names:
+        check()
         writer.add_lines(predicate)
     return Text(writer.lines, writer.names, iris, writer.reifiers)
 
@@ -108,9 +110,10 @@ class Text:
         # By their IRIs, or the labels of blank nodes.
         texts = {text[1:-1] if text[0] == "<" else text[2:]: text for text in self._lines}
         subjects = [texts[name] for name in in_order(texts, self._iris)]
-        beginnings = [self._names.node(subject) for subject in subjects]
+        beginnings = [self._names.node(subject) for subject in paced(subjects)]
         output.write(_beginning(self._names, self._iris))
         for start in range(0, len(subjects), _SOME):
+            check()
             end = start + _SOME
             blocks = map("".join, map(self._lines.pop, subjects[start:end]))
             # One triple a line, each closed alike: a fact that comes or goes touches no other.

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from pyoxigraph import BlankNode, NamedNode
 
+from kiprdf.budget import paced
 from kiprdf.interchange.importing.foreign import Items, Object, Statement, text_of
 from kiprdf.interchange.importing.partition import Partition, Spent, Steps
 from kiprdf.rdf import vocab
@@ -39,10 +40,10 @@ def blank_names(statements: Iterable[Statement]) -> dict[BlankNode, NamedNode]:
     Blank nodes that nothing tells apart are numbered. Where they are symmetric, it makes no
     difference which is the first.
     """
-    told = [found for statement in statements if (found := _told(statement))[1]]
+    told = [found for statement in paced(statements) if (found := _told(statement))[1]]
     names: dict[BlankNode, NamedNode] = {}
     twins: Counter[str] = Counter()
-    for component in _components(told):
+    for component in paced(_components(told)):
         blanks, certificate = _Component(component).canonical()
         number = twins[certificate]
         twins[certificate] += 1
@@ -86,7 +87,7 @@ def _components(told: list[Told]) -> Iterator[list[Told]]:
         for blank in dict.fromkeys(blanks):
             places[blank].append(place)
     seen: set[int] = set()
-    for start in range(len(told)):
+    for start in paced(range(len(told))):
         component, pending = [], [start]
         while pending:
             place = pending.pop()
@@ -109,7 +110,7 @@ class _Component:
         number = {blank: place for place, blank in enumerate(self._blanks)}
         self._ends = [[number[blank] for blank in found] for _, found in told]
         edges: list[list[tuple[int, int]]] = [[] for _ in range(len(number) + len(told))]
-        for vertex, ends in enumerate(self._ends, len(number)):
+        for vertex, ends in enumerate(paced(self._ends), len(number)):
             for place, end in enumerate(ends):
                 edges[vertex].append((place, end))
                 edges[end].append((place, vertex))

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
+from kiprdf.budget import paced
 from kiprdf.rdf import vocab
 
 _PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
@@ -88,7 +89,7 @@ def collect(quads: Iterable[Quad]) -> tuple[dict[Statement, list[str]], list[Ski
     """
     found: dict[Statement, list[str]] = {}
     nameless: dict[str, None] = {}
-    for quad in quads:
+    for quad in paced(quads):
         graph = quad.graph_name
         if isinstance(graph, NamedNode) and graph.value.startswith(vocab.GRAPH):
             continue
@@ -139,11 +140,11 @@ def separate_reifiers(foreign: Foreign) -> None:
     that is said of it.
     """
     said: dict[Node, list[Statement]] = defaultdict(list)
-    for statement in foreign.statements:
+    for statement in paced(foreign.statements):
         said[statement.subject].append(statement)
     asserted = set(foreign.statements)
     dropped: set[Node] = set()
-    for node, own in said.items():
+    for node, own in paced(said.items()):
         if not _is_reifier(own):
             continue
         facts = _facts(own)
@@ -157,7 +158,7 @@ def separate_reifiers(foreign: Foreign) -> None:
         foreign.reified[node] = next(iter(facts))
     kept = [statement for statement in foreign.statements if statement.subject not in dropped]
     foreign.statements = []
-    for statement in kept:
+    for statement in paced(kept):
         fact = foreign.reified.get(cast(NamedNode, statement.subject))
         if fact is None or not _is_structure(statement):
             foreign.statements.append(statement)

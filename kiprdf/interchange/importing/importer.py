@@ -16,6 +16,7 @@ from typing import cast
 
 from pyoxigraph import NamedNode, Quad
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing import lists
 from kiprdf.interchange.importing.blanks import blank_names, is_blank
@@ -162,7 +163,7 @@ class _Importer:
         """
         reified = self._foreign.reified
         owners = dict(reified)
-        for statement in self._foreign.statements:
+        for statement in paced(self._foreign.statements):
             fact = reified.get(cast(NamedNode, statement.subject))
             if fact is None or not self._naming.is_claim(statement.predicate.value):
                 continue
@@ -174,8 +175,8 @@ class _Importer:
 
     def plan(self) -> Plan:
         """The plan without definitions."""
-        links = [s for s in self._foreign.statements if not self._take(s)]
-        for statement in self._facts.place(links):
+        links = [s for s in paced(self._foreign.statements) if not self._take(s)]
+        for statement in paced(self._facts.place(links)):
             self._take_unlinked(statement)
         propositions = self._propositions()
         self._tell_claims(propositions)
@@ -204,7 +205,7 @@ class _Importer:
     ) -> Iterator[StaleText]:
         """What an earlier import kept of these links, if their objects were texts for it."""
         there = {element.id: element.attributes for element in elements if not element.is_new}
-        for statement in links:
+        for statement in paced(links):
             subject = cast(NamedNode, statement.subject)
             id, text = self._id(subject), str(getattr(statement.object, "value", ""))
             if id not in there or not self._facts.is_placed(statement):
@@ -328,7 +329,7 @@ class _Importer:
         """Skip what was said to be the same as an element, and is another one."""
         kept = {link.id: _listed(link.attributes.get(SAME_AS)) for link in links}
         kept |= {id: list(iris) for id, iris in self._known.originals.items() if id not in kept}
-        for statement in self._foreign.statements:
+        for statement in paced(self._foreign.statements):
             id = self._id(cast(NamedNode, statement.subject))
             if id is None or not self._naming.is_claim(statement.predicate.value):
                 continue
@@ -347,9 +348,11 @@ class _Importer:
 
     def _propositions(self) -> list[PlannedProposition]:
         """The propositions by height, then by what they say; reifiers of none are skipped."""
-        made = [self._proposition(fact, placed) for fact, placed in self._facts.placed.items()]
+        made = [
+            self._proposition(fact, placed) for fact, placed in paced(self._facts.placed.items())
+        ]
         heights = self._facts.heights()
-        for statement in self._foreign.statements:
+        for statement in paced(self._foreign.statements):
             reifier = cast(NamedNode, statement.subject)
             if reifier in self._foreign.reified and reifier not in self._facts.fact_of:
                 reason = "it annotates a triple that is no proposition"
@@ -387,7 +390,7 @@ class _Importer:
             nodes[resource.identity].append(node)
         rank = {name: place for place, name in enumerate(META_TYPES)}
         order = sorted(nodes, key=lambda name: (rank.get(name.type, len(rank)), name))
-        return [self._concept(identity, nodes[identity]) for identity in order]
+        return [self._concept(identity, nodes[identity]) for identity in paced(order)]
 
     def _concept(self, identity: ConceptName, nodes: list[NamedNode]) -> PlannedConcept:
         concept = PlannedConcept(*identity, is_new=not self._known.exists(identity.id))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from pyoxigraph import BlankNode, NamedNode
 
+from kiprdf.budget import check, paced
 from kiprdf.interchange.importing.foreign import (
     Items,
     Node,
@@ -20,6 +21,8 @@ LIST = NamedNode(vocab.RDF + "List")
 """The class of cells, which says nothing more."""
 NESTING = 60
 """How deep lists may nest in lists: an attribute's value nests to 64."""
+_SOME = 256
+"""How many cells are read between two looks at the clock."""
 BROKEN = "it belongs to a list that is not well-formed, or nests too deep"
 """Why the statements of other cells are skipped."""
 
@@ -35,7 +38,7 @@ def gather(statements: Iterable[Statement]) -> tuple[dict[Statement, Statement],
     cells = _cells(found)
     lists: dict[Node, Object] = {vocab.NIL: Items(())}
     consumed: set[Node] = set()
-    for statement in found:
+    for statement in paced(found):
         head = statement.object
         if statement.predicate in (vocab.FIRST, vocab.REST):
             continue
@@ -45,8 +48,8 @@ def gather(statements: Iterable[Statement]) -> tuple[dict[Statement, Statement],
             if items is not None:
                 lists[head] = items
                 consumed |= own
-    kept = {s: replaced_in(s, lists) for s in found if not _is_cell_part(s, cells)}
-    return kept, [s for s in found if _is_cell_part(s, cells) and s.subject not in consumed]
+    kept = {s: replaced_in(s, lists) for s in paced(found) if not _is_cell_part(s, cells)}
+    return kept, [s for s in paced(found) if _is_cell_part(s, cells) and s.subject not in consumed]
 
 
 def _is_cell_part(statement: Statement, cells: dict[Node, dict[NamedNode, Object]]) -> bool:
@@ -58,13 +61,13 @@ def _cells(statements: list[Statement]) -> dict[Node, dict[NamedNode, Object]]:
     """The well-formed cells: their ``rdf:first`` and ``rdf:rest``."""
     said: dict[Node, list[Statement]] = defaultdict(list)
     referred: Counter[Object] = Counter()
-    for statement in statements:
+    for statement in paced(statements):
         said[statement.subject].append(statement)
         if isinstance(statement.object, NamedNode | BlankNode):
             referred[statement.object] += 1
     return {
         node: {s.predicate: s.object for s in own}
-        for node, own in said.items()
+        for node, own in paced(said.items())
         if referred[node] == 1 and _is_cell(own)
     }
 
@@ -83,6 +86,8 @@ def _items(
         if not isinstance(head, NamedNode | BlankNode) or head not in cells or depth == 0:
             return None
         seen.add(head)
+        if not len(seen) % _SOME:
+            check()
         item: Object | None = cells[head][vocab.FIRST]
         if isinstance(item, NamedNode | BlankNode) and (item in cells or item == vocab.NIL):
             item = _items(item, cells, seen, depth - 1)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from kiprdf.budget import paced
 from kiprdf.interchange.importing.foreign import Skipped
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
@@ -110,8 +111,8 @@ def to_upsert(plan: Plan) -> ast.Upsert:
         return ast.Upsert(())
     handles = _handles(concepts, links)
     items: list[ast.ConceptBlock | ast.PropositionBlock] = []
-    items.extend(_concept_block(concept, handles) for concept in concepts)
-    items.extend(_proposition_block(link, handles) for link in links)
+    items.extend(_concept_block(concept, handles) for concept in paced(concepts))
+    items.extend(_proposition_block(link, handles) for link in paced(links))
     return ast.Upsert((ast.UpsertBlock(tuple(items), _map(plan.metadata)),))
 
 

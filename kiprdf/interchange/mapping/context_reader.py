@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from kiprdf import budget
 from kiprdf.errors import shown
 from kiprdf.interchange.formats.json_text import Path
 from kiprdf.interchange.mapping import limits
@@ -21,6 +22,7 @@ from kiprdf.interchange.mapping.context_checks import (
     iri_fault,
     language,
 )
+from kiprdf.interchange.mapping.context_sources import check_size
 from kiprdf.interchange.mapping.term_reader import TermReader
 from kiprdf.interchange.mapping.terms import MAPS, Active, Document, Layer, Loader
 
@@ -59,6 +61,7 @@ class ContextReader:
         return Layer(terms, layer.settings, layer.resets)
 
     def _read(self, active: Active, context: Any, place: Place, scopes: dict[str, Scope]) -> Layer:
+        budget.check()
         self._check_limits(active, place)
         if isinstance(context, list):
             layer = Layer()
@@ -114,6 +117,7 @@ class ContextReader:
             raise place.fault(message, "Copy the context into the mapping.") from fault
         if not isinstance(found, dict) or "@context" not in found:
             raise place.fault(f"<{shown(url)}> is no JSON-LD document with a '@context'.")
+        check_size(url, found["@context"])
         return found["@context"], Document(url)
 
     def _object(

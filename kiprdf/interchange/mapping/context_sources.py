@@ -11,6 +11,7 @@ from kiprdf.errors import KipError, nearest, shown
 from kiprdf.interchange.formats import json_text
 from kiprdf.interchange.mapping import limits
 from kiprdf.interchange.mapping.terms import ContextJson, Document, printable
+from kiprdf.language.sizes import Sizes
 from kiprdf.source import Span
 
 
@@ -41,7 +42,13 @@ def document_of(
         document = Document(path.name, text, places)
     else:
         value, document = source, Document("The mapping")
+        check_size(document.name, _context_of(value, document))
     return document, _context_of(value, document), ("@context",)
+
+
+def check_size(name: str, context: Any) -> None:
+    """Raise KIP_4002 for a context of Python values that is too large to be read."""
+    Sizes(printable(shown(name)), limits.VALUES, limits.CHARACTERS).add(context)
 
 
 def _context_of(value: Any, document: Document) -> Any:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 SIZE = 1_000_000
 """How many bytes a file has. The context of all of schema.org is a quarter of that."""
+VALUES = 100_000
+"""How many members and items the contexts have that are given as Python values."""
+CHARACTERS = 4_000_000
+"""How many characters the strings in them have."""
 NESTING = 64
 """How deep contexts nest, those that a loader fetches too."""
 STEPS = 64

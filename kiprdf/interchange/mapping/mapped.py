@@ -15,6 +15,7 @@ from typing import TypeAlias, cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from kiprdf.budget import paced
 from kiprdf.interchange.formats.profiles import returned
 from kiprdf.interchange.mapping.contexts import Mapping, Term
 from kiprdf.interchange.mapping.mapped_values import coerces, forms, list_cells, value_of
@@ -34,7 +35,7 @@ def to_mapped(triples: Iterable[Triple], iris: Iris, mapping: Mapping) -> Iterat
     Takes and gives the triples of one subject together. ``from_mapped`` is the inverse, behind
     ``to_profile`` and ``from_profile``.
     """
-    for subject, own in _by_subject(triples).items():
+    for subject, own in paced(_by_subject(triples).items()):
         yield from _Element(subject, iris, mapping).mapped(own)
 
 
@@ -43,14 +44,14 @@ def from_mapped(triples: Iterable[Triple], iris: Iris, mapping: Mapping) -> Iter
 
     ``iris`` are those that the triples were written under.
     """
-    for subject, own in _by_subject(triples).items():
+    for subject, own in paced(_by_subject(triples).items()):
         if not (isinstance(subject, NamedNode) and subject.value.startswith(vocab.LIST)):
             yield from _Element(subject, iris, mapping).unmapped(own)
 
 
 def _by_subject(triples: Iterable[Triple]) -> dict[Subject, list[Triple]]:
     groups: dict[Subject, list[Triple]] = {}
-    for triple in triples:
+    for triple in paced(triples):
         value = triple.object
         if isinstance(value, Literal):
             triple = Triple(triple.subject, triple.predicate, normal(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from kiprdf import budget
 from kiprdf.errors import nearest, shown
 from kiprdf.interchange.mapping import datatypes, limits
 from kiprdf.interchange.mapping.context_checks import (
@@ -60,6 +61,7 @@ class TermReader:
     def define(self, term: str) -> None:
         if term in self.found:
             return
+        budget.check()
         there = self._place.at(term)
         if term in self._pending:
             cycle = " → ".join(f"'{shown(name)}'" for name in (*self._pending, term))

@@ -9,6 +9,7 @@ from typing import cast
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf.budget import paced
 from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json, to_json
@@ -41,9 +42,9 @@ class Knowledge:
     def of(cls, triples: Iterable[Triple], iris: Iris) -> Knowledge:
         """Read a dataset once; what is about no element of this nexus is left out."""
         found = cls(iris)
-        for triple in triples:
+        for triple in paced(triples):
             found.own[cast(NamedNode, triple.subject)].append(triple)
-        for node in sorted(found.own, key=lambda node: node.value):
+        for node in paced(sorted(found.own, key=lambda node: node.value)):
             element = read_element(iris, node, found._described(node))
             if element is not None:
                 found._sort_in(element)

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.budget import paced
 from kiprdf.interchange.publishing.knowledge import (
     DOMAIN,
     Knowledge,
@@ -57,7 +58,7 @@ def provenance(triples: Iterable[Triple], iris: Iris) -> Iterator[Triple]:
 
 def of_elements(known: Knowledge) -> Iterator[Triple]:
     """The same of elements that have been read already."""
-    for node, element in known.elements.items():
+    for node, element in paced(known.elements.items()):
         for terms in _TERMS:
             yield from terms(known, node, element)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.interchange import formats
 from kiprdf.interchange.formats.layout import Advance, spelled
@@ -101,7 +102,7 @@ def publish(
     address = store.iris.base if address is None else _checked_address(address)
     target = checked_folder(folder)
     triples, schema = store.read(
-        lambda: (list(store.match(None, None, None)), list(schema_triples(store, mapping)))
+        lambda: (list(paced(store.match(None, None, None))), list(schema_triples(store, mapping)))
     )
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
@@ -242,7 +243,7 @@ class _Folder:
         return to_profile(to_mapped(spelled(triples), self._iris, self._mapping), "rdf11")
 
     def _pages(self, site: Site, neighbours: Neighbours, advance: Advance) -> None:
-        for node, element in site.known.elements.items():
+        for node, element in paced(site.known.elements.items()):
             self._text(site.path(node), element_page(site, element))
             self._turtle(site.path(node, "ttl"), neighbours.of(node))
             self.elements += 1

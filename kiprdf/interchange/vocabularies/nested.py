@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from kiprdf.budget import check
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
 
@@ -59,6 +60,7 @@ def _described(
     node: NamedNode | BlankNode, description: Description, place: str
 ) -> Iterator[Triple]:
     for predicate, value in description.items():
+        check()
         members = value if isinstance(value, Each) else (value,)
         for number, member in enumerate(members):
             yield from _object(node, predicate, member, f"{place} {predicate.value} {number}")

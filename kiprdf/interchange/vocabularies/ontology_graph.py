@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
+from kiprdf.budget import check
 from kiprdf.interchange.vocabularies.ontology_words import EVERYTHING, JSON_TYPES, STANDARDS
 from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, rdfs, sh
 from kiprdf.rdf import vocab
@@ -106,6 +107,7 @@ class Graph:
 
     def objects(self, node: Node, *predicates: NamedNode) -> list[Term]:
         """The objects of any of the predicates, in an order that no file's order changes."""
+        check()
         own = self._objects.get(node, {})
         found = [term for predicate in predicates for term in own.get(predicate, ())]
         return sorted(dict.fromkeys(found), key=str)

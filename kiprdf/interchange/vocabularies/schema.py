@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from kiprdf.budget import paced
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.nested import (
     Description,
@@ -139,7 +140,7 @@ def _iris_of(value: Json) -> list[NamedNode]:
     """The absolute IRIs among the strings of a value."""
     texts = value if isinstance(value, list) else [value]
     found = []
-    for text in texts:
+    for text in paced(texts):
         try:
             found.append(NamedNode(text))
         except (TypeError, ValueError):
