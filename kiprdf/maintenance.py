@@ -23,14 +23,17 @@ def check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any
     """Look at everything that a nexus promises of its graph and of its index.
 
     ``faults`` are sentences: an end that is missing, a fact without a link or with two, a value
-    that no command writes, a note that is gone. ``index`` is "sound", "wrong" or "repaired": it
-    is derived, and ``repair`` makes it anew where it does not say what the graph says. Of a graph
-    with faults no index can be judged; then it is "unchecked".
+    that no command writes, a note that is gone, files that cannot be opened again. ``index`` is
+    "sound", "wrong" or "repaired": it is derived, and ``repair`` makes it anew where it does not
+    say what the graph says. Of a graph with faults no index can be judged; then it is "unchecked".
     """
     elements: list[str] = []
     with store.bulk_reading() as engine:
         found = [fault.message for fault in faults(Staged(engine), store.iris, elements)]
     found += _faults_of_notes(store)
+    fault_of_files = store.fault_of_files()
+    if fault_of_files is not None:
+        found.append(f"This folder will not open again; back it up while it is. {fault_of_files}")
     names = map(store.iris.name, elements)
     kinds = Counter(isinstance(name, PropositionName) for name in names)
     return {

@@ -327,6 +327,16 @@ class OxigraphStore:
         with self._lock:
             return function()
 
+    def fault_of_files(self) -> str | None:
+        """Why the files on disk could not be opened again, which the open engine does not see."""
+        if self._folder is None or self.read_only:
+            return None
+        try:
+            _open_engine(self._folder, read_only=True)
+        except StoreError as fault:
+            return str(fault)
+        return None
+
     # Copying ----------------------------------------------------------------------------------
 
     def backup(self, folder: str | os.PathLike[str]) -> None:

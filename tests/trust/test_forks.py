@@ -92,9 +92,13 @@ if child == 0:
     os.kill(os.getpid(), signal.SIGKILL)
 os.waitpid(child, 0)
 write(f"after{n}" for n in range(90))
+print(nexus.check()["faults"], flush=True)
+if len(sys.argv) > 2:
+    nexus.backup(sys.argv[2])
 os.kill(os.getpid(), signal.SIGKILL)
 """
 NAMES = 'FIND(?n.name) WHERE { ?n {type: "N"} }'
+EVERY_NAME = {f"{when}{n}" for when in ("before", "after") for n in range(90)}
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +106,16 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("damaged") / "kb"
     child = children.run("-c", DAMAGE, str(folder))
     assert child.status == -9, child.output
+    assert "This folder will not open again; back it up while it is." in child.output
     return folder
+
+
+def test_a_backup_of_a_damaged_nexus_that_is_open_has_everything(tmp_path: Path) -> None:
+    child = children.run("-c", DAMAGE, str(tmp_path / "kb"), str(tmp_path / "copy"))
+    assert child.status == -9, child.output
+    with kiprdf.Nexus.open(tmp_path / "copy") as nexus:
+        assert set(nexus.execute(NAMES)) == EVERY_NAME
+        assert nexus.check()["faults"] == []
 
 
 def test_a_log_that_two_processes_wrote_is_one_sentence_and_then_repaired(
@@ -128,7 +141,6 @@ def test_a_log_that_two_processes_wrote_is_one_sentence_and_then_repaired(
     assert list((damaged / "damaged").glob("*.log"))
 
     with kiprdf.Nexus.open(damaged) as nexus:
-        names = set(nexus.execute(NAMES))
-        assert names == {f"{when}{n}" for when in ("before", "after") for n in range(90)}
+        assert set(nexus.execute(NAMES)) == EVERY_NAME
         assert not nexus.sparql("ASK { <urn:child0> ?p ?o }")
         assert nexus.check()["faults"] == []
