@@ -33,7 +33,7 @@ def check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any
     found += _faults_of_notes(store)
     fault_of_files = store.fault_of_files()
     if fault_of_files is not None:
-        found.append(f"This folder will not open again; back it up while it is. {fault_of_files}")
+        found.append(f"The folder will not open again; back it up while it is. {fault_of_files}")
     names = map(store.iris.name, elements)
     kinds = Counter(isinstance(name, PropositionName) for name in names)
     return {

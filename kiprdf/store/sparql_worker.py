@@ -51,6 +51,7 @@ MOST_CHANGES = 64 * 1024**2
 LOG_BYTES = 4 * 1024**2
 """A longer log of the graph is written out, once, before each reader reads it again."""
 _POLL_SECONDS = 0.5
+_LOOK_SECONDS = 10.0
 _END_SECONDS = 5.0
 """A process that is killed gives back its memory before it is gone."""
 _HINT_MEMORY = (
@@ -89,7 +90,7 @@ class SparqlProcesses:
     """The processes that answer raw SPARQL for one store; none is started before it is needed."""
 
     def __init__(self) -> None:
-        self._state = _State()
+        self._state = _State(self)
         weakref.finalize(self, self._state.end)
 
     def query(self, text: str, source: Source, spending: Spending | None) -> Found:
@@ -126,7 +127,8 @@ class _State:
     There is no lock in it, which an interrupt could leave behind.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, owner: object) -> None:
+        self._owner = weakref.ref(owner)
         self.pid = os.getpid()
         self.jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self.is_closed = False
@@ -137,6 +139,15 @@ class _State:
         self.grow()
         if self.is_closed:
             raise _closed()
+
+    def next_job(self) -> _Job | None:
+        """The next query; None when there will be none."""
+        while True:
+            with suppress(queue.Empty):
+                return self.jobs.get(timeout=_LOOK_SECONDS)
+            # An interrupt may have kept the finalizer of the owner from being run.
+            if self._owner() is None:
+                return None
 
     def grow(self) -> None:
         """Start another worker where all are busy."""
@@ -170,7 +181,8 @@ class _Job:
     """One query, from both sides: who asks waits for ``messages``, the worker fills them."""
 
     def __init__(self, text: str, source: Source, spending: Spending | None) -> None:
-        self.source = source
+        # A nexus that is dropped must not wait for a query that nobody waits for.
+        self._source = weakref.ref(source)
         self.commit = source.commit()
         self.is_abandoned = False
         self.deadline = math.inf if spending is None else spending.deadline
@@ -180,6 +192,14 @@ class _Job:
         self._spending = spending
         most = None if spending is None else spending.budget.max_rows
         self.query = child.Query(text, most, ANSWER_MEMORY, WIDTH)
+
+    @property
+    def source(self) -> Source:
+        """The store; raises ``StoreError`` when it is gone."""
+        source = self._source()
+        if source is None:
+            raise _closed()
+        return source
 
     @property
     def is_over(self) -> bool:
@@ -268,7 +288,7 @@ class _Worker:
         except IndexError:
             return
         self.thread = threading.current_thread()
-        while (job := self._state.jobs.get()) is not None:
+        while (job := self._state.next_job()) is not None:
             self.is_busy = True
             with suppress(RuntimeError):  # no more threads; the others do
                 self._state.grow()
@@ -372,6 +392,7 @@ class _Worker:
             source.engine.flush()
         notes = (vocab.BOOKKEEPING, vocab.COMMIT)
         wanted = (str(graph), notes, self._commit, source.read_only)
+        del source  # this may take a while
         self._send(child.LOAD_FOLDER, pickle.dumps(wanted))
         return self._next(job)[0] == child.READY
 

@@ -13,6 +13,7 @@ from typing import Any
 import kiprdf
 import kiprdf.interchange.formats.writing
 import kiprdf.interchange.selection
+import kiprdf.language.commands
 import kiprdf.maintenance
 
 NOTES = 30
