@@ -24,7 +24,7 @@ def check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any
 
     ``faults`` are sentences: an end that is missing, a fact without a link or with two, a value
     that no command writes, a note that is gone, files that cannot be opened again. ``index`` is
-    "sound", "wrong" or "repaired": it is derived, and ``repair`` makes it anew where it does not
+    "sound", "wrong" or "repaired": it is derived, and ``repair`` rebuilds it where it does not
     say what the graph says. Of a graph with faults no index can be judged; then it is "unchecked".
     """
     elements: list[str] = []

@@ -87,7 +87,7 @@ class Template(Generic[C]):
         filled: list[ast.Value] = []
         bound = self.command
         if self._frame is not None:
-            sizes = Sizes("What the parameters fill in")
+            sizes = Sizes("The set of parameters")
             bound = _bind(self._frame, parameters, filled, sizes)
         if isinstance(bound, ast.Update):
             bound = dataclasses.replace(

@@ -72,7 +72,7 @@ class Indexer:
         return lost
 
     def known_commit(self) -> int:
-        """The last commit that the file of the index knows of; -1 when it cannot be told."""
+        """The last commit that the file of the index reflects or has noted; -1 if unknown."""
         return -1 if self._path is None else known_commit(self._path)
 
     def _empty(self) -> None:
@@ -222,7 +222,7 @@ class Indexer:
         return TextIndex(None)
 
     def _caught_up(self) -> TextIndex:
-        """The index, made anew in memory where the file cannot be used."""
+        """The index, rebuilt in memory if the file cannot be used."""
         try:
             return self._catch_up()
         except sqlite3.Error as fault:

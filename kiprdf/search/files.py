@@ -46,7 +46,7 @@ class DerivedFile:
     def use(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Lend the connection to one thread; empty the file if it turns out to be damaged.
 
-        Fails with `sqlite3.Error` only, whatever the file holds, unless the function does.
+        Whatever the file holds, it fails with `sqlite3.Error` only, or as the function fails.
         """
         with self._lock:
             try:

@@ -1,4 +1,4 @@
-"""Raw SPARQL runs in processes of its own, which can be killed (docs/decisions/043).
+"""Raw SPARQL runs in separate processes, which can be killed (docs/decisions/043).
 
 A request becomes a ``_Job`` in a queue. A ``_Worker``, a thread, takes it, sees to it that its
 process (``sparql_child``) holds the state of the last commit, and hands on what that answers. Only

@@ -1,4 +1,4 @@
-"""The largest commands that the budgets let through, each in a process of its own."""
+"""The largest commands that the budgets let through, each in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Raw SPARQL in a process of its own: the same answers, of the last commit, and nothing left."""
+"""Raw SPARQL in a separate process: the same answers, of the last commit, and nothing left."""
 
 from __future__ import annotations
 

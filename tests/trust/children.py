@@ -1,4 +1,4 @@
-"""Work in a process of its own, so that what kills a process is a failed test, with its input."""
+"""Work in a separate process, so that what kills a process is a failed test, with its input."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ PROCESSES.set_forkserver_preload(["tests.trust.writing", "tests.trust.visiting"]
 
 
 def run(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function returns in a process of its own, which must end well."""
+    """What a function returns in a separate process, which must end well."""
     told, telling = PROCESSES.Pipe(duplex=False)
     child = PROCESSES.Process(target=_tell, args=(telling, function, arguments), daemon=True)
     child.start()
