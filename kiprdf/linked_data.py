@@ -49,6 +49,7 @@ def on_one_clock(method: Callable[Concatenate[L, P], T]) -> Callable[Concatenate
 
     @functools.wraps(method)
     def run(self: L, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        self._store.require_own_process()
         return self._work(lambda: method(self, *args, **kwargs))
 
     return run

@@ -759,6 +759,7 @@ class Nexus(LinkedData):
         except KipError as error:
             raise (error.in_source(text) if isinstance(text, str) else error) from None
         except StoreError as error:
+            self._store.require_own_process()  # a callback has forked
             raise KipError(
                 "KIP_4003", str(error), "Check the disk; open the nexus again."
             ) from error

@@ -51,8 +51,8 @@ def _opened(folder: Path) -> Nexus:
         except ForkedLogError:
             repair_log(folder)
             output.note(
-                f"Took what a forked process wrote out of the log of {folder}; the log as it was is"
-                f" in {folder / 'damaged'}."
+                f"A process and a fork of it had both written to the log of {folder}. It now has "
+                f"what both wrote; the log as it was is in {folder / 'damaged'}."
             )
             return Nexus.open(folder, genesis=False)
     except StoreError:

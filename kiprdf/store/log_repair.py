@@ -1,8 +1,9 @@
 """Repairs a RocksDB log in which a process and a fork of it have both written.
 
 A forked child could once write through the nexus of its parent (docs/decisions/042). Both then
-counted on from the same sequence number into the same file, and RocksDB refuses a log whose numbers
-go back. What the parent wrote is all there; the log is written again without the child's batches.
+counted on from the same sequence number, and from the same end of a block, into the same file. Of
+such a log RocksDB reads nothing, or only what stands before the first block that is not aligned.
+All that both wrote is in it, one batch after the other: it is written again with new numbers.
 """
 
 from __future__ import annotations
@@ -11,10 +12,6 @@ import shutil
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
-
-BACKWARDS = "Sequence number is being set backwards"
-"""What RocksDB says of such a log."""
 
 # https://github.com/facebook/rocksdb/wiki/Write-Ahead-Log-File-Format, with log numbers.
 _BLOCK = 32 * 1024
@@ -25,63 +22,67 @@ _BATCH = struct.Struct("<QI")  # the first sequence number, how many there are
 _MASK = 0xA282EAD8
 
 
-class _Batch(NamedTuple):
-    """What was written at once; ``end`` is the sequence number behind its last."""
-
-    content: bytes
-    first: int
-    end: int
+def is_forked(graph: Path) -> bool:
+    """Whether two processes have written to a log: its sequence numbers go back."""
+    return any(_goes_back(_batches(log, checked=False)) for log in graph.glob("*.log"))
 
 
-def repair(graph: Path, aside: Path) -> int:
-    """Take out of the logs of a graph what a fork wrote; how many batches that were.
+def repair(graph: Path, aside: Path) -> None:
+    """Write the logs of two processes again, with one sequence of numbers.
 
     A log that is changed is copied into the folder ``aside`` first.
     """
-    removed = 0
     for log in sorted(graph.glob("*.log")):
-        batches = list(_batches(log.read_bytes()))
-        kept = _without_fork(batches)
-        if len(kept) < len(batches):
+        batches = list(_batches(log, checked=True))
+        if _goes_back(batches):
             aside.mkdir(exist_ok=True)
             shutil.copy2(log, aside / log.name)
-            log.write_bytes(_framed((batch.content for batch in kept), int(log.stem)))
-            removed += len(batches) - len(kept)
-    return removed
+            log.write_bytes(_framed(_numbered(batches), int(log.stem)))
 
 
-def _without_fork(batches: Iterable[_Batch]) -> list[_Batch]:
-    """The batches of the parent: where numbers go back it goes on, and what it passes again was
-    the child's."""
-    kept: list[_Batch] = []
+def _goes_back(batches: Iterable[bytes]) -> bool:
+    end = 0
     for batch in batches:
-        while kept and kept[-1].end > batch.first:
-            kept.pop()
-        kept.append(batch)
-    return kept
+        first, count = _BATCH.unpack_from(batch)
+        if first < end:
+            return True
+        end = first + count
+    return False
 
 
-def _batches(log: bytes) -> Iterator[_Batch]:
+def _numbered(batches: Iterable[bytes]) -> Iterator[bytes]:
+    """The batches with numbers that go on where the last ones end."""
+    end = 0
+    for batch in batches:
+        first, count = _BATCH.unpack_from(batch)
+        end = max(first, end)
+        yield _BATCH.pack(end, count) + batch[_BATCH.size :]
+        end += count
+
+
+def _batches(path: Path, *, checked: bool) -> Iterator[bytes]:
+    """What was written at once, each; until something else is found, such as an older log."""
     content = b""
-    for kind, part in _fragments(log):
+    for kind, part in _fragments(path.read_bytes(), int(path.stem), checked):
         content = part if kind in (_FULL, _FIRST) else content + part
         if kind in (_FULL, _LAST):
-            first, count = _BATCH.unpack_from(content)
-            yield _Batch(content, first, first + count)
+            yield content
 
 
-def _fragments(log: bytes) -> Iterator[tuple[int, bytes]]:
+def _fragments(log: bytes, number: int, checked: bool) -> Iterator[tuple[int, bytes]]:
     """The parts of batches. Two writers do not agree on where blocks end, so that the zeros at
     their ends may stand anywhere."""
-    at = 0
+    at = end_of_last = 0
     while at + _HEADER.size <= len(log):
-        checksum, length, kind, _ = _HEADER.unpack_from(log, at)
+        checksum, length, kind, found = _HEADER.unpack_from(log, at)
         end = at + _HEADER.size + length
-        is_fragment = _FULL <= kind <= _LAST and end <= len(log)
-        if is_fragment and checksum == _masked(_crc32c(log[at + _CHECKED_FROM : end])):
+        is_fragment = _FULL <= kind <= _LAST and found == number and end <= len(log)
+        if is_fragment and checked:
+            is_fragment = checksum == _masked(_crc32c(log[at + _CHECKED_FROM : end]))
+        if is_fragment:
             yield kind, log[at + _HEADER.size : end]
-            at = end
-        elif log[at] == 0:
+            at = end_of_last = end
+        elif log[at] == 0 and at - end_of_last < _HEADER.size:
             at += 1
         else:
             return

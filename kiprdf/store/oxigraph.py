@@ -345,11 +345,13 @@ class OxigraphStore:
         Others read and, unless the store lives in memory or is read-only, hardly wait. The copy is
         whole or not there. Raises ``StoreError``.
         """
+        self.require_own_process()
         target = Path(folder).absolute()
         if "\0" in str(target):
             raise StoreError("The path of the folder holds a NUL character.")
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise StoreError(f"{target} is not empty; a backup is made in a folder of its own.")
+        _require_rocksdb(target)
         partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
         try:
             partial.mkdir(parents=True)
@@ -648,10 +650,13 @@ def _require_graph(path: Path) -> None:
 
 
 def _open_engine(path: Path, read_only: bool) -> Engine:
-    if forks.has_lost_rocksdb() and not read_only:
-        raise StoreError(
-            f"The nexus in {path} cannot be opened for writing: this process is a fork of one that "
-            "used a folder; start processes that use kiprdf with the method spawn."
+    if not read_only:
+        _require_rocksdb(path)
+    if log_repair.is_forked(path / _GRAPH):
+        # RocksDB may not notice, and throws away what it does not read.
+        raise ForkedLogError(
+            f"A process and a fork of it have both written to the log of the nexus in {path}; "
+            f"repair it with: kiprdf check --nexus {path}"
         )
     forks.note_rocksdb()
     graph = str(path / _GRAPH)
@@ -668,11 +673,6 @@ def _open_engine(path: Path, read_only: bool) -> Engine:
         time.sleep(0.02 * attempt)
     if _OWN_LOCK in reason:
         raise StoreError(f"A query that was given up still has the nexus in {path} open.")
-    if log_repair.BACKWARDS in reason:
-        message = (
-            f"A process and a fork of it have both written to the log of the nexus in {path}; "
-        )
-        raise ForkedLogError(message + f"repair it with: kiprdf check --nexus {path}")
     if re.search("permission|read-only", reason, re.IGNORECASE):
         raise StoreError(f"The nexus in {path} cannot be written.")
     # "lock hold by", "While lock file"; a "block checksum mismatch" is none of another's doing.
@@ -681,10 +681,20 @@ def _open_engine(path: Path, read_only: bool) -> Engine:
     raise StoreError(f"The nexus in {path} cannot be opened: {reason}")
 
 
-def repair_log(folder: str | os.PathLike[str]) -> int:
-    """Take out of the log of a closed folder what a fork wrote; how many writes that were.
+def _require_rocksdb(path: Path) -> None:
+    """RocksDB has no threads in a fork, and would wait for them for ever."""
+    if forks.has_lost_rocksdb():
+        raise StoreError(
+            f"The nexus in {path} cannot be opened for writing: this process is a fork of one that "
+            "used a folder; start processes that use kiprdf with the method spawn."
+        )
 
-    The log as it was is kept in the subfolder ``damaged``. Raises ``StoreError`` when the folder is
+
+def repair_log(folder: str | os.PathLike[str]) -> None:
+    """Write the log of a closed folder again, if a process and a fork of it have written it.
+
+    Nothing of either is lost; they may disagree on an element, which ``check`` reports. The log as
+    it was is kept in the subfolder ``damaged``. Raises ``StoreError`` when the folder is
     open somewhere, or cannot be written.
     """
     import fcntl  # not on Windows, which has no forks
@@ -694,7 +704,7 @@ def repair_log(folder: str | os.PathLike[str]) -> int:
     try:
         with (path / _GRAPH / "LOCK").open("r+b") as lock:
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does
-            return log_repair.repair(path / _GRAPH, path / "damaged")
+            log_repair.repair(path / _GRAPH, path / "damaged")
     except OSError as fault:
         raise StoreError(f"The log of the nexus in {path} cannot be repaired: {fault}.") from None
     finally:

@@ -48,6 +48,7 @@ def calls(nexus: kiprdf.Nexus, folder: Path) -> dict[str, Callable[[], Any]]:
         "info": nexus.info,
         "check": nexus.check,
         "backup": lambda: nexus.backup(aside),
+        "faulty": lambda: nexus.import_rdf(3),  # type: ignore[arg-type]
         "snapshot": nexus.snapshot,
         "export": nexus.export,
         "capsule": lambda: nexus.apply_capsule("UPSERT { }"),

@@ -72,12 +72,11 @@ def test_a_child_may_open_a_folder_for_reading(tmp_path: Path) -> None:
     assert child.status == 0, child.output
 
 
-# What kiprdf did before: the child writes through the engine of its parent.
+# What kiprdf did before: the child writes through the engine of its parent. It writes more than a
+# block of the log, behind which RocksDB would read no further, and would not say so.
 DAMAGE = """
 import os, signal, sys, kiprdf
-from pyoxigraph import NamedNode, Quad
 nexus = kiprdf.Nexus.open(sys.argv[1])
-engine = nexus._store._engine
 nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }')
 def write(names):
     for name in names:
@@ -86,9 +85,8 @@ def write(names):
 write(f"before{n}" for n in range(90))
 child = os.fork()
 if child == 0:
-    for number in range(60):
-        engine.add(Quad(NamedNode(f"urn:child{number}"), NamedNode("urn:p"),
-                        NamedNode("urn:" + "z" * 700)))
+    nexus._store._process = os.getpid()
+    write(f"child{n}" for n in range(60))
     os.kill(os.getpid(), signal.SIGKILL)
 os.waitpid(child, 0)
 write(f"after{n}" for n in range(90))
@@ -98,7 +96,8 @@ if len(sys.argv) > 2:
 os.kill(os.getpid(), signal.SIGKILL)
 """
 NAMES = 'FIND(?n.name) WHERE { ?n {type: "N"} }'
-EVERY_NAME = {f"{when}{n}" for when in ("before", "after") for n in range(90)}
+OF_PARENT = {f"{when}{n}" for when in ("before", "after") for n in range(90)}
+OF_CHILD = {f"child{n}" for n in range(60)}
 
 
 @pytest.fixture(scope="module")
@@ -114,11 +113,11 @@ def test_a_backup_of_a_damaged_nexus_that_is_open_has_everything(tmp_path: Path)
     child = children.run("-c", DAMAGE, str(tmp_path / "kb"), str(tmp_path / "copy"))
     assert child.status == -9, child.output
     with kiprdf.Nexus.open(tmp_path / "copy") as nexus:
-        assert set(nexus.execute(NAMES)) == EVERY_NAME
+        assert set(nexus.execute(NAMES)) == OF_PARENT
         assert nexus.check()["faults"] == []
 
 
-def test_a_log_that_two_processes_wrote_is_one_sentence_and_then_repaired(
+def test_a_log_that_two_processes_wrote_is_one_sentence_and_then_has_what_both_wrote(
     damaged: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(ForkedLogError) as raised:
@@ -137,10 +136,10 @@ def test_a_log_that_two_processes_wrote_is_one_sentence_and_then_repaired(
     assert ended.value.code in (0, None)
     told = capsys.readouterr()
     assert "nothing is wrong" in told.out
-    assert "Took what a forked process wrote out of the log" in told.err
+    assert "It now has what both wrote" in " ".join(told.err.split())
     assert list((damaged / "damaged").glob("*.log"))
 
     with kiprdf.Nexus.open(damaged) as nexus:
-        assert set(nexus.execute(NAMES)) == EVERY_NAME
-        assert not nexus.sparql("ASK { <urn:child0> ?p ?o }")
+        assert set(nexus.execute(NAMES)) == OF_PARENT | OF_CHILD
+        assert nexus.execute('SEARCH CONCEPT "child7" LIMIT 1')[0]["name"] == "child7"
         assert nexus.check()["faults"] == []
