@@ -8,16 +8,16 @@ than the parsing.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import TypeVar
 
+T = TypeVar("T")
 _pauses: set[object] = set()
 _is_off_for_them = False
 
 
-@contextmanager
-def paused() -> Iterator[None]:
-    """No collection meanwhile, in any thread; a collector that was off stays off.
+def paused(function: Callable[[], T]) -> T:
+    """Call a function without collections, in any thread; a collector that was off stays off.
 
     What other threads leave behind in cycles waits for the end. Pauses may nest and overlap. A
     signal handler may raise at any instruction, so each step is one call of a C function, or none.
@@ -29,7 +29,7 @@ def paused() -> Iterator[None]:
         if gc.isenabled():
             _is_off_for_them = True
             gc.disable()
-        yield
+        return function()
     finally:
         try:
             _pauses.discard(pause)

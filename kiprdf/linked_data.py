@@ -158,8 +158,8 @@ class LinkedData(ABC):
         chosen, words = format or _to_write(target), mapping_of(mapping)
 
         def read(function: Callable[[], T]) -> T:
-            with self._store.bulk_reading(), collector.paused():
-                return self._store.read(function)
+            with self._store.bulk_reading():
+                return collector.paused(lambda: self._store.read(function))
 
         def write(output: IO[bytes]) -> int:
             return formats.write(
@@ -422,8 +422,11 @@ class LinkedData(ABC):
             return plan, to_upsert(plan)
 
         text = content if isinstance(content, str) else None
-        with collector.paused():
-            return self._guarded(text, lambda: self._write_plan(made, dry_run)).report()
+
+        def imported() -> Plan:
+            return self._guarded(text, lambda: self._write_plan(made, dry_run))
+
+        return collector.paused(imported).report()
 
     # Differences ------------------------------------------------------------------------------
 

@@ -605,7 +605,7 @@ class Nexus(LinkedData):
     def _restore(self, read: Callable[[], Staged]) -> int:
         from kiprdf.interchange.dataset import check_dataset
 
-        with self._store.writing(), collector.paused():
+        def restored() -> int:
             if not self._is_empty():
                 message = "The nexus holds knowledge of its own."
                 raise KipError("KIP_2002", message, "Restore into a new nexus.")
@@ -616,6 +616,9 @@ class Nexus(LinkedData):
             self._store.replace(found.engine, {_RESTORED: "true"})
             self._indexer.outdate()
             return count
+
+        with self._store.writing():
+            return collector.paused(restored)
 
     def info(self) -> dict[str, Any]:
         """Base, counts and commit of the nexus, for people."""
@@ -889,9 +892,13 @@ class Nexus(LinkedData):
         commit = self._store.apply(delta)
         self._indexer.note(delta, commit)
 
-    @collector.paused()
     def _apply_text(
         self, text: str, privileged: bool = False, records: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        return collector.paused(lambda: self._apply_blocks(text, privileged, records))
+
+    def _apply_blocks(
+        self, text: str, privileged: bool, records: dict[str, str] | None
     ) -> dict[str, Any]:
         # EXPORT gives an empty text, a difference comments only; no command is made of nothing.
         command = ast.Upsert(()) if _is_comment(text) else parse(text, limit_size=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
@@ -18,19 +18,32 @@ def _as_before() -> Iterator[None]:
 
 
 def test_pauses_that_overlap_end_with_the_last() -> None:
-    first, second = ExitStack(), ExitStack()
-    first.enter_context(collector.paused())
-    second.enter_context(collector.paused())
-    first.close()
-    assert not gc.isenabled()
-    second.close()
+    first_began, second_began, first_ended = (threading.Event() for _ in range(3))
+    found: list[bool] = []
+
+    def first() -> None:
+        first_began.set()
+        second_began.wait(60)
+
+    def second() -> None:
+        second_began.set()
+        first_ended.wait(60)
+        found.append(gc.isenabled())
+
+    threads = [threading.Thread(target=collector.paused, args=(f,)) for f in (first, second)]
+    threads[0].start()
+    first_began.wait(60)
+    threads[1].start()
+    threads[0].join()
+    first_ended.set()
+    threads[1].join()
+    assert found == [False]
     assert gc.isenabled()
 
 
 def test_a_collector_that_was_off_stays_off() -> None:
     gc.disable()
-    with collector.paused():
-        pass
+    collector.paused(list)
     assert not gc.isenabled()
 
 

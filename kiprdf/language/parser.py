@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from contextlib import nullcontext
 
 from kiprdf import collector
 from kiprdf.errors import KipError
@@ -35,8 +34,9 @@ def parse(text: str, *, limit_size: bool = True) -> ast.Command:
     DescribeType(kind='CONCEPT', name=Scalar(value='Drug'))
     """
     try:
-        with nullcontext() if limit_size else collector.paused():
+        if limit_size:
             return _parse(text, limit_size)
+        return collector.paused(lambda: _parse(text, limit_size))
     except KipError as error:
         raise error.in_source(text) from None
 

@@ -46,12 +46,14 @@ MOST_PROCESSES = 4
 """Queries that run at once; the others wait, on their own time."""
 START_SECONDS = 120.0
 """How long a process may take to start and to load the dataset, which no request is charged for."""
+MOST_STARTS = 10
+"""How often one query is begun again because the writer has replaced the files meanwhile."""
 MOST_CHANGES = 64 * 1024**2
 """Bytes of changes that a copy in memory takes in; they come off what a query may take."""
 LOG_BYTES = 4 * 1024**2
 """A longer log of the graph is written out, once, before each reader reads it again."""
 _POLL_SECONDS = 0.5
-_LOOK_SECONDS = 10.0
+_LOOK_SECONDS = 0.5
 _END_SECONDS = 5.0
 """A process that is killed gives back its memory before it is gone."""
 _HINT_MEMORY = (
@@ -90,8 +92,9 @@ class SparqlProcesses:
     """The processes that answer raw SPARQL for one store; none is started before it is needed."""
 
     def __init__(self) -> None:
+        # The workers look whether this is still there. No finalizer: what a signal handler raises
+        # in it would be lost.
         self._state = _State(self)
-        weakref.finalize(self, self._state.end)
 
     def query(self, text: str, source: Source, spending: Spending | None) -> Found:
         """Answer a query on the state of the last commit, or one after it.
@@ -145,8 +148,8 @@ class _State:
         while True:
             with suppress(queue.Empty):
                 return self.jobs.get(timeout=_LOOK_SECONDS)
-            # An interrupt may have kept the finalizer of the owner from being run.
             if self._owner() is None:
+                self.is_closed = True
                 return None
 
     def grow(self) -> None:
@@ -272,6 +275,7 @@ class _Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._commit = -1
         self._changed = 0
+        self._starts = 0
         self._is_loaded = False
 
     def kill(self) -> None:
@@ -303,30 +307,32 @@ class _Worker:
     def _serve(self, job: _Job) -> None:
         """Let the process answer; one that is in the midst of something else is not kept."""
         job.events = self.events
+        self._starts = 0
         if job.is_over:
             job.messages.put(job.expired())
             return
         try:
-            if not self._answer(job):
+            while not self._answer(job):
                 # Files that the writer has replaced since the process opened the folder.
                 self._stop()
-                self._answer(job)
         except BaseException as fault:
             self._stop()
             job.messages.put(fault.with_traceback(None))
 
     def _answer(self, job: _Job) -> bool:
         """Hand on the answer; False when another process could read what this one could not."""
-        is_new = not self._is_ready(job)
-        if is_new:
+        if not self._is_ready(job):
             self._start(job)
+            self._starts += 1
         self._send(child.QUERY, pickle.dumps(tuple(job.query)))
         is_first = True
         while True:
             kind, payload = frame = self._next(job)
-            is_fault = kind == child.FAULT and is_first and not is_new
-            if is_fault and pickle.loads(payload)[0] == "unreadable":
-                return False
+            fault, detail = pickle.loads(payload) if kind == child.FAULT else ("", "")
+            if fault == "unreadable":
+                if is_first and self._starts < MOST_STARTS:
+                    return False
+                raise StoreError(f"The nexus cannot be read: {detail}")
             job.messages.put(frame)
             is_first = False
             if kind in child.LAST:

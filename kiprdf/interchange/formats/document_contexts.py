@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 from urllib.parse import urljoin
 
-from kiprdf.budget import check
+from kiprdf.budget import check, current
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats import json_text, jsonld_lengths
 from kiprdf.interchange.mapping.terms import Loader
@@ -19,6 +19,8 @@ CONTEXTS = 64
 """How many contexts a loader fetches at most for one document."""
 WORK = 100_000_000
 """How many terms the parser may copy: all of them for each value that brings a context along."""
+WORK_A_SECOND = 2_000_000
+"""How many it copies, at the most; the parser cannot be stopped when the time is over."""
 SCOPED_WORK = 20_000_000
 """The same for the contexts of terms, each of which is read once upon all terms."""
 DIGITS = 1000
@@ -110,7 +112,9 @@ class _Contexts:
         """Raise KIP_4002 for large contexts that are taken up again and again."""
         # A scoped context may come along with any key or type.
         taken_up = self._values if self._scoped else self._contexts
-        if taken_up * self._terms > WORK or self._scoped * self._terms > SCOPED_WORK:
+        spending = current()
+        most = WORK if spending is None else min(WORK, spending.seconds_left() * WORK_A_SECOND)
+        if taken_up * self._terms > most or self._scoped * self._terms > SCOPED_WORK:
             message = "The contexts of the JSON-LD are too large for being taken up so often."
             raise KipError("KIP_4002", message, "Split the document, or shorten its contexts.")
 
