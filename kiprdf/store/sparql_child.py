@@ -16,6 +16,7 @@ import threading
 import time
 from array import array
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import IO, Any, NamedTuple
 
 LOAD_FOLDER, LOAD_QUADS, QUADS, CHANGE, QUERY = b"F", b"Q", b"q", b"+", b"?"
@@ -197,8 +198,11 @@ def _answer(store: Any, query: Query, answers: IO[bytes]) -> None:
             return
         variables = found.variables if kind == "QuerySolutions" else None
         names = None if variables is None else [variable.value for variable in variables]
+        chunks = _chunks(map(tuple, found))
+        # Before anything is sent: what cannot be read is then tried again by a new process.
+        first = list(islice(chunks, 1))
         send(answers, COLUMNS, pickle.dumps(names))
-        _send_rows(map(tuple, found), names, query, answers)
+        _send_rows(chain(first, chunks), names, query, answers)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except SyntaxError as fault:
@@ -211,13 +215,13 @@ def _answer(store: Any, query: Query, answers: IO[bytes]) -> None:
 
 
 def _send_rows(
-    rows: Iterable[tuple[Any, ...]], names: list[str] | None, query: Query, answers: IO[bytes]
+    chunks: Iterable[_Chunk], names: list[str] | None, query: Query, answers: IO[bytes]
 ) -> None:
     """Send rows, or triples where there are no names, as long as the answer is not too large."""
     width = 3 if names is None else len(names)
     weight = -(-width // query.width_of_one)
     number = size = 0
-    for chunk in _chunks(iter(rows)):
+    for chunk in chunks:
         payload = pickle.dumps(chunk.terms, protocol=5)
         number += chunk.count
         size += len(payload) + len(chunk.terms) * TERM_BYTES
