@@ -1,6 +1,6 @@
 """A nexus as a folder of static pages and files, written whole or not at all.
 
-What stands in it is told in docs/how-to/publish.md and docs/decisions/034-a-published-folder.md.
+docs/how-to/publish.md and docs/decisions/034-layout-of-a-published-folder.md describe its files.
 """
 
 from __future__ import annotations
