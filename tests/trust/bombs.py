@@ -19,7 +19,7 @@ from pyoxigraph import DefaultGraph
 import kiprdf
 from kiprdf import Budget
 from tests.nexus.test_budget import with_nodes
-from tests.trust.doors import refusal
+from tests.trust.entry_points import refusal
 
 SECONDS = 0.3
 """The budget of a request."""

@@ -1,7 +1,9 @@
-"""Throws inputs at one door, in a separate process: python -m tests.trust.fuzzing DOOR SEED …
+"""Sends inputs to one entry point, in a separate process:
 
-Each input is drawn from the seed and its number alone, so that a number on the last line of the
-output is the input that took the process down.
+    python -m tests.trust.fuzzing ENTRY_POINT SEED FIRST NUMBER
+
+An input depends only on the seed and its number. The last number printed is the input that ended
+the process.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import sys
 import traceback
 from random import Random
 
-from tests.trust.doors import DOORS, ROUND
+from tests.trust.entry_points import ENTRY_POINTS, ROUND
 
 SECONDS = 120.0
 """For one input, which has two seconds of budget: far more than the slowest machine needs."""
@@ -26,19 +28,19 @@ def main(name: str, seed: str, first: int, number: int) -> int:
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     logging.disable(logging.CRITICAL)
-    door, faults = DOORS[name](), 0
+    entry_point, faults = ENTRY_POINTS[name](), 0
     for index in range(first, first + number):
         print(index, flush=True)
         faulthandler.dump_traceback_later(SECONDS, exit=True)
         given: object = None
         try:
             if index == first or index % ROUND == 0:
-                door.begin()
-            given = door.draw(Random(f"{seed} {name} {index}"))
-            door.enter(given)
+                entry_point.begin()
+            given = entry_point.draw(Random(f"{seed} {name} {index}"))
+            entry_point.enter(given)
             if index % ROUND == ROUND - 1 or index == first + number - 1:
                 given = "the end of the round"
-                door.end()
+                entry_point.end()
         except BaseException:
             faults += 1
             print(f"\nFAULT {name} {seed} {index}\n{repr(given)[:3_000]}\n{traceback.format_exc()}")
@@ -49,5 +51,5 @@ def main(name: str, seed: str, first: int, number: int) -> int:
 
 
 if __name__ == "__main__":
-    door, seed, first, number = sys.argv[1:]
-    sys.exit(1 if main(door, seed, int(first), int(number)) else 0)
+    entry_point, seed, first, number = sys.argv[1:]
+    sys.exit(1 if main(entry_point, seed, int(first), int(number)) else 0)

@@ -1,4 +1,4 @@
-"""Whatever is thrown at a nexus, it answers or refuses, and the process lives.
+"""A nexus answers or refuses every input, and the process survives.
 
 ``KIPRDF_FUZZ`` is the number of inputs, ``KIPRDF_SEED`` what they are drawn from.
 """
@@ -11,38 +11,38 @@ import re
 import pytest
 
 from tests.trust import children
-from tests.trust.doors import DOORS, ROUND
+from tests.trust.entry_points import ENTRY_POINTS, ROUND
 
 NUMBER = int(os.environ.get("KIPRDF_FUZZ", "1500"))
 SEED = os.environ.get("KIPRDF_SEED", "1")
 
 
-def told(door: str, child: children.Child) -> str:
-    """What went wrong, the input in hand when the process died, and how to see it again."""
+def failure(entry_point: str, child: children.Child) -> str:
+    """What went wrong, the last input before the process ended, and how to repeat it."""
     number = int(re.findall(r"^(\d+)$", child.output, re.MULTILINE)[-1])
     first = number - number % ROUND
-    again = f"python -m tests.trust.fuzzing {door} {SEED} {first} {number - first + 1}"
+    again = f"python -m tests.trust.fuzzing {entry_point} {SEED} {first} {number - first + 1}"
     words = re.sub(r"^\d+\n", "", child.output, flags=re.MULTILINE)
     return f"status {child.status} at input {number}: {again}\n{words[:20_000]}"
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_what_is_thrown_at_a_door_is_answered_or_refused(door: str) -> None:
-    number = str(max(NUMBER // len(DOORS), 1))
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
+def test_an_entry_point_answers_or_refuses_every_input(entry_point: str) -> None:
+    number = str(max(NUMBER // len(ENTRY_POINTS), 1))
     # Each input has its own limit; how many there are is for the caller to say.
-    child = children.run("-m", "tests.trust.fuzzing", door, SEED, "0", number, seconds=None)
-    assert child.status == 0, told(door, child)
+    child = children.run("-m", "tests.trust.fuzzing", entry_point, SEED, "0", number, seconds=None)
+    assert child.status == 0, failure(entry_point, child)
 
 
 DEADLY = """
 import faulthandler, sys
-from tests.trust import doors, fuzzing
-class Deadly(doors.Terms):
+from tests.trust import entry_points, fuzzing
+class Deadly(entry_points.Terms):
     def enter(self, given):
         self.count = getattr(self, "count", 0) + 1
         if self.count == 4:
             {}
-doors.DOORS["deadly"] = fuzzing.DOORS["deadly"] = Deadly
+entry_points.ENTRY_POINTS["deadly"] = fuzzing.ENTRY_POINTS["deadly"] = Deadly
 fuzzing.SECONDS = 2.0
 sys.exit(fuzzing.main("deadly", "1", 0, 10))
 """
@@ -61,4 +61,4 @@ def test_what_kills_or_stops_a_process_is_named(deed: str, words: str) -> None:
     child = children.run("-c", DEADLY.format(deed))
     assert child.status != 0
     assert words in child.output
-    assert "FAULT deadly 1 3" in child.output or "at input 3" in told("deadly", child)
+    assert "FAULT deadly 1 3" in child.output or "at input 3" in failure("deadly", child)

@@ -16,7 +16,7 @@ import kiprdf
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.rdf.iris import Iris
 from tests.nexus.support import StoppedClock, code, element, facts, medical, untouched
-from tests.trust.doors import refusal
+from tests.trust.entry_points import refusal
 from tests.trust.payloads import PAYLOADS
 
 each = pytest.mark.parametrize("text", PAYLOADS.values(), ids=PAYLOADS)

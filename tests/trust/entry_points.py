@@ -1,7 +1,7 @@
-"""The doors of a nexus, each with what is thrown at it.
+"""The entry points of a nexus, each with a generator of inputs.
 
-What a door may do with an input: answer, or raise a KIP error other than KIP_4003, or a
-``StoreError``. Whatever it took in, the nexus is sound behind it.
+An entry point may answer an input, or raise a KIP error other than KIP_4003, or a ``StoreError``.
+Afterwards the nexus is sound.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tests.trust import corpus
 from tests.trust.mutations import mutated, value
 
 BUDGET = Budget(timeout_s=2.0, max_rows=50_000, max_product_rows=200_000, max_hops_rows=200_000)
-KNOWN = frozenset(ERROR_CODES) - {"KIP_4003"}
+ALLOWED_CODES = frozenset(ERROR_CODES) - {"KIP_4003"}
 ROUND = 100
 """Inputs that one nexus is given; so many at most are needed to find one again."""
 
 
-class Door(ABC):
-    """One way in. ``enter`` raises where more happens than may."""
+class EntryPoint(ABC):
+    """One way in. ``enter`` raises when something happens that is not allowed."""
 
     def begin(self) -> None:
         """A new round begins, on a new nexus."""
@@ -56,17 +56,17 @@ def require_answer(response: Any) -> None:
     if isinstance(response.get("result"), list) and "error" not in response:
         for inner in response["result"]:
             if isinstance(inner, dict) and "error" in inner:
-                require_known(inner)
+                require_allowed_code(inner)
     if "error" in response:
-        require_known(response)
+        require_allowed_code(response)
     else:
         assert "result" in response, response
 
 
-def require_known(response: dict[str, Any]) -> None:
+def require_allowed_code(response: dict[str, Any]) -> None:
     error = response["error"]
     if isinstance(error, dict) and "code" in error:
-        assert error["code"] in KNOWN, error
+        assert error["code"] in ALLOWED_CODES, error
 
 
 def refusal(call: Callable[[], Any]) -> KipError | None:
@@ -80,7 +80,7 @@ def refusal(call: Callable[[], Any]) -> KipError | None:
     return None
 
 
-class Commands(Door):
+class Commands(EntryPoint):
     """Commands with parameters, right and wrong ones."""
 
     def draw(self, random: Random) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Commands(Door):
         require_answer(self.nexus.execute_kip(given))
 
 
-class Requests(Door):
+class Requests(EntryPoint):
     """What is hardly a request: wrong kinds, wrong keys, batches of anything."""
 
     def draw(self, random: Random) -> Any:
@@ -126,8 +126,8 @@ class Requests(Door):
         require_answer(self.nexus.execute_kip_readonly(given))
 
 
-class Text(Door):
-    """A door that takes a text and raises."""
+class Text(EntryPoint):
+    """An entry point that reads a string and raises."""
 
     texts: Sequence[str] = ()
 
@@ -136,7 +136,7 @@ class Text(Door):
 
     def enter(self, given: Any) -> None:
         error = refusal(lambda: self.call(given))
-        assert error is None or error.code in KNOWN, error
+        assert error is None or error.code in ALLOWED_CODES, error
         str(error).encode("utf-8", "surrogatepass")
 
     @abstractmethod
@@ -160,7 +160,7 @@ class Queries(Text):
         self.nexus.sparql(given)
 
 
-class Terms(Door):
+class Terms(EntryPoint):
     """The text index, by way of SEARCH and of names."""
 
     def draw(self, random: Random) -> Any:
@@ -269,7 +269,7 @@ def _base(content: str | bytes) -> str | None:
     return None if "kiprdf 1" in shown[:200] else corpus.BASE
 
 
-DOORS: dict[str, type[Door]] = {
+ENTRY_POINTS: dict[str, type[EntryPoint]] = {
     "commands": Commands,
     "requests": Requests,
     "capsules": Capsules,

@@ -1,7 +1,9 @@
-"""What lies beyond the edge of the engine, and just before it: python -m tests.trust.cliffs DOOR
+"""Inputs beyond the limits of the engine, and just within them:
 
-Prints the name of what is tried, then what came back. Beyond the edge the engine does not raise,
-it ends the process.
+    python -m tests.trust.resource_limits ENTRY_POINT
+
+Prints the name of each input, then the outcome. Beyond its limits the engine does not raise, it
+ends the process.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import kiprdf
 from kiprdf import Budget
 from tests.nexus.support import medical
 from tests.store.test_guard import CRUSHING
-from tests.trust.doors import refusal
+from tests.trust.entry_points import refusal
 
 SECONDS = 120.0
 DEEP = 100_000
@@ -192,33 +194,34 @@ def _called(call: Callable[[], Any]) -> str:
     return "ok" if error is None else error.code
 
 
-def outcomes(door: str) -> Iterator[tuple[str, Callable[[], str]]]:
-    """What is tried at a door, each as a call that gives what came back."""
+def outcomes(entry_point: str) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Each input by name, with a call that returns its outcome."""
     nexus = medical(budget=Budget(timeout_s=20.0))
-    if door == "execute_kip":
+    if entry_point == "execute_kip":
         for name, request in COMMANDS.items():
             yield name, functools.partial(_answered, nexus, request)
-    elif door == "sparql":
+    elif entry_point == "sparql":
         for name, query in QUERIES.items():
             yield name, functools.partial(_called, functools.partial(nexus.sparql, query))
     else:
-        for name, (format, text) in DOCUMENTS.items():
-            yield name, functools.partial(_called, functools.partial(_taken, door, format, text))
+        for name, document in DOCUMENTS.items():
+            read = functools.partial(_read_document, entry_point, *document)
+            yield name, functools.partial(_called, read)
 
 
-def _taken(door: str, format: Any, text: str) -> None:
-    nexus = medical() if door == "import_rdf" else kiprdf.Nexus.memory(genesis=False)
-    if door == "import_rdf":
+def _read_document(entry_point: str, format: Any, text: str) -> None:
+    nexus = medical() if entry_point == "import_rdf" else kiprdf.Nexus.memory(genesis=False)
+    if entry_point == "import_rdf":
         nexus.import_rdf(text, format=format, define=True, default_type="Thing")
         nexus.import_ontology(text, format=format, inherit=True)
     else:
         nexus.restore(text, format=format, base_iri="urn:kip:nexus/")
 
 
-def main(door: str) -> None:
+def main(entry_point: str) -> None:
     faulthandler.enable()
     logging.disable(logging.CRITICAL)
-    for name, call in outcomes(door):
+    for name, call in outcomes(entry_point):
         faulthandler.dump_traceback_later(SECONDS, exit=True)
         print(name, end=": ", flush=True)
         print(call(), flush=True)
