@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     import rdflib
 
     from kiprdf.interchange.differences.difference import Difference
-    from kiprdf.interchange.formats.layout import Advance
+    from kiprdf.interchange.formats.ordering import Advance
     from kiprdf.interchange.importing.plan import JsonMap, Plan
     from kiprdf.interchange.mapping.contexts import ContextJson, Loader, Mapping
     from kiprdf.interchange.publishing.publish import Published
-    from kiprdf.interchange.staged import Staged
+    from kiprdf.interchange.staging_store import StagingStore
     from kiprdf.store import OxigraphStore
 
     MappingSource: TypeAlias = Mapping | ContextJson | str | os.PathLike[str]
@@ -185,9 +185,9 @@ class LinkedData(ABC):
         """All triples, as of one commit."""
         return self._store.read(lambda: list(paced(self._store.match(None, None, None))))
 
-    def _part(self, domain: str | None, select: str | None) -> list[Triple] | Staged:
+    def _part(self, domain: str | None, select: str | None) -> list[Triple] | StagingStore:
         from kiprdf.interchange import selection
-        from kiprdf.interchange.staged import Staged
+        from kiprdf.interchange.staging_store import StagingStore
 
         if domain is not None and select is not None:
             message = "A snapshot takes a domain or a selection, not both."
@@ -196,7 +196,7 @@ class LinkedData(ABC):
             return selection.domain(self._store, domain)
         if select is not None:
             return selection.elements(self._store, self._selected(select))
-        return Staged(self._store.engine)
+        return StagingStore(self._store.engine)
 
     @on_one_clock
     def publish(
@@ -475,7 +475,7 @@ class LinkedData(ABC):
         format: formats.Format | None = None,
         base_iri: str | None = None,
         mapping: Words = None,
-    ) -> Staged:
+    ) -> StagingStore:
         """The triples of a snapshot under the base of this nexus."""
         return formats.stage(
             files.content(source),

@@ -9,7 +9,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad
 
 from kiprdf.interchange.dataset import faults
-from kiprdf.interchange.staged import Staged
+from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
@@ -29,7 +29,7 @@ def check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any
     """
     elements: list[str] = []
     with store.bulk_reading() as engine:
-        found = [fault.message for fault in faults(Staged(engine), store.iris, elements)]
+        found = [fault.message for fault in faults(StagingStore(engine), store.iris, elements)]
     found += _faults_of_notes(store)
     fault_of_files = store.fault_of_files()
     if fault_of_files is not None:

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     from kiprdf import protocol
     from kiprdf.interchange.importing.plan import JsonMap, Plan
-    from kiprdf.interchange.staged import Staged
+    from kiprdf.interchange.staging_store import StagingStore
     from kiprdf.linked_data import Words
 
 T = TypeVar("T")
@@ -602,7 +602,7 @@ class Nexus(LinkedData):
         )
         return nexus
 
-    def _restore(self, read: Callable[[], Staged]) -> int:
+    def _restore(self, read: Callable[[], StagingStore]) -> int:
         from kiprdf.interchange.dataset import check_dataset
 
         def restored() -> int:

@@ -11,7 +11,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.interchange.staged import Counts, Node, Staged, node_of
+from kiprdf.interchange.staging_store import Counts, Node, StagingStore, node_of
 from kiprdf.language.names import IDENTIFIER, META_TYPES, is_definition_name, is_key, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
@@ -28,17 +28,17 @@ _DEFINING = (vocab.TYPE, vocab.LABEL, vocab.REIFIES)
 """What an element is known by; it is looked at element by element."""
 
 
-def check_dataset(triples: Iterable[Triple] | Staged, iris: Iris) -> int:
+def check_dataset(triples: Iterable[Triple] | StagingStore, iris: Iris) -> int:
     """Raise ``KipError`` for the first thing no nexus would have written; count the elements."""
-    if not isinstance(triples, Staged):
-        triples = Staged.of(Quad(*triple) for triple in triples)
+    if not isinstance(triples, StagingStore):
+        triples = StagingStore.of(Quad(*triple) for triple in triples)
     elements: list[str] = []
     for fault in faults(triples, iris, elements):
         raise fault
     return len(elements)
 
 
-def faults(staged: Staged, iris: Iris, elements: list[str]) -> Iterator[KipError]:
+def faults(staged: StagingStore, iris: Iris, elements: list[str]) -> Iterator[KipError]:
     """Everything in a dataset that no nexus would have written.
 
     KIP_2002 for a broken shape, KIP_2001 for an undefined type or predicate, KIP_3002 for an
@@ -116,7 +116,7 @@ def _further(link: Hashable, links: Ends) -> list[Hashable]:
 class _Known:
     """The elements of a graph by their IRIs, and what makes them elements."""
 
-    def __init__(self, staged: Staged, subjects: Container[Node], iris: Iris) -> None:
+    def __init__(self, staged: StagingStore, subjects: Container[Node], iris: Iris) -> None:
         self._staged = staged
         self._subjects = subjects
         self._iris = iris
@@ -268,7 +268,7 @@ def _is_version(value: Literal | NamedNode) -> bool:
     return is_integer and 1 <= int(value.value) < 2**62
 
 
-def _of_values(staged: Staged, predicate: NamedNode, is_repeated: bool) -> Iterator[KipError]:
+def _of_values(staged: StagingStore, predicate: NamedNode, is_repeated: bool) -> Iterator[KipError]:
     """Every other triple gives an element one value of an attribute or of its metadata."""
     spaces = (vocab.ATTRIBUTE, vocab.METADATA)
     space = next((space for space in spaces if predicate.value.startswith(space)), None)

@@ -32,7 +32,7 @@ class Reader:
         if node not in self._elements:
             budget.check()
             triples = self._store.lookup(node, None, None, sys.maxsize)
-            self._elements[node] = read_element(self.iris, node, triples, spelled=_in_order)
+            self._elements[node] = read_element(self.iris, node, triples, normalize=_in_order)
         return self._elements[node]
 
     def object(self, node: NamedNode) -> Json:

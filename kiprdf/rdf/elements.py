@@ -44,7 +44,7 @@ def read_element(
     iris: Iris,
     node: NamedNode,
     triples: Iterable[Triple | Quad],
-    spelled: Callable[[Term], Term] = normal,
+    normalize: Callable[[Term], Term] = normal,
 ) -> Element | None:
     """The element a node is, from its triples; None when they say that it is none.
 
@@ -59,9 +59,9 @@ def read_element(
         predicate, value = triple.predicate, triple.object
         space, key = _place(predicate)
         if space == vocab.ATTRIBUTE:
-            attributes[key] = spelled(value)
+            attributes[key] = normalize(value)
         elif space == vocab.METADATA:
-            metadata[key] = spelled(value)
+            metadata[key] = normalize(value)
         elif predicate == vocab.REIFIES and isinstance(value, Triple):
             fact = value
         elif predicate == vocab.TYPE:

@@ -105,11 +105,11 @@ def normal(term: Literal | NamedNode) -> Literal | NamedNode:
     if isinstance(term, Literal) and not _is_usual(term):
         with suppress(LookupError, ValueError, RecursionError):
             value = to_json(term)
-            spelled = to_term(value)
+            normalized = to_term(value)
             # A value that has no such spelling (a JSON string, NaN, 1e400) keeps its own.
-            same = isinstance(spelled, Literal) and spelled.datatype == term.datatype
+            same = isinstance(normalized, Literal) and normalized.datatype == term.datatype
             finite = not isinstance(value, float) or math.isfinite(value)
-            return spelled if same and finite else term
+            return normalized if same and finite else term
     return term
 
 

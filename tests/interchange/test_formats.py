@@ -31,7 +31,7 @@ from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats import Format, Profile, format_of, jsonld_faults, parse, parsing
 from kiprdf.interchange.formats.graphs import to_rdflib
-from kiprdf.interchange.formats.layout import spelled
+from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import SMALL, SMALL_BASE, small
@@ -155,7 +155,7 @@ def nexus_of(name: str) -> tuple[str, frozenset[Triple]]:
     nexus = values() if name == "values" else NEXUSES[name]()
     restored = kiprdf.Nexus.memory(nexus.base_iri, genesis=False)
     restored.restore(nexus.snapshot())
-    return nexus.base_iri, frozenset(spelled(triples_of(nexus)))
+    return nexus.base_iri, frozenset(normalized(triples_of(nexus)))
 
 
 def written(

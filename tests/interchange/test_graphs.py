@@ -12,7 +12,7 @@ from rdflib import Literal, URIRef
 
 import kiprdf
 from kiprdf.interchange.formats.graphs import from_rdflib, to_rdflib
-from kiprdf.interchange.formats.layout import spelled
+from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.mapping.contexts import Mapping
 from tests.interchange.nexuses import colliding, demonstration, hostile, small
 from tests.interchange.test_formats import mapping, values
@@ -29,7 +29,7 @@ B = URIRef("https://data.example.org/kb/Person/B")
 
 
 def triples_of(nexus: kiprdf.Nexus) -> set[Any]:
-    return set(spelled(nexus._store.match(None, None, None)))
+    return set(normalized(nexus._store.match(None, None, None)))
 
 
 def graph_of(nexus: kiprdf.Nexus, known: Mapping | None = None) -> rdflib.Graph:

@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode, Triple
 import kiprdf
 from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
-from kiprdf.interchange.formats.layout import spelled
+from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.selection import domain, elements
 from tests.interchange.nexuses import demonstration, hostile, small
 from tests.nexus.support import StoppedClock
@@ -193,7 +193,7 @@ def test_each_element_alone_is_the_dataset_of_a_nexus(nexus: Any) -> None:
     whole = set(store(nexus).match(None, None, None))
     for found in nodes:
         part = elements(store(nexus), [found])
-        assert check_dataset(spelled(part), iris) > 0
+        assert check_dataset(normalized(part), iris) > 0
         assert whole.issuperset(part)
 
 

@@ -19,10 +19,10 @@ from pyoxigraph import (
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.formats.layout import namespaces, spelled
+from kiprdf.interchange.formats.ordering import namespaces, normalized
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.formats.reading import restored
-from kiprdf.interchange.staged import Staged
+from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault
 
@@ -41,7 +41,7 @@ def to_rdflib(
     """
     import rdflib
 
-    found: Iterable[Triple] = spelled(triples)
+    found: Iterable[Triple] = normalized(triples)
     if mapping is not None:
         from kiprdf.interchange.mapping.mapped import to_mapped
 
@@ -56,7 +56,7 @@ def to_rdflib(
     return graph
 
 
-def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = None) -> Staged:
+def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = None) -> StagingStore:
     """The dataset of a nexus with a base, from a graph in the rdf11 profile.
 
     A graph that was written with a mapping is read with it. Raises KIP_1001 for a term or a triple

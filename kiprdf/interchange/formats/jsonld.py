@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, cast
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats.layout import UNSHOWN, Names, Output, blocks, namespaces
+from kiprdf.interchange.formats.ordering import UNSHOWN, Names, Output, blocks, namespaces
 from kiprdf.interchange.formats.profiles import direction
-from kiprdf.interchange.staged import Node
+from kiprdf.interchange.staging_store import Node
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.source import Span

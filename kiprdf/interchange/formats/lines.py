@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from kiprdf.interchange.formats.layout import Output, blocks, header, in_full, quoted
 from kiprdf.interchange.formats.names import Profile
+from kiprdf.interchange.formats.ordering import Output, blocks, header, in_full, quoted
 from kiprdf.interchange.formats.profiles import direction, to_profile
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris

@@ -16,7 +16,7 @@ from kiprdf.budget import check
 from kiprdf.interchange.formats import lengths
 from kiprdf.interchange.formats.names import Format
 from kiprdf.interchange.formats.parsing import Tokens
-from kiprdf.interchange.staged import Staged
+from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.rdf import vocab
 
 FORMATS: dict[Format, RdfFormat] = {
@@ -45,7 +45,7 @@ _STATEMENT = re.compile(
 _REIFIED = r"\1 rdf:reifies <<( \2 \3 \4 )>> ;\n"
 
 
-def loaded(text: str, format: Format, tokens: Tokens) -> Staged | None:
+def loaded(text: str, format: Format, tokens: Tokens) -> StagingStore | None:
     """The dataset of a text in either profile, or None where it has to be read quad by quad."""
     if not _is_plain(text, tokens):
         return None
@@ -54,7 +54,7 @@ def loaded(text: str, format: Format, tokens: Tokens) -> Staged | None:
     with suppress(SyntaxError, ValueError, OSError, RuntimeError, MemoryError):
         engine.load(_reified(text, tokens), FORMATS[format])
         check()
-        staged = Staged(engine)
+        staged = StagingStore(engine)
         return None if _has_parts(staged) else staged
     return None
 
@@ -111,7 +111,7 @@ def _reified(text: str, tokens: Tokens) -> str:
     return _STATEMENT.sub(_REIFIED, text)
 
 
-def _has_parts(staged: Staged) -> bool:
+def _has_parts(staged: StagingStore) -> bool:
     """Whether there are parts of statements left, or a link with two facts: no plain case."""
     counts = staged.counts()
     if any(part in counts for part in (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)):

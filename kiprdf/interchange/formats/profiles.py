@@ -22,7 +22,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats.names import Profile
-from kiprdf.interchange.staged import Node, Statement, Term
+from kiprdf.interchange.staging_store import Node, Statement, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import DIRECTIONS, canonical_json, to_json, to_term
 from kiprdf.rdf.reification import from_rdf11, to_rdf11

@@ -15,9 +15,9 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats import lengths
-from kiprdf.interchange.formats.layout import UNSHOWN, Output, blocks, header, namespaces
+from kiprdf.interchange.formats.ordering import UNSHOWN, Output, blocks, header, namespaces
 from kiprdf.interchange.formats.profiles import as_json
-from kiprdf.interchange.staged import Node
+from kiprdf.interchange.staging_store import Node
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.source import Span

@@ -11,11 +11,11 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Triple
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats import jsonld, native
-from kiprdf.interchange.formats.layout import FORMAT
 from kiprdf.interchange.formats.names import NAMES, Format, check_format
+from kiprdf.interchange.formats.ordering import FORMAT
 from kiprdf.interchange.formats.parsing import check_tokens, checked_quads, decoded, quads
 from kiprdf.interchange.formats.profiles import from_profile, read_value, reified
-from kiprdf.interchange.staged import Staged, Term
+from kiprdf.interchange.staging_store import StagingStore, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault
 from kiprdf.rdf.literals import normal
@@ -54,7 +54,7 @@ def stage(
     *,
     source_base: str | None = None,
     mapping: Mapping | None = None,
-) -> Staged:
+) -> StagingStore:
     """The same, in an engine of their own."""
     check_format(format)
     text = decoded(content, format)
@@ -95,21 +95,23 @@ def base_of(text: str, format: Format) -> str | None:
     return match.group(2)
 
 
-def restored(triples: Iterable[Triple], base: str, mapping: Mapping | None = None) -> Staged:
+def restored(triples: Iterable[Triple], base: str, mapping: Mapping | None = None) -> StagingStore:
     """The dataset that triples of either profile stand for, under their own base."""
     return _restored((Quad(*triple) for triple in triples), base, base, mapping)
 
 
-def _restored(found: Iterable[Quad], origin: str, base: str, mapping: Mapping | None) -> Staged:
+def _restored(
+    found: Iterable[Quad], origin: str, base: str, mapping: Mapping | None
+) -> StagingStore:
     if mapping is None:
-        staged = Staged.of(_rebased(reified(found, Quad), origin, base))
+        staged = StagingStore.of(_rebased(reified(found, Quad), origin, base))
         _respell(staged, Iris(base), _value_of)
         return staged
     from kiprdf.interchange.mapping.mapped import from_mapped
 
     # Before the base moves: a text that a mapping made an IRI does not move with it.
     triples = from_mapped(from_profile(quad.triple for quad in found), Iris(origin), mapping)
-    staged = Staged.of(_rebased((Quad(*triple) for triple in triples), origin, base))
+    staged = StagingStore.of(_rebased((Quad(*triple) for triple in triples), origin, base))
     _respell(staged, Iris(base), normal)
     return staged
 
@@ -118,7 +120,9 @@ def _value_of(literal: Literal) -> Literal | NamedNode:
     return normal(read_value(literal))
 
 
-def _respell(staged: Staged, iris: Iris, told: Callable[[Literal], Literal | NamedNode]) -> None:
+def _respell(
+    staged: StagingStore, iris: Iris, told: Callable[[Literal], Literal | NamedNode]
+) -> None:
     """Put values into our spelling, except what the engine has its own spelling for."""
 
     def respelled(term: Term) -> Term:

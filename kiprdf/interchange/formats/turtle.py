@@ -18,7 +18,8 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import check, paced
 from kiprdf.interchange.formats import reading
-from kiprdf.interchange.formats.layout import (
+from kiprdf.interchange.formats.names import Profile, check_profile
+from kiprdf.interchange.formats.ordering import (
     Names,
     Output,
     header,
@@ -30,9 +31,8 @@ from kiprdf.interchange.formats.layout import (
     with_concept_types,
     without_engine_metadata,
 )
-from kiprdf.interchange.formats.names import Profile, check_profile
 from kiprdf.interchange.formats.profiles import direction, written
-from kiprdf.interchange.staged import Column, Columns, Listed, Term, parts_of
+from kiprdf.interchange.staging_store import Column, Columns, Listed, Term, parts_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import normal

@@ -9,10 +9,10 @@ from pyoxigraph import Triple
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats import jsonld, lines, rdfxml, turtle
-from kiprdf.interchange.formats.layout import ENGINE_METADATA, Advance, Output, spelled
 from kiprdf.interchange.formats.names import NAMES, Format, Profile, check_format, check_profile
+from kiprdf.interchange.formats.ordering import ENGINE_METADATA, Advance, Output, normalized
 from kiprdf.interchange.formats.profiles import to_profile
-from kiprdf.interchange.staged import Listed, Staged
+from kiprdf.interchange.staging_store import Listed, StagingStore
 from kiprdf.rdf.iris import Iris
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def write(
-    triples: Iterable[Triple] | Callable[[], Iterable[Triple] | Staged],
+    triples: Iterable[Triple] | Callable[[], Iterable[Triple] | StagingStore],
     target: IO[bytes],
     format: Format,
     iris: Iris,
@@ -45,7 +45,7 @@ def write(
     names = {**({} if mapping is None else mapping.prefixes), **(prefixes or {})}
     output = Output(target, advance)
 
-    def every() -> Iterable[Triple] | Staged:
+    def every() -> Iterable[Triple] | StagingStore:
         return triples() if callable(triples) else triples
 
     def in_words() -> list[Triple]:
@@ -54,19 +54,19 @@ def write(
 
     def lines_of() -> turtle.Text:
         found = every() if mapping is None else in_words()
-        columns = found if isinstance(found, Staged) else Listed(found)
+        columns = found if isinstance(found, StagingStore) else Listed(found)
         return turtle.gathered(columns, iris, profile, names, without)
 
     match format:
         case "turtle" | "trig":
             read(lines_of).write(output)
         case "ntriples" | "nquads":
-            lines.write(spelled(read(in_words)), output, iris, profile)
+            lines.write(normalized(read(in_words)), output, iris, profile)
         case "jsonld":
-            told = to_profile(spelled(read(in_words)), "rdf11", directions=True)
+            told = to_profile(normalized(read(in_words)), "rdf11", directions=True)
             jsonld.write(told, output, iris, mapping)
         case "rdfxml":
-            told = to_profile(rdfxml.representable(spelled(read(in_words))), "rdf11")
+            told = to_profile(rdfxml.representable(normalized(read(in_words))), "rdf11")
             rdfxml.write(told, output, iris, names)
     output.close()
     return output.triples
@@ -86,4 +86,4 @@ def _in_words(triples: Iterable[Triple], iris: Iris, mapping: Mapping | None) ->
         return triples
     from kiprdf.interchange.mapping.mapped import to_mapped
 
-    return to_mapped(spelled(triples), iris, mapping)
+    return to_mapped(normalized(triples), iris, mapping)

@@ -19,8 +19,8 @@ from pyoxigraph import NamedNode, Triple
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.interchange import formats
-from kiprdf.interchange.formats.layout import Advance, spelled
 from kiprdf.interchange.formats.names import Profile
+from kiprdf.interchange.formats.ordering import Advance, normalized
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.mapping.mapped import to_mapped
@@ -240,7 +240,7 @@ class _Folder:
 
     def _as_written(self, triples: Iterable[Triple]) -> Iterator[Triple]:
         """The graph that the dumps in RDF 1.1 hold, by which it is counted."""
-        return to_profile(to_mapped(spelled(triples), self._iris, self._mapping), "rdf11")
+        return to_profile(to_mapped(normalized(triples), self._iris, self._mapping), "rdf11")
 
     def _pages(self, site: Site, neighbours: Neighbours, advance: Advance) -> None:
         for node, element in paced(site.known.elements.items()):

@@ -1,7 +1,7 @@
 """The schema in Turtle as people write OWL and SHACL: ``[ … ]`` and ``( … )`` where they belong.
 
 A blank node stands where it is referred to. Only one that is referred to twice, or never, has a
-label and a block of its own. Otherwise it is the layout of snapshots: same triples, same bytes.
+label and a block of its own. Otherwise it is the order of snapshots: same triples, same bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from kiprdf.interchange.formats.layout import (
+from kiprdf.interchange.formats.ordering import (
     Names,
     blocks,
     header,

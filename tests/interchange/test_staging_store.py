@@ -13,8 +13,8 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, Tripl
 
 import kiprdf
 from kiprdf.interchange.formats import lengths, parsing, turtle
-from kiprdf.interchange.formats.layout import Output
-from kiprdf.interchange.staged import Listed, Staged, Term, term_of
+from kiprdf.interchange.formats.ordering import Output
+from kiprdf.interchange.staging_store import Listed, StagingStore, Term, term_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import demonstration
@@ -22,9 +22,9 @@ from tests.interchange.test_restore import DEFINITIONS, LINK, STATED, STATEMENT,
 from tests.nexus.support import facts, medical
 
 
-def staged(*texts: str) -> Staged:
+def staged(*texts: str) -> StagingStore:
     key = NamedNode("urn:kip:attribute/x")
-    return Staged.of(
+    return StagingStore.of(
         Quad(NamedNode(f"urn:{number}"), key, Literal(text, datatype=vocab.JSON))
         for number, text in enumerate(texts)
     )
@@ -226,7 +226,7 @@ WAYS = (BaseDirection.LTR, BaseDirection.RTL)
 def test_a_term_of_a_column_is_that_of_the_engine() -> None:
     for term in terms():
         said = Quad(NamedNode("urn:s"), NamedNode("urn:p"), term)
-        found = Staged.of([said])
+        found = StagingStore.of([said])
         (of_engine,) = (triple.object for triple in found.match(None, None))
         subjects, values = found.column(NamedNode("urn:p"))
         assert subjects == ["<urn:s>"]
@@ -249,12 +249,12 @@ def test_a_dataset_of_texts_is_written_like_one_of_terms() -> None:
     other = Triple(thing, NamedNode("urn:never"), Literal("a b"))
     triples += [fact, Triple(link, vocab.REIFIES, fact), Triple(link, vocab.REIFIES, other)]
     triples += [Triple(thing, vocab.REIFIES, fact), Triple(BlankNode("b"), vocab.REIFIES, fact)]
-    engine = Staged.of(Quad(*triple) for triple in triples)
+    engine = StagingStore.of(Quad(*triple) for triple in triples)
     # As the engine spells them, and gives them.
-    spelled = Listed(list(engine.match(None, None)))
+    normalized = Listed(list(engine.match(None, None)))
     for profile in ("rdf11", "rdf12"):
         texts = []
-        for columns in (engine, spelled):
+        for columns in (engine, normalized):
             output = Output(target := io.BytesIO(), None)
             turtle.gathered(columns, Iris(base), profile).write(output)  # type: ignore[arg-type]
             output.close()

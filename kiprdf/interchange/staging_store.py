@@ -64,11 +64,11 @@ class Counts(NamedTuple):
     subjects: int
 
 
-class Staged:
+class StagingStore:
     """The triples in the default graph of an engine.
 
     >>> a, b = NamedNode("urn:a"), NamedNode("urn:b")
-    >>> staged = Staged.of(Quad(a, b, Literal(value)) for value in ("x", "x", "y"))
+    >>> staged = StagingStore.of(Quad(a, b, Literal(value)) for value in ("x", "x", "y"))
     >>> staged.counts()
     {<NamedNode value=urn:b>: Counts(triples=2, subjects=1)}
     """
@@ -79,7 +79,7 @@ class Staged:
         self._objects: dict[NamedNode, list[Term]] = {}
 
     @classmethod
-    def of(cls, quads: Iterable[Quad]) -> Staged:
+    def of(cls, quads: Iterable[Quad]) -> StagingStore:
         """Quads of the default graph in a new engine; it keeps none when they raise."""
         engine = Engine()
         engine.extend(paced(quads))

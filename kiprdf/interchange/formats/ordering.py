@@ -17,7 +17,7 @@ from typing import IO, Any, TypeAlias, cast
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
-from kiprdf.interchange.staged import Node
+from kiprdf.interchange.staging_store import Node
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import normal
@@ -193,7 +193,7 @@ def _escape(match: re.Match[str]) -> str:
     return _ESCAPES.get(character) or f"\\u{ord(character):04X}"
 
 
-def spelled(triples: Iterable[Triple]) -> Iterator[Triple]:
+def normalized(triples: Iterable[Triple]) -> Iterator[Triple]:
     """The triples with their literals in our spelling; the engine has its own for doubles."""
     for triple in paced(triples):
         value = triple.object
