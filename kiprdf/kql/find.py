@@ -29,7 +29,7 @@ from kiprdf.semantics.places import page_size
 from kiprdf.sparql.algebra import Count, Pattern, Select
 from kiprdf.sparql.text import NOTHING, Filling, render, render_count
 from kiprdf.store import Store
-from kiprdf.store.base import Row, Watch
+from kiprdf.store.base import Cancellation, Row
 
 CONCEPT, PROPOSITION = vocab.TYPE, vocab.REIFIES
 """The predicate of which every concept, every proposition, is the subject exactly once."""
@@ -162,7 +162,7 @@ def shaped(
 class Query:
     """A plan as a walk and as SPARQL, each made when it is needed first.
 
-    What may visit more solutions than it reads triples is watched; ``products`` must be counted
+    What may visit more solutions than it reads triples is cancellable; ``products`` must be counted
     before it is run. The filling tells which marks there are.
     """
 
@@ -179,11 +179,11 @@ class Query:
         return None if select.offset else walk(select, self._iris, self._filling)
 
     @cached_property
-    def watch(self) -> Watch:
+    def cancellation(self) -> Cancellation:
         if self._is_linear:
-            return "no"
+            return "none"
         # What begins at one element mostly ends before a thread has begun.
-        return "asking" if is_anchored(self.plan.select.pattern) else "apart"
+        return "cooperative" if is_anchored(self.plan.select.pattern) else "threaded"
 
     @cached_property
     def products(self) -> list[tuple[Pattern, Pattern]]:
@@ -224,7 +224,9 @@ def rows(query: Query, store: Store, filling: Filling = NOTHING) -> list[Row]:
     if spending is not None and query.products:
         _require_few(query.plan, spending, store)
     text = query.text(None if budget is None else budget.max_rows)
-    found = store.select(filling.text(text), watch=query.watch, width=query.plan.width)
+    found = store.select(
+        filling.text(text), cancellation=query.cancellation, width=query.plan.width
+    )
     if query.plan.select.counts:
         _check_rows(found, query.plan)
     return found
@@ -242,7 +244,9 @@ def _check_rows(found: list[Row], planned: Plan) -> None:
 def _require_small(sides: tuple[Pattern, Pattern], most: int, store: Store) -> None:
     """Raise KIP_4002 when two patterns without a common variable have too many combinations."""
     left, right = (
-        results.count(store.select(render_count(staged(side), most + 1), watch="apart")[0][0])
+        results.count(
+            store.select(render_count(staged(side), most + 1), cancellation="threaded")[0][0]
+        )
         for side in sides
     )
     combinations = left * right
@@ -265,7 +269,7 @@ def _require_few(planned: Plan, spending: Spending, store: Store) -> None:
     different = select.variables if select.distinct else ()
     enough = most // -(-planned.width // WIDTH) + 1
     counted = render_count(staged(select.pattern), enough, different)
-    number = results.count(store.select(counted, watch="apart")[0][0])
+    number = results.count(store.select(counted, cancellation="threaded")[0][0])
     spending.check_rows(number, planned.width)
 
 

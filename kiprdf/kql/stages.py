@@ -1,7 +1,7 @@
 """Where a query asks whether somebody still waits for it (docs/decisions/036).
 
 The engine cannot be told to stop. But a solution that a stage of the query drops is not carried
-on: so behind each stage that multiplies solutions stands a question, ``ALIVE``, that is true as
+on: so behind each stage that multiplies solutions stands a ``CHECK_DEADLINE``, which is true as
 long as there is time. A query whose solutions are no more than the triples it reads needs none.
 """
 
@@ -31,7 +31,7 @@ from kiprdf.sparql.algebra import (
     Union,
     variables,
 )
-from kiprdf.store.watch import ALIVE, PASSED
+from kiprdf.store.cancellation import CHECK_DEADLINE, COUNT_HOP
 
 _OF_THE_SUBJECT = (vocab.TYPE, vocab.LABEL, vocab.REIFIES)
 _KEYS = (vocab.ATTRIBUTE, vocab.METADATA)
@@ -58,7 +58,7 @@ def is_anchored(pattern: Pattern) -> bool:
 
 def staged(pattern: Pattern) -> Pattern:
     """The same solutions, and the questions behind each stage."""
-    return _staged(pattern, ALIVE)
+    return _staged(pattern, CHECK_DEADLINE)
 
 
 def products(pattern: Pattern) -> list[tuple[Pattern, Pattern]]:
@@ -222,7 +222,7 @@ def _staged(pattern: Pattern, question: NamedNode) -> Pattern:
             return Union(tuple(_staged(branch, question) for branch in pattern.branches))
         case Project():
             # The levels of a hop range are the subqueries.
-            return replace(pattern, pattern=_staged(pattern.pattern, PASSED))
+            return replace(pattern, pattern=_staged(pattern.pattern, COUNT_HOP))
         case Filter() if _has_long_list(pattern.condition):
             inner = _asked_behind(_staged(pattern.pattern, question), question)
             return replace(pattern, pattern=inner)
@@ -253,7 +253,7 @@ def _asked_behind(pattern: Pattern, question: NamedNode) -> Pattern:
 
 
 def _is_question(condition: object) -> bool:
-    return isinstance(condition, Call) and condition.function in (ALIVE, PASSED)
+    return isinstance(condition, Call) and condition.function in (CHECK_DEADLINE, COUNT_HOP)
 
 
 def _asked(pattern: Pattern, names: set[Variable], question: NamedNode) -> Pattern:

@@ -22,7 +22,7 @@ from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, fuse, segment_term
 from kiprdf.semantics.places import Mode, page_size, search_mode, text_of, threshold
 from kiprdf.store import Store
-from kiprdf.store.watch import call
+from kiprdf.store.cancellation import run_cancellable
 
 MOST_HITS = 100
 FUSED_HITS = 1000
@@ -84,7 +84,7 @@ def _left_behind(by_meaning: Ranking, limit: int) -> list[Hit]:
     When the time is over it is left behind (KIP_4001); what the embedder gives then is kept.
     """
     context = copy_context()  # its clock, and whether an embedder asks
-    return call(lambda _: context.run(by_meaning, limit), current())
+    return run_cancellable(lambda _: context.run(by_meaning, limit), current())
 
 
 def _shown(score: float) -> float:

@@ -17,8 +17,9 @@ T = TypeVar("T")
 Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
 Row: TypeAlias = tuple[Cell, ...]
 Statement: TypeAlias = Triple | Quad
-Watch: TypeAlias = OneOf["no", "asking", "apart"]
-"""Whether a query asks if there is time, and whether it can be left behind besides."""
+Cancellation: TypeAlias = OneOf["none", "cooperative", "threaded"]
+"""How a query is cancelled: not at all, by checks of the deadline in it, or by these on a thread of
+its own, which can be abandoned."""
 
 
 class Store(Protocol):
@@ -31,13 +32,15 @@ class Store(Protocol):
     @property
     def read_only(self) -> bool: ...
 
-    def select(self, query: str, *, watch: Watch = "no", width: int | None = None) -> list[Row]:
+    def select(
+        self, query: str, *, cancellation: Cancellation = "none", width: int | None = None
+    ) -> list[Row]:
         """The rows of a SELECT, cells in the order of its variables, None where unbound.
 
-        A query that is watched may take long: it may call ``ALIVE`` and ``PASSED``, and "apart"
-        it is left behind when the time of the running request is over (KIP_4001). More rows than
-        the budget allows are KIP_4002; ``width`` are the variables of one, where values stand
-        beside them.
+        A "cooperative" query may call ``CHECK_DEADLINE`` and ``COUNT_HOP``; a "threaded" one is
+        also abandoned when the time of the running request is over (KIP_4001). More rows than the
+        budget allows are KIP_4002; ``width`` is the number of variables in a row, where the row
+        also has columns for their values.
         """
 
     def match(

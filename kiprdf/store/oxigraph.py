@@ -38,13 +38,13 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault, decode, encode
 from kiprdf.sparql.text import render_update
 from kiprdf.store import log_repair
-from kiprdf.store.base import Cell, Row, Statement, Watch
+from kiprdf.store.base import Cancellation, Cell, Row, Statement
+from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.changes import Changes
 from kiprdf.store.delta import Delta, Written
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import Found, Solutions, SparqlProcesses
-from kiprdf.store.watch import Life, call
 
 T = TypeVar("T")
 
@@ -219,18 +219,20 @@ class OxigraphStore:
         except _ENGINE_FAULTS as fault:
             raise _unreadable(fault) from fault
 
-    def select(self, query: str, *, watch: Watch = "no", width: int | None = None) -> list[Row]:
+    def select(
+        self, query: str, *, cancellation: Cancellation = "none", width: int | None = None
+    ) -> list[Row]:
         engine = self.engine
 
-        def selected(life: Life) -> list[Row]:
-            functions = None if watch == "no" else life.functions
+        def run(token: CancellationToken) -> list[Row]:
+            functions = None if cancellation == "none" else token.functions
             try:
-                found = engine.query(query, custom_functions=functions)
-                return life.taken(map(tuple, cast(QuerySolutions, found)), width)
+                solutions = engine.query(query, custom_functions=functions)
+                return token.fetch_all(map(tuple, cast(QuerySolutions, solutions)), width)
             except _ENGINE_FAULTS as fault:
                 raise _unreadable(fault) from fault
 
-        return call(selected, budget.current(), apart=watch == "apart")
+        return run_cancellable(run, budget.current(), threaded=cancellation == "threaded")
 
     def query(self, text: str) -> Found:
         """Answer SPARQL that a caller wrote and the guard let through (docs/decisions/043).
@@ -242,14 +244,14 @@ class OxigraphStore:
         if not is_one_pattern(text):
             return self._processes.query(text, self, budget.current())
 
-        def answered(life: Life) -> Found:
-            found = engine.query(text)
-            if isinstance(found, QuerySolutions):
-                names = tuple(variable.value for variable in found.variables)
-                return Solutions(names, life.taken(map(tuple, found)))
-            return bool(cast(QueryBoolean, found))
+        def run(token: CancellationToken) -> Found:
+            results = engine.query(text)
+            if isinstance(results, QuerySolutions):
+                names = tuple(variable.value for variable in results.variables)
+                return Solutions(names, token.fetch_all(map(tuple, results)))
+            return bool(cast(QueryBoolean, results))
 
-        return call(answered, budget.current())
+        return run_cancellable(run, budget.current())
 
     def match(
         self,

@@ -12,7 +12,7 @@ import pytest
 
 import kiprdf
 from kiprdf import Budget
-from kiprdf.store import watch
+from kiprdf.store import cancellation
 from tests.nexus.support import code, medical
 from tests.nexus.test_budget import SOON, wait_for_the_last
 from tests.trust import children
@@ -152,7 +152,7 @@ def test_an_interrupt_passes_through_and_leaves_the_search_usable(
         nexus.execute(SENSE)
     embedder.ask = lambda: None
     assert names(nexus, SENSE)
-    assert not watch._left_behind
+    assert not cancellation._abandoned
 
 
 def test_a_nexus_closes_while_its_embedder_runs(tmp_path: Path, embedder: Embedder) -> None:

@@ -13,7 +13,7 @@ from pyoxigraph import DefaultGraph, Literal, Quad
 import kiprdf
 from kiprdf import Budget
 from kiprdf.rdf import vocab
-from kiprdf.store import watch
+from kiprdf.store import cancellation
 from tests.nexus.support import code, medical, untouched
 
 SOON = 60.0
@@ -47,7 +47,7 @@ def clique() -> kiprdf.Nexus:
 def wait_for_the_last() -> None:
     """What was left behind ends by itself."""
     end = time.monotonic() + SOON
-    while any(thread.is_alive() for thread in watch._left_behind):
+    while any(thread.is_alive() for thread in cancellation._abandoned):
         assert time.monotonic() < end, "a query runs on"
         time.sleep(0.01)
 
@@ -231,10 +231,10 @@ def test_an_index_is_finished_whatever_time_a_search_has() -> None:
 
 def test_too_many_queries_that_run_on_are_a_clear_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     stop = threading.Event()
-    busy = [threading.Thread(target=stop.wait) for _ in range(watch.MOST_LEFT_BEHIND)]
+    busy = [threading.Thread(target=stop.wait) for _ in range(cancellation.MAX_ABANDONED)]
     for thread in busy:
         thread.start()
-    monkeypatch.setattr(watch, "_left_behind", set(busy))
+    monkeypatch.setattr(cancellation, "_abandoned", set(busy))
     nexus = medical()
     try:
         with pytest.raises(kiprdf.KipError, match="KIP_4002") as raised:

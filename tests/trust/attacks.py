@@ -19,7 +19,7 @@ import kiprdf
 from kiprdf import Budget
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
-from kiprdf.store import watch
+from kiprdf.store import cancellation
 from tests.trust.fuzzing import MEMORY
 
 SECONDS = 60.0
@@ -146,7 +146,7 @@ def main(seed: str, first: int, number: int) -> None:
         outcome = response["error"]["code"] if "error" in response else "ok"
         assert outcome in ALLOWED, response
         # The watchdog ends the process with this place where something runs on.
-        while any(thread.is_alive() for thread in watch._left_behind):
+        while any(thread.is_alive() for thread in cancellation._abandoned):
             time.sleep(0.005)
         with nexus.limited(timeout_s=SECONDS):
             assert nexus.execute('FIND(?x.name) WHERE { ?x {type: "N", name: "n7"} }') == ["n7"]

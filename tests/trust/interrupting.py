@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 import kiprdf
-from kiprdf.store import watch
+from kiprdf.store import cancellation
 
 SECONDS = 60.0
 """Far longer than any call takes; what waits for ever is ended here, with its place."""
@@ -205,7 +205,7 @@ class Run:
     def finish(self) -> None:
         found = self.nexus.check()
         assert (found["faults"], found["index"]) == ([], "sound"), found
-        assert not any(run.is_alive() for run in watch._left_behind)
+        assert not any(run.is_alive() for run in cancellation._abandoned)
         self.nexus.close()
         if self._folder is not None:
             with kiprdf.Nexus.open(self._folder) as nexus:

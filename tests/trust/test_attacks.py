@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import kiprdf
-from kiprdf.store import watch
+from kiprdf.store import cancellation
 from tests.nexus.support import code
 from tests.nexus.test_budget import wait_for_the_last, with_nodes
 from tests.trust import attacks, children
@@ -62,7 +62,7 @@ def test_attacks_from_many_threads_leave_the_nexus_serving(dense: kiprdf.Nexus) 
     def attack() -> None:
         found.append(code(dense, f"FIND(COUNT(?a0)) WHERE {{ {path} }}"))
 
-    threads = [threading.Thread(target=attack) for _ in range(3 * watch.MOST_LEFT_BEHIND)]
+    threads = [threading.Thread(target=attack) for _ in range(3 * cancellation.MAX_ABANDONED)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -150,5 +150,5 @@ def test_a_long_list_is_given_up_in_time() -> None:
     # Two hundred million comparisons, which the engine makes in one go.
     with nexus.limited(timeout_s=0.1):
         assert code(nexus, command, l=[str(number) for number in range(10_000)]) == "KIP_4001"
-        assert watch._left_behind
+        assert cancellation._abandoned
     wait_for_the_last()

@@ -1,0 +1,215 @@
+"""Cancels queries that run out of time (docs/decisions/036).
+
+The engine runs a query inside one native call for each row, and nothing interrupts that call. A
+*cooperative* query calls ``CHECK_DEADLINE`` as it runs: once the time is over, every further
+solution is dropped, and the query ends. A *threaded* query runs on a thread besides, which its
+caller can abandon.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import traceback
+from _thread import start_new_thread
+from collections.abc import Callable, Generator, Iterable
+from itertools import islice
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.budget import Spending
+from kiprdf.errors import KipError
+from kiprdf.rdf import vocab
+
+T = TypeVar("T")
+
+CHECK_DEADLINE = NamedNode(vocab.KIP + "function/alive")
+"""``CHECK_DEADLINE(?x)`` is true until the query is cancelled."""
+COUNT_HOP = NamedNode(vocab.KIP + "function/passed")
+"""The same, and counts the nodes that hops pass."""
+MAX_ABANDONED = 8
+"""Abandoned queries that may still run; beyond them no other query starts."""
+_CHUNK = 1024
+_TRUE = Literal("true", datatype=vocab.BOOLEAN)
+
+_Answers: TypeAlias = Generator[Literal | NamedNode, NamedNode, None]
+
+
+class CancellationToken:
+    """Says whether a query should go on; the engine calls ``functions`` to check.
+
+    The engine ignores exceptions in such a call, and drops the solution. A signal handler may raise
+    at any instruction, even at the first one of a function. So the engine calls generators, which
+    catch whatever is raised while they run; it is raised again when the query has ended.
+    """
+
+    def __init__(self, spending: Spending | None) -> None:
+        self._max_hops = None if spending is None else spending.budget.max_hops_rows
+        self._spending = spending
+        self._deadline = math.inf if spending is None else spending.deadline
+        self._hops = 0
+        self._fault: BaseException | None = None
+        self._is_cancelled = False
+
+    @property
+    def functions(self) -> dict[NamedNode, Callable[..., Any]]:
+        """The custom functions of one query."""
+        check, count = self._answers(self._check_deadline), self._answers(self._count_hop)
+        next(check)
+        next(count)
+        return {CHECK_DEADLINE: check.send, COUNT_HOP: count.send}
+
+    def cancel(self, fault: KipError | None = None) -> None:
+        """Let the query find no more solutions; ``fetch_all`` then raises instead of returning."""
+        self._fault = fault
+        self._is_cancelled = True
+
+    def _answers(self, check: Callable[[], None]) -> _Answers:
+        """Receive nodes from the engine, and answer each one with true until the cancellation."""
+        answer: Literal | NamedNode = _TRUE
+        while not self._is_cancelled:
+            try:
+                while True:
+                    node = yield answer
+                    check()
+                    # An IRI is no truth value: the solution is dropped.
+                    answer = node if self._is_cancelled else _TRUE
+            except GeneratorExit:
+                return
+            except BaseException as fault:
+                self._fault = fault
+                self._is_cancelled = True
+
+    def _check_deadline(self) -> None:
+        if time.monotonic() > self._deadline:
+            self.cancel()
+
+    def _count_hop(self) -> None:
+        self._hops += 1
+        if self._max_hops is not None and self._hops > self._max_hops:
+            hint = "Begin the hops at fewer concepts, or shorten their range."
+            message = f"The hops pass more than {self._max_hops} nodes."
+            self.cancel(KipError("KIP_4002", message, hint))
+        self._check_deadline()
+
+    def fetch_all(self, solutions: Iterable[Any], width: int | None = None) -> list[Any]:
+        """Fetch all solutions of a query, within the budget.
+
+        ``width`` is the number of variables of a solution, by default that of its cells. Raises
+        KIP_4001 when the time is over, KIP_4002 when there are too many solutions.
+        """
+        rows: list[Any] = []
+        solutions = iter(solutions)
+        while chunk := list(islice(solutions, _CHUNK)):
+            rows += chunk
+            self._check(len(rows), len(tuple(rows[0])) if width is None else width)
+        self._check(0, 0)
+        return rows
+
+    def _check(self, number: int, width: int) -> None:
+        if self._spending is not None:
+            self._spending.check()
+        if self._fault is not None:
+            raise self._fault
+        if self._spending is not None:
+            self._spending.check_rows(number, width)
+
+
+class _Thread:
+    """The state of a thread; it keeps nothing of the thread's work alive."""
+
+    def __init__(self) -> None:
+        self._is_running = False
+        self.has_ended = threading.Lock()
+        self.has_ended.acquire()
+
+    def begin(self) -> None:
+        self._is_running = True
+
+    def end(self) -> None:
+        self._is_running = False
+        self.has_ended.release()
+
+    def is_alive(self) -> bool:
+        return self._is_running
+
+
+_abandoned: set[_Thread] = set()
+
+
+def run_cancellable(
+    function: Callable[[CancellationToken], T], spending: Spending | None, *, threaded: bool = True
+) -> T:
+    """Call a function; raise KIP_4001 when it takes longer than the budget allows.
+
+    Only a ``threaded`` call can be abandoned. Starting a thread takes longer than many queries, and
+    without a time limit no thread is started.
+    """
+    token = CancellationToken(spending)
+    if not threaded or spending is None or spending.deadline == math.inf:
+        return _call(function, token)
+    # The later commands of a batch that is out of time start nothing.
+    spending.check()
+    ended = [thread for thread in list(_abandoned) if not thread.is_alive()]
+    _abandoned.difference_update(ended)
+    if len(_abandoned) >= MAX_ABANDONED:
+        message = f"{MAX_ABANDONED} queries that ran out of time have not ended yet."
+        raise KipError("KIP_4002", message, "Wait for them, and ask for less at once.")
+    return _ThreadedCall[T](token).wait(function, spending)
+
+
+def _call(function: Callable[[CancellationToken], T], token: CancellationToken) -> T:
+    try:
+        return function(token)
+    except BaseException as fault:
+        # The frames hold iterators of the engine, which must end on the thread that made them.
+        traceback.clear_frames(fault.__traceback__)
+        raise
+
+
+class _ThreadedCall(Generic[T]):
+    """One call on a thread of its own.
+
+    The thread is started, and waited for, by single calls of C functions: an interrupt within
+    ``threading.Thread.start`` may keep the thread from ever running, within ``join`` make it look
+    as if it had ended.
+    """
+
+    def __init__(self, token: CancellationToken) -> None:
+        self._token = token
+        self._results: list[T] = []
+        self._fault: BaseException | None = None
+        self._thread = _Thread()
+
+    def wait(self, function: Callable[[CancellationToken], T], spending: Spending) -> T:
+        try:
+            start_new_thread(self._run, (function,))
+            seconds = min(spending.seconds_left(), threading.TIMEOUT_MAX)
+            has_ended = self._thread.has_ended.acquire(timeout=seconds)
+        except BaseException:
+            self._abandon()
+            raise
+        if not has_ended:
+            self._abandon()
+            raise spending.expired()
+        if self._fault is not None:
+            raise self._fault
+        return self._results[0]
+
+    def _abandon(self) -> None:
+        """Cancel the query, and let the thread end by itself."""
+        self._token.cancel()
+        _abandoned.add(self._thread)
+
+    def _run(self, function: Callable[[CancellationToken], T]) -> None:
+        self._thread.begin()
+        try:
+            self._results.append(_call(function, self._token))
+        except BaseException as fault:
+            self._fault = fault
+        finally:
+            # It may hold the engine, and with it a folder.
+            del function
+            self._thread.end()
