@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, assert_never
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, cast
 
 from pyoxigraph import NamedNode
 
+from kiprdf.kml import statements
 from kiprdf.kql import cursor
 from kiprdf.kql.find import nodes
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast, to_text
 from kiprdf.language.names import META_TYPES
-from kiprdf.language.parameters import from_json
-from kiprdf.rdf.elements import Concept, Element, Proposition, Terms
-from kiprdf.rdf.literals import to_json
+from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
 from kiprdf.semantics.places import RESERVED_METADATA, page_size
 from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 from kiprdf.store import Store
-
-TALLEST_NESTED = 4
-"""The height from which a proposition outside of a page is a block of its own, without values."""
 
 
 def export(
@@ -28,11 +25,11 @@ def export(
 ) -> tuple[dict[str, Any], str | None]:
     """One page of a checked EXPORT, and the cursor of the next if there is one.
 
-    ``is_bundled`` tells that the bundled capsules have made what is protected; it then stands by
-    its name only, since any other nexus has its own.
+    ``is_bundled``: the bundled capsules have written what is protected. It is then exported by
+    name only, since any other nexus has it, too.
 
-    The pages follow the order of the whole selection, so that each may be applied behind those
-    before it: definitions, other concepts, propositions, propositions about them.
+    The pages follow the order of the whole selection, so that they can be applied one after the
+    other: definitions, other concepts, propositions, propositions about them.
     """
     reader = Reader(store)
     heights = _Heights(reader)
@@ -65,7 +62,7 @@ class _Heights:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._known: dict[NamedNode, int] = {}
+        self._heights: dict[NamedNode, int] = {}
 
     def of(self, link: Proposition) -> int:
         """Not recursive, since facts about facts may be stacked higher than Python's stack."""
@@ -73,14 +70,14 @@ class _Heights:
         while pending:
             top = pending[-1]
             below = _propositions_below(top, self._reader)
-            unknown = [found for found in below if found.node not in self._known]
-            if unknown:
-                pending.extend(unknown)
+            unmeasured = [end for end in below if end.node not in self._heights]
+            if unmeasured:
+                pending.extend(unmeasured)
             else:
-                heights = (self._known[found.node] + 1 for found in below)
-                self._known[top.node] = max(heights, default=0)
+                heights = (self._heights[end.node] + 1 for end in below)
+                self._heights[top.node] = max(heights, default=0)
                 pending.pop()
-        return self._known[link.node]
+        return self._heights[link.node]
 
 
 def _propositions_below(link: Proposition, reader: Reader) -> list[Proposition]:
@@ -110,22 +107,22 @@ def _concept_rank(element: Concept) -> tuple[int, str]:
 
 
 def _ordered_links(links: Iterable[Proposition], heights: _Heights) -> list[Proposition]:
-    """By what they say: their own IRIs are others in another nexus."""
+    """By subject, predicate and object: IRIs of propositions differ from nexus to nexus."""
     levels: dict[int, list[Proposition]] = {}
     for link in links:
         levels.setdefault(heights.of(link), []).append(link)
-    places: dict[NamedNode, int] = {}
+    positions: dict[NamedNode, int] = {}
 
     def rank(node: NamedNode) -> tuple[int, str]:
-        return (places[node], "") if node in places else (-1, node.value)
+        return (positions[node], "") if node in positions else (-1, node.value)
 
     ordered: list[Proposition] = []
     for level in sorted(levels):
-        said = sorted(
+        same_height = sorted(
             levels[level], key=lambda link: (rank(link.subject), link.predicate, rank(link.object))
         )
-        places.update((link.node, len(ordered) + n) for n, link in enumerate(said))
-        ordered.extend(said)
+        positions.update((link.node, len(ordered) + n) for n, link in enumerate(same_height))
+        ordered.extend(same_height)
     return ordered
 
 
@@ -133,111 +130,45 @@ def _ordered_links(links: Iterable[Proposition], heights: _Heights) -> list[Prop
 
 
 def _text(page: list[Element], reader: Reader, heights: _Heights, is_bundled: bool) -> str:
-    """One UPSERT; what others in it refer to has a handle."""
-    if not page:
-        return ""
+    """One UPSERT; propositions outside of the page that are too tall to be nested come with it."""
     concepts = [element for element in page if isinstance(element, Concept)]
     links = [element for element in page if isinstance(element, Proposition)]
-    outside = _tall_ends(links, reader, heights)
-    links = _ordered_links([*links, *outside], heights) if outside else links
-    written: list[Element] = [*concepts, *links]
-    writer = _Writer(written, outside, reader, is_bundled)
-    block = ast.UpsertBlock(tuple(writer.block(element) for element in written))
-    return to_text(ast.Upsert((block,))) + "\n"
+    tall = statements.tall_ends(
+        [link.node for link in links],
+        lambda node: [link.node for link in _propositions_below(_link(node, reader), reader)],
+        lambda node: heights.of(_link(node, reader)),
+    )
+    if tall:
+        links = _ordered_links([*links, *(_link(node, reader) for node in tall)], heights)
+    references = set(tall)
+    elements: list[Element] = [*concepts, *links]
+    written = [
+        _reference(element) if element.node in references else _written(element, is_bundled)
+        for element in elements
+    ]
+    command = statements.upsert(written, lambda node: _reference(_element(node, reader)))
+    return to_text(command) + "\n" if command.blocks else ""
 
 
-def _tall_ends(
-    links: Iterable[Proposition], reader: Reader, heights: _Heights
-) -> list[Proposition]:
-    """Propositions outside of a page that its own stand on, and that are too tall to be nested.
-
-    Written out in place, a tower of shared parts would grow with the power of its height.
-    """
-    page = {link.node for link in links}
-    found: dict[NamedNode, Proposition] = {}
-    pending = list(links)
-    while pending:
-        for end in _propositions_below(pending.pop(), reader):
-            is_outside = end.node not in page and end.node not in found
-            if is_outside and heights.of(end) >= TALLEST_NESTED:
-                found[end.node] = end
-                pending.append(end)
-    return list(found.values())
+def _link(node: NamedNode, reader: Reader) -> Proposition:
+    return cast(Proposition, _element(node, reader))
 
 
-class _Writer:
-    """One page. With ``is_bundled`` the bundled capsules brought what is protected."""
-
-    def __init__(
-        self,
-        written: Sequence[Element],
-        outside: Iterable[Proposition],
-        reader: Reader,
-        is_bundled: bool,
-    ) -> None:
-        self._reader = reader
-        self._is_bundled = is_bundled
-        self._named_only = {link.node for link in outside}
-        links = [element for element in written if isinstance(element, Proposition)]
-        ends = {end for link in links for end in (link.subject, link.object)}
-        referred = [element for element in written if element.node in ends]
-        self._handles = {
-            element.node: ast.Variable(f"{'c' if isinstance(element, Concept) else 'p'}{number}")
-            for number, element in enumerate(referred, 1)
-        }
-
-    def block(self, element: Element) -> ast.ConceptBlock | ast.PropositionBlock:
-        handle = self._handles.get(element.node)
-        metadata = {k: v for k, v in element.metadata.items() if k not in RESERVED_METADATA}
-        match element:
-            case Concept():
-                attributes = element.attributes
-                if self._is_bundled:
-                    attributes, metadata = _unprotected(element, metadata)
-                return ast.ConceptBlock(
-                    handle, _concept(element), _map(attributes), None, _map(metadata)
-                )
-            case Proposition() if element.node in self._named_only:
-                return ast.PropositionBlock(handle, self._fact(element))
-            case Proposition():
-                return ast.PropositionBlock(
-                    handle, self._fact(element), _map(element.attributes), _map(metadata)
-                )
-            case _:
-                assert_never(element)
-
-    def _fact(self, link: Proposition) -> ast.PropositionMatcher:
-        predicate = ast.Predicates((ast.PredicateName(link.predicate),))
-        return ast.PropositionMatcher(
-            self._endpoint(link.subject), predicate, self._endpoint(link.object)
-        )
-
-    def _endpoint(self, node: NamedNode) -> ast.Endpoint:
-        """A handle; outside of the page, the name of a concept or the form of a fact."""
-        if node in self._handles:
-            return self._handles[node]
-        element = _element(node, self._reader)
-        if isinstance(element, Concept):
-            return ast.ConceptClause(None, _concept(element))
-        return ast.PropositionClause(None, self._fact(element))
+def _reference(element: Element) -> statements.Element[NamedNode]:
+    """An element without its values."""
+    if isinstance(element, Concept):
+        return statements.Concept(element.node, element.type, element.name)
+    return statements.Proposition(element.node, element.subject, element.predicate, element.object)
 
 
-def _unprotected(element: Concept, metadata: Terms) -> tuple[Terms, Terms]:
-    """What a statement may write. The rest stands in every nexus, perhaps in other words."""
-    identity = (element.type, element.name)
-    if identity in SYSTEM:
-        return {}, {}
-    attributes = dict(element.attributes)
-    if identity in ACTORS:
+def _written(element: Element, is_bundled: bool) -> statements.Element[NamedNode]:
+    """An element with the values that a statement may write."""
+    attributes = json_map(element.attributes)
+    metadata = json_map(element.metadata)
+    metadata = {key: value for key, value in metadata.items() if key not in RESERVED_METADATA}
+    identity = (element.type, element.name) if isinstance(element, Concept) else None
+    if is_bundled and identity in SYSTEM:
+        return _reference(element)
+    if is_bundled and identity in ACTORS:
         attributes.pop(CORE_DIRECTIVES, None)
-    return attributes, metadata
-
-
-def _concept(element: Concept) -> ast.ConceptMatcher:
-    return ast.ConceptMatcher(type=ast.Scalar(element.type), name=ast.Scalar(element.name))
-
-
-def _map(terms: Terms) -> ast.Object | None:
-    """Values by key, in alphabetical order; None for an empty map."""
-    entries = tuple(ast.Entry(key, from_json(to_json(terms[key]))) for key in sorted(terms))
-    return ast.Object(entries) if entries else None
+    return replace(_reference(element), attributes=attributes, metadata=metadata)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kiprdf.budget import paced
 from kiprdf.interchange.differences.changes import (
-    DEEPEST_SHOWN,
     PARTS,
     Change,
     Fact,
@@ -14,12 +13,11 @@ from kiprdf.interchange.differences.changes import (
     Part,
     shown,
 )
+from kiprdf.kml import statements
 from kiprdf.language import ast
-from kiprdf.language.parameters import from_json
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Terms
+from kiprdf.rdf.elements import Terms, json_map
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.rdf.literals import to_json
 from kiprdf.semantics.places import RESERVED_METADATA
 from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 
@@ -29,17 +27,21 @@ _TARGET = ast.Variable("x")
 # What can be written --------------------------------------------------------------------------
 
 
-def upsert(changes: Iterable[Change]) -> ast.Upsert | None:
-    """What is new or has another value; None when that is nothing. ``changes`` are in order."""
+def upsert(changes: Iterable[Change]) -> ast.Upsert:
+    """What is new or has another value; without a block if that is nothing.
+
+    ``changes`` are in order.
+    """
     written = {change.identity: change for change in changes if _is_written(change)}
-    if not written:
-        return None
-    tall = _tall_ends([fact for fact in written if isinstance(fact, Fact)], written)
-    # Sorting is stable: what is only named is put among the others by its height.
+    tall = statements.tall_ends(
+        [fact for fact in written if isinstance(fact, Fact)],
+        lambda fact: fact.facts_below,
+        lambda fact: fact.height,
+    )
+    # Sorting is stable: facts that are only referred to join the others of their height.
     order = sorted((*written, *tall), key=_height)
-    handles = _handles(order)
-    items = (_block(identity, written.get(identity), handles) for identity in paced(order))
-    return ast.Upsert((ast.UpsertBlock(tuple(items)),))
+    elements = [_element(identity, written.get(identity)) for identity in paced(order)]
+    return statements.upsert(elements, _element)
 
 
 def _is_written(change: Change) -> bool:
@@ -71,60 +73,13 @@ def _height(identity: Identity) -> int:
     return identity.height if isinstance(identity, Fact) else -1
 
 
-def _tall_ends(facts: list[Fact], written: dict[Identity, Change]) -> list[Fact]:
-    """Facts that are only referred to, and too tall to be written out in place."""
-    found: dict[Fact, None] = {}
-    pending = list(facts)
-    while pending:
-        for end in pending.pop().facts_below:
-            if end not in written and end not in found and end.height >= DEEPEST_SHOWN:
-                found[end] = None
-                pending.append(end)
-    return list(found)
-
-
-def _handles(order: Sequence[Identity]) -> dict[Identity, ast.Variable]:
-    """A handle for each that another refers to."""
-    facts = [fact for fact in order if isinstance(fact, Fact)]
-    ends = {end for fact in facts for end in (fact.subject, fact.object)}
-    referred = [identity for identity in order if identity in ends]
-    return {
-        identity: ast.Variable(f"{'p' if isinstance(identity, Fact) else 'c'}{number}")
-        for number, identity in enumerate(referred, 1)
-    }
-
-
-def _block(
-    identity: Identity, change: Change | None, handles: dict[Identity, ast.Variable]
-) -> ast.ConceptBlock | ast.PropositionBlock:
-    handle = handles.get(identity)
-    attributes, metadata = (None if change is None else _map(_set(change, p)) for p in PARTS)
-    if isinstance(identity, Fact):
-        return ast.PropositionBlock(handle, _matcher(identity, handles), attributes, metadata)
-    return ast.ConceptBlock(handle, _concept(identity), attributes, None, metadata)
-
-
-def _map(terms: Terms) -> ast.Object | None:
-    entries = tuple(ast.Entry(key, from_json(to_json(terms[key]))) for key in sorted(terms))
-    return ast.Object(entries) if entries else None
-
-
-def _concept(name: ConceptName) -> ast.ConceptMatcher:
-    return ast.ConceptMatcher(type=ast.Scalar(name.type), name=ast.Scalar(name.name))
-
-
-def _matcher(fact: Fact, handles: dict[Identity, ast.Variable]) -> ast.PropositionMatcher:
-    predicate = ast.Predicates((ast.PredicateName(fact.predicate),))
-    subject, object_ = (_endpoint(end, handles) for end in (fact.subject, fact.object))
-    return ast.PropositionMatcher(subject, predicate, object_)
-
-
-def _endpoint(identity: Identity, handles: dict[Identity, ast.Variable]) -> ast.Endpoint:
-    if identity in handles:
-        return handles[identity]
-    if isinstance(identity, Fact):
-        return ast.PropositionClause(None, _matcher(identity, handles))
-    return ast.ConceptClause(None, _concept(identity))
+def _element(identity: Identity, change: Change | None = None) -> statements.Element[Identity]:
+    """An element with the values that a change sets."""
+    attributes, metadata = ({} if change is None else json_map(_set(change, p)) for p in PARTS)
+    if isinstance(identity, ConceptName):
+        return statements.Concept(identity, *identity, attributes, metadata)
+    ends = (identity.subject, identity.predicate, identity.object)
+    return statements.Proposition(identity, *ends, attributes, metadata)
 
 
 # What must be taken away ----------------------------------------------------------------------
@@ -162,9 +117,12 @@ def _where(change: Change) -> ast.Block:
     identity = change.identity
     clause: ast.Clause
     if isinstance(identity, ConceptName):
-        clause = ast.ConceptClause(_TARGET, _concept(identity))
-    elif identity.height < DEEPEST_SHOWN:
-        clause = ast.PropositionClause(_TARGET, _matcher(identity, {}))
+        clause = ast.ConceptClause(_TARGET, statements.concept_matcher(*identity))
+    elif identity.height < statements.MOST_NESTED:
+        link = statements.Proposition(
+            identity, identity.subject, identity.predicate, identity.object
+        )
+        clause = ast.PropositionClause(_TARGET, statements.proposition_matcher(link, _element))
     else:
         assert change.before is not None
         id = ast.PropositionId(ast.Scalar(change.before.id))

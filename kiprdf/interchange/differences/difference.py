@@ -207,7 +207,7 @@ class Difference:
         ``deletions``, and what cannot be written at all. Empty when nothing differs.
         """
         upsert = change_statements.upsert(self.changes)
-        sections = [] if upsert is None else [to_text(upsert)]
+        sections = [to_text(upsert)] if upsert.blocks else []
         deletions = self.deletions()
         if deletions:
             sections.append(_commented("\n\n".join([_GONE, *deletions])))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from kiprdf.budget import paced
 from kiprdf.interchange.importing.foreign import Skipped
+from kiprdf.kml import statements
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
-from kiprdf.language.parameters import from_json
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 
@@ -101,57 +100,19 @@ class Plan:
 def to_upsert(plan: Plan) -> ast.Upsert:
     """The plan as one UPSERT block: definitions, concepts, propositions, in this order.
 
-    It runs as any other UPSERT: checked, protected, one transaction. What others of the plan
-    refer to has a handle, everything else is named by its id. Without anything to write it has
-    no block.
+    It runs as any other UPSERT: checked, protected, one transaction. Without anything to write it
+    has no block.
     """
-    concepts = [c for c in (*plan.definitions, *plan.concepts) if plan.update or c.is_new]
-    links = [link for link in plan.propositions if plan.update or link.is_new]
-    if not concepts and not links:
-        return ast.Upsert(())
-    handles = _handles(concepts, links)
-    items: list[ast.ConceptBlock | ast.PropositionBlock] = []
-    items.extend(_concept_block(concept, handles) for concept in paced(concepts))
-    items.extend(_proposition_block(link, handles) for link in paced(links))
-    return ast.Upsert((ast.UpsertBlock(tuple(items), _map(plan.metadata)),))
-
-
-def _handles(
-    concepts: list[PlannedConcept], links: list[PlannedProposition]
-) -> dict[str, ast.Variable]:
-    ends = {end for link in links for end in (link.subject, link.object)}
-    ids = [id for id in (*(c.id for c in concepts), *(link.id for link in links)) if id in ends]
-    return {id: ast.Variable(f"{id[0].lower()}{number}") for number, id in enumerate(ids, 1)}
-
-
-def _concept_block(
-    concept: PlannedConcept, handles: Mapping[str, ast.Variable]
-) -> ast.ConceptBlock:
-    matcher = ast.ConceptMatcher(type=ast.Scalar(concept.type), name=ast.Scalar(concept.name))
-    handle = handles.get(concept.id)
-    return ast.ConceptBlock(handle, matcher, _map(concept.attributes), None, _map(concept.metadata))
-
-
-def _proposition_block(
-    link: PlannedProposition, handles: Mapping[str, ast.Variable]
-) -> ast.PropositionBlock:
-    predicate = ast.Predicates((ast.PredicateName(link.predicate),))
-    ends = (_endpoint(link.subject, handles), _endpoint(link.object, handles))
-    matcher = ast.PropositionMatcher(ends[0], predicate, ends[1])
-    handle = handles.get(link.id)
-    return ast.PropositionBlock(handle, matcher, _map(link.attributes), _map(link.metadata))
-
-
-def _endpoint(id: str, handles: Mapping[str, ast.Variable]) -> ast.Endpoint:
-    """A handle for what the plan holds, an id for what is in the nexus."""
-    if id in handles:
-        return handles[id]
-    if id.startswith("P:"):
-        return ast.PropositionClause(None, ast.PropositionId(ast.Scalar(id)))
-    return ast.ConceptClause(None, ast.ConceptMatcher(id=ast.Scalar(id)))
-
-
-def _map(values: JsonMap) -> ast.Object | None:
-    """Values by key, in alphabetical order; None for an empty map."""
-    entries = tuple(ast.Entry(key, from_json(values[key])) for key in sorted(values))
-    return ast.Object(entries) if entries else None
+    elements: list[statements.Element[str]] = [
+        *(
+            statements.Concept(c.id, c.type, c.name, c.attributes, c.metadata)
+            for c in (*plan.definitions, *plan.concepts)
+            if plan.update or c.is_new
+        ),
+        *(
+            statements.Proposition(p.id, p.subject, p.predicate, p.object, p.attributes, p.metadata)
+            for p in plan.propositions
+            if plan.update or p.is_new
+        ),
+    ]
+    return statements.upsert(elements, lambda id: id, plan.metadata)
