@@ -1,11 +1,12 @@
-"""The command line, thin, over the nexus.
+"""The command line: a thin layer over ``kiprdf.nexus``.
 
-root (``kiprdf`` itself); the commands: commands, snapshots, linked, care; options, inputs,
-answers, reports, tables, shell, demo, output, progress, failures.
+``root`` (the program itself) and the commands in ``commands``, ``snapshots``, ``imports``,
+``linked`` and ``maintenance``; shared options (``options``), arguments and files (``inputs``),
+answers (``answers``, ``tables``, ``output``), errors (``failures``), ``shell`` and ``demo``.
 """
 
-# In the order in which --help lists the commands.
-from kiprdf.cli import commands, snapshots, linked, care  # isort: skip
+# Imported in the order in which --help lists the commands.
+from kiprdf.cli import commands, snapshots, imports, linked, maintenance  # isort: skip
 from kiprdf.cli.root import app, main
 
-__all__ = ["app", "care", "commands", "linked", "main", "snapshots"]
+__all__ = ["app", "commands", "imports", "linked", "main", "maintenance", "snapshots"]

@@ -1,4 +1,4 @@
-"""Runs commands on a nexus and prints what they answer; for ``run``, ``explain`` and the shell."""
+"""Runs KIP commands and prints their answers; used by ``run``, ``explain`` and the shell."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import kiprdf
 from kiprdf.cli import output, tables
 from kiprdf.errors import KipError
 from kiprdf.language import ast, bind
-from kiprdf.nexus import Nexus
+from kiprdf.nexus import Answer, Nexus
+from kiprdf.protocol import Response
 from kiprdf.search.embedders import INSTALL
 from kiprdf.semantics.places import search_mode
 from kiprdf.source import NOWHERE, Span
 
-_KINDS = ("concept", "proposition")
 _FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")
 
 
 def show_answer(
-    nexus: Nexus, parsed: ast.Command, text: str, given: dict[str, Any], dry_run: bool = False
+    nexus: Nexus, parsed: ast.Command, text: str, parameters: dict[str, Any], dry_run: bool = False
 ) -> None:
-    """Run a command and print what a person wants to see of the answer."""
+    """Run a command and print its answer for people."""
     if isinstance(parsed, ast.Find):
-        tables.show_rows(nexus.find(text, **given))
+        tables.show_rows(nexus.find(text, **parameters))
         return
-    answer = nexus.answer(text, given, dry_run=dry_run)
-    note_degraded(nexus, parsed, given)
+    answer = _answer(nexus, parsed, text, parameters, dry_run)
     if isinstance(parsed, ast.Export):
         output.write_exactly(answer.result["capsule"])
-        counts = (output.counted(answer.result[f"{kind}s"], kind) for kind in _KINDS)
+        kinds = ("concept", "proposition")
+        counts = (output.counted(answer.result[f"{kind}s"], kind) for kind in kinds)
         output.note(f"{', '.join(counts)}.")
     else:
         tables.show_result(answer.result)
@@ -38,55 +38,57 @@ def show_answer(
         output.note("Dry run: everything was checked, nothing was written.")
 
 
-def show_response(nexus: Nexus, text: str, given: dict[str, Any], dry_run: bool = False) -> None:
-    """Run a command and print the KIP response; an error is raised."""
-    answer = nexus.answer(text, given, dry_run=dry_run)
-    note_degraded(nexus, kiprdf.parse(text), given)
-    cursor = {} if answer.next_cursor is None else {"next_cursor": answer.next_cursor}
-    output.show_json({"result": answer.result, **cursor})
+def show_response(
+    nexus: Nexus, parsed: ast.Command, text: str, parameters: dict[str, Any], dry_run: bool = False
+) -> None:
+    """Run a command and print the KIP response as JSON; an error is raised."""
+    answer = _answer(nexus, parsed, text, parameters, dry_run)
+    output.show_json(Response(result=answer.result, next_cursor=answer.next_cursor).to_json())
 
 
-def exported(nexus: Nexus, select: str | None, given: dict[str, Any]) -> tuple[str, str | None]:
-    """The capsule of everything, or of a selection with the cursor of its next page."""
+def _answer(
+    nexus: Nexus, parsed: ast.Command, text: str, parameters: dict[str, Any], dry_run: bool
+) -> Answer:
+    """Run a command; print a note if a SEARCH could not use the requested mode."""
+    answer = nexus.answer(text, parameters, dry_run=dry_run)
+    if isinstance(parsed, ast.Search):
+        mode = search_mode(bind(parsed, parameters).mode)
+        if mode not in nexus.search_modes:
+            output.note(f"This search was by keywords only; MODE {mode} needs: {INSTALL}")
+    return answer
+
+
+def exported(
+    nexus: Nexus, select: str | None, parameters: dict[str, Any]
+) -> tuple[str, str | None]:
+    """The capsule of the whole nexus, or of a selection, and the cursor of the next page."""
     if select is None:
         return nexus.export(), None
     if not isinstance(kiprdf.parse(select), ast.Export):
-        message = "Only an EXPORT selects what is written."
-        raise KipError("KIP_1001", message, "Begin with EXPORT.", _first_word(select), select)
-    answer = nexus.answer(select, given)
+        raise _refusal(select, "--select takes an EXPORT command.", "Begin with EXPORT.")
+    answer = nexus.answer(select, parameters)
     return answer.result["capsule"], answer.next_cursor
 
 
-def note_degraded(nexus: Nexus, parsed: ast.Command, given: dict[str, Any]) -> None:
-    """Say so when a SEARCH looked for words only, because its mode cannot be served."""
-    if not isinstance(parsed, ast.Search):
-        return
-    bound = bind(parsed, given)
-    assert isinstance(bound, ast.Search)
-    mode = search_mode(bound.mode)
-    if mode not in nexus.search_modes:
-        output.note(f"This looked for words only; MODE {mode} needs: {INSTALL}")
-
-
-def show_plan(nexus: Nexus, text: str, given: dict[str, Any]) -> None:
-    """Print the SPARQL that a FIND becomes."""
+def show_sparql(nexus: Nexus, text: str, parameters: dict[str, Any]) -> None:
+    """Print the SPARQL query that a FIND is translated to."""
     refuse_other_than_find(text)
-    output.show_code(nexus.explain(text, **given), "sparql")
+    output.show_code(nexus.explain(text, **parameters), "sparql")
 
 
 def refuse_other_than_find(text: str) -> None:
-    """Point at the first word of a command that is no FIND."""
+    """Raise KIP_1001 for a command that is not a FIND."""
     if not isinstance(kiprdf.parse(text), ast.Find):
-        message = "Only a FIND becomes SPARQL that can be shown."
-        raise KipError("KIP_1001", message, "Begin with FIND.", _first_word(text), text)
+        raise _refusal(text, "Only FIND is translated to SPARQL.", "Begin with FIND.")
 
 
 def refuse_write(text: str) -> None:
-    """Point at the first word of a command that writes."""
-    message = "--readonly runs no command that writes."
-    raise KipError("KIP_1001", message, "Leave --readonly out.", _first_word(text), text)
+    """Raise KIP_1001 for a command that writes."""
+    raise _refusal(text, "--readonly refuses commands that write.", "Remove --readonly.")
 
 
-def _first_word(text: str) -> Span:
+def _refusal(text: str, message: str, hint: str) -> KipError:
+    """An error that points at the first word of a command."""
     match = _FIRST_WORD.match(text)
-    return Span(match.start(1), match.end(1)) if match else NOWHERE
+    span = Span(match.start(1), match.end(1)) if match else NOWHERE
+    return KipError("KIP_1001", message, hint, span, text)

@@ -1,4 +1,4 @@
-"""The commands that ask and tell: what they are called, what they take, what their help says."""
+"""The commands that run KIP: demo, run, shell, load, explain, info."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import kiprdf
-from kiprdf.cli import answers, inputs, output, progress, tables
+from kiprdf.cli import answers, inputs, output, tables
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
@@ -32,10 +32,10 @@ from kiprdf.protocol import error_object
 @app.command()
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Where the snapshot is written.")
+        Path, typer.Option("--out", "-o", metavar="FILE", help="File for the snapshot.")
     ] = Path("medical.ttl"),
 ) -> None:
-    """Show what it does: a capsule in, questions, answers, a Turtle snapshot out.
+    """Load an example capsule in memory, run some queries, and write a Turtle snapshot.
 
     \b
     Examples:
@@ -69,10 +69,10 @@ def run(
     memory: MemoryOption = False,
     base_iri: BaseOption = None,
 ) -> None:
-    """Run one KIP command, from the argument, a file or standard input.
+    """Run one KIP command from the argument, a file or standard input.
 
-    A command that only reads works beside a program that writes to the nexus.
-    An UPSERT makes the nexus if there is none.
+    A command that only reads can run while another program writes to the nexus.
+    UPSERT creates the nexus if it does not exist.
 
     \b
     Examples:
@@ -82,50 +82,43 @@ def run(
       echo 'DESCRIBE PRIMER' | kiprdf run --format json
     """
     text = inputs.command_text(command, file)
-    given = inputs.parameters(param or (), params_file)
+    parameters = inputs.parameters(param or (), params_file)
     if timeout is not None and not timeout > 0:
-        raise typer.BadParameter("--timeout takes seconds above 0.")
+        raise typer.BadParameter("--timeout must be greater than 0.")
     limits = {} if timeout is None else {"timeout_s": timeout}
     try:
         parsed = kiprdf.parse(text)
         writes = isinstance(parsed, ast.Manipulation)
         if writes and readonly:
             answers.refuse_write(text)
-        with (
-            _opened(nexus, writes, dry_run, memory, base_iri) as opened,
-            opened.limited(**limits),
-        ):
+        opened: AbstractContextManager[Nexus]
+        if memory:
+            opened = inputs.open_in_memory(base_iri)
+        elif writes and not (dry_run and inputs.is_absent(nexus)):
+            opened = inputs.open_for_command(nexus, base_iri)
+        else:
+            opened = inputs.open_to_read(nexus, base_iri)
+        with opened as target, target.limited(**limits):
             if format is Format.JSON:
-                answers.show_response(opened, text, given, dry_run)
+                answers.show_response(target, parsed, text, parameters, dry_run)
             else:
-                answers.show_answer(opened, parsed, text, given, dry_run)
+                answers.show_answer(target, parsed, text, parameters, dry_run)
     except KipError as error:
         if format is Format.JSON:
             output.show_json({"error": error_object(error).model_dump()})
         raise
 
 
-def _opened(
-    folder: Path, writes: bool, dry_run: bool, memory: bool, base_iri: str | None
-) -> AbstractContextManager[Nexus]:
-    """The nexus that a command runs on; only one that writes may make it."""
-    if memory:
-        return inputs.open_in_memory(base_iri)
-    if writes and not (dry_run and inputs.is_absent(folder)):
-        return inputs.open_for_command(folder, base_iri)
-    return inputs.open_to_read(folder, base_iri)
-
-
 @app.command()
 def shell(
     nexus: NexusOption = DEFAULT_NEXUS,
     readonly: Annotated[
-        bool, typer.Option("--readonly", help="Only read; works beside a program that writes.")
+        bool, typer.Option("--readonly", help="Only read, also while another program writes.")
     ] = False,
     memory: MemoryOption = False,
     base_iri: BaseOption = None,
 ) -> None:
-    """Ask and tell, command by command, with history; .help shows how.
+    """Start an interactive shell with history; .help lists its commands.
 
     \b
     Examples:
@@ -149,7 +142,7 @@ def shell(
 def load(
     capsules: Annotated[
         list[str],
-        typer.Argument(metavar="CAPSULE...", help="Files, or the name of an example: medical."),
+        typer.Argument(metavar="CAPSULE...", help="Files, or the bundled example: medical."),
     ],
     nexus: NexusOption = DEFAULT_NEXUS,
     base_iri: BaseOption = None,
@@ -164,22 +157,22 @@ def load(
     texts = [(name, inputs.capsule_text(name)) for name in capsules]
     for name, text in texts:
         if "{" not in text:
-            raise Failure(f"{name} holds no UPSERT block.")
+            raise Failure(f"{name} contains no UPSERT block.")
     total = sum(len(text) for _, text in texts) if len(texts) > 1 else None
     with inputs.open_for_command(nexus, base_iri) as opened:
-        loaded: list[str] = []
+        lines: list[str] = []
         try:
-            with progress.bar(total) as advance:
+            with output.progress_bar(total) as advance:
                 for name, text in texts:
                     advance(0, name)
-                    loaded.append(f"{name}: {inputs.apply(opened, text)}")
+                    lines.append(f"{name}: {inputs.apply(opened, text)}")
                     advance(len(text))
         finally:
-            # Printed when the bar is gone, since both may stand on one terminal.
-            for line in loaded:
+            # Printed after the bar has disappeared: both may use the same terminal.
+            for line in lines:
                 output.show_text(line)
-            if len(loaded) < len(texts):
-                output.note(f"{texts[len(loaded)][0]} was not loaded:")
+            if len(lines) < len(texts):
+                output.note(f"{texts[len(lines)][0]} was not loaded:")
 
 
 @app.command()
@@ -194,7 +187,7 @@ def explain(
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
 ) -> None:
-    """Show the SPARQL that a FIND becomes.
+    """Show the SPARQL query that a FIND is translated to.
 
     \b
     Examples:
@@ -202,15 +195,15 @@ def explain(
       kiprdf explain --file question.kip --param name=Aspirin
     """
     text = inputs.command_text(command, file)
-    given = inputs.parameters(param or (), params_file)
+    parameters = inputs.parameters(param or (), params_file)
     answers.refuse_other_than_find(text)
     with inputs.open_to_read(nexus) as opened:
-        answers.show_plan(opened, text, given)
+        answers.show_sparql(opened, text, parameters)
 
 
 @app.command()
 def info(nexus: NexusOption = DEFAULT_NEXUS, format: FormatOption = Format.TABLE) -> None:
-    """Tell the base, the size and the state of a nexus.
+    """Show the base IRI, size and state of a nexus.
 
     \b
     Examples:
@@ -218,10 +211,10 @@ def info(nexus: NexusOption = DEFAULT_NEXUS, format: FormatOption = Format.TABLE
       kiprdf info --nexus brain --format json
     """
     with inputs.open_to_read(nexus) as opened:
-        found = opened.info()
-    # This look at the nexus is read-only; the nexus itself is not.
-    del found["read_only"]
+        facts = opened.info()
+    # This command opens the nexus read-only; the nexus itself is not.
+    del facts["read_only"]
     if format is Format.JSON:
-        output.show_json(found)
+        output.show_json(facts)
     else:
-        tables.show_result(found)
+        tables.show_result(facts)

@@ -1,4 +1,4 @@
-"""The demonstration: example knowledge goes in, questions are answered, Turtle comes out."""
+"""The demo: load example knowledge, run queries, write a Turtle snapshot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN_LINES = 25
 
 QUESTIONS = (
     (
-        "What helps against a headache and is no NSAID?  NOT takes answers away.",
+        "What treats a headache and is not an NSAID?  NOT removes matches.",
         """\
 FIND(?drug.name, ?drug.attributes.risk_level)
 WHERE {
@@ -26,7 +26,7 @@ WHERE {
 ORDER BY ?drug.attributes.risk_level ASC""",
     ),
     (
-        "What must not be combined with them, if anything?  OPTIONAL leaves null.",
+        "What do these drugs interact with?  OPTIONAL gives null if nothing matches.",
         """\
 FIND(?drug.name, ?other.name)
 WHERE {
@@ -36,31 +36,31 @@ WHERE {
 ORDER BY ?drug.name ASC""",
     ),
     (
-        "How many drugs stand below each class, over any number of hops?",
+        "How many drugs does each class contain, over any number of hops?",
         """\
 FIND(?class.name, COUNT(DISTINCT ?drug))
 WHERE {
-  (?drug, "is_class_of", ?own)
-  (?own, "is_subclass_of"{0,}, ?class)
+  (?drug, "is_class_of", ?direct)
+  (?direct, "is_subclass_of"{0,}, ?class)
 }
 ORDER BY COUNT(DISTINCT ?drug) DESC
 LIMIT 6""",
     ),
     (
-        "Who stated which fact?  A link may point at a link.",
+        "Who stated which fact?  A proposition can refer to a proposition.",
         """\
-FIND(?who.name, ?fact, ?said.metadata.confidence)
+FIND(?who.name, ?fact, ?statement.metadata.confidence)
 WHERE {
   ?fact (?drug, "treats", ?symptom)
-  ?said (?who, "stated", ?fact)
+  ?statement (?who, "stated", ?fact)
 }""",
     ),
 )
 
 _NEXT = """\
 What to try next:
-  kiprdf load medical        the same knowledge into the folder ./nexus, to stay
-  kiprdf shell               ask it yourself; .help shows how
+  kiprdf load medical        load the same knowledge into the folder ./nexus
+  kiprdf shell               run your own commands; .help lists the shell's commands
   kiprdf run 'SEARCH CONCEPT "aspirin"'
   kiprdf run 'DESCRIBE PRIMER'
   kiprdf explain 'FIND(?d.name) WHERE { ?d {type: "Drug"} }'
@@ -68,34 +68,34 @@ What to try next:
 
 
 def run_demo(target: Path) -> None:
-    """Show everything, then write the snapshot."""
-    _refuse_foreign(target)
+    """Run the demo and write the snapshot to a file."""
+    _refuse_other_file(target)
     with Nexus.memory() as nexus:
-        _tell("1. A knowledge capsule goes in")
+        _heading("1. Load a knowledge capsule")
         added = inputs.apply(nexus, resources.example_capsule("medical").text)
         output.show_text(
             f"The bundled capsule medical.kip, a small pharmacy, into a new nexus in memory:\n"
-            f"{added}. An illustration, no medical advice.\n"
+            f"{added}. This is an illustration, not medical advice.\n"
         )
-        _tell("2. Questions in KIP")
+        _heading("2. Query it with KIP")
         for question, command in QUESTIONS:
-            _ask(nexus, question, command)
-        _tell("3. Everything comes out as Turtle")
+            _show_question(nexus, question, command)
+        _heading("3. Export everything as Turtle")
         with writing(target):
             text = nexus.snapshot(target)
     lines = text.splitlines()
-    output.show_text(f"Wrote {target.resolve()}, {len(lines)} lines. It begins:\n")
+    output.show_text(f"Wrote {target.resolve()}, {len(lines)} lines. The first lines:\n")
     output.show_code("\n".join(lines[:SHOWN_LINES]), "turtle", crop=True)
     output.show_text("…\n")
     output.show_text(_NEXT)
 
 
-def _tell(heading: str) -> None:
-    output.show_text(Text(f"{heading}\n", "bold"))
+def _heading(text: str) -> None:
+    output.show_text(Text(f"{text}\n", "bold"))
 
 
-def _ask(nexus: Nexus, question: str, command: str) -> None:
-    """Show a question in words, in KIP, and its answer."""
+def _show_question(nexus: Nexus, question: str, command: str) -> None:
+    """Print a question in English and in KIP, and its answer."""
     output.show_text(f"// {question}")
     output.show_text(output.KipHighlighter()(Text(command)))
     rows = nexus.find(command)
@@ -103,10 +103,10 @@ def _ask(nexus: Nexus, question: str, command: str) -> None:
     output.show_text("")
 
 
-def _refuse_foreign(target: Path) -> None:
-    """Keep a file that no snapshot is; an earlier snapshot may be written over."""
+def _refuse_other_file(target: Path) -> None:
+    """Overwrite an earlier snapshot, but no other file."""
     if target.is_file():
         with target.open("rb") as file:
             beginning = file.read(200).decode("utf-8", "replace")
         if beginning and formats.base_of(beginning, "turtle") is None:
-            raise Failure(f"{target} exists and is no snapshot; name another file with --out.")
+            raise Failure(f"{target} exists and is not a snapshot; choose another file with --out.")

@@ -1,4 +1,4 @@
-"""What goes wrong becomes lines on standard error and an exit status, never a traceback."""
+"""Errors become lines on standard error and an exit status, never a traceback."""
 
 from __future__ import annotations
 
@@ -21,69 +21,69 @@ _log = logging.getLogger(__name__)
 
 
 class Failure(Exception):
-    """Something outside KIP stands in the way; the message is one sentence."""
+    """A failure outside KIP, such as a missing file; the message is one sentence."""
 
 
 class Commands(TyperGroup):
-    """The commands; whatever they raise is reported."""
+    """The command group; it reports whatever a command raises."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the chosen command, and write everything out while errors can still be told."""
+        """Run the chosen command, and flush its output while errors can still be reported."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader, such as `head`, has seen enough: nothing to tell anybody.
+            # The reader, such as `head`, has closed the pipe: not an error.
             _discard_output()
             raise typer.Exit(1) from None
-        except (KipError, StoreError, Failure, OSError) as fault:
-            report(fault)
+        except (KipError, StoreError, Failure, OSError) as error:
+            report(error)
             raise typer.Exit(_status(ctx)) from None
         except (typer.Exit, typer.Abort):
             raise
-        except RuntimeError as fault:
-            # What the engine raises when it finds its files damaged.
+        except RuntimeError as error:
+            # The engine raises this when its files are damaged.
             _log.exception("kiprdf failed")
-            report(Failure(f"The engine failed: {fault}"))
+            report(Failure(f"The engine failed: {error}"))
             raise typer.Exit(_status(ctx)) from None
         return result
 
 
 def _status(ctx: Any) -> int:
-    """The exit status of a failed command; ``diff`` says by 1 that something differs."""
+    """The exit status of a failed command; 1 means "there are differences" for ``diff``."""
     return 2 if ctx.invoked_subcommand == "diff" else 1
 
 
-def report(fault: KipError | StoreError | Failure | OSError) -> None:
-    """Tell what went wrong on standard error, below what was printed so far."""
+def report(error: KipError | StoreError | Failure | OSError) -> None:
+    """Print an error on standard error, after everything printed so far."""
     try:
         sys.stdout.flush()
     except OSError:
         _discard_output()
-    if isinstance(fault, KipError):
-        output.error_lines(f"{fault.code} {fault.located_message}", fault.excerpt, fault.hint)
+    if isinstance(error, KipError):
+        output.error_lines(f"{error.code} {error.located_message}", error.excerpt, error.hint)
     else:
-        output.error_lines(f"kiprdf: {_sentence(fault)}")
+        output.error_lines(f"kiprdf: {_sentence(error)}")
 
 
-def _sentence(fault: StoreError | Failure | OSError) -> str:
-    if not isinstance(fault, OSError):
-        return str(fault)
-    reason = fault.strerror or str(fault)
-    return f"{fault.filename}: {reason}." if fault.filename else f"{reason}."
+def _sentence(error: StoreError | Failure | OSError) -> str:
+    if not isinstance(error, OSError):
+        return str(error)
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}." if error.filename else f"{reason}."
 
 
 def _discard_output() -> None:
-    """Let the interpreter's last flush go nowhere, since standard output is broken."""
+    """Redirect standard output, which is broken, so that the interpreter can flush it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says about a file that cannot be written into one sentence."""
+    """Report an ``OSError`` as one sentence about the file that cannot be written."""
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         yield
-    except OSError as fault:
-        raise Failure(f"{path} cannot be written: {fault.strerror or fault}.") from None
+    except OSError as error:
+        raise Failure(f"{path} cannot be written: {error.strerror or error}.") from None

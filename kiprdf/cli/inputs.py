@@ -1,4 +1,4 @@
-"""What the commands read: nexus folders, texts from files or standard input, parameters."""
+"""What the commands read: nexus folders, files, standard input, parameters."""
 
 from __future__ import annotations
 
@@ -26,70 +26,112 @@ from kiprdf.search import embedders
 STDIN = Path("-")
 
 
+# Nexuses --------------------------------------------------------------------------------------
+
+
 def open_to_read(folder: Path, base_iri: str | None = None) -> Nexus:
-    """Open a nexus beside whoever writes to it."""
+    """Open a nexus read-only, also while another program writes to it."""
     if is_absent(folder):
         raise Failure(
-            f"There is no nexus in {folder}; kiprdf load, run, import, restore or shell make one, "
-            "and --nexus or KIPRDF_NEXUS name another folder."
+            f"There is no nexus in {folder}; create one with kiprdf load, run, import, restore or "
+            "shell, or name another folder with --nexus or KIPRDF_NEXUS."
         )
     return Nexus.open(folder, base_iri, read_only=True, embedder=embedder())
 
 
 def open_to_write(folder: Path, base_iri: str | None = None) -> Nexus:
-    """Open a nexus, made when the folder is absent or empty."""
+    """Open a nexus; create it if the folder does not exist or is empty."""
     return Nexus.open(folder, base_iri, embedder=embedder())
 
 
 def open_in_memory(base_iri: str | None = None) -> Nexus:
-    """A new nexus that is gone with the process."""
+    """A new nexus in memory."""
     return Nexus.memory(base_iri, embedder=embedder())
 
 
 def embedder() -> Embedder | None:
-    """The embedder of the extra ``semantic`` if it is installed; it loads when it is used."""
+    """The embedder of the extra ``semantic``, if installed; its model is loaded on first use."""
     return embedders.wordllama() if embedders.is_installed() else None
 
 
 @contextmanager
 def open_for_command(folder: Path, base_iri: str | None = None) -> Iterator[Nexus]:
-    """Open a nexus for one command; made for a command that then fails, it is taken away again."""
-    existed, made = folder.exists(), is_absent(folder)
+    """Open a nexus for one command; if the command fails, a nexus created for it is deleted."""
+    existed, is_new = folder.exists(), is_absent(folder)
     nexus = open_to_write(folder, base_iri)
-    at_first = nexus.info()["commit"]
-    kept = True
+    first_commit = nexus.info()["commit"]
+    keep = True
     try:
         with nexus:
             try:
                 yield nexus
             except BaseException:
-                kept = not made or nexus.info()["commit"] != at_first
+                keep = not is_new or nexus.info()["commit"] != first_commit
                 raise
     finally:
-        if not kept:
+        if not keep:
             shutil.rmtree(folder, ignore_errors=True)
             if existed:
                 folder.mkdir()
 
 
 def is_absent(folder: Path) -> bool:
-    """Whether a nexus would be made in the folder."""
+    """Whether opening the folder would create a nexus."""
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def mapping_of(names: Sequence[str] | None) -> Mapping | None:
-    """The mapping that packs and files make together."""
+    """Packs and files combined into one mapping."""
     return linked_data.mapping_of(names or None)
 
 
-def refuse_absent(path: Path) -> None:
-    """Notice a file that is not there before the files in front of it are worked on."""
+class Snapshot(NamedTuple):
+    """The content of a snapshot file, its format, and the base IRI it declares, if any."""
+
+    content: bytes
+    format: formats.Format
+    base: str | None
+
+
+def snapshot_of(path: Path, format: RdfFormat | None = None) -> Snapshot:
+    """Read a snapshot in the given format, else by the suffix, else as Turtle."""
+    content = read_bytes(path)
+    chosen: formats.Format = format.value if format else formats.format_of(path) or "turtle"
+    return Snapshot(content, chosen, formats.base_of(decoded(content, chosen), chosen))
+
+
+def restored(path: Path) -> Nexus:
+    """Restore a snapshot into a nexus in memory."""
+    with naming(path):
+        snapshot = snapshot_of(path)
+        if snapshot.base is None:
+            raise Failure(f"{path} is not a snapshot: it declares no base IRI.")
+        nexus = Nexus.memory(snapshot.base, genesis=False)
+        nexus.restore(io.BytesIO(snapshot.content), format=snapshot.format)
+    return nexus
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the file name in front of an error message, for commands with several files."""
+    try:
+        yield
+    except KipError as error:
+        error.message = f"{path}: {error.message}"
+        raise
+
+
+# Files and standard input ---------------------------------------------------------------------
+
+
+def require_file(path: Path) -> None:
+    """Raise ``Failure`` for a missing file, before any of several files is processed."""
     if path != STDIN and not path.is_file():
         raise Failure(f"There is no file {path}.")
 
 
 def read_bytes(path: Path) -> bytes:
-    """What a file holds, or standard input for ``-``."""
+    """The content of a file, or of standard input for ``-``."""
     try:
         return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except IsADirectoryError:
@@ -97,18 +139,18 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, or of standard input for ``-``; a byte order mark is dropped."""
+    """The UTF-8 text of a file, or of standard input for ``-``, without a byte order mark."""
     name = "Standard input" if path == STDIN else str(path)
     content = read_bytes(path)
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
-        line = content.count(b"\n", 0, fault.start) + 1
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
         raise Failure(f"{name} is not UTF-8 text: see line {line}.") from None
 
 
 def command_text(command: str | None, file: Path | None) -> str:
-    """The KIP command, from the argument, a file or standard input."""
+    """A KIP command from the argument, a file or standard input."""
     if command is not None and file is not None:
         raise typer.BadParameter("Give either a command or --file, not both.")
     if file is not None:
@@ -132,9 +174,9 @@ def capsule_text(name: str) -> str:
 
 
 def apply(nexus: Nexus, capsule: str) -> str:
-    """Apply a capsule, and say what it added.
+    """Apply a capsule and return a summary of what it added.
 
-    The receipt names what the capsule says, known or new, and not the links of SET PROPOSITIONS.
+    Counted in the nexus: the receipt also names existing elements, and no SET PROPOSITIONS.
     """
     before = nexus.info()
     nexus.apply_capsule(capsule)
@@ -144,19 +186,22 @@ def apply(nexus: Nexus, capsule: str) -> str:
     return f"{concepts} concepts and {propositions} propositions added"
 
 
+# Parameters -----------------------------------------------------------------------------------
+
+
 def parameters(pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
-    """The parameters of a command: those of the file, overridden by single pairs."""
-    found = {} if file is None else _parameters_file(file)
+    """The parameters of a command: those of the file, overridden by ``name=value`` pairs."""
+    values = {} if file is None else _parameters_file(file)
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise typer.BadParameter(f"--param {pair}: write it as name=value.")
-        found[name.removeprefix(":")] = parameter_value(value)
-    return found
+        values[name.removeprefix(":")] = parameter_value(value)
+    return values
 
 
 def parameter_value(text: str) -> Any:
-    """A value as JSON if it is some, else as the string that it is.
+    """A value as JSON if it is valid JSON, otherwise as a string.
 
     >>> parameter_value("5"), parameter_value('["a"]'), parameter_value("Aspirin")
     (5, ['a'], 'Aspirin')
@@ -168,51 +213,15 @@ def parameter_value(text: str) -> Any:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    """NaN and Infinity are no JSON, though Python reads them."""
+    """Refuse NaN and Infinity, which Python accepts but JSON does not have."""
     raise ValueError(name)
 
 
 def _parameters_file(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(read_text(path), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as fault:
-        raise Failure(f"{path} is not JSON: {fault}.") from None
-    if not isinstance(found, dict):
-        raise Failure(f"{path} does not hold a JSON object of parameters.")
-    return found
-
-
-class Snapshot(NamedTuple):
-    """A snapshot as it was found, and the base that it names, if it does."""
-
-    content: bytes
-    format: formats.Format
-    base: str | None
-
-
-def snapshot_of(path: Path, format: RdfFormat | None = None) -> Snapshot:
-    """A snapshot in the format that is given, or that the suffix tells, or in Turtle."""
-    content = read_bytes(path)
-    chosen: formats.Format = format.value if format else formats.format_of(path) or "turtle"
-    return Snapshot(content, chosen, formats.base_of(decoded(content, chosen), chosen))
-
-
-def restored(path: Path) -> Nexus:
-    """What a snapshot holds, as a nexus in memory."""
-    with about(path):
-        found = snapshot_of(path)
-        if found.base is None:
-            raise Failure(f"{path} is no snapshot: it does not tell the base of its IRIs.")
-        nexus = Nexus.memory(found.base, genesis=False)
-        nexus.restore(io.BytesIO(found.content), format=found.format)
-    return nexus
-
-
-@contextmanager
-def about(path: Path) -> Iterator[None]:
-    """Let an error say which of several files it is about."""
-    try:
-        yield
-    except KipError as error:
-        error.message = f"{path}: {error.message}"
-        raise
+        values = json.loads(read_text(path), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise Failure(f"{path} is not JSON: {error}.") from None
+    if not isinstance(values, dict):
+        raise Failure(f"{path} does not contain a JSON object of parameters.")
+    return values

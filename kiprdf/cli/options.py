@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Format(StrEnum):
 
 
 class Profile(StrEnum):
-    """The two ways of writing links in Turtle."""
+    """How propositions are written in Turtle."""
 
     RDF11 = "rdf11"
     RDF12 = "rdf12"
 
 
 class RdfFormat(StrEnum):
-    """The formats of RDF."""
+    """The RDF formats."""
 
     TURTLE = "turtle"
     TRIG = "trig"
@@ -34,15 +34,17 @@ class RdfFormat(StrEnum):
     RDFXML = "rdfxml"
 
 
+DEFAULT_NEXUS = Path("nexus")
+
 NexusOption = Annotated[
     Path,
     typer.Option(
-        "--nexus", "-n", envvar="KIPRDF_NEXUS", metavar="FOLDER", help="The folder of the nexus."
+        "--nexus", "-n", envvar="KIPRDF_NEXUS", metavar="FOLDER", help="Folder of the nexus."
     ),
 ]
 BaseOption = Annotated[
     str | None,
-    typer.Option(metavar="IRI", help="The base of all IRIs; chosen once, when the nexus is made."),
+    typer.Option(metavar="IRI", help="Base of all IRIs; fixed when the nexus is created."),
 ]
 ParamOption = Annotated[
     list[str] | None,
@@ -50,25 +52,25 @@ ParamOption = Annotated[
         "--param",
         "-p",
         metavar="NAME=VALUE",
-        help="The value of a placeholder: JSON, or else a string. Can be repeated.",
+        help="Value of a placeholder: JSON, otherwise a string. Can be repeated.",
     ),
 ]
 ParamsFileOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A JSON object of parameters.")
+    Path | None, typer.Option(metavar="FILE", help="JSON file with an object of parameters.")
 ]
 TimeoutOption = Annotated[
-    float | None,
-    typer.Option(metavar="SECONDS", help="Give up after so long (KIP_4001); 30 seconds, else."),
+    float | None, typer.Option(metavar="SECONDS", help="Timeout in seconds (default 30).")
 ]
-FormatOption = Annotated[Format, typer.Option(help="A table for people, or the KIP response.")]
+FormatOption = Annotated[Format, typer.Option(help="A table, or the KIP response as JSON.")]
 MemoryOption = Annotated[
     bool, typer.Option("--memory", help="Use a new nexus in memory instead of a folder.")
 ]
 RdfFormatOption = Annotated[
-    RdfFormat | None, typer.Option(help="The format, where the suffix of the file does not tell.")
+    RdfFormat | None, typer.Option(help="RDF format, if the file suffix does not determine it.")
 ]
 ProfileOption = Annotated[
-    Profile, typer.Option(help="rdf11 loads everywhere; rdf12 writes links as reifiers.")
+    Profile,
+    typer.Option(help="rdf11 can be read by every tool; rdf12 writes propositions as reifiers."),
 ]
 MappingOption = Annotated[
     list[str] | None,
@@ -79,4 +81,6 @@ MappingOption = Annotated[
         help="A mapping: the name of a pack, such as schema-org, or a file. Can be repeated.",
     ),
 ]
-DEFAULT_NEXUS = Path("nexus")
+TargetArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Output file; standard output if omitted.")
+]

@@ -1,4 +1,4 @@
-"""What the commands print: results to standard output, everything else to standard error."""
+"""Printing: results on standard output; notes, errors and progress on standard error."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 from rich.cells import cell_len
@@ -16,7 +18,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 CODE_CHARACTERS = 100
-"""Cropped code is no wider than this."""
+"""The maximum width of cropped code."""
 _UNWRAPPED = 100_000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _THEME = Theme(
@@ -30,7 +32,7 @@ _THEME = Theme(
 
 
 class KipHighlighter(RegexHighlighter):
-    """Colours of a KIP command."""
+    """Highlights a KIP command."""
 
     base_style = "kip."
     highlights = (
@@ -40,11 +42,11 @@ class KipHighlighter(RegexHighlighter):
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console for one stream; what goes to a file or a pipe is not wrapped."""
-    made = Console(stderr=stderr, theme=_THEME, markup=False, highlight=False, emoji=False)
-    if not made.is_terminal and "COLUMNS" not in os.environ:
-        made.width = _UNWRAPPED
-    return made
+    """A console for one stream; output to a file or a pipe is not wrapped."""
+    screen = Console(stderr=stderr, theme=_THEME, markup=False, highlight=False, emoji=False)
+    if not screen.is_terminal and "COLUMNS" not in os.environ:
+        screen.width = _UNWRAPPED
+    return screen
 
 
 def show(renderable: RenderableType) -> None:
@@ -59,18 +61,18 @@ def show(renderable: RenderableType) -> None:
 
 
 def show_text(text: str | Text) -> None:
-    """Print a text as it is, long lines and all."""
+    """Print a string without wrapping its lines."""
     console().print(text, soft_wrap=True)
 
 
 def show_code(text: str, language: str, *, crop: bool = False) -> None:
-    """Print code, in colour on a terminal; ``crop`` cuts long lines."""
+    """Print code, highlighted on a terminal; ``crop`` cuts long lines."""
     screen = console()
     code = Text(text)
     if screen.is_terminal:
         from rich.syntax import Syntax
 
-        # The colours of the terminal's own palette suit dark and light backgrounds.
+        # The terminal's own palette suits dark and light backgrounds.
         code = Syntax(text, language, theme="ansi_dark").highlight(text)
         code.rstrip()
     if crop:
@@ -81,26 +83,26 @@ def show_code(text: str, language: str, *, crop: bool = False) -> None:
 
 
 def write_exactly(text: str) -> None:
-    """Print a text as it is, in UTF-8, so that it can be piped into a file or a command."""
+    """Print a string unchanged, in UTF-8, so that it can be piped into a file or a command."""
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     sys.stdout.write(text)
 
 
 def write_bytes(content: IO[bytes]) -> None:
-    """Print what a file holds as it is."""
+    """Print the content of an open file unchanged."""
     sys.stdout.flush()
     shutil.copyfileobj(content, sys.stdout.buffer)
     sys.stdout.buffer.flush()
 
 
 def note(text: str) -> None:
-    """Tell a person something that is no result."""
+    """Print a remark for people on standard error."""
     sys.stdout.flush()
     console(stderr=True).print(Text(printable(text), "dim"), soft_wrap=True)
 
 
 def error_lines(headline: str, excerpt: str | None = None, hint: str | None = None) -> None:
-    """Print an error: what, where, and what to do next."""
+    """Print an error: the message, the place, and what to do next."""
     screen = console(stderr=True)
     screen.print(Text(printable(headline), "bold red"), soft_wrap=True)
     if excerpt and not excerpt.startswith("\n"):
@@ -113,7 +115,7 @@ def error_lines(headline: str, excerpt: str | None = None, hint: str | None = No
 
 
 def _pointed(line: str, carets: str, width: int) -> tuple[str, str]:
-    """A line and its carets as a terminal shows them: cut where long, wide characters counted.
+    """A line and its carets for a terminal: cut if too long, aligned with wide characters.
 
     >>> print("\\n".join(_pointed('"阿司" foo', "     ^^^", 40)))
     "阿司" foo
@@ -125,13 +127,13 @@ def _pointed(line: str, carets: str, width: int) -> tuple[str, str]:
     last = first + room
     before = ("…" if first else "") + printable(line[first:start], keep="\t")
     part = printable(line[start : min(end, last)])
-    behind = printable(line[end:last]) + ("…" if last < len(line) else "")
+    after = printable(line[end:last]) + ("…" if last < len(line) else "")
     margin = "".join("\t" if c == "\t" else " " * cell_len(c) for c in before)
-    return before + part + behind, margin + "^" * max(1, cell_len(part))
+    return before + part + after, margin + "^" * max(1, cell_len(part))
 
 
 def printable(text: str, keep: str = "") -> str:
-    """A text without control characters, which could steer the terminal.
+    """The string with control characters escaped: they could control the terminal.
 
     >>> print(printable("two\\nlines"))
     two\\nlines
@@ -158,6 +160,52 @@ def counted(number: int, thing: str) -> str:
 
 
 def note_cursor(cursor: str | None) -> None:
-    """Tell how to go on when there is more."""
+    """Print how to get the next page, if there is one."""
     if cursor is not None:
-        note(f'There is more: repeat the command with CURSOR "{cursor}" behind LIMIT.')
+        note(f'There are more results: repeat the command with CURSOR "{cursor}" after LIMIT.')
+
+
+# Progress -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def progress_bar(total: float | None = None) -> Iterator[Any]:
+    """A progress bar, shown on a terminal only; yields ``advance(amount, description)``."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    screen = console(stderr=True)
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    with progress:
+        task = progress.add_task("", total=total)
+
+        def advance(amount: float, description: str | None = None) -> None:
+            progress.update(
+                task, advance=amount, description=description and printable(description)
+            )
+
+        yield advance
+
+
+@contextmanager
+def triple_counter(description: str) -> Iterator[Callable[[int], None]]:
+    """A progress bar that counts triples whose total is unknown; yields ``advance(number)``."""
+    total = 0
+
+    def advance(number: int) -> None:
+        nonlocal total
+        total += number
+        update(0, f"{description} {counted(total, 'triple')}")
+
+    with progress_bar() as update:
+        update(0, description)
+        yield advance

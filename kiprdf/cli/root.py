@@ -1,4 +1,4 @@
-"""``kiprdf`` itself: what it is called with, and where its commands register."""
+"""The program ``kiprdf``, its global options, and the application that its commands register in."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a character shows its code instead of failing.
+        # A character that the terminal cannot show is written as an escape sequence.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     app(prog_name="kiprdf")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         print(f"kiprdf {kiprdf.__version__}")
         raise typer.Exit
 
@@ -38,22 +38,25 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Log the traceback when the engine fails (KIP_4003).")
+        bool, typer.Option("--debug", help="Show the traceback of an engine failure (KIP_4003).")
     ] = False,
 ) -> None:
-    """A knowledge store that speaks KIP and lives in RDF.
+    """A knowledge store for AI agents that speaks KIP and stores RDF.
 
     \b
     Start here:
-      kiprdf demo                      a tour, nothing to prepare
-      kiprdf load medical              example knowledge into the folder ./nexus
-      kiprdf shell                     ask and tell, line by line
-      kiprdf run 'DESCRIBE PRIMER'     one command
+      kiprdf demo                      a guided tour; needs no preparation
+      kiprdf load medical              load example knowledge into the folder ./nexus
+      kiprdf shell                     run commands interactively
+      kiprdf run 'DESCRIBE PRIMER'     run one command
 
-    Every command takes --help and shows examples.
+    Every command has examples in its --help.
     """
     if not debug:
         logging.getLogger("kiprdf").addHandler(logging.NullHandler())

@@ -1,4 +1,4 @@
-"""The interactive shell: reads commands over several lines, answers, survives every mistake."""
+"""The interactive shell: reads multi-line commands and prints their answers."""
 
 from __future__ import annotations
 
@@ -17,39 +17,37 @@ _HISTORY_LINES = 2_000
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[][{}()]|;')
 _CONTINUING = ("ORDER", "LIMIT", "CURSOR", "WITH", "WHERE")
 _HELP = """\
-Type or paste a KIP command. One on a single line runs when its brackets are
-closed and it misses nothing; one of several lines runs at an empty line or a ;.
+Type or paste a KIP command. A command on one line runs as soon as it is complete;
+a command on several lines runs at an empty line or a semicolon.
 
-  .explain FIND …   the SPARQL that a FIND becomes
-  .json on|off      print the KIP response instead of tables
-  .help             this text
-  .quit             leave, as does Ctrl-D; Ctrl-C drops what you typed
+  .explain FIND …   show the SPARQL query that a FIND is translated to
+  .json on|off      print KIP responses as JSON instead of tables
+  .help             show this help
+  .quit             leave the shell (or Ctrl-D); Ctrl-C discards the current input
 
-To look around: DESCRIBE PRIMER, DESCRIBE CONCEPT TYPES, SEARCH CONCEPT "…\""""
+To explore: DESCRIBE PRIMER, DESCRIBE CONCEPT TYPES, SEARCH CONCEPT "…\""""
 
 
 class Shell:
-    """Reads from standard input until its end, or until told to quit."""
+    """Runs the commands on standard input until its end or ``.quit``."""
 
     def __init__(self, nexus: Nexus) -> None:
         self._nexus = nexus
         self._json = False
         self._interactive = sys.stdin.isatty()
-        self._ahead: str | None = None
+        self._next_line: str | None = None
 
     def run(self) -> None:
-        """Answer one command after the other."""
-        # Bytes that are no text become a KIP error of their command, not the end of the shell.
+        """Run one command after the other."""
+        # Bytes that are not UTF-8 become a KIP error of their command instead of ending the shell.
         sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
         if self._interactive:
             _load_history()
             place = self._nexus.info()["folder"] or "memory"
-            output.note(
-                f"kiprdf {kiprdf.__version__}, nexus in {place}. .help helps, .quit leaves."
-            )
+            output.note(f"kiprdf {kiprdf.__version__}, nexus in {place}. .help for help.")
         try:
             while (text := self._read()) is not None:
-                if text and not self._answer(text):
+                if text and not self._run(text):
                     break
         finally:
             if self._interactive:
@@ -71,47 +69,47 @@ class Shell:
                 continue
             if not lines and _is_dot_command(line):
                 return line.strip()
-            forced = not line.strip() or _ends_command(line)
+            is_end = not line.strip() or _ends_command(line)
             lines.append(line)
-            # Typed over several lines it may go on: WITH METADATA, ORDER BY, another UPSERT.
+            # Typed over several lines, it may continue: WITH METADATA, ORDER BY, another UPSERT.
             waits = self._interactive and len(lines) > 1
-            if forced or (not waits and is_complete("\n".join(lines)) and not self._goes_on()):
+            if is_end or (not waits and is_complete("\n".join(lines)) and not self._continues()):
                 return _finished(lines)
 
     def _line(self, continued: bool) -> str:
-        line, self._ahead = self._ahead, None
+        line, self._next_line = self._next_line, None
         return input(self._prompt(continued)) if line is None else line
 
-    def _goes_on(self) -> bool:
-        """Whether the next line of a file continues a command that could end here.
+    def _continues(self) -> bool:
+        """Whether the next line of a file continues a command that is already complete.
 
-        On a terminal the next line does not exist yet; a paste comes as one line.
+        On a terminal there is no next line yet; pasted text arrives as one line.
         """
         if self._interactive:
             return False
         try:
-            self._ahead = input()
+            self._next_line = input()
         except EOFError:
             return False
-        return self._ahead.strip().startswith(_CONTINUING)
+        return self._next_line.strip().startswith(_CONTINUING)
 
     def _prompt(self, continued: bool) -> str:
         if not self._interactive:
             return ""
         return " ...> " if continued else "kip> "
 
-    def _answer(self, text: str) -> bool:
-        """Run one input; False when it says to leave."""
+    def _run(self, text: str) -> bool:
+        """Run a command or dot command; False for ``.quit``."""
         try:
             if _is_dot_command(text):
                 return self._dot_command(text)
             parsed = kiprdf.parse(text)
             if self._json:
-                answers.show_response(self._nexus, text, {})
+                answers.show_response(self._nexus, parsed, text, {})
             else:
                 answers.show_answer(self._nexus, parsed, text, {})
-        except (KipError, StoreError) as fault:
-            report(fault)
+        except (KipError, StoreError) as error:
+            report(error)
         except KeyboardInterrupt:
             output.note("Cancelled.")
         return True
@@ -122,7 +120,7 @@ class Shell:
         if name in ("quit", "exit"):
             return False
         if name == "explain" and argument:
-            answers.show_plan(self._nexus, argument.rstrip(";"), {})
+            answers.show_sparql(self._nexus, argument.rstrip(";"), {})
         elif name == "json" and argument in ("on", "off"):
             self._json = argument == "on"
         else:
@@ -131,12 +129,12 @@ class Shell:
 
 
 def _is_dot_command(line: str) -> bool:
-    """Whether a line speaks to the shell; a few words do so without the dot."""
+    """Whether a line is a command of the shell; a few work without the dot."""
     return line.strip().startswith(".") or line.strip() in ("help", "quit", "exit")
 
 
 def is_complete(text: str) -> bool:
-    """Whether the brackets are closed, and the command misses nothing at its end.
+    """Whether a command can run: its brackets are closed and nothing is missing at its end.
 
     >>> is_complete("FIND(?d)"), is_complete('FIND(?d) WHERE { ?d {type: "Drug"} }')
     (False, True)
@@ -147,31 +145,29 @@ def is_complete(text: str) -> bool:
             depth += 1
         elif match[0] in (")", "]", "}"):
             depth -= 1
-    return depth <= 0 and not _misses_its_end(text)
+    return depth <= 0 and not _is_truncated(text)
 
 
-def _misses_its_end(text: str) -> bool:
-    """Whether the only fault of a text is that it stops too early."""
+def _is_truncated(text: str) -> bool:
+    """Whether a command has only one error: that it ends too early."""
     try:
         kiprdf.parse(text)
-    except KipError as fault:
+    except KipError as error:
         bare = re.sub(r"//[^\n]*$", "", text).rstrip()
-        return fault.code == "KIP_1001" and fault.span.start >= len(bare)
+        return error.code == "KIP_1001" and error.span.start >= len(bare)
     return False
 
 
 def _ends_command(line: str) -> bool:
     """Whether a line ends in a semicolon outside strings and comments."""
     tokens = [match for match in _TOKEN.finditer(line) if not match[0].startswith("//")]
-    return bool(tokens) and tokens[-1][0] == ";" and not _behind(line, tokens[-1].end())
-
-
-def _behind(line: str, offset: int) -> str:
-    return re.sub(r"//.*", "", line[offset:]).strip()
+    if not tokens or tokens[-1][0] != ";":
+        return False
+    return not re.sub(r"//.*", "", line[tokens[-1].end() :]).strip()
 
 
 def _finished(lines: list[str]) -> str:
-    """The command in some lines, without the semicolon that ended it."""
+    """The lines as one command, without the final semicolon."""
     last = lines[-1]
     if _ends_command(last):
         lines[-1] = last[: last.rindex(";")]
@@ -179,11 +175,11 @@ def _finished(lines: list[str]) -> str:
 
 
 def _load_history() -> None:
-    """Line editing and the history of earlier sessions, where the system has them."""
+    """Enable line editing and load the history, if the system has readline."""
     try:
         import readline
 
-        # Pasted text comes as one line, newlines included, and waits for Enter.
+        # Pasted text arrives as one line, including its newlines, and waits for Enter.
         readline.parse_and_bind("set enable-bracketed-paste on")
         readline.set_history_length(_HISTORY_LINES)
         readline.read_history_file(_HISTORY.expanduser())

@@ -1,4 +1,4 @@
-"""The commands that take knowledge out as a whole and back in: snapshot, restore, export."""
+"""The commands that write and read a whole nexus: snapshot, restore, export."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kiprdf.cli import answers, inputs, output, progress
+from kiprdf.cli import answers, inputs, output
 from kiprdf.cli.failures import Failure, writing
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
@@ -21,49 +21,47 @@ from kiprdf.cli.options import (
     Profile,
     ProfileOption,
     RdfFormatOption,
+    TargetArgument,
 )
 from kiprdf.cli.root import app
 from kiprdf.interchange.files import write_text
-from kiprdf.nexus import Nexus
 
-IN_MEMORY = 2**24
-"""Larger snapshots wait in a file until they are whole, before they are printed."""
+_MEMORY_BYTES = 2**24
+"""A larger snapshot is spooled to a temporary file before it is printed."""
 
 
 @app.command()
 def snapshot(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where to write; standard output without it.")
-    ] = inputs.STDIN,
+    file: TargetArgument = inputs.STDIN,
     nexus: NexusOption = DEFAULT_NEXUS,
     format: RdfFormatOption = None,
     profile: ProfileOption = Profile.RDF11,
     mapping: MappingOption = None,
     domain: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only what belongs to this domain.")
+        str | None, typer.Option(metavar="NAME", help="Write only the members of this domain.")
     ] = None,
     select: Annotated[
         str | None,
         typer.Option(
-            "--select", "-s", metavar="FIND", help="Only what this FIND or EXPORT selects."
+            "--select", "-s", metavar="FIND", help="Write only what this FIND or EXPORT selects."
         ),
     ] = None,
     no_engine_metadata: Annotated[
         bool,
-        typer.Option("--no-engine-metadata", help="Leave _version and its kin out."),
+        typer.Option("--no-engine-metadata", help="Omit _version, _created_at and _updated_at."),
     ] = False,
 ) -> None:
-    """Write the nexus as RDF, the same text for the same knowledge.
+    """Write the nexus as RDF; the same knowledge is always the same text.
 
-    Turtle, unless --format or the suffix of the file says otherwise: .ttl .trig .nt .nq .jsonld
-    .rdf. With a mapping it speaks the words of others; restore reads it with the same mapping.
-    A part holds what it stands on, definitions included.
+    The format is Turtle unless --format or the file suffix selects another: .ttl .trig .nt .nq
+    .jsonld .rdf. A mapping translates to other vocabularies; restore needs the same mapping.
+    A selection includes what it depends on, such as definitions.
 
     \b
     Examples:
       kiprdf snapshot brain.ttl
       kiprdf snapshot --profile rdf12 > brain.ttl
-      kiprdf snapshot knowledge.ttl --no-engine-metadata    # to keep in git
+      kiprdf snapshot knowledge.ttl --no-engine-metadata    # for version control
       kiprdf snapshot brain.jsonld --mapping schema-org
       kiprdf snapshot system.nt --domain System
       kiprdf snapshot --select 'EXPORT ?p WHERE { ?p {type: "Person"} }'
@@ -77,21 +75,17 @@ def snapshot(
         "engine_metadata": not no_engine_metadata,
     }
     with inputs.open_to_read(nexus) as opened:
-        if file == inputs.STDIN:
-            _print_snapshot(opened, options)
-        else:
-            with writing(file), progress.counting("writing") as advance:
+        if file != inputs.STDIN:
+            with writing(file), output.triple_counter("writing") as advance:
                 triples = opened.write_snapshot(file, advance=advance, **options)
             output.note(f"Wrote {file}, {output.counted(triples, 'triple')}.")
-
-
-def _print_snapshot(nexus: Nexus, options: dict[str, Any]) -> None:
-    """Print a snapshot when it is whole: a failure leaves nothing half-written."""
-    with SpooledTemporaryFile(IN_MEMORY) as whole:
-        with progress.counting("writing") as advance:
-            nexus.write_snapshot(whole, advance=advance, **options)
-        whole.seek(0)
-        output.write_bytes(whole)
+            return
+        # Printed only when complete, so that a failure prints nothing.
+        with SpooledTemporaryFile(_MEMORY_BYTES) as content:
+            with output.triple_counter("writing") as advance:
+                opened.write_snapshot(content, advance=advance, **options)
+            content.seek(0)
+            output.write_bytes(content)
 
 
 @app.command()
@@ -102,11 +96,11 @@ def restore(
     mapping: MappingOption = None,
     base_iri: BaseOption = None,
 ) -> None:
-    """Load a snapshot into a new nexus, ids and metadata included.
+    """Load a snapshot into a new nexus, including ids and metadata.
 
-    The new nexus has the base of the snapshot unless --base-iri gives another.
-    A file that does not begin as a snapshot does needs --base-iri. What was written with a
-    mapping is read with it. RDF of others is taken in by kiprdf import.
+    The new nexus gets the base IRI of the snapshot unless --base-iri sets another. A file that
+    does not declare its base requires --base-iri. A snapshot written with a mapping must be read
+    with the same mapping. To load other RDF, use kiprdf import.
 
     \b
     Examples:
@@ -114,39 +108,37 @@ def restore(
       kiprdf restore brain.ttl -n copy --base-iri https://data.example.org/kb/
       kiprdf restore brain.jsonld -n copy --mapping schema-org
     """
-    found, words = inputs.snapshot_of(file, format), inputs.mapping_of(mapping)
-    if found.base is None and base_iri is None:
-        raise Failure(f"{file} does not tell the base of its IRIs; give it with --base-iri.")
-    made_with = base_iri or (found.base if inputs.is_absent(nexus) else None)
-    with inputs.open_for_command(nexus, made_with) as opened, progress.bar() as advance:
+    source, names = inputs.snapshot_of(file, format), inputs.mapping_of(mapping)
+    if source.base is None and base_iri is None:
+        raise Failure(f"{file} does not declare its base IRI; specify it with --base-iri.")
+    new_base = base_iri or (source.base if inputs.is_absent(nexus) else None)
+    with inputs.open_for_command(nexus, new_base) as opened, output.progress_bar() as advance:
         advance(0, f"reading {file}")
         count = opened.restore(
-            io.BytesIO(found.content),
-            base_iri=None if found.base else base_iri,
-            format=found.format,
-            mapping=words,
+            io.BytesIO(source.content),
+            base_iri=None if source.base else base_iri,
+            format=source.format,
+            mapping=names,
         )
     output.show_text(f"{file}: {count} concepts and propositions restored into {nexus}")
 
 
 @app.command()
 def export(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where to write; standard output without it.")
-    ] = inputs.STDIN,
+    file: TargetArgument = inputs.STDIN,
     select: Annotated[
         str | None,
         typer.Option(
-            "--select", "-s", metavar="EXPORT", help="An EXPORT that tells what; else everything."
+            "--select", "-s", metavar="EXPORT", help="Export only what this EXPORT selects."
         ),
     ] = None,
     nexus: NexusOption = DEFAULT_NEXUS,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
 ) -> None:
-    """Write a knowledge capsule: UPSERT text that load, or any KIP engine, reads.
+    """Write a knowledge capsule: UPSERT blocks that kiprdf load and other KIP engines read.
 
-    A capsule names concepts and facts. Ids, versions and times stay behind; a snapshot keeps them.
+    A capsule has no ids, versions or times; use snapshot to keep them.
 
     \b
     Examples:
@@ -156,19 +148,19 @@ def export(
         ?d {type: "$ConceptType", name: "Drug"} UNION { ?d {type: "Drug"} } }'
       kiprdf export | kiprdf load - --nexus copy
 
-    The second selection takes the definition along, for a nexus that has none. Everything holds
-    $self too: loaded elsewhere, it becomes what it is here, core_directives aside.
+    The second selection includes the definition of the type, for a nexus that lacks it. A full
+    export includes $self; loading it replaces $self of the target, except its core_directives.
     """
-    given = inputs.parameters(param or (), params_file)
-    with inputs.open_to_read(nexus) as opened, progress.bar() as advance:
+    parameters = inputs.parameters(param or (), params_file)
+    with inputs.open_to_read(nexus) as opened, output.progress_bar() as advance:
         advance(0, "writing the capsule")
-        text, cursor = answers.exported(opened, select, given)
+        text, cursor = answers.exported(opened, select, parameters)
     if not text:
-        raise Failure("Nothing was selected, and nothing written.")
+        raise Failure("Nothing was selected; nothing was written.")
     if file == inputs.STDIN:
         output.write_exactly(text)
     else:
         with writing(file):
             write_text(file, text)
-        output.note(f"Wrote {file}, {text.count(chr(10))} lines.")
+        output.note(f"Wrote {file}, {output.counted(text.count(chr(10)), 'line')}.")
     output.note_cursor(cursor)

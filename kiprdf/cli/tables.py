@@ -1,4 +1,4 @@
-"""Answers as people read them: tables of rows, outlines of everything else."""
+"""Answers for people: rows as tables, everything else as outlines."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from kiprdf.cli.output import console, counted, note, note_cursor, printable, sh
 from kiprdf.rows import Rows
 
 CELL_CHARACTERS = 300
-"""Longer cells are cut on a terminal."""
+"""The maximum length of a cell on a terminal."""
 COLUMN_CHARACTERS = 16
-"""Where columns would be narrower than this, rows are shown one value a line."""
+"""If columns would be narrower than this, each value gets a line of its own."""
 LISTED = 10
-"""As many items of a list of names are shown."""
+"""The number of items shown of a list of names."""
 
 
 def show_rows(rows: Rows) -> None:
-    """Print the answer of a FIND as a table; the number of rows and the cursor are notes."""
+    """Print the rows of a FIND as a table, and their number and the cursor as notes."""
     show(table(rows.columns, rows.tuples, console()))
     note(counted(len(rows), "row"))
     note_cursor(rows.next_cursor)
 
 
 def cell(value: Any) -> str:
-    """One value of an answer in short: concepts and propositions by their identity.
+    """A value in short form; a concept or proposition by its identity.
 
     >>> cell({"_type": "ConceptNode", "type": "Drug", "name": "Aspirin"})
     'Drug:Aspirin'
@@ -51,7 +51,7 @@ def cell(value: Any) -> str:
 
 
 def _endpoint(identity: str) -> str:
-    """An endpoint by its id: ``Type:Name`` for a concept, the id for a proposition."""
+    """The short form of an id: ``Type:Name`` for a concept, the id for a proposition."""
     if not identity.startswith("C:"):
         return identity
     kind, _, name = identity[2:].partition("/")
@@ -66,7 +66,7 @@ def _cell_text(value: Any, limit: int) -> Text:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], screen: Console) -> Table:
-    """Rows of JSON values under their column names, or row by row where these are too many."""
+    """A table of rows, or one value per line if there are too many columns for the screen."""
     limit = CELL_CHARACTERS if screen.is_terminal else sys.maxsize
     cells = [[_cell_text(value, limit) for value in row] for row in rows]
     names = [printable(column) for column in columns]
@@ -74,17 +74,17 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], screen: Console
     needed = sum(map(max, contents, map(len, names))) + 3 * len(names) + 1
     if needed > screen.width and screen.width < COLUMN_CHARACTERS * len(names):
         return _records(names, cells)
-    made = Table(box=box.ROUNDED, header_style="bold")
+    result = Table(box=box.ROUNDED, header_style="bold")
     for index, header in enumerate(_headers(names, contents, needed - screen.width)):
         values = [row[index] for row in rows]
-        made.add_column(Text(header), justify=_side(values), overflow="fold")
+        result.add_column(Text(header), justify=_justification(values), overflow="fold")
     for row_cells in cells:
-        made.add_row(*row_cells)
-    return made
+        result.add_row(*row_cells)
+    return result
 
 
 def _records(names: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
-    """One line a value, a blank line between rows."""
+    """One line for each value, and a blank line between rows."""
     grid = _grid()
     for number, row in enumerate(rows):
         if number:
@@ -95,7 +95,7 @@ def _records(names: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
 
 
 def _grid() -> Table:
-    """Two columns without lines: labels and values."""
+    """Two columns without borders: labels and values."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="cyan", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -103,7 +103,7 @@ def _grid() -> Table:
 
 
 def _headers(names: Sequence[str], contents: Sequence[int], excess: int) -> list[str]:
-    """Column names; paths are broken at their dots until the excess width is gone.
+    """Column names, with line breaks at dots until the table fits.
 
     >>> _headers(["?d.name", "?d.attributes.risk_level"], [9, 1], 8)
     ['?d.name', '?d\\n.attributes\\n.risk_level']
@@ -120,18 +120,18 @@ def _headers(names: Sequence[str], contents: Sequence[int], excess: int) -> list
     return headers
 
 
-def _side(values: Sequence[Any]) -> Any:
-    """Numbers stand right."""
-    known = [value for value in values if value is not None]
-    numbers = all(isinstance(value, int | float) and value is not True for value in known)
-    return "right" if known and numbers else "left"
+def _justification(values: Sequence[Any]) -> Any:
+    """Right for a column of numbers, otherwise left."""
+    present = [value for value in values if value is not None]
+    numbers = all(isinstance(value, int | float) and value is not True for value in present)
+    return "right" if present and numbers else "left"
 
 
 # Receipts and META ----------------------------------------------------------------------------
 
 
 def show_result(result: Any) -> None:
-    """Print the result of another command than FIND."""
+    """Print the result of a command other than FIND."""
     if isinstance(result, list) and result and all(map(_is_element, result)):
         show(_elements(result))
     elif isinstance(result, list) and not any(isinstance(item, dict | list) for item in result):
@@ -145,7 +145,7 @@ def _is_element(value: Any) -> bool:
 
 
 def _elements(elements: Sequence[dict[str, Any]]) -> Table:
-    """Found concepts and propositions, in short."""
+    """Concepts and propositions that a SEARCH returned."""
     rows = [
         (
             element,
@@ -161,7 +161,7 @@ def _elements(elements: Sequence[dict[str, Any]]) -> Table:
 
 
 def _outline(value: Any) -> Table:
-    """Nested keys and values, the keys indented."""
+    """Nested keys and values, with indented keys."""
     grid = _grid()
     for label, text in outline_rows(value):
         grid.add_row(Text(label), Text(text))
@@ -169,7 +169,7 @@ def _outline(value: Any) -> Table:
 
 
 def outline_rows(value: Any, margin: str = "") -> Iterator[tuple[str, str]]:
-    """The lines of an outline: an indented key, and the value behind it.
+    """The lines of an outline: an indented key and its value.
 
     >>> list(outline_rows({"a": 1, "b": {"c": ["x", "y"]}}))
     [('a', '1'), ('b', ''), ('  c', 'x, y')]
@@ -198,12 +198,12 @@ def _is_nested(value: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    """A value on one line; long lists are cut."""
+    """A value on one line; a long list is cut."""
     return listed(value) if isinstance(value, list) else cell(value)
 
 
 def listed(items: Sequence[Any]) -> str:
-    """Items on one line, the first of them where there are many."""
-    named = ", ".join(cell(item) for item in items[:LISTED])
+    """The first items of a list on one line, and the number of the others."""
+    shown = ", ".join(cell(item) for item in items[:LISTED])
     more = len(items) - LISTED
-    return f"{named}, … {more} more" if more > 0 else named or "none"
+    return f"{shown}, … {more} more" if more > 0 else shown or "none"

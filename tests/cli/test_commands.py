@@ -58,14 +58,14 @@ def test_an_empty_selection_writes_nothing(loaded: Invoke, tmp_path: Path) -> No
     nobody = 'EXPORT ?p WHERE { ?p {type: "Person"} FILTER(?p.name == "nobody") }'
     answer = loaded("export", "none.kip", "--select", nobody)
     assert answer.exit_code == 1
-    assert answer.stderr == "kiprdf: Nothing was selected, and nothing written.\n"
+    assert answer.stderr == "kiprdf: Nothing was selected; nothing was written.\n"
     assert not (tmp_path / "none.kip").exists()
 
 
 def test_only_an_export_selects(loaded: Invoke) -> None:
     answer = loaded("export", "--select", NAMES)
     assert answer.exit_code == 1
-    assert "KIP_1001 1:1 Only an EXPORT selects what is written." in answer.stderr
+    assert "KIP_1001 1:1 --select takes an EXPORT command." in answer.stderr
 
 
 def test_run_prints_the_capsule_of_an_export_as_it_is(loaded: Invoke) -> None:
@@ -105,7 +105,7 @@ def test_concepts_and_propositions_are_shown_by_their_identity(loaded: Invoke) -
 
 def test_a_further_page_is_mentioned_on_standard_error(loaded: Invoke) -> None:
     answer = loaded("run", NAMES + " LIMIT 1")
-    assert re.search(r'There is more: .* CURSOR "[^"]+" behind LIMIT', answer.stderr)
+    assert re.search(r'There are more results: .* CURSOR "[^"]+" after LIMIT', answer.stderr)
     assert "CURSOR" not in answer.stdout
 
 
@@ -266,7 +266,7 @@ def test_a_params_file_that_is_no_object_is_one_sentence(loaded: Invoke, tmp_pat
     (tmp_path / "p.json").write_text("[1]", "utf-8")
     answer = loaded("run", NAMES, "--params-file", "p.json")
     assert answer.exit_code == 1
-    assert answer.stderr == "kiprdf: p.json does not hold a JSON object of parameters.\n"
+    assert answer.stderr == "kiprdf: p.json does not contain a JSON object of parameters.\n"
 
 
 def test_a_dry_run_writes_nothing(loaded: Invoke) -> None:
@@ -280,10 +280,10 @@ def test_readonly_refuses_a_write_at_its_first_word(loaded: Invoke) -> None:
     answer = loaded("run", 'UPSERT { CONCEPT { {type: "Drug", name: "x"} } }', "--readonly")
     assert answer.exit_code == 1
     assert answer.stderr == (
-        "KIP_1001 1:1 --readonly runs no command that writes.\n"
+        "KIP_1001 1:1 --readonly refuses commands that write.\n"
         '  UPSERT { CONCEPT { {type: "Drug", name: "x"} } }\n'
         "  ^^^^^^\n"
-        "Hint: Leave --readonly out.\n"
+        "Hint: Remove --readonly.\n"
     )
 
 
@@ -310,8 +310,8 @@ def test_reading_makes_no_nexus(invoke: Invoke, tmp_path: Path, arguments: tuple
     answer = invoke(*arguments)
     assert answer.exit_code == 1
     assert answer.stderr == (
-        "kiprdf: There is no nexus in nexus; kiprdf load, run, import, restore or shell make one, "
-        "and --nexus or KIPRDF_NEXUS name another folder.\n"
+        "kiprdf: There is no nexus in nexus; create one with kiprdf load, run, import, restore or "
+        "shell, or name another folder with --nexus or KIPRDF_NEXUS.\n"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -379,7 +379,7 @@ def test_a_faulty_capsule_keeps_the_capsules_before_it(
     ("name", "content", "sentence"),
     [
         ("bad.kip", b"UPSERT {}\n\xff", "bad.kip is not UTF-8 text: see line 2."),
-        ("empty.kip", b"", "empty.kip holds no UPSERT block."),
+        ("empty.kip", b"", "empty.kip contains no UPSERT block."),
         ("absent.kip", None, "absent.kip: No such file or directory."),
         ("absent", None, "There is no file and no bundled example named absent."),
         (".", None, ". is a folder, not a file."),
@@ -421,7 +421,7 @@ def test_turtle_without_its_first_line_needs_a_base(loaded: Invoke, tmp_path: Pa
     answer = loaded("restore", "bare.ttl", "--nexus", "copy")
     assert answer.exit_code == 1
     assert answer.stderr == (
-        "kiprdf: bare.ttl does not tell the base of its IRIs; give it with --base-iri.\n"
+        "kiprdf: bare.ttl does not declare its base IRI; specify it with --base-iri.\n"
     )
     assert not (tmp_path / "copy").exists()
     again = loaded("restore", "bare.ttl", "--nexus", "copy", "--base-iri", "urn:kip:nexus/")
@@ -469,7 +469,7 @@ def test_explain_takes_a_find_only(loaded: Invoke) -> None:
     answer = loaded("explain", "DESCRIBE PRIMER")
     assert answer.exit_code == 1
     assert answer.stderr == (
-        "KIP_1001 1:1 Only a FIND becomes SPARQL that can be shown.\n"
+        "KIP_1001 1:1 Only FIND is translated to SPARQL.\n"
         "  DESCRIBE PRIMER\n"
         "  ^^^^^^^^\n"
         "Hint: Begin with FIND.\n"

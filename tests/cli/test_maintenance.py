@@ -24,7 +24,7 @@ def spoil(folder: Path) -> None:
 def test_a_sound_nexus_is_told_so(loaded: Invoke) -> None:
     answer = loaded("check")
     assert answer.exit_code == 0
-    assert answer.stdout.endswith("; nothing is wrong. The text index is sound.\n")
+    assert answer.stdout.endswith("; no faults. The text index is sound.\n")
 
 
 def test_a_fault_is_shown_and_the_exit_status_tells(loaded: Invoke, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_the_demo_keeps_a_file_that_is_no_snapshot(run: Run, tmp_path: Path) -> 
     done = run("demo")
     assert done.returncode == 1
     assert done.stderr == (
-        "kiprdf: medical.ttl exists and is no snapshot; name another file with --out.\n"
+        "kiprdf: medical.ttl exists and is not a snapshot; choose another file with --out.\n"
     )
     assert own.read_text("utf-8") == "my own work"
 

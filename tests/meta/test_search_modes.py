@@ -420,7 +420,7 @@ def test_the_command_line_says_how_to_install_the_extra(
     found = run(folder, 'SEARCH CONCEPT "fever" MODE :m', "--param", "m=semantic", *more)
     assert (found.exit_code, "Fever" in found.stdout) == (0, True), found.output
     assert found.stderr == (
-        "This looked for words only; MODE semantic needs: pip install 'kiprdf[semantic]'\n"
+        "This search was by keywords only; MODE semantic needs: pip install 'kiprdf[semantic]'\n"
     )
     assert run(folder, 'SEARCH CONCEPT "fever" MODE "keyword"', *more).stderr == ""
 

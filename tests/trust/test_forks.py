@@ -135,7 +135,7 @@ def test_a_log_that_two_processes_wrote_is_one_sentence_and_then_has_what_both_w
             main()
     assert ended.value.code in (0, None)
     told = capsys.readouterr()
-    assert "nothing is wrong" in told.out
+    assert "no faults" in told.out
     assert "It now has what both wrote" in " ".join(told.err.split())
     assert list((damaged / "damaged").glob("*.log"))
 

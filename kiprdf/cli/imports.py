@@ -1,0 +1,218 @@
+"""The command import, and its report."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kiprdf.cli import inputs, output, tables
+from kiprdf.cli.options import (
+    DEFAULT_NEXUS,
+    Format,
+    MappingOption,
+    NexusOption,
+    RdfFormatOption,
+)
+from kiprdf.cli.root import app
+from kiprdf.errors import KipError, StoreError
+from kiprdf.nexus import Nexus
+from kiprdf.protocol import error_object
+
+SHOWN = 5
+"""The number of warnings, and of reasons for skipped triples, in the report for people."""
+EXAMPLES = 3
+"""The number of skipped triples shown for each reason."""
+_ALL = "use --format-of-report json to see all"
+
+
+@app.command("import")
+def import_(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="RDF; - for stdin.")],
+    nexus: NexusOption = DEFAULT_NEXUS,
+    mapping: MappingOption = None,
+    define: Annotated[
+        bool, typer.Option("--define", help="Define missing types and predicates.")
+    ] = False,
+    default_type: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="Type of resources that have none.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Preferred language of names.")
+    ] = None,
+    format: RdfFormatOption = None,
+    base_iri: Annotated[
+        str | None, typer.Option(metavar="IRI", help="Base for relative IRIs in the files.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Source recorded as metadata (default: the file name)."),
+    ] = None,
+    ontology: Annotated[
+        bool, typer.Option("--ontology", help="Import RDFS, OWL or SHACL as definitions.")
+    ] = False,
+    inherit: Annotated[
+        bool,
+        typer.Option("--inherit", help="Copy inherited attributes to subclasses (--ontology)."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Report what would change, write nothing.")
+    ] = False,
+    format_of_report: Annotated[
+        Format, typer.Option(help="Text, or a JSON object for each file.")
+    ] = Format.TABLE,
+) -> None:
+    """Import external RDF as concepts and propositions, each file in one transaction.
+
+    Resources are identified by IRI: importing a file again updates them. Triples that KIP cannot
+    represent are reported. Links between files are added at the end; a dry run checks each file
+    on its own. Nothing is fetched from the network.
+
+    \b
+    Examples:
+      kiprdf import people.ttl --mapping foaf
+      kiprdf import people.ttl --mapping foaf --mapping mine.jsonld --dry-run
+      kiprdf import rivers.ttl --define --language en --nexus brain
+      kiprdf import clinic.owl --ontology --inherit
+      kiprdf import - --format ntriples --source crm --define < data.nt
+    """
+    if inherit and not ontology:
+        raise typer.BadParameter("--inherit requires --ontology.")
+    if ontology and (define or default_type or language or base_iri):
+        names = "--define, --default-type, --language and --base-iri"
+        raise typer.BadParameter(f"{names} cannot be combined with --ontology.")
+    for path in files:
+        inputs.require_file(path)
+    options: dict[str, Any] = {"format": format and format.value, "dry_run": dry_run}
+    options["mapping"] = inputs.mapping_of(mapping)
+    if ontology:
+        options["inherit"] = inherit
+    else:
+        options |= {"define": define, "default_type": default_type}
+        options |= {"language": language, "base_iri": base_iri}
+    importer = _Importer(ontology, options, source, format_of_report is Format.JSON)
+    # Standard input can be read only once, but links between files need a second pass.
+    documents = [
+        (path, inputs.read_bytes(path) if path == inputs.STDIN else None) for path in files
+    ]
+    with _open_for_dry_run(nexus) if dry_run else inputs.open_for_command(nexus) as opened:
+        for path, content in documents:
+            importer.run(opened, path, content)
+        if not ontology and not dry_run:
+            # Adds links to resources that later files described; nothing else changes.
+            for path, content in documents[:-1]:
+                importer.run(opened, path, content, links_only=True)
+    if dry_run and not importer.as_json:
+        output.note("Dry run: nothing was written.")
+
+
+def _open_for_dry_run(folder: Path) -> Nexus:
+    """Open a nexus for a dry run; if another program writes to it, write checks are skipped."""
+    if inputs.is_absent(folder):
+        return inputs.open_in_memory()
+    try:
+        return inputs.open_to_write(folder)
+    except StoreError:
+        return inputs.open_to_read(folder)
+
+
+class _Importer:
+    """Imports files with the same options and prints a report for each."""
+
+    def __init__(
+        self, ontology: bool, options: dict[str, Any], source: str | None, as_json: bool
+    ) -> None:
+        self._ontology = ontology
+        self._options = options
+        self._source = source
+        self.as_json = as_json
+
+    def run(
+        self, nexus: Nexus, path: Path, content: bytes | None, *, links_only: bool = False
+    ) -> None:
+        """Import one file; ``links_only`` is the second pass, reported if it added links."""
+        name = "standard input" if path == inputs.STDIN else str(path)
+        metadata = {"source": name} if path == inputs.STDIN else {}
+        if self._source is not None:
+            metadata["source"] = self._source
+        options = {**self._options, "metadata": metadata}
+        if links_only:
+            options["update"] = False
+        import_document = nexus.import_ontology if self._ontology else nexus.import_rdf
+        try:
+            with inputs.naming(path), output.progress_bar() as advance:
+                advance(0, f"importing {name}")
+                report = import_document(
+                    path if content is None else io.BytesIO(content), **options
+                )
+        except KipError as error:
+            if self.as_json:
+                output.show_json({"file": name, "error": error_object(error).model_dump()})
+            raise
+        if links_only and not report["propositions"]["created"]:
+            return
+        # Printed now, because the next file may fail.
+        if self.as_json:
+            output.show_json({"file": name, **({"again": True} if links_only else {}), **report})
+        else:
+            title = f"{name}, links to later files" if links_only else name
+            for line in report_lines(title, report):
+                output.show_text(output.printable(line))
+
+
+# Report ---------------------------------------------------------------------------------------
+
+
+def report_lines(name: str, report: dict[str, Any]) -> Iterator[str]:
+    """The lines of a report: counts, definitions, the first skipped triples and warnings.
+
+    >>> counts = {"created": 2, "updated": 1, "unchanged": 0}
+    >>> other = {"definitions": {"concept_types": ["River"], "predicates": []}, "warnings": []}
+    >>> report = {"triples": 9, "concepts": counts, "propositions": counts, "skipped": [], **other}
+    >>> print("\\n".join(report_lines("people.ttl", report)))
+    people.ttl: 9 triples
+      concepts: 2 created, 1 updated, 0 unchanged
+      propositions: 2 created, 1 updated, 0 unchanged
+      concept types defined: River
+    """
+    yield f"{name}: {output.counted(report['triples'], 'triple')}"
+    kinds = ("concepts", "propositions")
+    # An ontology has neither.
+    if any(sum(report[kind].values()) for kind in kinds):
+        for kind in kinds:
+            counts = ", ".join(f"{number} {what}" for what, number in report[kind].items())
+            yield f"  {kind}: {counts}"
+    elif not any(report["definitions"].values()):
+        yield "  nothing to write"
+    for kind, names in report["definitions"].items():
+        if names:
+            yield f"  {kind.replace('_', ' ')} defined: {tables.listed(names)}"
+    yield from _skipped(report["skipped"])
+    warnings = report["warnings"]
+    if warnings:
+        yield f"  warnings: {len(warnings)}"
+        yield from _first(warnings, SHOWN, "    ")
+
+
+def _skipped(skipped: list[dict[str, str]]) -> Iterator[str]:
+    """Each reason with the number of triples and the first of them."""
+    by_reason: dict[str, list[str]] = {}
+    for entry in skipped:
+        by_reason.setdefault(entry["reason"], []).append(entry["triple"])
+    if skipped:
+        yield f"  skipped: {len(skipped)}"
+    for reason, triples in list(by_reason.items())[:SHOWN]:
+        yield f"    {len(triples)}: {reason}"
+        yield from _first(triples, EXAMPLES, "      ")
+    if len(by_reason) > SHOWN:
+        yield f"    … {len(by_reason) - SHOWN} more reasons; {_ALL}"
+
+
+def _first(lines: list[str], limit: int, indent: str) -> Iterator[str]:
+    for line in lines[:limit]:
+        yield f"{indent}{line}"
+    if len(lines) > limit:
+        yield f"{indent}… {len(lines) - limit} more; {_ALL}"

@@ -1,0 +1,97 @@
+"""The maintenance commands: check, backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kiprdf.cli import inputs, output
+from kiprdf.cli.failures import Failure
+from kiprdf.cli.options import DEFAULT_NEXUS, Format, FormatOption, NexusOption
+from kiprdf.cli.root import app
+from kiprdf.errors import ForkedLogError, StoreError
+from kiprdf.nexus import Nexus
+from kiprdf.store.oxigraph import repair_log
+
+SHOWN_FAULTS = 20
+"""The number of faults printed without ``--format json``."""
+
+
+@app.command()
+def check(nexus: NexusOption = DEFAULT_NEXUS, format: FormatOption = Format.TABLE) -> None:
+    """Check every triple of a nexus and its text index, and rebuild a faulty index.
+
+    The exit status is 0 if the nexus is sound or was repaired, and 1 if it has faults. While
+    another program writes to the nexus, nothing is repaired.
+
+    \b
+    Examples:
+      kiprdf check
+      kiprdf check --nexus brain --format json
+    """
+    with _open_to_check(nexus) as opened, output.progress_bar() as advance:
+        advance(0, f"checking {nexus}")
+        report = opened.check(repair=not opened.read_only)
+    if format is Format.JSON:
+        output.show_json(report)
+    else:
+        _show(nexus, report)
+    raise typer.Exit(int(bool(report["faults"]) or report["index"] == "wrong"))
+
+
+def _open_to_check(folder: Path) -> Nexus:
+    """Open the nexus as it is, without loading the bundled capsules."""
+    if inputs.is_absent(folder):
+        raise Failure(f"There is no nexus in {folder}.")
+    try:
+        try:
+            return Nexus.open(folder, genesis=False)
+        except ForkedLogError:
+            repair_log(folder)
+            output.note(
+                f"A process and its fork had both written to the log of {folder}. The log was "
+                f"repaired and contains the writes of both; the original is in "
+                f"{folder / 'damaged'}."
+            )
+            return Nexus.open(folder, genesis=False)
+    except StoreError:
+        return Nexus.open(folder, read_only=True)
+
+
+def _show(folder: Path, report: dict[str, Any]) -> None:
+    faults = report["faults"]
+    concepts = output.counted(report["concepts"], "concept")
+    propositions = output.counted(report["propositions"], "proposition")
+    verdict = output.counted(len(faults), "fault") if faults else "no faults"
+    output.show_text(
+        f"{folder}: {concepts}, {propositions}; {verdict}. The text index is {report['index']}."
+    )
+    for fault in faults[:SHOWN_FAULTS]:
+        output.show_text(f"  {fault}")
+    if len(faults) > SHOWN_FAULTS:
+        output.note(f"{len(faults) - SHOWN_FAULTS} more; --format json shows all of them.")
+
+
+@app.command()
+def backup(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder for the copy; must not exist or be empty.")
+    ],
+    nexus: NexusOption = DEFAULT_NEXUS,
+) -> None:
+    """Copy a nexus as of one moment, also while another program writes to it.
+
+    The copy is a nexus: every command accepts it as --nexus. Use snapshot to write the same
+    knowledge as text, which every version of kiprdf can read.
+
+    \b
+    Examples:
+      kiprdf backup brain-2026-11-22
+      kiprdf backup /mnt/backups/brain --nexus brain
+    """
+    with inputs.open_to_read(nexus) as opened, output.progress_bar() as advance:
+        advance(0, f"copying {nexus}")
+        opened.backup(folder)
+    output.note(f"Copied {nexus} to {folder}.")
