@@ -11,17 +11,18 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pyoxigraph import NamedNode
 
 from kiprdf import collector, linked_data, resources
 from kiprdf.budget import Budget, current, spend
 from kiprdf.errors import KipError, StoreError
+from kiprdf.execution.plan_cache import PlanCache
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.kml import corrections
 from kiprdf.kml.delete import check_unused, delete
@@ -32,11 +33,11 @@ from kiprdf.kml.schema import check_schema
 from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
 from kiprdf.kql import find as kql
-from kiprdf.kql import prepared, results
-from kiprdf.kql.prepared import Filled, Form, Places, Prepared
+from kiprdf.kql import results
+from kiprdf.kql.find import FindResult
 from kiprdf.kql.probe import exists
 from kiprdf.kql.reader import read_catalog
-from kiprdf.language import Template, ast, bind, parse
+from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import expression_text
 from kiprdf.linked_data import IMPORTED_AT, LinkedData, on_one_clock
 from kiprdf.meta.describe import describe
@@ -86,36 +87,12 @@ class _Limit(NamedTuple):
 
 _limits: ContextVar[tuple[_Limit, ...]] = ContextVar("kiprdf_limits", default=())
 
-_REMEMBERED_CHARACTERS = 8 * 1024
-_REMEMBERED_TEXTS = 256
-_REMEMBERED_FORMS = 16
-"""Of one text, for parameters of other kinds."""
-
-
-def _parse(text: str) -> Template[ast.Command]:
-    """Parse a command; what agents send again and again, short texts, is parsed once."""
-    return _parse_again(text) if len(text) <= _REMEMBERED_CHARACTERS else Template(parse(text))
-
-
-@functools.lru_cache(maxsize=256)
-def _parse_again(text: str) -> Template[ast.Command]:
-    return Template(parse(text))
-
 
 class Answer(NamedTuple):
     """The result of one command, and the cursor of its next page."""
 
     result: Json
     next_cursor: str | None = None
-
-
-class _Known(NamedTuple):
-    """What is known of a text since a commit: where its placeholders stand, if it is a FIND, and
-    what it was compiled to for some kinds of parameters."""
-
-    commit: int
-    places: Places | None
-    forms: dict[Form, Prepared | None]
 
 
 class _Found(NamedTuple):
@@ -163,8 +140,7 @@ class Nexus(LinkedData):
         self._unhurried = replace(self._budget, timeout_s=None)
         self._catalog_cache: tuple[int, Catalog] | None = None
         self._schema_commit = 0
-        self._seen: set[str] = set()
-        self._known: dict[str, _Known] = {}
+        self._plans = PlanCache(store, lambda: self._catalog())
         folder = store.folder
         index_path = folder / _INDEX_FILE if folder else None
         contained = None if embedder is None else _contained(embedder)
@@ -410,7 +386,7 @@ class Nexus(LinkedData):
     def _answer(
         self, text: str, parameters: Mapping[str, Any], dry_run: bool, readonly: bool
     ) -> Answer:
-        quick = self._quick(text, parameters)
+        quick = self._cached(text, parameters)
         if quick is not None:
             return quick.answer()
         return self._execute(self._prepare(text, parameters, readonly), text, dry_run)
@@ -423,7 +399,7 @@ class Nexus(LinkedData):
 
         executing = False
         try:
-            quick = self._quick(text, parameters)
+            quick = self._cached(text, parameters)
             if quick is None:
                 command = self._prepare(text, parameters, readonly)
                 executing = isinstance(command, ast.Manipulation)
@@ -459,14 +435,14 @@ class Nexus(LinkedData):
         return self._request(lambda: self._rows(command, parameters))
 
     def _rows(self, text: str, parameters: Mapping[str, Any]) -> Rows:
-        quick = self._quick(text, parameters)
+        quick = self._cached(text, parameters)
         if quick is not None:
             return quick.rows()
         find = self._prepare_one(ast.Find, "FIND", text, parameters)
         return self._guarded(text, lambda: self._found(find)).rows()
 
     def _found(self, find: ast.Find) -> _Found:
-        return _Found(find, *self._store.read(lambda: self._find(find)))
+        return _Found(*self._store.read(lambda: self._find(find)))
 
     def explain(self, command: str, /, **parameters: Any) -> str:
         """The SPARQL that a FIND becomes.
@@ -680,7 +656,7 @@ class Nexus(LinkedData):
         def prepared() -> ast.Command:
             if not isinstance(text, str):
                 raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
-            template = _parse(text)
+            template = self._plans.template(text)
             if isinstance(template.command, ast.Manipulation):
                 self._refuse_write(template.command, readonly)
             return template.bind(parameters)
@@ -695,57 +671,10 @@ class Nexus(LinkedData):
             message = "The nexus is open read-only."
             raise KipError("KIP_1001", message, "Open it for writing.", _keyword(command))
 
-    def _quick(self, text: Any, parameters: Mapping[str, Any]) -> _Found | None:
-        """What a FIND finds whose text was seen before; None where a closer look is due."""
-        if not isinstance(text, str) or len(text) > _REMEMBERED_CHARACTERS:
-            return None
-        known = self._known.get(text)
-        if known is None or known.commit < self._schema_commit:
-            known = self._guarded(text, lambda: self._remember(text))
-        if known is None or known.places is None:
-            return None
-        filled = prepared.fill(known.places, parameters)
-        if filled is None:
-            return None
-        quick = known.forms.get(filled.form)
-        if quick is None:
-            self._guarded(text, lambda: self._compile(text, known, filled))
-            return None
-
-        def bound() -> ast.Find:
-            return cast(ast.Find, _parse(text).bind(parameters))
-
-        def found() -> tuple[list[list[Json]], str | None] | None:
-            is_stale = known.commit < self._schema_commit
-            return None if is_stale else prepared.run(quick, filled.filling, self._store, bound)
-
-        answer = self._guarded(text, lambda: self._store.read(found))
-        return None if answer is None else _Found(quick.find, *answer)
-
-    def _remember(self, text: str) -> _Known | None:
-        """What is known of a text that comes for the second time."""
-        if text not in self._seen:
-            if len(self._seen) >= _REMEMBERED_TEXTS:
-                self._seen.clear()
-                self._known.clear()
-            self._seen.add(text)
-            return None
-        commit, places = self._store.commit(), None
-        with suppress(KipError):
-            places = prepared.places(_parse(text).command)
-        known = self._known[text] = _Known(commit, places, {})
-        return known
-
-    def _compile(self, text: str, known: _Known, filled: Filled) -> None:
-        """Compile a FIND for parameters of some kinds, once."""
-        if filled.form in known.forms or len(known.forms) >= _REMEMBERED_FORMS:
-            return
-        made = None
-        with suppress(KipError):
-            find = cast(ast.Find, _parse(text).bind(filled.marks))
-            check(find, self._catalog())
-            made = prepared.prepare(find, self._store, filled.filling)
-        known.forms[filled.form] = made
+    def _cached(self, text: Any, parameters: Mapping[str, Any]) -> _Found | None:
+        """What a FIND with a cached plan finds; None where there is no plan."""
+        found = self._guarded(text, lambda: self._plans.find(text, parameters))
+        return None if found is None else _Found(*found)
 
     def _execute(self, command: ast.Command, text: str, dry_run: bool = False) -> Answer:
         return self._guarded(text, lambda: self._run(command, dry_run))
@@ -780,7 +709,7 @@ class Nexus(LinkedData):
             return self._found(command).answer()
         return self._store.read(lambda: self._look(command))
 
-    def _find(self, command: ast.Find) -> tuple[list[list[Json]], str | None]:
+    def _find(self, command: ast.Find) -> FindResult:
         check(command, self._catalog())
         return kql.run(command, self._store)
 

@@ -9,6 +9,7 @@ import pytest
 
 import kiprdf
 from kiprdf import nexus
+from kiprdf.execution.plan_cache import PlanCache
 from kiprdf.kql import find
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
@@ -21,8 +22,8 @@ def no_shortcuts() -> Iterator[None]:
     """Parse, check and compile each command anew, ask the store in SPARQL for everything, index
     what is read there, and rank in the file."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nexus, "_parse_again", lambda text: Template(kiprdf.parse(text)))
-        patch.setattr(nexus.Nexus, "_quick", lambda *_: None)
+        patch.setattr(PlanCache, "template", lambda self, text: Template(kiprdf.parse(text)))
+        patch.setattr(PlanCache, "find", lambda *_: None)
         patch.setattr(nexus.Nexus, "_catalog", lambda self: read_catalog(self._store))
         patch.setattr(find, "walk", lambda *_: None)
         patch.setattr(indexing, "KEPT_ELEMENTS", 0)

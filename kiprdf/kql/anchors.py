@@ -11,8 +11,10 @@ from typing import NamedTuple, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.kql.holes import OpenPlaceholder, value_term
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
+from kiprdf.sparql.algebra import Hole
 
 
 class Value(NamedTuple):
@@ -20,7 +22,7 @@ class Value(NamedTuple):
 
     name: str
     predicate: NamedNode
-    value: Literal
+    value: Literal | NamedNode | Hole
 
 
 Clause: TypeAlias = ast.ConceptClause | ast.PropositionClause
@@ -69,13 +71,18 @@ def _demanded_texts(
             continue
         sides = (condition.left, condition.right)
         for path, value in (sides, sides[::-1]):
-            is_text = isinstance(value, ast.Scalar) and isinstance(value.value, str)
-            if isinstance(path, ast.Path) and is_text:
+            if isinstance(path, ast.Path) and _is_text(value):
                 yield path, cast(ast.Scalar, value)
 
 
+def _is_text(value: ast.Operand) -> bool:
+    if isinstance(value, OpenPlaceholder):
+        return value.kind == "text"
+    return isinstance(value, ast.Scalar) and isinstance(value.value, str)
+
+
 def _anchor(path: ast.Path, value: ast.Scalar) -> Iterator[Anchor]:
-    variable, text = path.variable, cast(str, value.value)
+    variable = path.variable
     match path.field:
         case "id":
             yield _by_id(variable, value)
@@ -84,9 +91,9 @@ def _anchor(path: ast.Path, value: ast.Scalar) -> Iterator[Anchor]:
         case "type":
             yield ast.ConceptClause(variable, ast.ConceptMatcher(type=value))
         case "attributes" if path.key is not None:
-            yield Value(variable.name, NamedNode(vocab.ATTRIBUTE + path.key), Literal(text))
+            yield Value(variable.name, NamedNode(vocab.ATTRIBUTE + path.key), value_term(value))
         case "metadata" if path.key is not None:
-            yield Value(variable.name, NamedNode(vocab.METADATA + path.key), Literal(text))
+            yield Value(variable.name, NamedNode(vocab.METADATA + path.key), value_term(value))
         case _:
             pass
 

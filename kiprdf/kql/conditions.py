@@ -15,11 +15,11 @@ from pyoxigraph import Literal, NamedNode, Variable
 from kiprdf.kql.expressions import FALSE, TRUE
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_json
-from kiprdf.sparql.algebra import Call, Expression, In, Infix, Negation
+from kiprdf.sparql.algebra import Call, Expression, Hole, In, Infix, Negation
 from kiprdf.store.base import Cell
 
 Solution: TypeAlias = list[Cell]
-Slots: TypeAlias = Callable[[Variable | NamedNode | Literal], int]
+Slots: TypeAlias = Callable[[Variable | NamedNode | Literal | Hole], int]
 """Where the cell of a term stands in a solution."""
 Test: TypeAlias = Callable[[Solution], bool | None]
 """Whether a condition holds; None is SPARQL's error."""
@@ -59,7 +59,12 @@ def judge(condition: Expression, slots: Slots) -> Test:
         case Infix(operands=(Call(function="DATATYPE", arguments=(Variable() as term,)), kind)):
             if condition.operator == "=" and isinstance(kind, NamedNode):
                 return _is_of_kind(slots(term), kind)
-        case Infix(operands=(Variable() | Literal() as left, Variable() | Literal() as right)):
+        case Infix(
+            operands=(
+                Variable() | Literal() | Hole() as left,
+                Variable() | Literal() | Hole() as right,
+            )
+        ):
             if condition.operator == "=":
                 return _equal(slots(left), slots(right))
             if condition.operator in _ORDERS:
@@ -71,9 +76,13 @@ def judge(condition: Expression, slots: Slots) -> Test:
         case Call(function="BOUND", arguments=(Variable() as term,)):
             return _is_bound(slots(term))
         case Call(function="sameTerm", arguments=(left, right)):
-            if isinstance(left, Variable | NamedNode) and isinstance(right, Variable | NamedNode):
+            if isinstance(left, Variable | NamedNode | Hole) and isinstance(
+                right, Variable | NamedNode | Hole
+            ):
                 return _same(slots(left), slots(right))
-        case Call(function=str() as name, arguments=(Variable() as text, Literal() as part)):
+        case Call(
+            function=str() as name, arguments=(Variable() as text, Literal() | Hole() as part)
+        ):
             if name in _TEXT_TESTS:
                 return _text_test(_TEXT_TESTS[name], slots(text), slots(part))
     raise Unsure

@@ -11,11 +11,10 @@ from typing import TypeAlias, assert_never, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from kiprdf.kql.holes import value_term
 from kiprdf.language import ast
-from kiprdf.language.parameters import to_json
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import to_term
-from kiprdf.sparql.algebra import Call, Expression, In, Infix, Negation
+from kiprdf.sparql.algebra import Call, Expression, Hole, In, Infix, Negation
 
 TRUE = Literal("true", datatype=vocab.BOOLEAN)
 FALSE = Literal("false", datatype=vocab.BOOLEAN)
@@ -39,14 +38,14 @@ class ValueOperand:
 class LiteralOperand:
     """A value of the command; the term of null is ``kip:null``."""
 
-    term: Literal | NamedNode
+    term: Literal | NamedNode | Hole
 
 
 Operand: TypeAlias = NodeOperand | ValueOperand | LiteralOperand
 
 
 def literal_operand(value: ast.Value) -> LiteralOperand:
-    return LiteralOperand(to_term(to_json(value)))
+    return LiteralOperand(value_term(value))
 
 
 def _and(*parts: Expression) -> Expression:
@@ -80,7 +79,7 @@ def is_null(operand: Operand) -> Expression:
             assert_never(operand)
 
 
-def _term(operand: ValueOperand | LiteralOperand) -> Variable | Literal | NamedNode:
+def _term(operand: ValueOperand | LiteralOperand) -> Variable | Literal | NamedNode | Hole:
     return operand.variable if isinstance(operand, ValueOperand) else operand.term
 
 
@@ -132,12 +131,14 @@ def ordered(operator: str, left: Operand, right: Operand) -> Expression:
 
 
 def _ordered_to_literal(
-    operator: str, left: ValueOperand | LiteralOperand, literal: Literal | NamedNode
+    operator: str, left: ValueOperand | LiteralOperand, literal: Literal | NamedNode | Hole
 ) -> Expression:
-    if isinstance(literal, NamedNode) or literal.datatype == vocab.JSON:
+    if isinstance(literal, NamedNode) or (
+        isinstance(literal, Literal) and literal.datatype == vocab.JSON
+    ):
         return FALSE
     first = _term(left)
-    if literal.datatype != vocab.BOOLEAN:
+    if isinstance(literal, Hole) or literal.datatype != vocab.BOOLEAN:
         return _total(Infix(operator, (first, literal)))  # type: ignore[arg-type]
     value = literal.value == "true"
     fitting = [
@@ -192,6 +193,8 @@ def string_test(function: ast.StringFunction, operand: Operand, argument: Operan
 
 
 def _is_written_string(term: Expression) -> bool:
+    if isinstance(term, Hole):
+        return term.kind == "text"
     return isinstance(term, Literal) and term.datatype == vocab.STRING
 
 

@@ -19,6 +19,7 @@ from kiprdf.sparql.algebra import (
     Call,
     Expression,
     Extend,
+    Hole,
     Lateral,
     LeftJoin,
     Pattern,
@@ -93,7 +94,7 @@ class _Fetch:
     def one(
         self,
         pattern: Pattern,
-        node: Variable | NamedNode,
+        node: Variable | NamedNode | Hole,
         field: str,
         key: str | None,
         value: Variable,
@@ -123,7 +124,7 @@ class _Fetch:
         )
         return Lateral(pattern, LeftJoin(UNIT, self._id(reached, end, value)))
 
-    def _id(self, pattern: Pattern, node: Variable | NamedNode, value: Variable) -> Pattern:
+    def _id(self, pattern: Pattern, node: Variable | NamedNode | Hole, value: Variable) -> Pattern:
         """``C:Type/name`` from type and label; ``P:digits:predicate`` from the IRI."""
         definition, name = self._fresh("type"), self._fresh("name")
         concept = BGP(
@@ -141,7 +142,7 @@ class _Fetch:
 
 
 def _optional(
-    pattern: Pattern, triple: tuple[Variable | NamedNode, NamedNode, Variable]
+    pattern: Pattern, triple: tuple[Variable | NamedNode | Hole, NamedNode, Variable]
 ) -> Pattern:
     return LeftJoin(pattern, BGP((TriplePattern(*triple),)))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
+from typing import Any, NamedTuple, cast
 
 from pyoxigraph import NamedNode, Variable
 
@@ -13,9 +13,11 @@ from kiprdf.budget import WIDTH, Spending, check, current
 from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.fetches import Fetched
-from kiprdf.kql.probe import probe
+from kiprdf.kql.holes import Arguments
+from kiprdf.kql.probe import check_patterns, exists, probe
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.results import Layout
+from kiprdf.kql.segments import required
 from kiprdf.kql.sets import is_set
 from kiprdf.kql.stages import filters_product, is_anchored, is_linear, products, staged
 from kiprdf.kql.translate import Translation, translate
@@ -26,11 +28,13 @@ from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import prefixes
 from kiprdf.semantics.places import page_size
-from kiprdf.sparql.algebra import Count, Pattern, Select
-from kiprdf.sparql.text import NOTHING, Filling, render, render_count
+from kiprdf.sparql.algebra import Bindings, Count, Hole, Pattern, Select
+from kiprdf.sparql.text import PreparedQuery, render_count
+from kiprdf.sparql.text import prepare as prepare_query
 from kiprdf.store import Store
 from kiprdf.store.base import Cancellation, Row
 
+NO_BINDINGS: Bindings = {}
 CONCEPT, PROPOSITION = vocab.TYPE, vocab.REIFIES
 """The predicate of which every concept, every proposition, is the subject exactly once."""
 
@@ -130,15 +134,61 @@ def _layout(names: Sequence[str], translation: Translation) -> Layout:
     return Layout(indices, predicates, values)
 
 
-def run(find: ast.Find, store: Store) -> tuple[list[list[Json]], str | None]:
-    """The columns of a checked FIND, and the cursor of the next page if there is one."""
+class FindResult(NamedTuple):
+    """The columns of a FIND, one for each expression, and the cursor of the next page."""
+
+    find: ast.Find
+    columns: list[list[Json]]
+    cursor: str | None
+
+
+def run(find: ast.Find, store: Store) -> FindResult:
+    """Run a checked FIND."""
     offset = cursor.decode(find)
     probe(find.where, store)
     query = Query(plan(find, store.iris, offset), store.iris)
     columns, following = shaped(find, query.plan, rows(query, store), store, offset)
     if following is None:
-        return columns, None
-    return columns, cursor.encode(find, store.commit(), following)
+        return FindResult(find, columns, None)
+    return FindResult(find, columns, cursor.encode(find, store.commit(), following))
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedFind:
+    """A compiled FIND with holes for its parameters; ``required`` elements must exist."""
+
+    find: ast.Find
+    query: Query
+    required: tuple[NamedNode | Hole, ...]
+
+    def run(
+        self, parameters: Mapping[str, Any], store: Store, bound: Callable[[], ast.Find]
+    ) -> FindResult | None:
+        """Run it with parameters of the kinds it was compiled for.
+
+        None when a required element does not exist. ``bound`` returns the FIND with its
+        parameters, which a cursor is made from.
+        """
+        bindings = Arguments(parameters, store.iris)
+        for node in self.required:
+            if not exists(
+                cast(NamedNode, bindings[node] if isinstance(node, Hole) else node), store
+            ):
+                return None
+        query = self.query
+        columns, following = shaped(self.find, query.plan, rows(query, store, bindings), store, 0)
+        if following is None:
+            return FindResult(self.find, columns, None)
+        return FindResult(self.find, columns, cursor.encode(bound(), store.commit(), following))
+
+
+def prepare(find: ast.Find, store: Store) -> PreparedFind | None:
+    """Compile a checked FIND with holes; None for one with a product, whose size is counted."""
+    query = Query(plan(find, store.iris), store.iris)
+    if query.products:
+        return None
+    check_patterns(find.where, store)
+    return PreparedFind(find, query, tuple(required(find.where, store.iris)))
 
 
 def shaped(
@@ -163,20 +213,19 @@ class Query:
     """A plan as a walk and as SPARQL, each made when it is needed first.
 
     What may visit more solutions than it reads triples is cancellable; ``products`` must be counted
-    before it is run. The filling tells which marks there are.
+    before it is run.
     """
 
-    def __init__(self, planned: Plan, iris: Iris, filling: Filling = NOTHING) -> None:
+    def __init__(self, planned: Plan, iris: Iris) -> None:
         self.plan = planned
         self._iris = iris
-        self._filling = filling
-        self._text: tuple[int | None, str] | None = None
+        self._text: tuple[int | None, PreparedQuery] | None = None
 
     @cached_property
     def walk(self) -> Walk | None:
         """None where there is none, and for a page behind the first: its order is the engine's."""
         select = self.plan.select
-        return None if select.offset else walk(select, self._iris, self._filling)
+        return None if select.offset else walk(select, self._iris)
 
     @cached_property
     def cancellation(self) -> Cancellation:
@@ -189,7 +238,7 @@ class Query:
     def products(self) -> list[tuple[Pattern, Pattern]]:
         return [] if self._is_linear else products(self.plan.select.pattern)
 
-    def text(self, most: int | None) -> str:
+    def text(self, most: int | None) -> PreparedQuery:
         """The SPARQL; ``most`` solutions are counted, where they are counted."""
         if self._text is None or self._text[0] != most:
             select = self.plan.select
@@ -199,7 +248,7 @@ class Query:
                 # One more than it may tells that there are more.
                 weight = -(-self.plan.width // WIDTH)
                 select = replace(select, limit=most // weight + 1)
-            self._text = most, text_of(select, self._iris)
+            self._text = most, prepare_query(select, prefixes(self._iris.base))
         return self._text[1]
 
     @cached_property
@@ -207,13 +256,13 @@ class Query:
         return is_linear(self.plan.select.pattern)
 
 
-def rows(query: Query, store: Store, filling: Filling = NOTHING) -> list[Row]:
-    """The rows of a query, its marks filled: walked, or else by the engine."""
+def rows(query: Query, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row]:
+    """The rows of a query: walked, or else by the engine."""
     spending = current()
     budget = None if spending is None else spending.budget
     if query.walk is not None and (budget is None or budget.allows(MOST_READS)):
         check()
-        walked = query.walk.rows(store, filling)
+        walked = query.walk.rows(store, bindings)
         limit = query.plan.select.limit
         if walked is not None and (limit is None or len(walked) < limit):
             _check_rows(walked, query.plan)
@@ -225,7 +274,7 @@ def rows(query: Query, store: Store, filling: Filling = NOTHING) -> list[Row]:
         _require_few(query.plan, spending, store)
     text = query.text(None if budget is None else budget.max_rows)
     found = store.select(
-        filling.text(text), cancellation=query.cancellation, width=query.plan.width
+        text.text(bindings), cancellation=query.cancellation, width=query.plan.width
     )
     if query.plan.select.counts:
         _check_rows(found, query.plan)
@@ -275,7 +324,7 @@ def _require_few(planned: Plan, spending: Spending, store: Store) -> None:
 
 def text_of(select: Select, iris: Iris) -> str:
     """A query as SPARQL, with the prefixes of the nexus."""
-    return render(select, prefixes(iris.base))
+    return prepare_query(select, prefixes(iris.base)).text(NO_BINDINGS)
 
 
 def nodes(target: ast.Variable, where: ast.Block, store: Store) -> list[NamedNode]:

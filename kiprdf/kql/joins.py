@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Variable
 
 from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import (
@@ -22,6 +22,7 @@ from kiprdf.sparql.algebra import (
     Lateral,
     Pattern,
     TriplePattern,
+    is_iri,
     variables,
 )
 
@@ -137,11 +138,11 @@ def _anchor(component: list[TriplePattern]) -> int:
 
 
 def _selectivity(triple: TriplePattern) -> int:
-    if isinstance(triple.subject, NamedNode):
+    if is_iri(triple.subject):
         return 0
     if triple.predicate == vocab.LABEL:
         return 1
-    if isinstance(triple.object, NamedNode):
+    if is_iri(triple.object):
         return 2 if triple.predicate == vocab.TYPE else 0
     return 3
 

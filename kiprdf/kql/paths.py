@@ -15,6 +15,7 @@ from kiprdf.sparql.algebra import (
     BGP,
     UNIT,
     Extend,
+    Hole,
     Lateral,
     OneOrMore,
     Pattern,
@@ -23,7 +24,7 @@ from kiprdf.sparql.algebra import (
     Union,
 )
 
-Node: TypeAlias = Variable | NamedNode
+Node: TypeAlias = Variable | NamedNode | Hole
 Fresh: TypeAlias = Callable[[str], Variable]
 
 

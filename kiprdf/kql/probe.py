@@ -28,7 +28,7 @@ def probe(where: ast.Block, store: Store) -> None:
     Inside NOT, OPTIONAL and UNION a missing identity is no error: it does not match.
     """
     for node, clause in required(where, store.iris).items():
-        if not exists(node, store):
+        if not isinstance(node, NamedNode) or not exists(node, store):
             raise not_found(clause, store)
     check_patterns(where, store)
 

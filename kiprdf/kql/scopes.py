@@ -11,6 +11,7 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf.language import ast
 from kiprdf.semantics import scope
+from kiprdf.sparql.algebra import Hole
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Binding:
     """
 
     carrier: Variable
-    term: Variable | NamedNode
+    term: Variable | NamedNode | Hole
     nullable: bool = False
     predicate: bool = False
 
@@ -88,7 +89,7 @@ class Frame:
     namer: Namer
     needs: Needs
     usage: Usage
-    probed: frozenset[NamedNode] = frozenset()
+    probed: frozenset[NamedNode | Hole] = frozenset()
     _carriers: dict[str, Variable] = field(default_factory=dict)
     _values: dict[tuple[str, str, str | None], Variable] = field(default_factory=dict)
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import NamedNode, Variable
 
 from kiprdf.kql import fetches, paths
 from kiprdf.kql.anchors import Value
 from kiprdf.kql.expressions import FALSE
+from kiprdf.kql.holes import ElementOf, OpenPlaceholder, concept_term, value_term
 from kiprdf.kql.joins import Alone, Emit, Plain, Unit, lateral
 from kiprdf.kql.scopes import Binding, Frame, Scope
 from kiprdf.language import ast
@@ -25,16 +26,18 @@ from kiprdf.sparql.algebra import (
     Call,
     Expression,
     Filter,
+    Hole,
     Lateral,
     LeftJoin,
     Pattern,
     TriplePattern,
     TripleTerm,
     Union,
+    is_iri,
     variables,
 )
 
-Node: TypeAlias = Variable | NamedNode
+Node: TypeAlias = Variable | NamedNode | Hole
 Clause: TypeAlias = ast.ConceptClause | ast.PropositionClause
 
 _MISSING = NamedNode(vocab.KIP + "missing")
@@ -55,22 +58,29 @@ class Units:
     conditions: list[Expression] = field(default_factory=list)
 
 
-def required(where: ast.Block, iris: Iris) -> dict[NamedNode, Clause]:
+def required(where: ast.Block, iris: Iris) -> dict[NamedNode | Hole, Clause]:
     """The exact identities of the mandatory pattern of a WHERE, which must exist."""
     clauses = exact_clauses(
         clause
         for clause in where.clauses
         if isinstance(clause, ast.ConceptClause | ast.PropositionClause)
     )
-    found: dict[NamedNode, Clause] = {}
+    found: dict[NamedNode | Hole, Clause] = {}
     for clause in clauses:
-        node = exact_node(clause, iris)
+        node = exact_term(clause, iris)
         if node is not None:
             found.setdefault(node, clause)
     return found
 
 
 def exact_node(clause: Clause, iris: Iris) -> NamedNode | None:
+    """``exact_term`` of a clause without holes."""
+    term = exact_term(clause, iris)
+    assert not isinstance(term, Hole)
+    return term
+
+
+def exact_term(clause: Clause, iris: Iris) -> NamedNode | Hole | None:
     """The node of an exact identity, ``{type, name}``, ``{id}`` or ``(id:)``; None for a pattern.
 
     An id that is not of our shape, or of the other kind, gets a node that exists nowhere.
@@ -81,7 +91,9 @@ def exact_node(clause: Clause, iris: Iris) -> NamedNode | None:
     if isinstance(matcher, ast.ConceptMatcher) and matcher.id is None:
         if matcher.type is None or matcher.name is None:
             return None
-        return iris.concept(checked_text(matcher.type), checked_text(matcher.name))
+        return concept_term(checked_text(matcher.type), matcher.name, iris)
+    if isinstance(matcher.id, OpenPlaceholder):
+        return Hole(ElementOf(matcher.id.name), "iri")
     node = iris.from_id(checked_text(cast(ast.Value, matcher.id)))
     is_link = node is not None and node.value.startswith(iris.propositions)
     if node is None or is_link != isinstance(matcher, ast.PropositionId):
@@ -127,7 +139,7 @@ class _Segment:
     def _name_constants(self, clauses: Iterable[Clause]) -> None:
         """A new name with an exact identity stands for a constant in the whole segment."""
         for clause in clauses:
-            node = exact_node(clause, self._iris)
+            node = exact_term(clause, self._iris)
             name = clause.variable.name if clause.variable else None
             if node is None or name is None or name in self._scope:
                 continue
@@ -171,19 +183,19 @@ class _Segment:
 
     def _concept(self, clause: ast.ConceptClause) -> Node:
         matcher = clause.matcher
-        if exact_node(clause, self._iris) is not None:
+        if exact_term(clause, self._iris) is not None:
             return self._exact(clause, vocab.TYPE)
         node = self._node(clause.variable.name) if clause.variable else self._fresh("concept")
         if matcher.type is not None:
             definition = self._iris.type(checked_text(matcher.type))
             self._plain(TriplePattern(node, vocab.TYPE, definition))
         if matcher.name is not None:
-            self._plain(TriplePattern(node, vocab.LABEL, Literal(checked_text(matcher.name))))
+            self._plain(TriplePattern(node, vocab.LABEL, value_term(matcher.name)))
         return node
 
     def _exact(self, clause: Clause, predicate: NamedNode) -> Node:
         """One element by its identity; it must exist for the clause to match."""
-        exact = exact_node(clause, self._iris)
+        exact = exact_term(clause, self._iris)
         assert exact is not None
         if exact not in self._frame.probed:
             self._plain(TriplePattern(exact, predicate, self._fresh("exists")))
@@ -280,9 +292,7 @@ class _Segment:
         if not _is_bound(subject, bound) and not _is_bound(object_, bound):
             left = lateral(left, self._starts(cast(Variable, subject), hop))
             bound.add(cast(Variable, subject))
-        forward = _is_bound(subject, bound) and (
-            isinstance(subject, NamedNode) or not isinstance(object_, NamedNode)
-        )
+        forward = _is_bound(subject, bound) and (is_iri(subject) or not is_iri(object_))
         near, far = (subject, object_) if forward else (object_, subject)
         checked = _is_bound(far, bound)
         reached = self._fresh("far") if checked else cast(Variable, far)
@@ -378,7 +388,7 @@ def _contains_one(hops: ast.Hops) -> bool:
 
 
 def _is_bound(node: Node, bound: set[Variable]) -> bool:
-    return isinstance(node, NamedNode) or node in bound
+    return is_iri(node) or node in bound
 
 
 def _reified(

@@ -29,6 +29,7 @@ from kiprdf.sparql.algebra import (
     TriplePattern,
     TripleTerm,
     Union,
+    is_iri,
     variables,
 )
 from kiprdf.store.cancellation import CHECK_DEADLINE, COUNT_HOP
@@ -50,8 +51,7 @@ def is_linear(pattern: Pattern) -> bool:
 def is_anchored(pattern: Pattern) -> bool:
     """Whether a pattern begins at an element that it names."""
     return any(
-        isinstance(triple.subject, NamedNode)
-        or (isinstance(triple.object, NamedNode) and triple.predicate != vocab.TYPE)
+        is_iri(triple.subject) or (is_iri(triple.object) and triple.predicate != vocab.TYPE)
         for triple in _triples(pattern)
     )
 

@@ -22,10 +22,12 @@ from kiprdf.sparql.algebra import (
     UNIT,
     Alternative,
     AntiJoin,
+    Bindings,
     Call,
     Expression,
     Extend,
     Filter,
+    Hole,
     Lateral,
     LeftJoin,
     OneOrMore,
@@ -38,7 +40,6 @@ from kiprdf.sparql.algebra import (
     Union,
     variables,
 )
-from kiprdf.sparql.text import Filling
 from kiprdf.store import Store
 from kiprdf.store.base import Cell, Row, Statement
 
@@ -54,21 +55,21 @@ Step: TypeAlias = "Callable[[list[Solution], _Reads], list[Solution]]"
 class Walk:
     """A pattern as steps.
 
-    ``start`` are its constants, each in a slot of its own, ``marked`` the slots of those with
-    marks in them, ``columns`` the slots of what is selected, ``counts`` of what is counted.
+    ``start`` are its constants, each in a slot of its own, ``holes`` the slots of those that are
+    chosen later, ``columns`` the slots of what is selected, ``counts`` of what is counted.
     """
 
     start: Solution
-    marked: list[int]
+    holes: list[tuple[int, Hole]]
     steps: list[Step]
     columns: tuple[int, ...]
     counts: tuple[tuple[int | None, bool], ...]
 
-    def rows(self, store: Store, filling: Filling) -> list[Row] | None:
-        """The distinct rows, the marks filled; None when there is too much."""
+    def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
+        """The distinct rows; None when there is too much."""
         start = self.start.copy()
-        for slot in self.marked:
-            start[slot] = cast(Cell, filling.term(start[slot]))
+        for slot, hole in self.holes:
+            start[slot] = bindings[hole]
         try:
             found = _chained(self.steps, [start], _Reads(store))
         except (_TooMuch, Unsure):
@@ -89,7 +90,7 @@ class Walk:
         ]
 
 
-def walk(select: Select, iris: Iris, filling: Filling) -> Walk | None:
+def walk(select: Select, iris: Iris) -> Walk | None:
     """A query as a walk; None where it begins at no named element, or does what no walk does."""
     compiler = _Compiler(iris)
     try:
@@ -101,9 +102,7 @@ def walk(select: Select, iris: Iris, filling: Filling) -> Walk | None:
         (None if count.variable is None else compiler.slot(count.variable), count.distinct)
         for count in select.counts
     )
-    cells = compiler.cells
-    marked = [slot for slot, cell in enumerate(cells) if filling.term(cell) is not cell]
-    return Walk(cells, marked, steps, columns, counts)
+    return Walk(compiler.cells, compiler.holes, steps, columns, counts)
 
 
 def _count(group: list[Solution], slot: int | None, distinct: bool) -> Literal:
@@ -145,11 +144,14 @@ class _Compiler:
         self._facts = iris.predicates
         self._slots: dict[Term, int] = {}
         self.cells: list[Cell] = []
+        self.holes: list[tuple[int, Hole]] = []
 
     def slot(self, term: Term) -> int:
         if term not in self._slots:
             self._slots[term] = len(self.cells)
-            self.cells.append(None if isinstance(term, Variable) else term)
+            if isinstance(term, Hole):
+                self.holes.append((len(self.cells), term))
+            self.cells.append(None if isinstance(term, Variable | Hole) else term)
         return self._slots[term]
 
     def pattern(self, pattern: Pattern, bound: set[Variable]) -> list[Step]:
@@ -240,7 +242,7 @@ class _Compiler:
 
     def _extend(self, slot: int, expression: Expression) -> Step:
         match expression:
-            case Variable() | NamedNode() | Literal():
+            case Variable() | NamedNode() | Literal() | Hole():
                 return _bind(slot, self.slot(expression))
             case Call(function="COALESCE", arguments=(Variable() as first, NamedNode() as second)):
                 return _bind(slot, self.slot(first), self.slot(second))

@@ -1,18 +1,39 @@
 """The SPARQL 1.2 algebra that the compiler emits, under the names of the W3C.
 
-Terms are pyoxigraph's. A pattern is a left-deep tree: ``Join(Join(a, b), c)``. ``Lateral`` is the
-correlated join of SEP-0006: its right side is evaluated once a solution of the left, and sees it.
+Terms are pyoxigraph's, and ``Hole`` for a constant that is chosen later. A pattern is a left-deep
+tree: ``Join(Join(a, b), c)``. ``Lateral`` is the correlated join of SEP-0006: its right side is
+evaluated once for each solution of the left, and sees it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-Term: TypeAlias = NamedNode | Literal | Variable
+# Terms ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A constant that is chosen when the query runs; equal holes hold the same term."""
+
+    key: Hashable
+    kind: OneOf["iri", "text", "number"]
+
+
+Term: TypeAlias = NamedNode | Literal | Variable | Hole
+Bindings: TypeAlias = Mapping[Hole, NamedNode | Literal]
+"""The terms for the holes of a query."""
+
+
+def is_iri(term: object) -> TypeGuard[NamedNode | Hole]:
+    """Whether a term is an IRI, or a hole for one."""
+    return isinstance(term, NamedNode) or (isinstance(term, Hole) and term.kind == "iri")
+
 
 # Property paths -------------------------------------------------------------------------------
 
@@ -45,7 +66,7 @@ class TripleTerm:
 
 @dataclass(frozen=True, slots=True)
 class TriplePattern:
-    """``names`` are its variables, which the compiler asks for again and again."""
+    """``names`` are its variables, which are computed once, since the compiler reads them often."""
 
     subject: Term
     predicate: Term | Alternative | OneOrMore
@@ -91,7 +112,7 @@ class AntiJoin:
     """The solutions of the left for which the right has none.
 
     ``shared`` are the variables of the left that the right mentions; ``witness`` is a variable
-    that stands nowhere else.
+    that occurs nowhere else.
     """
 
     left: Pattern
@@ -194,7 +215,7 @@ def variables(node: object) -> set[Variable]:
     """Every variable that a pattern or expression mentions."""
     if isinstance(node, Variable):
         return {node}
-    if isinstance(node, NamedNode | Literal):
+    if isinstance(node, NamedNode | Literal | Hole):
         return set()
     if isinstance(node, TriplePattern):
         return set(node.names)

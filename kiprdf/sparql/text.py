@@ -1,18 +1,19 @@
 """The algebra as SPARQL text, and deltas as one update. The only file that writes SPARQL.
 
-Every value passes through ``_term``: pyoxigraph prints the term, and no text is pasted anywhere.
+Every value passes through ``_value``: pyoxigraph prints the term, and nothing else is inserted.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar, assert_never
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
 
 from kiprdf.sparql import algebra
-from kiprdf.sparql.algebra import Expression, Pattern, Term
+from kiprdf.sparql.algebra import Bindings, Expression, Hole, Pattern, Term
 
 T = TypeVar("T")
 COUNTS = (
@@ -24,43 +25,69 @@ COUNTS = (
 _LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 _XSD = "http://www.w3.org/2001/XMLSchema#"
-# The literals that SPARQL lets stand without quotes and datatype.
+# The literals that SPARQL accepts without quotes and datatype.
 _SHORT = {
     # Not the largest: SPARQL reads a minus and a number, and there is none for -2**63.
     _XSD + "integer": re.compile(r"-?[0-9]{1,18}").fullmatch,
     _XSD + "boolean": re.compile(r"true|false").fullmatch,
 }
 _NEVER = re.compile(r"(?!)").fullmatch
+_Piece: TypeAlias = str | Hole
 
 
-def render(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> str:
+class PreparedQuery:
+    """A query as text whose holes are still open."""
+
+    __slots__ = ("_pieces",)
+
+    def __init__(self, pieces: Iterable[_Piece]) -> None:
+        runs = itertools.groupby(pieces, key=lambda piece: isinstance(piece, Hole))
+        self._pieces: list[_Piece] = []
+        for is_hole, run in runs:
+            self._pieces += run if is_hole else ["".join(map(str, run))]
+
+    def text(self, bindings: Bindings) -> str:
+        """The SPARQL text, each hole filled with its term."""
+        return "".join(
+            [piece if isinstance(piece, str) else _value(bindings[piece]) for piece in self._pieces]
+        )
+
+
+def prepare(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> PreparedQuery:
     """The query as SPARQL 1.2 text with LATERAL, indented for people.
 
     ``prefixes`` (prefix to IRI) shorten the IRIs; only those in use are declared.
     """
     writer = _Writer(prefixes or {})
     if query.counts:
-        text = _counted(query, writer)
-        return writer.declarations() + text
-    names = " ".join(map(str, query.variables)) or "*"
-    verb = "SELECT DISTINCT" if query.distinct else "SELECT"
-    text = f"{verb} {names} WHERE {writer.group(query.pattern, 0)}"
-    if query.limit is not None:
-        text += f"\nLIMIT {query.limit}"
-    if query.offset:
-        text += f"\nOFFSET {query.offset}"
-    return writer.declarations() + text
+        writer.counted(query)
+    else:
+        verb = "SELECT DISTINCT" if query.distinct else "SELECT"
+        writer.write(f"{verb} {_names(query.variables)} WHERE ")
+        writer.group(query.pattern, 0)
+        if query.limit is not None:
+            writer.write(f"\nLIMIT {query.limit}")
+        if query.offset:
+            writer.write(f"\nOFFSET {query.offset}")
+    return PreparedQuery([writer.declarations(), *writer.pieces])
 
 
-def _counted(query: algebra.Select, writer: _Writer) -> str:
-    names = [*map(str, query.variables), *map(_count, query.counts)]
-    body = writer.group(query.pattern, 0)
-    if query.limit is not None:
-        inner = writer.group(query.pattern, 1)
-        body = f"{{\n  SELECT * WHERE {inner}\n  LIMIT {query.limit}\n}}"
-    text = f"SELECT {' '.join(names)} WHERE {body}"
-    keys = " ".join(map(str, query.variables))
-    return f"{text}\nGROUP BY {keys}" if keys else text
+def render(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> str:
+    """The text of a query without holes; see ``prepare``."""
+    return prepare(query, prefixes).text({})
+
+
+def render_count(pattern: Pattern, most: int, distinct: Sequence[Variable] = ()) -> str:
+    """How many solutions a pattern has, as a SELECT of one number; counting stops at ``most``.
+
+    With ``distinct``, how many that differ in some variables.
+    """
+    writer = _Writer({})
+    projected = f"DISTINCT {_names(distinct)}" if distinct else "*"
+    writer.write(f"SELECT (COUNT(*) AS ?number) WHERE {{ SELECT {projected} WHERE ")
+    writer.group(pattern, 1)
+    writer.write(f" LIMIT {most} }}")
+    return PreparedQuery(writer.pieces).text({})
 
 
 def _count(count: algebra.Count) -> str:
@@ -68,57 +95,18 @@ def _count(count: algebra.Count) -> str:
     return f"(COUNT({'DISTINCT ' if count.distinct else ''}{counted}) AS {count.name})"
 
 
-class Filling:
-    """What takes the place of the marks in a rendered query: literals, and segments of IRIs."""
-
-    __slots__ = ("_literals", "_segments")
-
-    def __init__(self, literals: Mapping[Term, Term], segments: Mapping[str, str]) -> None:
-        self._literals = literals
-        self._segments = segments
-
-    def text(self, text: str) -> str:
-        """A query with the values."""
-        for mark, literal in self._literals.items():
-            text = text.replace(_value(mark), _value(literal))
-        return self.iri(text)
-
-    def iri(self, iri: str) -> str:
-        """An IRI with the segments."""
-        for mark, segment in self._segments.items():
-            iri = iri.replace(mark, segment)
-        return iri
-
-    def term(self, term: T) -> T | Term:
-        """A term with the values."""
-        if isinstance(term, NamedNode):
-            iri = self.iri(term.value)
-            return term if iri == term.value else NamedNode(iri)
-        return self._literals.get(term, term) if isinstance(term, Literal) else term
+def _names(variables: Iterable[Variable]) -> str:
+    return " ".join(map(str, variables)) or "*"
 
 
-NOTHING = Filling({}, {})
-"""The filling of a query without marks."""
-
-
-def render_count(pattern: Pattern, most: int, distinct: Sequence[Variable] = ()) -> str:
-    """How many solutions a pattern has, as a SELECT of one number; ``most`` ends the count.
-
-    With ``distinct``, how many that differ in some variables.
-    """
-    body = _Writer({}).group(pattern, 1)
-    shown = f"DISTINCT {' '.join(map(str, distinct))}" if distinct else "*"
-    return f"SELECT (COUNT(*) AS ?number) WHERE {{ SELECT {shown} WHERE {body} LIMIT {most} }}"
-
-
-def _value(term: Term) -> str:
+def _value(term: NamedNode | Literal | Variable) -> str:
     if isinstance(term, Literal) and _SHORT.get(term.datatype.value, _NEVER)(term.value):
         return term.value
     return str(term)
 
 
 class _Writer:
-    """One rendering; remembers the prefixes it used."""
+    """Writes one query into ``pieces`` and remembers the prefixes it used."""
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
         # The longest namespace first: that of a predicate extends the base.
@@ -126,20 +114,42 @@ class _Writer:
             ((iri, prefix) for prefix, iri in prefixes.items()), key=lambda p: -len(p[0])
         )
         self._used: dict[str, str] = {}
+        self.pieces: list[_Piece] = []
+        self.write = self.pieces.append
 
     def declarations(self) -> str:
         lines = (f"PREFIX {prefix}: <{iri}>\n" for prefix, iri in sorted(self._used.items()))
         return "".join(lines)
 
+    def counted(self, query: algebra.Select) -> None:
+        names = [*map(str, query.variables), *map(_count, query.counts)]
+        self.write(f"SELECT {' '.join(names)} WHERE ")
+        if query.limit is None:
+            self.group(query.pattern, 0)
+        else:
+            self.write("{\n  SELECT * WHERE ")
+            self.group(query.pattern, 1)
+            self.write(f"\n  LIMIT {query.limit}\n}}")
+        if query.variables:
+            self.write(f"\nGROUP BY {_names(query.variables)}")
+
+    def _separated(self, items: Iterable[T], separator: str, write: Callable[[T], None]) -> None:
+        for number, item in enumerate(items):
+            if number:
+                self.write(separator)
+            write(item)
+
     # Terms ------------------------------------------------------------------------------------
 
-    def _term(self, term: Term | algebra.TripleTerm) -> str:
+    def _term(self, term: Term | algebra.TripleTerm) -> None:
         if isinstance(term, algebra.TripleTerm):
-            parts = (term.subject, term.predicate, term.object)
-            return f"<<( {' '.join(map(self._term, parts))} )>>"
-        if isinstance(term, NamedNode):
-            return self._iri(term)
-        return _value(term)
+            self.write("<<( ")
+            self._separated((term.subject, term.predicate, term.object), " ", self._term)
+            self.write(" )>>")
+        elif isinstance(term, NamedNode):
+            self.write(self._iri(term))
+        else:
+            self.write(term if isinstance(term, Hole) else _value(term))
 
     def _iri(self, node: NamedNode) -> str:
         for namespace, prefix in self._namespaces:
@@ -150,98 +160,121 @@ class _Writer:
                     return f"{prefix}:{local}"
         return str(node)
 
-    def _predicate(self, predicate: Term | algebra.Alternative | algebra.OneOrMore) -> str:
+    def _predicate(self, predicate: Term | algebra.Alternative | algebra.OneOrMore) -> None:
         if isinstance(predicate, algebra.Alternative):
-            return f"({'|'.join(map(self._iri, predicate.predicates))})"
-        if isinstance(predicate, algebra.OneOrMore):
-            return f"{self._iri(predicate.predicate)}+"
-        return "a" if predicate == _TYPE else self._term(predicate)
-
-    def _triple(self, triple: algebra.TriplePattern) -> str:
-        predicate = self._predicate(triple.predicate)
-        return f"{self._term(triple.subject)} {predicate} {self._term(triple.object)} ."
+            self.write(f"({'|'.join(map(self._iri, predicate.predicates))})")
+        elif isinstance(predicate, algebra.OneOrMore):
+            self.write(f"{self._iri(predicate.predicate)}+")
+        elif predicate == _TYPE:
+            self.write("a")
+        else:
+            self._term(predicate)
 
     # Patterns ---------------------------------------------------------------------------------
 
-    def group(self, pattern: Pattern, depth: int) -> str:
+    def group(self, pattern: Pattern, depth: int) -> None:
         """A pattern in braces."""
-        inner = "  " * (depth + 1)
-        lines = "".join(f"{inner}{line}\n" for line in self._lines(pattern, depth + 1))
-        return f"{{\n{lines}{'  ' * depth}}}"
+        self.write("{\n")
+        self._elements(pattern, depth + 1)
+        self.write("  " * depth + "}")
 
-    def _lines(self, pattern: Pattern, depth: int) -> list[str]:
-        """The elements of the group that a pattern is the whole of."""
+    def _elements(self, pattern: Pattern, depth: int) -> None:
+        """A pattern as the elements of its group, a line for each."""
+        indent = "  " * depth
         match pattern:
             case algebra.BGP():
-                return [self._triple(triple) for triple in pattern.triples]
+                for triple in pattern.triples:
+                    self.write(indent)
+                    self._term(triple.subject)
+                    self.write(" ")
+                    self._predicate(triple.predicate)
+                    self.write(" ")
+                    self._term(triple.object)
+                    self.write(" .\n")
             case algebra.Join():
-                return [*self._open(pattern.left, depth), *self._open(pattern.right, depth)]
-            case algebra.Lateral():
-                right = self.group(pattern.right, depth)
-                return [*self._open(pattern.left, depth), f"LATERAL {right}"]
-            case algebra.LeftJoin():
-                right = self.group(pattern.right, depth)
-                return [*self._open(pattern.left, depth), f"OPTIONAL {right}"]
+                self._open(pattern.left, depth)
+                self._open(pattern.right, depth)
+            case algebra.Lateral() | algebra.LeftJoin():
+                self._open(pattern.left, depth)
+                keyword = "LATERAL" if isinstance(pattern, algebra.Lateral) else "OPTIONAL"
+                self.write(f"{indent}{keyword} ")
+                self.group(pattern.right, depth)
+                self.write("\n")
             case algebra.AntiJoin():
-                return self._anti_join(pattern, depth)
+                self._anti_join(pattern, depth)
             case algebra.Union():
-                return [" UNION ".join(self.group(branch, depth) for branch in pattern.branches)]
+                self.write(indent)
+                self._separated(pattern.branches, " UNION ", lambda b: self.group(b, depth))
+                self.write("\n")
             case algebra.Filter():
-                condition = f"FILTER({self.expression(pattern.condition)})"
                 # Several FILTERs may share a group: they hold for all of it anyway.
                 filtered = isinstance(pattern.pattern, algebra.Filter)
-                inner = self._lines if filtered else self._open
-                return [*inner(pattern.pattern, depth), condition]
+                (self._elements if filtered else self._open)(pattern.pattern, depth)
+                self.write(f"{indent}FILTER(")
+                self._expression(pattern.condition)
+                self.write(")\n")
             case algebra.Extend():
-                binding = f"BIND({self.expression(pattern.expression)} AS {pattern.variable})"
-                return [*self._open(pattern.pattern, depth), binding]
+                self._open(pattern.pattern, depth)
+                self.write(f"{indent}BIND(")
+                self._expression(pattern.expression)
+                self.write(f" AS {pattern.variable})\n")
             case algebra.Project():
-                names = " ".join(map(str, pattern.variables)) or "*"
-                body = self.group(pattern.pattern, depth)
-                return [f"SELECT DISTINCT {names} WHERE {body}"]
+                self.write(f"{indent}SELECT DISTINCT {_names(pattern.variables)} WHERE ")
+                self.group(pattern.pattern, depth)
+                self.write("\n")
             case _:
                 assert_never(pattern)
 
-    def _open(self, pattern: Pattern, depth: int) -> list[str]:
-        """The elements of a pattern that goes on behind them.
+    def _open(self, pattern: Pattern, depth: int) -> None:
+        """The elements of a pattern that is followed by others.
 
         A FILTER holds for its whole group, and a subquery is its whole group: both are closed
         before anything may follow.
         """
         if isinstance(pattern, algebra.Filter | algebra.Project):
-            return [self.group(pattern, depth)]
-        return self._lines(pattern, depth)
+            self.write("  " * depth)
+            self.group(pattern, depth)
+            self.write("\n")
+        else:
+            self._elements(pattern, depth)
 
-    def _anti_join(self, pattern: algebra.AntiJoin, depth: int) -> list[str]:
+    def _anti_join(self, pattern: algebra.AntiJoin, depth: int) -> None:
         """OPTIONAL with LIMIT 1 and a null test: the engine does not order joins inside EXISTS."""
-        inner = "  " * (depth + 1)
+        indent = "  " * depth
         names = " ".join(map(str, (*pattern.shared, f"(true AS {pattern.witness})")))
-        body = self.group(pattern.right, depth + 2)
-        subquery = f"{{ SELECT {names} WHERE {body} LIMIT 1 }}"
-        optional = f"OPTIONAL {{ {subquery} }}"
-        if pattern.shared:
-            optional = f"LATERAL {{\n{inner}{optional}\n{'  ' * depth}}}"
-        left = self._open(pattern.left, depth)
-        return [*left, optional, f"FILTER(!BOUND({pattern.witness}))"]
+        self._open(pattern.left, depth)
+        self.write(f"{indent}LATERAL {{\n{indent}  " if pattern.shared else indent)
+        self.write(f"OPTIONAL {{ {{ SELECT {names} WHERE ")
+        self.group(pattern.right, depth + 2)
+        self.write(" LIMIT 1 } }\n" + (f"{indent}}}\n" if pattern.shared else ""))
+        self.write(f"{indent}FILTER(!BOUND({pattern.witness}))\n")
 
     # Expressions ------------------------------------------------------------------------------
 
-    def expression(self, expression: Expression) -> str:
+    def _expression(self, expression: Expression) -> None:
         match expression:
             case algebra.Call():
                 function = expression.function
-                name = function if isinstance(function, str) else self._iri(function)
-                return f"{name}({', '.join(map(self.expression, expression.arguments))})"
+                self.write(function if isinstance(function, str) else self._iri(function))
+                self.write("(")
+                self._separated(expression.arguments, ", ", self._expression)
+                self.write(")")
             case algebra.Infix():
-                operator = f" {expression.operator} "
-                return f"({operator.join(map(self.expression, expression.operands))})"
+                self.write("(")
+                self._separated(expression.operands, f" {expression.operator} ", self._expression)
+                self.write(")")
             case algebra.Negation():
-                return f"!({self.expression(expression.operand)})"
+                self.write("!(")
+                self._expression(expression.operand)
+                self.write(")")
             case algebra.In():
-                options = ", ".join(map(self._term, expression.options))
-                return f"({self.expression(expression.operand)} IN ({options}))"
-            case NamedNode() | Literal() | Variable():
-                return self._term(expression)
+                self.write("(")
+                self._expression(expression.operand)
+                self.write(" IN (")
+                self._separated(expression.options, ", ", self._term)
+                self.write("))")
+            case NamedNode() | Literal() | Variable() | Hole():
+                self._term(expression)
             case _:
                 assert_never(expression)
 
@@ -263,15 +296,15 @@ def _data(statements: Iterable[Written]) -> str:
     for statement in statements:
         subject, predicate, object_, *graph = statement
         if isinstance(object_, Triple):
-            shown = f"{predicate} <<( {object_.subject} {object_.predicate} {object_.object} )>>"
+            value = f"{predicate} <<( {object_.subject} {object_.predicate} {object_.object} )>>"
         else:
-            shown = f"{predicate} {object_}"
+            value = f"{predicate} {object_}"
         if graph and isinstance(graph[0], NamedNode):
-            named.append(f"GRAPH {graph[0]} {{ {subject} {shown} . }}\n")
+            named.append(f"GRAPH {graph[0]} {{ {subject} {value} . }}\n")
         elif subject == last:
-            pieces.append(f" ;\n  {shown}")
+            pieces.append(f" ;\n  {value}")
         else:
-            pieces.append(f" .\n{subject} {shown}" if pieces else f"{subject} {shown}")
+            pieces.append(f" .\n{subject} {value}" if pieces else f"{subject} {value}")
             last = subject
     if pieces:
         pieces.append(" .\n")

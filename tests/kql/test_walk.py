@@ -19,7 +19,7 @@ from kiprdf.language.parameters import from_json
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_term
 from kiprdf.sparql.algebra import UNIT, Expression, Extend, Pattern, Select
-from kiprdf.sparql.text import NOTHING, render
+from kiprdf.sparql.text import render
 from kiprdf.store import OxigraphStore
 from tests.nexus.support import medical
 from tests.shortcuts import no_walks
@@ -103,7 +103,7 @@ def test_solutions_that_are_found_without_a_look_are_counted_too() -> None:
     where = f'({first}, "next"{{1,}}, ?a) (?a, "next"{{1,}}, ?b)'
     asked = query(where, "COUNT(?b)")
     assert asked.walk is not None
-    assert asked.walk.rows(nexus._store, NOTHING) is None
+    assert asked.walk.rows(nexus._store, {}) is None
     assert nexus.execute(f"FIND(COUNT(?b)) WHERE {{ {where} }}") == 40 * 40
 
 

@@ -25,11 +25,15 @@ def nexus() -> kiprdf.Nexus:
     return nexus
 
 
+def plans(nexus: kiprdf.Nexus, command: str) -> dict[Any, Any]:
+    return nexus._plans._entries[command].checked[1]
+
+
 def warm(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> Any:
     """The answer when the text has come often enough to be remembered."""
     for _ in range(3):
         nexus.execute(command, **parameters)
-    assert any(nexus._known[command].forms.values())
+    assert any(plans(nexus, command).values())
     return nexus.execute(command, **parameters)
 
 
@@ -103,7 +107,7 @@ def test_other_values_have_the_answers_of_a_new_text(command: str, nexus: kiprdf
             new = nexus.execute(command, **parameters)
         for _ in range(4):
             assert nexus.execute(command, **parameters) == new, parameters
-    assert any(nexus._known[command].forms.values())
+    assert any(plans(nexus, command).values())
 
 
 @pytest.mark.parametrize(
@@ -199,8 +203,7 @@ def test_what_is_remembered_is_bounded(nexus: kiprdf.Nexus) -> None:
     for number in range(600):
         for _ in range(2):
             nexus.execute(f'FIND(?x{number}) WHERE {{ ?x{number} {{type: "Drug"}} }}')
-    assert len(nexus._seen) <= 256
-    assert len(nexus._known) <= 256
+    assert len(nexus._plans._entries) <= 256
 
 
 def test_long_values_that_are_compiled_in_are_not_remembered(nexus: kiprdf.Nexus) -> None:
@@ -211,7 +214,7 @@ def test_long_values_that_are_compiled_in_are_not_remembered(nexus: kiprdf.Nexus
             assert (
                 nexus.execute(command, id=f"C:Drug/{number}" + "x" * limits.NAME_CHARACTERS) == []
             )
-    assert len(nexus._known[command].forms) == 1
+    assert len(plans(nexus, command)) == 1
 
 
 @pytest.mark.parametrize("times", range(4))

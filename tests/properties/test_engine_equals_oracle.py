@@ -61,8 +61,7 @@ def _compare(case: Case) -> None:
         found = _ask(nexus, query, answer)
         with no_walks():
             # What is remembered of a text has its walk.
-            nexus._seen.clear()
-            nexus._known.clear()
+            nexus._plans.clear()
             found = found or _ask(nexus, query, answer)
         with no_shortcuts():
             response = _as_json(nexus.execute_kip_readonly({"command": query}))

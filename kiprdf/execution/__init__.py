@@ -1,0 +1,1 @@
+"""Runs commands on a store. ``plan_cache`` keeps parsed commands and compiled FINDs."""

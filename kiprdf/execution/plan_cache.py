@@ -1,0 +1,124 @@
+"""Parsed commands and compiled FINDs, kept by text (docs/decisions/037)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from kiprdf.errors import KipError
+from kiprdf.kql import holes
+from kiprdf.kql.find import FindResult, PreparedFind, prepare
+from kiprdf.kql.holes import PlanKey, Roles
+from kiprdf.language import Template, ast, parse
+from kiprdf.semantics import Catalog, check
+from kiprdf.store import Store
+
+MOST_CHARACTERS = 8 * 1024
+"""Longer texts are not kept."""
+MOST_TEXTS = 256
+MOST_PLANS = 16
+"""Of one text, for different kinds of arguments."""
+
+
+Plans: TypeAlias = dict[PlanKey, PreparedFind | None]
+
+
+@dataclass
+class CacheEntry:
+    """One text: the parsed command, and its plans with the catalog that they were checked with.
+
+    A plan is None where the FIND cannot be compiled with holes.
+    """
+
+    template: Template[ast.Command]
+    # One attribute, since another thread may still add to the plans of an older catalog.
+    checked: tuple[Catalog | None, Plans] = (None, {})
+
+    @cached_property
+    def roles(self) -> Roles | None:
+        """The placeholders of a FIND; None for other commands."""
+        return holes.placeholder_roles(self.template.command)
+
+
+class PlanCache:
+    """Parses each text once and compiles a FIND once for each kind of arguments.
+
+    ``catalog`` returns the catalog of the current commit, the same object until the schema
+    changes; plans of an older catalog are compiled again.
+    """
+
+    def __init__(self, store: Store, catalog: Callable[[], Catalog]) -> None:
+        self._store = store
+        self._catalog = catalog
+        self._entries: dict[str, CacheEntry] = {}
+
+    def template(self, text: str) -> Template[ast.Command]:
+        """The parsed command; raises ``KipError``."""
+        entry = self._entries.get(text)
+        if entry is None:
+            entry = CacheEntry(Template(parse(text)))
+            if len(text) <= MOST_CHARACTERS:
+                if len(self._entries) >= MOST_TEXTS:
+                    self.clear()
+                self._entries[text] = entry
+        return entry.template
+
+    def clear(self) -> None:
+        """Forget all texts."""
+        self._entries.clear()
+
+    def find(self, text: object, parameters: Mapping[str, Any]) -> FindResult | None:
+        """Run a FIND by its plan, which is compiled when the text comes for the second time.
+
+        None where the command must be bound, checked and compiled for its own parameters: a new
+        text, another command, an element that does not exist.
+        """
+        entry = self._entries.get(text) if isinstance(text, str) else None
+        if entry is None or entry.roles is None:
+            return None
+        key = holes.plan_key(entry.roles, parameters)
+        if key is None:
+            return None
+        return self._store.read(lambda: self._run(entry, key, parameters))
+
+    def _run(
+        self, entry: CacheEntry, key: PlanKey, parameters: Mapping[str, Any]
+    ) -> FindResult | None:
+        catalog = self._catalog()
+        checked_with, plans = entry.checked
+        if checked_with is not catalog:
+            plans = {}
+            entry.checked = catalog, plans
+        if key not in plans:
+            if len(plans) >= MOST_PLANS:
+                return None
+            plans[key] = self._compiled(entry, key, parameters, catalog)
+        plan = plans[key]
+        if plan is None:
+            return None
+        return plan.run(parameters, self._store, lambda: _bound(entry, parameters))
+
+    def _compiled(
+        self, entry: CacheEntry, key: PlanKey, parameters: Mapping[str, Any], catalog: Catalog
+    ) -> PreparedFind | None:
+        """Check a FIND with its parameters and compile it with holes for them."""
+        with suppress(KipError):
+            find = _bound(entry, parameters)
+            check(find, catalog)
+            assert entry.roles is not None
+            return prepare(holes.with_holes(_command(entry), entry.roles, key), self._store)
+        return None
+
+
+def _command(entry: CacheEntry) -> ast.Find:
+    assert isinstance(entry.template.command, ast.Find)
+    return entry.template.command
+
+
+def _bound(entry: CacheEntry, parameters: Mapping[str, Any]) -> ast.Find:
+    find = entry.template.bind(parameters)
+    assert isinstance(find, ast.Find)
+    return find

@@ -1,0 +1,205 @@
+"""Placeholders that stay open when a FIND is compiled (docs/decisions/037).
+
+A name, an id or a value in a FILTER does not change how a FIND is compiled: it becomes a ``Hole``
+of the algebra, and each call fills it. Any other argument (a type, LIMIT, a REGEX pattern) is
+compiled in and is part of the key of its plan.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Literal as OneOf
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.language import ast, limits
+from kiprdf.language.names import name_fault
+from kiprdf.language.parameters import from_json, to_json
+from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.literals import to_term
+from kiprdf.sparql.algebra import Hole
+
+Role: TypeAlias = OneOf["name", "concept id", "proposition id", "operand", "compiled in"]
+Roles: TypeAlias = dict[str, Role]
+"""What each placeholder of a FIND is used as."""
+PlanKey: TypeAlias = tuple[tuple[str, Any], ...]
+"""The arguments that share a compiled plan: of each its kind, and its value where that matters."""
+
+_CONCEPT_ID = re.compile(r"C:[^/]+/.+")
+_PROPOSITION_ID = re.compile(r"P:[0-9a-f]{16}:[a-zA-Z_][a-zA-Z0-9_]*")
+_MOST_PLACEHOLDERS = 100
+_COMPARED = ("id", "type", "subject", "object")
+"""Fields whose comparison with a string is compiled into a pattern that names an element."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPlaceholder(ast.Placeholder):
+    """A placeholder of which only the kind of its value is known."""
+
+    kind: OneOf["iri", "text", "number"]
+
+
+class ConceptOf(NamedTuple):
+    """The key of a hole: the concept of a type whose name is a parameter."""
+
+    type: str
+    parameter: str
+
+    def term(self, parameters: Mapping[str, Any], iris: Iris) -> NamedNode:
+        return iris.concept(self.type, parameters[self.parameter])
+
+
+class ElementOf(NamedTuple):
+    """The key of a hole: the element whose id is a parameter."""
+
+    parameter: str
+
+    def term(self, parameters: Mapping[str, Any], iris: Iris) -> NamedNode:
+        node = iris.from_id(parameters[self.parameter])
+        assert node is not None, parameters
+        return node
+
+
+class ValueOf(NamedTuple):
+    """The key of a hole: a parameter as a literal."""
+
+    parameter: str
+
+    def term(self, parameters: Mapping[str, Any], iris: Iris) -> NamedNode | Literal:
+        return to_term(parameters[self.parameter])
+
+
+class Arguments(dict[Hole, NamedNode | Literal]):
+    """The terms that the holes of a plan have for some parameters, each made when it is read."""
+
+    def __init__(self, parameters: Mapping[str, Any], iris: Iris) -> None:
+        self._parameters = parameters
+        self._iris = iris
+
+    def __missing__(self, hole: Hole) -> NamedNode | Literal:
+        key = cast(ConceptOf | ElementOf | ValueOf, hole.key)
+        term = self[hole] = key.term(self._parameters, self._iris)
+        return term
+
+
+def value_term(value: ast.Value) -> Literal | NamedNode | Hole:
+    """The term of a value; an open placeholder is a hole."""
+    if isinstance(value, OpenPlaceholder):
+        return Hole(ValueOf(value.name), value.kind)
+    return to_term(to_json(value))
+
+
+def concept_term(type: str, name: ast.Value, iris: Iris) -> NamedNode | Hole:
+    """The node of a concept by type and name."""
+    if isinstance(name, OpenPlaceholder):
+        return Hole(ConceptOf(type, name.name), "iri")
+    return iris.concept(type, to_json(name))
+
+
+# Where placeholders are used ----------------------------------------------------------------------
+
+
+def placeholder_roles(command: ast.Command) -> Roles | None:
+    """The placeholders of a FIND; None for a command whose plan is not kept."""
+    if not isinstance(command, ast.Find) or command.cursor is not None:
+        return None
+    roles: dict[str, set[Role]] = {}
+    for name, role in _roles(command, "compiled in"):
+        roles.setdefault(name, set()).add(role)
+    if len(roles) > _MOST_PLACEHOLDERS:
+        return None
+    return {name: _common(used) for name, used in roles.items()}
+
+
+def _common(roles: set[Role]) -> Role:
+    """A name can be used wherever any string can; other roles do not mix."""
+    if roles == {"name", "operand"}:
+        return "name"
+    return roles.pop() if len(roles) == 1 else "compiled in"
+
+
+def _roles(node: Any, role: Role) -> Iterator[tuple[str, Role]]:
+    match node:
+        case ast.Placeholder():
+            yield node.name, role
+        case ast.ConceptMatcher():
+            yield from _roles(node.id, "concept id")
+            yield from _roles(node.type, "compiled in")
+            yield from _roles(node.name, "name")
+        case ast.PropositionId():
+            yield from _roles(node.id, "proposition id")
+        case ast.Comparison():
+            sides = (node.left, node.right)
+            by_id = any(isinstance(s, ast.Path) and s.field in _COMPARED for s in sides)
+            yield from _roles(sides, "compiled in" if by_id else "operand")
+        case ast.StringTest():
+            is_regex = node.function == "REGEX"
+            yield from _roles(node.operand, "operand")
+            yield from _roles(node.argument, "compiled in" if is_regex else "operand")
+        case ast.Membership(options=ast.Array(items=items)):
+            yield from _roles((node.operand, items), "operand")
+        case ast.Node():
+            for name in node.__dataclass_fields__:
+                yield from _roles(getattr(node, name), "compiled in")
+        case tuple():
+            for item in node:
+                yield from _roles(item, role)
+
+
+def plan_key(roles: Roles, parameters: Mapping[str, Any]) -> PlanKey | None:
+    """The plan that parameters need; None where the parameters must be checked one by one."""
+    if roles.keys() != parameters.keys():
+        return None
+    key: list[tuple[str, Any]] = []
+    for name, role in roles.items():
+        value = parameters[name]
+        kind = _kind(value, role)
+        if kind is None:
+            return None
+        key.append((kind, value if kind.startswith("the ") else None))
+    return tuple(key)
+
+
+def _kind(value: Any, role: Role) -> str | None:
+    """The kind of an argument that becomes a hole, "the …" for one that is compiled in."""
+    kind = type(value)
+    if kind is str:
+        if role == "compiled in":
+            return "the str" if len(value) <= limits.NAME_CHARACTERS else None
+        # A name that is refused gets its error where it is checked, and so do odd strings.
+        if name_fault(value) is not None:
+            return None
+        if role in ("concept id", "proposition id"):
+            shape = _CONCEPT_ID if role == "concept id" else _PROPOSITION_ID
+            return "iri" if shape.fullmatch(value) else None
+        return "text"
+    if role == "name" or kind not in (int, float, bool, type(None)):
+        return None
+    if role == "operand" and kind in (int, float):
+        is_storable = -(2**63) <= value < 2**63 if kind is int else math.isfinite(value)
+        return "number" if is_storable else None
+    return f"the {kind.__name__}"
+
+
+def with_holes(find: ast.Find, roles: Roles, key: PlanKey) -> ast.Find:
+    """A parsed FIND whose placeholders are open, or bound to the values that the key holds."""
+    values: dict[str, ast.Value] = {
+        name: from_json(value) if kind.startswith("the ") else OpenPlaceholder(name, kind)  # type: ignore[arg-type]
+        for name, (kind, value) in zip(roles, key, strict=True)
+    }
+    return cast(ast.Find, _replaced(find, values))
+
+
+def _replaced(node: Any, values: Mapping[str, ast.Value]) -> Any:
+    if isinstance(node, ast.Placeholder):
+        return values[node.name]
+    if isinstance(node, tuple):
+        return tuple([_replaced(item, values) for item in node])
+    if not isinstance(node, ast.Node):
+        return node
+    parts = {name: _replaced(getattr(node, name), values) for name in node.__dataclass_fields__}
+    return type(node)(**parts)
