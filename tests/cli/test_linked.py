@@ -368,13 +368,12 @@ def test_a_difference_as_a_capsule_is_loaded(changed: Invoke, tmp_path: Path) ->
 def test_a_patch_leads_from_one_to_the_other(changed: Invoke, tmp_path: Path) -> None:
     answer = changed("diff", "old.ttl", "nexus", "--as", "patch")
     assert answer.exit_code == 1
-    found = patch.read(answer.stdout)
     before = Nexus.memory(genesis=False)
     before.restore(tmp_path / "old.ttl")
     with Nexus.open(tmp_path / "nexus", read_only=True) as after:
         every = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
-        expected = patch.dataset(after.sparql(every))  # type: ignore[arg-type]
-    assert patch.apply(found, before.sparql(every)) == expected  # type: ignore[arg-type]
+        difference = patch.between(before.sparql(every), after.sparql(every))  # type: ignore[arg-type]
+    assert answer.stdout == patch.write(*difference)
 
 
 def test_a_patch_is_between_datasets_of_one_base(changed: Invoke) -> None:

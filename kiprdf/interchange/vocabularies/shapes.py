@@ -2,8 +2,8 @@
 
 The shapes say what a nexus with ``strict_schema`` enforces: what an ``instance_schema`` asks of the
 members of its type, and the types of the ends of a predicate. What values are in RDF is in
-docs/mapping.md: null is ``kip:null``, arrays and objects are ``rdf:JSON`` in canonical form, hence
-their kind and their items are told by regular expressions.
+docs/mapping.md: null is ``kip:null``, arrays and objects are ``rdf:JSON`` in canonical form, so
+that regular expressions check their kind and their items.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats.turtle import Profile
-from kiprdf.interchange.vocabularies.json_patterns import INTEGRAL, ITEMS, array_of, equal_to
 from kiprdf.interchange.vocabularies.nested import Description, Each, Members, described, part
 from kiprdf.interchange.vocabularies.schema import (
     attribute,
@@ -35,6 +34,23 @@ _TRUE = Literal("true", datatype=vocab.BOOLEAN)
 _NOTHING: Description = {sh("in"): Members()}
 """A condition that no node meets."""
 _NULL: Description = {sh("in"): Members([vocab.NULL])}
+_INTEGRAL = r"-?[0-9]+(\.0|(\.[0-9]+)?e\+[0-9]+)?"
+"""Numbers without a fraction, as Python writes them: doubles from 1e+16 on have none."""
+_ITEMS = {
+    "string": r'"([^"\\]|\\.)*"',
+    "number": r"-?[0-9]+(\.[0-9]+)?(e[+-][0-9]+)?",
+    "integer": _INTEGRAL,
+    "boolean": "(true|false)",
+    "null": "null",
+}
+"""The items of an array in canonical JSON, as regular expressions of XPath and of Python."""
+_ARRAYS = {
+    **{item_type: rf"^\[({item},?)*\]$" for item_type, item in _ITEMS.items()},
+    # Nested brackets are no regular language: only the first and the last one are checked.
+    "array": r"^\[(\[.*\])?\]$",
+    "object": r"^\[(\{.*\})?\]$",
+}
+"""The arrays that an ``item_type`` allows."""
 _OWN = (vocab.STRING, vocab.BOOLEAN, vocab.INTEGER, vocab.DOUBLE, vocab.JSON)
 
 
@@ -99,7 +115,7 @@ def _attribute_shape(key: str, rule: dict[str, Any]) -> Description:
 
 
 def _conditions(rule: dict[str, Any]) -> list[Description]:
-    """What a value that is not null has to meet, each for itself."""
+    """What a value that is not null must meet, each independent of the others."""
     conditions = [_kind(rule.get("type")), _items(rule.get("item_type")), _options(rule)]
     return [condition for condition in conditions if condition is not None]
 
@@ -122,7 +138,7 @@ def _kind(wanted: Json) -> Description | None:
         "string": {sh("datatype"): vocab.STRING},
         "boolean": {sh("datatype"): vocab.BOOLEAN},
         "number": _any(integer, double),
-        "integer": _any(integer, {**double, sh("pattern"): Literal(f"^{INTEGRAL}$")}),
+        "integer": _any(integer, {**double, sh("pattern"): Literal(f"^{_INTEGRAL}$")}),
         "array": _json(r"^\["),
         "object": _any(_json(r"^\{"), {sh("nodeKind"): sh("Literal"), sh("and"): Members(foreign)}),
         "null": _NOTHING,
@@ -130,37 +146,32 @@ def _kind(wanted: Json) -> Description | None:
     return kinds.get(wanted) if isinstance(wanted, str) else None
 
 
-def _items(wanted: Json) -> Description | None:
-    """Arrays hold items of one JSON type; other values are not looked at."""
-    if not isinstance(wanted, str) or wanted not in ITEMS:
+def _items(item_type: Json) -> Description | None:
+    """Arrays hold items of one JSON type; other values are not checked."""
+    if not isinstance(item_type, str) or item_type not in _ARRAYS:
         return None
-    return _any({sh("not"): _json(r"^\[")}, _json(array_of(wanted)))
+    return _any({sh("not"): _json(r"^\[")}, _json(_ARRAYS[item_type]))
 
 
 def _options(rule: dict[str, Any]) -> Description | None:
-    """The literals that are equal to an option: 1 equals 1.0, inside of arrays and objects too."""
+    """The literals that are equal to an option; arrays and objects only as they are written."""
     options = rule.get("enum")
     if not isinstance(options, list):
         return None
     terms = [term for option in options for term in _equal_terms(option)]
-    patterns = [
-        _json(f"^{equal_to(option)}$")
-        for option in options
-        if isinstance(option, list | dict) and to_term(option).datatype == vocab.JSON  # type: ignore[union-attr]
-    ]
-    return _any({sh("in"): Members(dict.fromkeys(terms))}, *patterns)
+    return {sh("in"): Members(dict.fromkeys(terms))}
 
 
 def _equal_terms(option: Json) -> list[Literal | NamedNode]:
-    """The terms of the values that are equal to an option and no arrays or objects."""
+    """The terms of the values that are equal to an option: 1 equals 1.0."""
     if option is None:
         return []
     if isinstance(option, bool) or not isinstance(option, int | float):
         return [to_term(option)]
-    twins: list[int | float] = [option, float(option), 0.0, -0.0]
+    numbers: list[int | float] = [option, float(option), 0.0, -0.0]
     if float(option).is_integer():
-        twins.append(int(option))
-    return [to_term(twin) for twin in twins if twin == option]
+        numbers.append(int(option))
+    return [to_term(number) for number in numbers if number == option]
 
 
 def _end_shape(
