@@ -471,7 +471,7 @@ def test_a_long_prefix_makes_no_long_iris(tmp_path: Path) -> None:
 def test_many_terms_below_many_contexts_are_too_much() -> None:
     terms = {f"t{n}": f"urn:x:{n}" for n in range(5_000)}
     types = {f"T{n}": {"@id": f"urn:y:{n}", "@context": {"k": "urn:z:k"}} for n in range(100)}
-    message = "The contexts lie upon more than 500000 terms in all."
+    message = "The contexts stack on more than 500000 terms in all."
     assert excess({"@context": {**terms, **types}}).message.endswith(message)
     assert excess({"@context": [{f"t{n}": "urn:x:t"} for n in range(2_000)]})
     assert excess({"@context": [None] * 500_001})

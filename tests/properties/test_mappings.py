@@ -16,8 +16,8 @@ from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.interchange.formats.profiles import from_profile, to_profile
+from kiprdf.interchange.mapping.apply import apply_mapping, undo_mapping
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.mapping.mapped import from_mapped, to_mapped
 from tests.interchange.test_formats import WAYS
 from tests.properties.mapped_datasets import IRIS, datasets, mappings
 
@@ -30,11 +30,11 @@ tried = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[He
 def test_every_dataset_comes_back_from_every_mapping(dataset: list[Triple], under: Mapping) -> None:
     note(str(under.context()))
     check_dataset(dataset, IRIS)
-    found = list(to_mapped(dataset, IRIS, under))
+    found = list(apply_mapping(dataset, IRIS, under))
     assert len(found) == len(set(found))
     for profile in ("rdf11", "rdf12"):
         told = list(to_profile(found, profile))
-        again = list(from_mapped(from_profile(reversed(told)), IRIS, under))
+        again = list(undo_mapping(from_profile(reversed(told)), IRIS, under))
         assert set(again) == set(dataset)
         assert len(again) == len(dataset)
 
@@ -42,8 +42,8 @@ def test_every_dataset_comes_back_from_every_mapping(dataset: list[Triple], unde
 @tried
 @given(datasets(), mappings())
 def test_the_order_of_the_triples_does_not_matter(dataset: list[Triple], under: Mapping) -> None:
-    one = set(to_mapped(dataset, IRIS, under))
-    assert set(to_mapped(reversed(dataset), IRIS, under)) == one
+    one = set(apply_mapping(dataset, IRIS, under))
+    assert set(apply_mapping(reversed(dataset), IRIS, under)) == one
 
 
 def written(dataset: list[Triple], format: Format, profile: Profile, under: Mapping) -> bytes:

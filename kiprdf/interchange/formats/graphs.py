@@ -43,9 +43,9 @@ def to_rdflib(
 
     found: Iterable[Triple] = normalized(triples)
     if mapping is not None:
-        from kiprdf.interchange.mapping.mapped import to_mapped
+        from kiprdf.interchange.mapping.apply import apply_mapping
 
-        found = to_mapped(found, iris, mapping)
+        found = apply_mapping(found, iris, mapping)
     graph = rdflib.Graph()
     for name, iri in namespaces(iris, {} if mapping is None else mapping.prefixes).items():
         graph.bind(name, iri, replace=True)

@@ -107,10 +107,10 @@ def _restored(
         staged = StagingStore.of(_rebased(reified(found, Quad), origin, base))
         _respell(staged, Iris(base), _value_of)
         return staged
-    from kiprdf.interchange.mapping.mapped import from_mapped
+    from kiprdf.interchange.mapping.apply import undo_mapping
 
     # Before the base moves: a text that a mapping made an IRI does not move with it.
-    triples = from_mapped(from_profile(quad.triple for quad in found), Iris(origin), mapping)
+    triples = undo_mapping(from_profile(quad.triple for quad in found), Iris(origin), mapping)
     staged = StagingStore.of(_rebased((Quad(*triple) for triple in triples), origin, base))
     _respell(staged, Iris(base), normal)
     return staged

@@ -84,6 +84,6 @@ def _in_words(triples: Iterable[Triple], iris: Iris, mapping: Mapping | None) ->
     """The triples in the words of a mapping."""
     if mapping is None:
         return triples
-    from kiprdf.interchange.mapping.mapped import to_mapped
+    from kiprdf.interchange.mapping.apply import apply_mapping
 
-    return to_mapped(normalized(triples), iris, mapping)
+    return apply_mapping(normalized(triples), iris, mapping)

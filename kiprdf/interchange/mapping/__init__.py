@@ -1,6 +1,7 @@
 """Mapping files: JSON-LD contexts that say what KIP words mean on the web, both ways.
 
-``contexts`` (the door), ``context_sources``, ``context_reader``, ``term_reader``,
-``context_checks``, ``limits``, ``terms``, ``context_text``; ``mapped`` and ``mapped_values`` put a
-dataset into the words of a mapping and back; ``datatypes`` tells which texts fit.
+``contexts`` loads them and looks words up; ``apply`` applies one to the triples of a nexus and
+undoes it (``apply_mapping``, ``undo_mapping``). ``context_reader`` reads the contexts of a
+document, ``term_reader`` the terms of one context; ``terms`` are the results, ``limits`` the
+bounds. ``datatypes`` checks which strings are literals of a datatype.
 """

@@ -1,30 +1,42 @@
 """Reads JSON-LD 1.1 contexts (JSON-LD 1.1 API, section 4.1, Context Processing Algorithm).
 
-What a mapping has no use for is refused, never passed over. ``term_reader`` reads the terms.
+They come from packs, files, or JSON values. What a mapping cannot use is refused, never ignored.
+``term_reader`` reads the terms.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from kiprdf import budget
-from kiprdf.errors import shown
-from kiprdf.interchange.formats.json_text import Path
+from kiprdf import budget, resources
+from kiprdf.errors import KipError, nearest, shown
+from kiprdf.interchange.formats import json_text
 from kiprdf.interchange.mapping import limits
-from kiprdf.interchange.mapping.context_checks import (
+from kiprdf.interchange.mapping.term_reader import (
     KEYWORD_FORM,
     KEYWORDS,
     Place,
     Scope,
+    TermReader,
     check_keywords,
     direction,
     iri_fault,
     language,
 )
-from kiprdf.interchange.mapping.context_sources import check_size
-from kiprdf.interchange.mapping.term_reader import TermReader
-from kiprdf.interchange.mapping.terms import MAPS, Active, Document, Layer, Loader
+from kiprdf.interchange.mapping.terms import (
+    MAPS,
+    Active,
+    ContextJson,
+    Document,
+    Layer,
+    Loader,
+    printable,
+)
+from kiprdf.language.sizes import Sizes
+from kiprdf.source import Span
 
 # fmt: off
 _SETTINGS = frozenset((
@@ -34,7 +46,7 @@ _SETTINGS = frozenset((
 
 
 class ContextReader:
-    """Reads the contexts of one document; ``warnings`` tells what in them has no effect."""
+    """Reads the contexts of one document; ``warnings`` lists what has no effect."""
 
     def __init__(self, document: Document, loader: Loader | None = None) -> None:
         self.warnings: list[str] = []
@@ -43,14 +55,14 @@ class ContextReader:
         self._loaded = 0
         self._effort = 0
 
-    def layer(self, active: Active, context: Any, path: Path = ()) -> Layer:
+    def layer(self, active: Active, context: Any, path: json_text.Path = ()) -> Layer:
         """What a context (an object, a URL, null or a list of these) says above ``active``."""
         scopes: dict[str, Scope] = {}
         layer = self._read(active, context, Place(path, self._document), scopes)
         return self._scoped(layer, active.under(layer), scopes)
 
     def _scoped(self, layer: Layer, active: Active, scopes: dict[str, Scope]) -> Layer:
-        """The layer with its scoped contexts, which hold above the whole document."""
+        """The layer with its scoped contexts, which apply on top of the whole document."""
         terms = dict(layer.terms)
         for term, scope in scopes.items():
             inner: dict[str, Scope] = {}
@@ -66,8 +78,8 @@ class ContextReader:
         if isinstance(context, list):
             layer = Layer()
             for number, one in enumerate(context):
-                found = self._read(active.under(layer), one, place.at(number), scopes)
-                layer = layer.below(found)
+                upper = self._read(active.under(layer), one, place.at(number), scopes)
+                layer = layer.below(upper)
             return layer
         if context is None:
             return self._reset(active, place, scopes)
@@ -80,10 +92,10 @@ class ContextReader:
     def _check_limits(self, active: Active, place: Place) -> None:
         if place.depth + len(place.path) > limits.NESTING:
             raise place.excess(f"The context nests deeper than {limits.NESTING} levels.")
-        # Each context is laid upon all terms below it, so that many of both are too many.
+        # Each context copies all terms below it, so that both together are limited.
         self._effort += len(active.terms) + 1
         if self._effort > limits.EFFORT:
-            raise place.excess(f"The contexts lie upon more than {limits.EFFORT} terms in all.")
+            raise place.excess(f"The contexts stack on more than {limits.EFFORT} terms in all.")
 
     def _reset(self, active: Active, place: Place, scopes: dict[str, Scope]) -> Layer:
         kept = [term for term, definition in active.terms.items() if definition.protected]
@@ -110,15 +122,15 @@ class ContextReader:
         if self._loaded > limits.REMOTE:
             raise place.excess(f"The mapping asks for more than {limits.REMOTE} remote contexts.")
         try:
-            found = self._loader(url)
+            answer = self._loader(url)
         except (OSError, ValueError, LookupError) as fault:  # of the network, the text, a table
             why = f"{type(fault).__name__}: {shown(str(fault), 200)}"
             message = f"The context <{shown(url)}> cannot be loaded ({why})."
             raise place.fault(message, "Copy the context into the mapping.") from fault
-        if not isinstance(found, dict) or "@context" not in found:
+        if not isinstance(answer, dict) or "@context" not in answer:
             raise place.fault(f"<{shown(url)}> is no JSON-LD document with a '@context'.")
-        check_size(url, found["@context"])
-        return found["@context"], Document(url)
+        check_size(url, answer["@context"])
+        return answer["@context"], Document(url)
 
     def _object(
         self, active: Active, context: dict[str, Any], place: Place, scopes: dict[str, Scope]
@@ -136,7 +148,10 @@ class ContextReader:
                 terms.define(term)
         self.warnings += terms.warnings
         # In the order of the text: of two terms that mean one IRI the first keeps the way back.
-        return Layer({term: terms.found[term] for term in context if term in terms.found}, settings)
+        return Layer(
+            {term: terms.definitions[term] for term in context if term in terms.definitions},
+            settings,
+        )
 
     def _imported(self, context: dict[str, Any], place: Place) -> tuple[dict[str, Any], Place]:
         """The context with the one that it imports beneath (API 4.1.2, step 5.6)."""
@@ -173,3 +188,84 @@ class ContextReader:
         expanded = terms.expanded(value)
         terms.check_iri(value, expanded, there)
         return expanded
+
+
+def packs() -> list[str]:
+    """The names of the mappings that travel with the package.
+
+    >>> packs()
+    ['dcterms', 'foaf', 'prov', 'schema-org', 'skos']
+    """
+    return sorted(path.stem for path in resources.directory("mappings").glob("*.jsonld"))
+
+
+def document_of(
+    source: str | os.PathLike[str] | ContextJson,
+) -> tuple[Document, Any, tuple[str, ...]]:
+    """The document of a source, its context, and the path to it; errors as of ``Mapping.load``."""
+    if isinstance(source, str) and source.lower().startswith(("http:", "https:")):
+        return Document("The mapping"), source, ()
+    if isinstance(source, str | os.PathLike):
+        path = _path(source)
+        text = _text(path)
+        try:
+            value, positions = json_text.read(text)
+        except KipError as error:
+            hint = "Write it flat." if error.code == "KIP_4002" else error.hint
+            message = printable(f"{path.name}: {error.message}")
+            raise KipError(error.code, message, hint, error.span, error.source) from None
+        document = Document(path.name, text, positions)
+    else:
+        value, document = source, Document("The mapping")
+        check_size(document.name, _context_of(value, document))
+    return document, _context_of(value, document), ("@context",)
+
+
+def check_size(name: str, context: Any) -> None:
+    """Raise KIP_4002 for a context of Python values that is too large to be read."""
+    Sizes(printable(shown(name)), limits.VALUES, limits.CHARACTERS).add(context)
+
+
+def _context_of(value: Any, document: Document) -> Any:
+    if not hasattr(value, "keys") or "@context" not in value:
+        hint = 'A mapping is {"@context": {…}}; see docs/how-to/mappings.md.'
+        raise document.fault((), "A mapping is a JSON object with '@context'.", hint)
+    for key in value:
+        if key != "@context":
+            hint = "Leave the rest out."
+            message = "A mapping has '@context' and nothing beside it."
+            raise document.fault((key,), message, hint)
+    return value["@context"]
+
+
+def _path(source: str | os.PathLike[str]) -> Path:
+    """Where a mapping is; a bare word is the name of a pack."""
+    name = os.fspath(source)
+    if isinstance(source, str) and name in packs():
+        return resources.directory("mappings") / f"{name}.jsonld"
+    path = Path(name)
+    if not name or path.is_dir():
+        raise KipError("KIP_1001", f"'{shown(name)}' is no file.", "Give a path to a mapping.")
+    if isinstance(source, str) and path.suffix == "" and path.name == name and not path.exists():
+        likely = nearest(name, packs()) or packs()
+        hint = f"Packs are called {', '.join(likely)}; everything else is a path."
+        raise KipError("KIP_1001", f"There is no mapping '{shown(name)}'.", hint)
+    return path
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(limits.SIZE + 1)
+    except ValueError as fault:
+        raise KipError("KIP_1001", f"This is no path: {fault}.", "Give a path.") from None
+    if len(content) > limits.SIZE:
+        message = f"{path.name} is larger than {limits.SIZE} bytes."
+        raise KipError("KIP_4002", message, "Split it into several mappings.")
+    try:
+        return content.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as fault:
+        readable = content.decode(errors="replace")
+        start = len(content[: fault.start].decode())
+        message, span = f"{path.name} is no UTF-8 text.", Span(start, start + 1)
+        raise KipError("KIP_1001", message, "Save it as UTF-8.", span, readable) from None

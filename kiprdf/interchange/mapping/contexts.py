@@ -1,8 +1,8 @@
 """Mapping files: JSON-LD 1.1 contexts that give the words of KIP their IRIs.
 
-What a context says is read by JSON-LD's own rules (``context_reader``): the terms of the top level
-are concept types and predicates, and serve attributes and metadata keys too; the contexts below
-``attributes`` and ``metadata`` win for those, and that of a type lies between the two.
+Contexts are read by JSON-LD's own rules (``context_reader``). The terms of the top level are
+concept types and predicates, and apply to attributes and metadata keys too. The context of a type
+overrides them, and the contexts below ``attributes`` and ``metadata`` override both.
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ from typing import Any, Literal
 from pyoxigraph import NamedNode
 
 from kiprdf.errors import shown
-from kiprdf.interchange.mapping.context_reader import ContextReader
-from kiprdf.interchange.mapping.context_sources import document_of, packs
-from kiprdf.interchange.mapping.context_text import context_json
-from kiprdf.interchange.mapping.terms import Active, ContextJson, Definition, Layer, Loader
+from kiprdf.interchange.mapping.context_reader import ContextReader, document_of, packs
+from kiprdf.interchange.mapping.terms import (
+    Active,
+    ContextJson,
+    Definition,
+    Layer,
+    Loader,
+    context_json,
+)
 from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
 
@@ -59,9 +64,9 @@ class Mapping:
         self._attributes: dict[str | None, _Words] = {}
         self._metadata = _Words(_inside(self._root.active, "metadata"))
         self.prefixes = {
-            term: found.iri
-            for term, found in sorted(layer.terms.items())
-            if found.prefix and found.iri is not None
+            term: definition.iri
+            for term, definition in sorted(layer.terms.items())
+            if definition.prefix and definition.iri is not None
         }
         self.warnings = (*warnings, *_doubles(layer))
 
@@ -71,11 +76,11 @@ class Mapping:
         *sources: str | os.PathLike[str] | ContextJson | Mapping,
         loader: Loader | None = None,
     ) -> Mapping:
-        """The mapping of contexts that lie upon each other; of two that differ, the later wins.
+        """The mapping of stacked contexts; where two differ, the later one wins.
 
         A source is the name of a pack ("schema-org"), a path, ``{"@context": …}`` or a mapping.
         URLs of remote contexts go to ``loader``; without one they are refused. Raises KIP_1001,
-        with line and column in a file, for whatever JSON-LD or a mapping has no meaning for,
+        with line and column in a file, for what is meaningless in JSON-LD or in a mapping,
         KIP_4002 for a mapping beyond ``limits``; OSError for a file that cannot be read.
         """
         layer = Layer()
@@ -119,26 +124,26 @@ class Mapping:
         return self._metadata.term(key)
 
     def type_of(self, iri: str) -> str | None:
-        """The concept type that an IRI stands for; a capital name goes before others."""
+        """The concept type of an IRI; capitalized names are preferred."""
         return next(iter(sorted(self._root.keys(iri), key=lambda k: not _is_capital(k))), None)
 
     def predicate_of(self, iri: str) -> str | None:
-        """The predicate that an IRI stands for; a capital name comes behind others."""
+        """The predicate of an IRI; names that are not capitalized are preferred."""
         return next(iter(sorted(self._root.keys(iri), key=_is_capital)), None)
 
     def attribute_of(self, iri: str, concept_type: str | None = None) -> tuple[str, Term] | None:
         return next(iter(self.attributes_of(iri, concept_type)), None)
 
     def attributes_of(self, iri: str, concept_type: str | None = None) -> list[tuple[str, Term]]:
-        """All attributes with an IRI, that with the way back first; values may tell them apart."""
-        return self._words(concept_type).found(iri)
+        """All attributes with an IRI, the preferred one first; their datatypes may differ."""
+        return self._words(concept_type).pairs(iri)
 
     def metadata_of(self, iri: str) -> tuple[str, Term] | None:
         return next(iter(self.all_metadata_of(iri)), None)
 
     def all_metadata_of(self, iri: str) -> list[tuple[str, Term]]:
         """All metadata keys with an IRI, as ``attributes_of``."""
-        return self._metadata.found(iri)
+        return self._metadata.pairs(iri)
 
     def context(self) -> dict[str, Any]:
         """All contexts as one JSON-LD 1.1 context, which needs no other."""
@@ -146,8 +151,8 @@ class Mapping:
 
     def _scoped(self, concept_type: str | None) -> str | None:
         """The type, if it has a context of its own."""
-        found = self._root.active.terms.get(concept_type or "")
-        return concept_type if found is not None and found.scopes else None
+        definition = self._root.active.terms.get(concept_type or "")
+        return concept_type if definition is not None and definition.scopes else None
 
     def _concept(self, concept_type: str | None) -> _Words:
         """The words on the concepts of a type."""
@@ -192,19 +197,19 @@ class _Words:
 
     def keys(self, iri: str) -> list[str]:
         """The words for an IRI, the first of them the one of the way back."""
-        found = self._keys.get(iri, [])
-        if not found and self._vocabulary is not None and iri.startswith(self._vocabulary):
+        keys = self._keys.get(iri, [])
+        if not keys and self._vocabulary is not None and iri.startswith(self._vocabulary):
             key = iri[len(self._vocabulary) :]
             return [key] if is_key(key) and key not in self.active.terms else []
-        return found
+        return keys
 
-    def found(self, iri: str) -> list[tuple[str, Term]]:
+    def pairs(self, iri: str) -> list[tuple[str, Term]]:
         pairs = ((key, self.term(key)) for key in self.keys(iri))
         return [(key, term) for key, term in pairs if term is not None]
 
 
 def _is_word(term: str, definition: Definition) -> bool:
-    """Whether a term is a word of KIP: an identifier, not removed, no keyword and no prefix."""
+    """Whether a term can be a KIP identifier: not removed, no keyword and no prefix."""
     if definition.iri is None or definition.is_keyword or definition.prefix:
         return False
     return is_key(term) or term in META_TYPES
@@ -227,8 +232,8 @@ def _term(active: Active, definition: Definition) -> Term:
 
 def _inside(active: Active, nest: str) -> Active:
     """What holds inside of the attributes or the metadata of an element."""
-    found = active.terms.get(nest)
-    return active if found is None else active.under(*found.scopes)
+    definition = active.terms.get(nest)
+    return active if definition is None else active.under(*definition.scopes)
 
 
 def _is_capital(name: str) -> bool:
@@ -263,7 +268,7 @@ def _over(lower: Definition, upper: Definition) -> Definition:
 
 
 def _doubles(layer: Layer, place: str = "") -> Iterator[str]:
-    """A sentence for each word that has no way back, since another means the same."""
+    """A sentence for each word that cannot come back because another has the same meaning."""
     first: dict[object, str] = {}
     active = Active().under(layer)
     for key, definition in layer.terms.items():

@@ -1,4 +1,4 @@
-"""Which texts are literals of a datatype (XML Schema 1.1 Part 2: lexical and value spaces)."""
+"""Which strings are literals of a datatype (XML Schema 1.1 Part 2: lexical and value spaces)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CLOCK = r"T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?"
 _FLOAT = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?INF|NaN"
 _NAME = r"[A-Za-z_À-ÖØ-öø-ÿĀ-\uffff][-.\w·]*"
 
-_FORMS = {
+_PATTERNS = {
     "boolean": "true|false|1|0",
     "decimal": r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)",
     "double": _FLOAT,
@@ -62,15 +62,17 @@ _UNCHECKED = (
     "string", "QName", "NOTATION", "ID", "IDREF", "IDREFS", "ENTITY", "ENTITIES", "NMTOKENS",
     "anyType", "anySimpleType", "anyAtomicType",
 )  # fmt: skip
-NAMES = frozenset((*_FORMS, *_INTEGERS, *_UNCHECKED))
+NAMES = frozenset((*_PATTERNS, *_INTEGERS, *_UNCHECKED))
 """The names of all datatypes of XML Schema."""
-_COMPILED = {name: re.compile(form, re.ASCII) for name, form in _FORMS.items() if "\\w" not in form}
-_COMPILED |= {name: re.compile(form) for name, form in _FORMS.items() if name not in _COMPILED}
+_COMPILED = {
+    name: re.compile(form, re.ASCII) for name, form in _PATTERNS.items() if "\\w" not in form
+}
+_COMPILED |= {name: re.compile(form) for name, form in _PATTERNS.items() if name not in _COMPILED}
 _INTEGER = re.compile(r"[+-]?\d{1,1000}", re.ASCII)
 
 
 def fits(text: str, datatype: NamedNode) -> bool:
-    """Whether a text is a literal of a datatype; of one that is not XML Schema's, always.
+    """Whether a string is a literal of a datatype; always, unless it is one of XML Schema.
 
     >>> fits("2026-02-28", NamedNode(vocab.XSD + "date"))
     True

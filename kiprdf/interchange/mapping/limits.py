@@ -1,4 +1,4 @@
-"""How large a mapping may be: all that is said of it is bounded by these (KIP_4002 beyond)."""
+"""The limits of a mapping (KIP_4002 beyond them)."""
 
 from __future__ import annotations
 

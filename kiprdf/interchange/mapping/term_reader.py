@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
+
+from pyoxigraph import NamedNode
 
 from kiprdf import budget
-from kiprdf.errors import nearest, shown
+from kiprdf.errors import KipError, nearest, shown
+from kiprdf.interchange.formats.json_text import Path
 from kiprdf.interchange.mapping import datatypes, limits
-from kiprdf.interchange.mapping.context_checks import (
-    KEYWORD_FORM,
-    KEYWORDS,
-    Place,
-    Scope,
-    check_keywords,
-    direction,
-    iri_fault,
-    language,
-)
-from kiprdf.interchange.mapping.terms import MAPS, PREFIX_ENDS, UNSET, Active, Definition
+from kiprdf.interchange.mapping.terms import MAPS, PREFIX_ENDS, UNSET, Active, Definition, Document
 from kiprdf.rdf import vocab
 
 # fmt: off
@@ -37,14 +32,14 @@ _KINDS = "@id, @vocab, @json or @none"
 class TermReader:
     """The terms of one context object, each defined when it is asked for first.
 
-    ``found`` holds their definitions, ``scopes`` the scoped contexts that are still to be read,
+    ``definitions`` holds them, ``scopes`` the scoped contexts that are still to be read,
     ``warnings`` what has no effect.
     """
 
     def __init__(
         self, active: Active, context: dict[str, Any], place: Place, scopes: dict[str, Scope]
     ) -> None:
-        self.found: dict[str, Definition] = {}
+        self.definitions: dict[str, Definition] = {}
         self.warnings: list[str] = []
         self._active = active
         self._context = context
@@ -56,10 +51,10 @@ class TermReader:
         """The definition of a term, read first if the context has it."""
         if term in self._context and term not in KEYWORDS:
             self.define(term)
-        return self.found.get(term) or self._active.terms.get(term)
+        return self.definitions.get(term) or self._active.terms.get(term)
 
     def define(self, term: str) -> None:
-        if term in self.found:
+        if term in self.definitions:
             return
         budget.check()
         there = self._place.at(term)
@@ -76,7 +71,7 @@ class TermReader:
         self._pending.pop()
         if definition is not None:
             self._check_protected(term, definition, there)
-            self.found[term] = definition
+            self.definitions[term] = definition
 
     def _check_protected(self, term: str, definition: Definition, there: Place) -> None:
         before = self._active.terms.get(term)
@@ -164,9 +159,9 @@ class TermReader:
             return "Write a shorter one."
         if prefix in ("http", "https"):
             return f"It begins with '{prefix}://' and has no blanks."
-        known = [term for term in self._context if self._looks_like_a_prefix(term)]
-        known += [term for term, found in self._active.terms.items() if found.prefix]
-        likely = nearest(prefix, known, 1) if colon else []
+        prefixes = [term for term in self._context if self._looks_like_a_prefix(term)]
+        prefixes += [term for term, definition in self._active.terms.items() if definition.prefix]
+        likely = nearest(prefix, prefixes, 1) if colon else []
         if likely:
             return f"Did you mean '{shown(likely[0])}:'?"
         return "Write an absolute IRI, or define the prefix before the colon."
@@ -180,8 +175,10 @@ class TermReader:
     def _check_form(self, term: str, iri: str, there: Place) -> None:
         """A term that looks like an IRI means that IRI (API 4.2.2, step 14.2.4)."""
         prefix, _, rest = term.partition(":")
-        known = self.get(prefix) if ":" in term and not rest.startswith("//") else None
-        itself = f"{known.iri}{rest}" if known is not None and known.prefix else term
+        prefix_term = self.get(prefix) if ":" in term and not rest.startswith("//") else None
+        itself = (
+            f"{prefix_term.iri}{rest}" if prefix_term is not None and prefix_term.prefix else term
+        )
         if itself != iri:
             raise there.fault(f"The term looks like the IRI <{shown(itself)}> and means another.")
 
@@ -189,22 +186,24 @@ class TermReader:
         """The IRI of a term that is not given one: by its prefix, or by ``@vocab``."""
         if ":" in term[1:]:
             prefix, _, rest = term.partition(":")
-            known = self.get(prefix)
-            return f"{known.iri}{rest}" if known is not None and known.iri else term
+            prefix_term = self.get(prefix)
+            return (
+                f"{prefix_term.iri}{rest}" if prefix_term is not None and prefix_term.iri else term
+            )
         return (self._active.settings.get("@vocab") or "") + term
 
     def expanded(self, text: str) -> str:
         """A term, compact IRI or IRI as the IRI it stands for (API 5.2, IRI Expansion)."""
         if KEYWORD_FORM.fullmatch(text):
             return text
-        known = self.get(text)
-        if known is not None and known.iri is not None:
-            return known.iri
+        definition = self.get(text)
+        if definition is not None and definition.iri is not None:
+            return definition.iri
         if ":" in text[1:]:
             prefix, _, rest = text.partition(":")
-            known = self.get(prefix) if prefix != "_" and not rest.startswith("//") else None
-            if known is not None and known.iri is not None and known.prefix:
-                return known.iri + rest
+            definition = self.get(prefix) if prefix != "_" and not rest.startswith("//") else None
+            if definition is not None and definition.iri is not None and definition.prefix:
+                return definition.iri + rest
             return text
         return (self._active.settings.get("@vocab") or "") + text
 
@@ -276,3 +275,118 @@ class TermReader:
         if not isinstance(given, str) or (given.startswith("@") and given != "@nest"):
             raise there.at("@nest").fault("'@nest' takes '@nest' or a term that stands for it.")
         return given
+
+
+# fmt: off
+KEYWORDS = frozenset((
+    "@base", "@container", "@context", "@direction", "@graph", "@id", "@import", "@included",
+    "@index", "@json", "@language", "@list", "@nest", "@none", "@prefix", "@propagate",
+    "@protected", "@reverse", "@set", "@type", "@value", "@version", "@vocab",
+))
+# fmt: on
+REFUSED = {
+    "@base": "The IRIs of a mapping are absolute, so that @base has no use here.",
+    "@reverse": "@reverse would turn facts around; name a predicate for that way instead.",
+    "@index": "@index has no counterpart in KIP.",
+}
+"""What JSON-LD has and a mapping has no use for."""
+KEYWORD_FORM = re.compile(r"@[A-Za-z]+")
+_FLAGS = ("@prefix", "@propagate", "@protected")
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,8}")
+_SCHEMES = frozenset(
+    ("ark", "did", "doi", "geo", "info", "mailto", "ni", "oid", "tag", "tel", "urn")
+)
+"""Schemes of IRIs without ``//``; other words before a colon are prefixes."""
+
+
+class Place(NamedTuple):
+    """Where a context stands, by which URLs, and whether it may replace protected terms."""
+
+    path: Path
+    document: Document
+    chain: tuple[str, ...] = ()
+    depth: int = 0
+    """How deep the document itself is in the contexts that name it."""
+    overrides: bool = False
+
+    def at(self, *keys: str | int) -> Place:
+        return self._replace(path=(*self.path, *keys))
+
+    def behind(self, url: str, document: Document) -> Place:
+        """Where the context of a remote document stands that is named here."""
+        depth = self.depth + len(self.path)
+        return Place(("@context",), document, (*self.chain, url), depth, self.overrides)
+
+    def fault(self, what: str, hint: str = "Correct the context.") -> KipError:
+        return self.document.fault(self.path, what, hint)
+
+    def excess(self, what: str) -> KipError:
+        hint = "Shorten the mapping, or split it into several."
+        return self.document.fault(self.path, what, hint, "KIP_4002")
+
+
+class Scope(NamedTuple):
+    """A scoped context that is still to be read."""
+
+    context: Any
+    place: Place
+
+
+def check_keywords(
+    members: dict[str, Any], allowed: Collection[str], place: Place, where: str
+) -> None:
+    """Raise for a keyword without a meaning where it stands, and for a flag that is none."""
+    for key, value in members.items():
+        if key in REFUSED:
+            raise place.at(key).fault(REFUSED[key], "Leave it out.")
+        if key not in allowed:
+            message = f"'{shown(str(key))}' means nothing in {where}."
+            raise place.at(key).fault(message, _hint(str(key), allowed))
+        if key in _FLAGS and not isinstance(value, bool):
+            raise place.at(key).fault(f"{key} is true or false.")
+
+
+def _hint(key: str, allowed: Collection[str]) -> str:
+    if f"@{key}" in allowed:
+        return f"Write '@{key}'."
+    if not key.startswith("@"):
+        return "Terms of its own stand in its '@context'."
+    return f"It has {', '.join(sorted(allowed))}."
+
+
+def iri_fault(text: str) -> str | None:
+    """Why a text is no absolute IRI, or None when it is one.
+
+    >>> iri_fault("https://schema.org/name")
+    >>> iri_fault("schem:name")
+    "has the prefix 'schem', which is not defined"
+    """
+    scheme, _, rest = text.partition(":")
+    if len(text) > limits.IRI:
+        return f"is longer than {limits.IRI} characters, prefix and all"
+    if scheme == "_":
+        return "is a blank node, where an IRI is due"
+    try:
+        NamedNode(text)
+    except ValueError:
+        return "is no absolute IRI"
+    # JSON-LD takes it for an IRI; nearly always it is a prefix that was forgotten or misspelt.
+    if not rest.startswith("//") and scheme.lower() not in _SCHEMES:
+        return f"has the prefix '{shown(scheme)}', which is not defined"
+    return None
+
+
+def language(value: Any, place: Place) -> str | None:
+    """A language tag in lower case, as RDF stores keep it, or None for no language."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _LANGUAGE.fullmatch(value):
+        raise place.fault("'@language' takes a language tag, such as 'en', or null.")
+    return value.lower()
+
+
+def direction(value: Any, place: Place) -> str | None:
+    """The direction of a text, or None for none."""
+    if value not in ("ltr", "rtl", None) or isinstance(value, bool):
+        raise place.fault("'@direction' takes 'ltr', 'rtl' or null.")
+    return value  # type: ignore[no-any-return]

@@ -22,8 +22,8 @@ from kiprdf.interchange import formats
 from kiprdf.interchange.formats.names import Profile
 from kiprdf.interchange.formats.ordering import Advance, normalized
 from kiprdf.interchange.formats.profiles import to_profile
+from kiprdf.interchange.mapping.apply import apply_mapping
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.mapping.mapped import to_mapped
 from kiprdf.interchange.publishing import description, overview, provenance
 from kiprdf.interchange.publishing.description import Counts, Dump
 from kiprdf.interchange.publishing.file_names import Paths
@@ -240,7 +240,7 @@ class _Folder:
 
     def _as_written(self, triples: Iterable[Triple]) -> Iterator[Triple]:
         """The graph that the dumps in RDF 1.1 hold, by which it is counted."""
-        return to_profile(to_mapped(normalized(triples), self._iris, self._mapping), "rdf11")
+        return to_profile(apply_mapping(normalized(triples), self._iris, self._mapping), "rdf11")
 
     def _pages(self, site: Site, neighbours: Neighbours, advance: Advance) -> None:
         for node, element in paced(site.known.elements.items()):

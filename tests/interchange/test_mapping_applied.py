@@ -10,8 +10,8 @@ from pyoxigraph import Literal, NamedNode, RdfFormat, Store, Triple, parse, seri
 
 import kiprdf
 from kiprdf.interchange.formats.profiles import Profile, from_profile, to_profile
+from kiprdf.interchange.mapping.apply import apply_mapping, undo_mapping
 from kiprdf.interchange.mapping.contexts import Mapping, packs
-from kiprdf.interchange.mapping.mapped import from_mapped, to_mapped
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, proposition_digits
 from kiprdf.rdf.literals import normal, to_term
@@ -40,10 +40,10 @@ def metadata(value: Any, key: str = "k", node: NamedNode = ANN) -> Triple:
 
 def mapped(under: Mapping, *triples: Triple) -> list[str]:
     """The mapped triples as N-Triples; the way back is tested by the way."""
-    found = list(to_mapped(triples, IRIS, under))
+    found = list(apply_mapping(triples, IRIS, under))
     for profile in get_args(Profile):
         told = from_profile(to_profile(found, profile))
-        assert set(from_mapped(told, IRIS, under)) == set(triples)
+        assert set(undo_mapping(told, IRIS, under)) == set(triples)
     return [str(triple).replace(EX, "ex:").replace(XSD, "xsd:") for triple in found]
 
 
@@ -168,7 +168,7 @@ def test_a_list_has_cells_with_iris_and_the_array_stays() -> None:
 
 def test_rdflib_reads_the_list() -> None:
     under = mapping(k={"@id": "ex:k", "@container": "@list"})
-    found = list(to_mapped([attribute(["b", "a", "b"])], IRIS, under))
+    found = list(apply_mapping([attribute(["b", "a", "b"])], IRIS, under))
     graph = rdflib.Graph().parse(data=serialize(found, format=RdfFormat.N_TRIPLES), format="nt")
     head = graph.value(rdflib.URIRef(ANN.value), rdflib.URIRef(EX + "k"))
     assert [str(item) for item in graph.items(head)] == ["b", "a", "b"]
@@ -376,7 +376,7 @@ def test_a_number_beyond_doubles_keeps_its_text(text: str) -> None:
 
 
 def back(under: Mapping, *triples: Triple) -> list[Triple]:
-    return list(from_mapped(triples, IRIS, under))
+    return list(undo_mapping(triples, IRIS, under))
 
 
 def test_a_foreign_triple_passes_unchanged() -> None:
@@ -395,7 +395,7 @@ def test_forms_that_a_tool_has_rewritten_yield_to_the_key_beside_them() -> None:
     under = mapping(k={"@id": "ex:k", "@type": "xsd:decimal"})
     beside = [attribute(["1.10", "2"])]
     store = Store()
-    for triple in to_mapped(beside, IRIS, under):
+    for triple in apply_mapping(beside, IRIS, under):
         store.update(f"INSERT DATA {{ {triple} }}")
     assert back(under, *(quad.triple for quad in store)) == beside
 
@@ -409,9 +409,9 @@ def test_a_nexus_comes_back_from_the_text_of_its_mapped_triples(nexus: Any, pack
     under = Mapping.load(*packs()) if pack == "all of them" else Mapping.load(pack)
     store = nexus()._store
     before = {normalised(triple) for triple in store.match(None, None, None)}
-    text = serialize(list(to_mapped(before, store.iris, under)), format=RdfFormat.N_TRIPLES)
+    text = serialize(list(apply_mapping(before, store.iris, under)), format=RdfFormat.N_TRIPLES)
     found = [quad.triple for quad in parse(text, format=RdfFormat.N_TRIPLES)]
-    assert set(from_mapped(found, store.iris, under)) == before
+    assert set(undo_mapping(found, store.iris, under)) == before
 
 
 def normalised(triple: Triple) -> Triple:
