@@ -18,7 +18,7 @@ _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
 class CommandItem(BaseModel):
-    """One command of a batch with parameters of its own; they override the shared ones."""
+    """One command of a batch with its own parameters, which override the shared ones."""
 
     model_config = _STRICT
 
@@ -42,7 +42,7 @@ class Request(BaseModel):
         list[StrictStr | CommandItem] | None,
         Field(
             description="KIP commands to run in order, each a string or an object with "
-            "parameters of its own. The first write that fails ends the batch.",
+            "its own parameters. The first write that fails ends the batch.",
         ),
     ] = None
     parameters: Annotated[
@@ -78,18 +78,18 @@ class Response(BaseModel):
     next_cursor: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The response as JSON; ``result`` is there iff there is no error."""
+        """The response as JSON, with either ``result`` or ``error``."""
         if self.error is not None:
             return {"error": self.error.model_dump()}
-        shown = {"result": self.result}
+        response = {"result": self.result}
         if self.next_cursor is not None:
-            shown["next_cursor"] = self.next_cursor
-        return shown
+            response["next_cursor"] = self.next_cursor
+        return response
 
 
 def error_object(error: KipError) -> ErrorObject:
-    """The error of a response; the message begins with the place, as ``line:column``."""
-    # What it quotes may hold a lone surrogate, which no response can carry.
+    """The error object of a response; the message begins with the place as ``line:column``."""
+    # A quoted string may contain a lone surrogate, which cannot be encoded.
     message, hint = (
         text.encode("utf-8", "backslashreplace").decode()
         for text in (error.located_message, error.hint)
@@ -98,18 +98,18 @@ def error_object(error: KipError) -> ErrorObject:
 
 
 def read_request(arguments: Any) -> Request:
-    """Check the arguments of a call; KIP_1001 with the misspelt or missing field otherwise.
+    """Validate the arguments of a call; KIP_1001 names an invalid or missing field.
 
     >>> read_request({"command": "DESCRIBE PRIMER", "dryrun": True})
     Traceback (most recent call last):
-    kiprdf.errors.KipError: KIP_1001 The request is malformed: dryrun is no field. Hint: ...
+    kiprdf.errors.KipError: KIP_1001 The request is malformed: dryrun is not a field. Hint: ...
     """
     if isinstance(arguments, Mapping):
         if "function" in arguments and "command" not in arguments:
             message = "The request is a function call, not its arguments."
             raise KipError("KIP_1001", message, "Send the object under `arguments` itself.")
         _check_size(arguments)
-        # Null is what many a caller sends for no parameters.
+        # Many callers send null if there are no parameters.
         if arguments.get("parameters", {}) is None:
             arguments = {**arguments, "parameters": {}}
     try:
@@ -120,13 +120,13 @@ def read_request(arguments: Any) -> Request:
     except RecursionError:
         raise KipError("KIP_4002", "The request nests too deeply.", "Flatten it.") from None
     if (request.command is None) == (request.commands is None):
-        message = "A request holds exactly one of `command` and `commands`."
+        message = "A request has exactly one of `command` and `commands`."
         raise KipError("KIP_1001", message, "Send one of the two.")
     return request
 
 
 def _check_size(arguments: Mapping[Any, Any]) -> None:
-    """Refuse what pydantic would collect a fault for each part of."""
+    """Refuse requests for which pydantic would collect a huge number of errors."""
     commands = arguments.get("commands")
     if isinstance(commands, list | tuple) and len(commands) > BATCH_COMMANDS:
         message = f"A batch has {len(commands)} commands; {BATCH_COMMANDS} are allowed."
@@ -137,18 +137,18 @@ def _check_size(arguments: Mapping[Any, Any]) -> None:
 
 
 def _detail(item: Any) -> str:
-    """One fault that pydantic found, in a caller's words."""
+    """One validation error of pydantic as text."""
     parts = [str(part) for part in item["loc"] if part not in ("CommandItem", "str")]
     place = ".".join(parts) or "request"
     if item["type"] == "extra_forbidden":
-        return f"{place} is no field"
+        return f"{place} is not a field"
     if item["type"] in ("model_type", "dict_type"):
-        return f"{place} is an object"
+        return f"{place} must be an object"
     return f"{place}: {item['msg']}"
 
 
 def function_schemas() -> list[dict[str, Any]]:
-    """The function-calling definitions of the two calls, for a language model's tool list.
+    """The function-calling definitions of both functions, for the tool list of a language model.
 
     >>> [schema["name"] for schema in function_schemas()]
     ['execute_kip', 'execute_kip_readonly']
@@ -170,6 +170,6 @@ def function_schemas() -> list[dict[str, Any]]:
 
 
 def _request_schema() -> dict[str, Any]:
-    """The JSON Schema of a request, whose title and description the function's own replace."""
+    """The JSON Schema of a request, without the title and description of the class."""
     schema = Request.model_json_schema()
     return {key: part for key, part in schema.items() if key not in ("title", "description")}

@@ -1,6 +1,6 @@
-"""The files that travel with the package: capsules and mappings.
+"""The data files of the package: capsules and mappings.
 
-In a checkout they stand at the top level; in an installed wheel below ``kiprdf/data``.
+In a checkout they are at the top level, in an installed wheel in ``kiprdf/data``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 class Capsule(NamedTuple):
-    """A bundled capsule: its file name, its text, and a digest that changes with the text."""
+    """A bundled capsule: its file name, its text, and a digest of the text."""
 
     name: str
     text: str
@@ -32,7 +32,7 @@ def read_capsule(path: Path) -> Capsule:
 
 
 def bundled_capsules() -> list[Capsule]:
-    """The capsules that every nexus starts with, in the order in which they build on each other.
+    """The capsules that every nexus starts with, in the order in which they are loaded.
 
     >>> [capsule.name for capsule in bundled_capsules()][:2]
     ['00_genesis.kip', '10_person.kip']

@@ -1,4 +1,4 @@
-"""Places in a command text: spans, line and column, and the excerpt with a caret."""
+"""Places in a command: spans, line and column, and an excerpt with carets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """Half-open range of code point offsets into the command text."""
+    """A half-open range of code point offsets in the text of a command."""
 
     start: int
     end: int
@@ -16,7 +16,7 @@ NOWHERE = Span(-1, -1)
 
 
 def position(text: str, offset: int) -> tuple[int, int]:
-    """The line and column of an offset, both counted from 1, the column in code points.
+    """The line and column of an offset, both from 1; columns are code points.
 
     >>> position("FIND(?a)\\nWHERE", 9)
     (2, 1)
@@ -26,7 +26,7 @@ def position(text: str, offset: int) -> tuple[int, int]:
 
 
 def excerpt(text: str, span: Span) -> str:
-    """The line a span begins on, with carets under the part of it the span covers.
+    """The line in which a span begins, with carets under the span.
 
     >>> print(excerpt('?d {type: "drug"}', Span(10, 16)))
     ?d {type: "drug"}
@@ -36,6 +36,6 @@ def excerpt(text: str, span: Span) -> str:
     line_end = text.find("\n", span.start)
     line = text[line_start : line_end if line_end >= 0 else len(text)]
     width = max(1, min(span.end, line_start + len(line)) - span.start)
-    # Tabs stay tabs in the margin, so that the caret stands below its character.
+    # Tabs are kept in the margin, so that the caret is below its character.
     margin = "".join("\t" if c == "\t" else " " for c in line[: span.start - line_start])
     return f"{line}\n{margin}{'^' * width}"

@@ -1,9 +1,10 @@
-"""KIP text to a typed tree and back; knows no graph.
+"""KIP text to a typed tree and back, independent of any data.
 
-In order: ``ast`` (the nodes), ``limits`` (budgets), ``names`` (identifiers), ``values`` (the
-scanner), ``elements`` and ``grammar`` (pyparsing), ``readers`` (the grammar as functions),
-``hints`` (what to do about a fault), ``commands`` (what is read by the grammar), ``parser`` (text
-to tree), ``parameters`` (placeholders filled in the tree), ``printer`` (tree to text).
+In the order of use: ``ast`` (the nodes), ``limits`` (size limits), ``names`` (identifiers),
+``values`` (the scanner of values), ``elements`` and ``grammar`` (the grammar in pyparsing),
+``readers`` (the grammar compiled to functions), ``hints`` (repairs of syntax errors), ``commands``
+(one command), ``parser`` (text to tree), ``sizes`` and ``parameters`` (placeholders replaced by
+values), ``printer`` (tree to text).
 """
 
 from kiprdf.language.parameters import Template, bind

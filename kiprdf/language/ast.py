@@ -1,8 +1,8 @@
 """The typed tree of a KIP command.
 
-Every node is frozen, compares by content and carries the span of the text it came from. Children
-are fields, sequences are tuples, alternatives are unions; the unions stand at the end of each
-part. Spans take no part in equality: two texts that differ in layout have equal trees.
+Every node is frozen, compares by content and has the span of its text. Children are fields,
+sequences are tuples, alternatives are unions. Spans are ignored in comparisons: two texts that
+differ only in layout have equal trees.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ JsonScalar: TypeAlias = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What every node has."""
+    """The base class of all nodes."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
@@ -53,7 +53,7 @@ class Object(Node):
 
 @dataclass(frozen=True, slots=True)
 class Placeholder(Node):
-    """``:name``, in the place of a whole value (KIP 6.1)."""
+    """``:name`` instead of a whole value (KIP 6.1)."""
 
     name: str
 
@@ -96,7 +96,7 @@ class Hops(Node):
 
 @dataclass(frozen=True, slots=True)
 class PredicateName(Node):
-    """``"name"``, with its own hop range where it has one."""
+    """``"name"`` with its hop range, if any."""
 
     name: str
     hops: Hops | None = None
@@ -120,7 +120,7 @@ class PropositionMatcher(Node):
 
 @dataclass(frozen=True, slots=True)
 class ConceptClause(Node):
-    """``?v {…}``; without its variable only as an endpoint."""
+    """``?v {…}``; the variable may be missing in an endpoint."""
 
     variable: Variable | None
     matcher: ConceptMatcher
@@ -193,7 +193,7 @@ class StringTest(Node):
 
 @dataclass(frozen=True, slots=True)
 class Truth(Node):
-    """An operand alone: true iff it is the boolean true."""
+    """A single operand: true only if it is the boolean true."""
 
     operand: Operand
 
@@ -220,7 +220,7 @@ Condition: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Aggregate(Node):
-    """``COUNT(DISTINCT ?v)`` and its kin."""
+    """An aggregate, such as ``COUNT(DISTINCT ?v)``."""
 
     function: AggregateFunction
     argument: Variable | Path
@@ -317,7 +317,7 @@ class PropositionBlock(Node):
 
 @dataclass(frozen=True, slots=True)
 class UpsertBlock(Node):
-    """One ``UPSERT { … } WITH METADATA { … }``; its handles live in it."""
+    """One ``UPSERT { … } WITH METADATA { … }``; the scope of its handles."""
 
     items: tuple[ConceptBlock | PropositionBlock, ...]
     metadata: Object | Placeholder | None = None
@@ -325,7 +325,7 @@ class UpsertBlock(Node):
 
 @dataclass(frozen=True, slots=True)
 class Upsert(Node):
-    """All the UPSERT blocks of a text: one transaction."""
+    """All UPSERT blocks of a text, which are one transaction."""
 
     blocks: tuple[UpsertBlock, ...]
 
@@ -335,7 +335,7 @@ NumberFunction: TypeAlias = OneOf["ADD", "MUL", "CLAMP", "COALESCE"]
 
 @dataclass(frozen=True, slots=True)
 class Calculation(Node):
-    """``ADD(…)`` and its kin: a number made of numbers and the target's own values."""
+    """A calculation, such as ``ADD(…)``, with numbers and values of the target."""
 
     function: NumberFunction
     arguments: tuple[Argument, ...]
@@ -354,7 +354,7 @@ class Assignment(Node):
 
 @dataclass(frozen=True, slots=True)
 class Assignments(Node):
-    """What SET ATTRIBUTES or SET METADATA of an UPDATE writes."""
+    """The entries of SET ATTRIBUTES or SET METADATA in an UPDATE."""
 
     entries: tuple[Assignment, ...]
 

@@ -1,7 +1,7 @@
-"""A command without comments to its tree, by the grammar; errors in KIP's words.
+"""Reads one command with the grammar and reports syntax errors in KIP terms.
 
-Imported when the first command comes: pyparsing and the grammar take as long to load as a third of
-everything else.
+Imported when the first command is parsed, because pyparsing and the grammar take a third of the
+import time of the whole package.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from kiprdf.source import Span
 
 _FIRST_WORD = re.compile(r"[A-Za-z_]*")
 _readers = Readers()
-_made: dict[str, Reader] = {}
-_making = Lock()
+_reader_of: dict[str, Reader] = {}
+_compiling = Lock()
 
 
 def read(bare: str) -> ast.Command:
-    """The tree of a text whose comments are blank; raises KIP_1001 and KIP_1002."""
+    """Parse a text whose comments are blanked; raises KIP_1001 and KIP_1002."""
     start = values.skip_space(bare, 0)
     word = cast(re.Match[str], _FIRST_WORD.match(bare, start)).group()
     if word not in grammar.COMMANDS:
@@ -34,33 +34,32 @@ def read(bare: str) -> ast.Command:
     try:
         end = _reader(word)(bare, start, parts)
     except pp.ParseBaseException as fault:
-        raise _in_our_words(bare, fault, word) from None
+        raise _syntax_error(bare, fault, word) from None
     if end < len(bare):
-        raise _trailing(bare, end, word)
+        raise _trailing_text(bare, end, word)
     (command,) = parts
     return command
 
 
 def _reader(word: str) -> Reader:
-    """The reader of a command, made when the first such command comes: it takes milliseconds."""
-    if word not in _made:
-        with _making:
-            _made[word] = _readers.of(grammar.COMMANDS[word])
-    return _made[word]
+    """The reader of a command, compiled on first use: that takes milliseconds."""
+    if word not in _reader_of:
+        with _compiling:
+            _reader_of[word] = _readers.of(grammar.COMMANDS[word])
+    return _reader_of[word]
 
 
-def _trailing(bare: str, offset: int, word: str) -> KipError:
+def _trailing_text(bare: str, offset: int, word: str) -> KipError:
     following = cast(re.Match[str], _FIRST_WORD.match(bare, offset)).group()
     span = Span(offset, offset + max(1, len(following)))
     if following in grammar.COMMANDS:
-        hint = "Send several commands as the list `commands`; only UPSERT blocks may share a text."
-        return KipError("KIP_1001", "A second command stands in the same text.", hint, span)
-    found = values.describe_token(bare, offset)
-    message = f"Expected the end of the command, found {found}."
+        hint = "Send several commands in the list `commands`; only UPSERT blocks can share a text."
+        return KipError("KIP_1001", "The text contains a second command.", hint, span)
+    message = f"Expected the end of the command, found {values.describe_token(bare, offset)}."
     return KipError("KIP_1001", message, ending_hint(bare, offset, word), span)
 
 
-def _in_our_words(bare: str, fault: pp.ParseBaseException, word: str) -> KipError:
+def _syntax_error(bare: str, fault: pp.ParseBaseException, word: str) -> KipError:
     offset = values.skip_space(bare, fault.loc)
     expected = fault.msg.removeprefix("Expected ").strip().rstrip(",")
     message = f"Expected {expected}, found {values.describe_token(bare, offset)}."

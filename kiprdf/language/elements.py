@@ -1,6 +1,6 @@
-"""The two kinds of grammar element that pyparsing does not bring: what is scanned, what is built.
+"""Two grammar elements that pyparsing lacks: tokens read by a function, and nodes of the tree.
 
-pyparsing can run both, as it runs its own. ``kiprdf.language.readers`` makes them fast.
+pyparsing itself can run both; ``kiprdf.language.readers`` compiles them to functions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kiprdf.source import Span
 
 
 class Scanned(pp.Token):
-    """A token that one function reads, once its first characters match."""
+    """A token read by the function ``scan`` where the pattern ``start`` matches."""
 
     def __init__(
         self, name: str, start: re.Pattern[str], scan: Callable[[str, int], tuple[Any, int]]
@@ -39,7 +39,7 @@ class Scanned(pp.Token):
 
 
 class Built(pp.ParseElementEnhance):
-    """Hands the span and the parts of a rule to the function that makes its node."""
+    """A rule whose node is made by ``build`` from the span and the parts."""
 
     def __init__(self, expr: pp.ParserElement, build: Callable[..., Any]) -> None:
         super().__init__(expr)

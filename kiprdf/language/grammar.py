@@ -1,9 +1,9 @@
 """The grammar of KIP 1.0 in pyparsing; ``docs/grammar.md`` shows it as EBNF.
 
-Rules read like the grammar page. ``-`` instead of ``+`` commits: behind it no alternative is
-tried, so that an error is reported where it is. Values, variables and dot paths are single tokens
-(``values``). ``Built`` makes the node of a rule from its parts and its span. ``readers`` turns the
-rules into functions, which is what runs.
+``-`` instead of ``+`` commits: after it no alternative is tried, so that an error is reported at
+its place. Values, variables and dot paths are single tokens (``values``). ``Built`` makes the
+node of a rule from its span and its parts. ``readers`` compiles the rules to functions, and these
+are what runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _syntax(message: str, hint: str | None, span: Span) -> KipError:
 
 
 def _whole(span: Span, node: T) -> T:
-    """A node whose span begins before its first part."""
+    """A node with the span of the whole rule, which begins before its first part."""
     return replace(node, span=span)  # type: ignore[type-var]
 
 
@@ -36,16 +36,16 @@ def _whole(span: Span, node: T) -> T:
 
 
 def _keyword(word: str) -> pp.ParserElement:
-    # Not pp.Keyword, which reports the place behind a word that is longer.
+    # Not pp.Keyword: it reports an error in a longer word at the end of the word.
     return pp.Regex(rf"{word}(?![A-Za-z0-9_])").suppress().set_name(word)
 
 
-def _kept(words: tuple[str, ...], name: str) -> pp.ParserElement:
+def _one_of(words: tuple[str, ...], name: str) -> pp.ParserElement:
     pattern = "|".join(sorted(words, key=len, reverse=True))
     return pp.Regex(rf"(?:{pattern})(?![A-Za-z0-9_])").set_name(name)
 
 
-def _mark(text: str, name: str | None = None) -> pp.ParserElement:
+def _symbol(text: str, name: str | None = None) -> pp.ParserElement:
     return pp.Suppress(text).set_name(name or f"'{text}'")
 
 
@@ -67,11 +67,11 @@ string_value = Scanned("a string or a placeholder", _STRING_OR_COLON, values.sca
 number_value = Scanned("a number or a placeholder", re.compile(r"[-0-9:]"), values.scan_value)
 map_value = Scanned("an object or a placeholder", _BRACE_OR_COLON, values.scan_value)
 handle = variable.copy().set_name("a handle")
-comma = _mark(",")
+comma = _symbol(",")
 
 
 def _list_of(item: pp.ParserElement, closer: pp.ParserElement) -> pp.ParserElement:
-    """Items with commas between them, committed behind each comma."""
+    """Items separated by commas; after each comma the rule is committed."""
     return item + pp.ZeroOrMore(comma - item) - closer
 
 
@@ -86,7 +86,7 @@ _NAMED = re.compile(
 
 
 def _scan_concept_matcher(text: str, offset: int) -> tuple[ast.ConceptMatcher, int]:
-    """Read ``{…}`` as a matcher, the most frequent form in one step: capsules consist of it."""
+    """Read a concept matcher; the form with type and name, the most frequent, in one step."""
     named = _NAMED.match(text, offset)
     if named is None:
         parsed, end = values.scan_object(text, offset)
@@ -96,22 +96,22 @@ def _scan_concept_matcher(text: str, offset: int) -> tuple[ast.ConceptMatcher, i
 
 
 def _concept_matcher(parsed: ast.Object) -> ast.ConceptMatcher:
-    found: dict[str, ast.Value] = {}
+    parts: dict[str, ast.Value] = {}
     for entry in parsed.entries:
-        # The scanner takes quoted keys for values; a quoted key is two longer than its name.
+        # The scanner accepts quoted keys; the span of a quoted key is two longer than the key.
         quoted = entry.span.end - entry.span.start != len(entry.key)
         if entry.key not in ("id", "type", "name") or quoted:
-            message = f"'{entry.key}' cannot stand in a concept matcher."
+            message = f"'{entry.key}' is not allowed in a concept matcher."
             hint = (
-                'A concept is matched by {id: "…"}, {type: "…", name: "…"}, {type: "…"} or '
-                '{name: "…"}, keys unquoted; test attributes with FILTER(?x.attributes.key == …).'
+                'Match a concept by {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}, '
+                "with unquoted keys; test attributes with FILTER(?x.attributes.key == …)."
             )
             raise _syntax(message, hint, entry.span)
-        found[entry.key] = entry.value
-    if not found or ("id" in found and len(found) > 1):
+        parts[entry.key] = entry.value
+    if not parts or ("id" in parts and len(parts) > 1):
         hint = 'Write {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}.'
-        raise _syntax("A concept matcher holds id, or type and/or name.", hint, parsed.span)
-    return ast.ConceptMatcher(**found, span=parsed.span)
+        raise _syntax("A concept matcher takes id, or type and/or name.", hint, parsed.span)
+    return ast.ConceptMatcher(**parts, span=parsed.span)
 
 
 def _predicate_name(span: Span, name: ast.Scalar, *hops: ast.Hops) -> ast.PredicateName:
@@ -124,7 +124,7 @@ _HOPS = re.compile(r"\{\s*([0-9]{1,9})\s*(?:(,)\s*([0-9]{1,9})?\s*)?\}")
 def _scan_hops(text: str, offset: int) -> tuple[ast.Hops, int]:
     match = _HOPS.match(text, offset)
     if match is None:
-        hint = 'Write "p"{3}, "p"{1,3} or "p"{1,}; parameters cannot stand here.'
+        hint = 'Write "p"{3}, "p"{1,3} or "p"{1,}; parameters are not allowed here.'
         raise _syntax("This is not a hop range.", hint, Span(offset, offset + 1))
     minimum = int(match.group(1))
     maximum = minimum if match.group(2) is None else None
@@ -132,31 +132,31 @@ def _scan_hops(text: str, offset: int) -> tuple[ast.Hops, int]:
         maximum = int(match.group(3))
     span = Span(offset, match.end())
     if maximum is not None and minimum > maximum:
-        message = f"The hop range {{{minimum},{maximum}}} ends before it begins."
+        message = f"The minimum of the hop range {{{minimum},{maximum}}} exceeds its maximum."
         raise _syntax(message, f"Write {{{maximum},{minimum}}}.", span)
     return ast.Hops(minimum, maximum, span=span), match.end()
 
 
 def _scan_predicate_variable(text: str, offset: int) -> tuple[ast.Variable, int]:
-    found, end = values.scan_variable(text, offset)
+    variable, end = values.scan_variable(text, offset)
     following = text[values.skip_space(text, end) :][:1]
     if following in ("{", "|"):
-        message = "A predicate variable takes neither hops nor alternatives."
+        message = "A predicate variable cannot have hops or alternatives."
         hint = 'Name the predicates: "follows"{1,3}, or "follows" | "connects".'
-        raise _syntax(message, hint, found.span)
-    return found, end
+        raise _syntax(message, hint, variable.span)
+    return variable, end
 
 
 def _refuse_placeholder(text: str, offset: int) -> tuple[ast.Variable, int]:
     hint = "Write the predicate's name into the command, or bind it with a variable ?p and FILTER."
-    message = "A parameter cannot stand for a predicate."
+    message = "A predicate cannot be a parameter."
     raise _syntax(message, hint, Span(offset, offset + 1))
 
 
 hops = Scanned("a hop range", _BRACE, _scan_hops)
 predicate_name = Built(string + pp.Opt(hops), _predicate_name)
 predicates = Built(
-    predicate_name + pp.ZeroOrMore(_mark("|") - predicate_name),
+    predicate_name + pp.ZeroOrMore(_symbol("|") - predicate_name),
     lambda span, *names: ast.Predicates(names, span=span),
 )
 predicate = (
@@ -171,11 +171,11 @@ matcher = (concept_matcher | proposition_matcher).set_name("'{' or '('")
 
 
 def _matched(
-    span: Span, found: ast.Variable | None, matched: Any
+    span: Span, variable: ast.Variable | None, matcher: Any
 ) -> ast.ConceptClause | ast.PropositionClause:
-    if isinstance(matched, ast.ConceptMatcher):
-        return ast.ConceptClause(found, matched, span=span)
-    return ast.PropositionClause(found, matched, span=span)
+    if isinstance(matcher, ast.ConceptMatcher):
+        return ast.ConceptClause(variable, matcher, span=span)
+    return ast.PropositionClause(variable, matcher, span=span)
 
 
 def _endpoint(span: Span, first: Any, *rest: Any) -> ast.Endpoint:
@@ -189,7 +189,7 @@ endpoint = Built(
     _endpoint,
 ).set_name("an endpoint: ?variable, {…} or (…)")
 identity = Built(
-    _keyword("id") + _mark(":") - string_value,
+    _keyword("id") + _symbol(":") - string_value,
     lambda span, identifier: ast.PropositionId(identifier, span=span),
 )
 triple = Built(
@@ -197,18 +197,18 @@ triple = Built(
     lambda span, s, p, o: ast.PropositionMatcher(s, p, o, span=span),
 )
 proposition_matcher <<= Built(
-    _mark("(") - (identity | triple).set_name('(subject, "predicate", object)') - _mark(")"),
+    _symbol("(") - (identity | triple).set_name('(subject, "predicate", object)') - _symbol(")"),
     _whole,
 )
 
 # Expressions (KIP 3.2, 3.3, 3.4.3) ------------------------------------------------------------
 
 aggregate = Built(
-    _kept(get_args(ast.AggregateFunction), "an aggregate")
-    - _mark("(")
-    - pp.Opt(_kept(("DISTINCT",), "DISTINCT"))
+    _one_of(get_args(ast.AggregateFunction), "an aggregate")
+    - _symbol("(")
+    - pp.Opt(_one_of(("DISTINCT",), "DISTINCT"))
     - path
-    - _mark(")"),
+    - _symbol(")"),
     lambda span, function, *rest: _aggregate(span, function, *rest),
 )
 
@@ -216,7 +216,7 @@ aggregate = Built(
 def _aggregate(span: Span, function: ast.AggregateFunction, *rest: Any) -> ast.Aggregate:
     distinct = len(rest) == 2
     if distinct and function != "COUNT":
-        message = f"DISTINCT stands in COUNT only, not in {function}."
+        message = f"DISTINCT is allowed only in COUNT, not in {function}."
         raise _syntax(message, f"Write {function}(…) or COUNT(DISTINCT …).", span)
     return ast.Aggregate(function, rest[-1], distinct, span=span)
 
@@ -242,7 +242,7 @@ def _joined(
 def _membership(
     span: Span, tested: ast.Operand, options: ast.Array | ast.Placeholder
 ) -> ast.Membership:
-    # An empty list in the text is a mistake; an empty parameter is an empty choice.
+    # An empty list in the text is an error; an empty parameter matches nothing.
     if isinstance(options, ast.Array) and not options.items:
         raise _syntax("The list of IN is empty.", "Name at least one value.", options.span)
     return ast.Membership(tested, options, span=span)
@@ -250,32 +250,32 @@ def _membership(
 
 membership = Built(
     _keyword("IN")
-    - _mark("(")
+    - _symbol("(")
     - operand
     - comma
     - Scanned("a list or a placeholder", re.compile(r"[\[:]"), values.scan_value)
-    - _mark(")"),
+    - _symbol(")"),
     lambda span, tested, options: _membership(span, tested, options),
 )
 null_test = Built(
-    _kept(("IS_NULL", "IS_NOT_NULL"), "a null test") - _mark("(") - operand - _mark(")"),
+    _one_of(("IS_NULL", "IS_NOT_NULL"), "a null test") - _symbol("(") - operand - _symbol(")"),
     lambda span, function, tested: ast.NullTest(tested, function == "IS_NOT_NULL", span=span),
 )
 string_test = Built(
-    _kept(get_args(ast.StringFunction), "a string function")
-    - _mark("(")
+    _one_of(get_args(ast.StringFunction), "a string function")
+    - _symbol("(")
     - operand
     - comma
     - operand
-    - _mark(")"),
+    - _symbol(")"),
     lambda span, function, tested, argument: ast.StringTest(function, tested, argument, span=span),
 )
-grouped = _mark("(") - condition - _mark(")", "'&&', '||' or ')'")
+grouped = _symbol("(") - condition - _symbol(")", "'&&', '||' or ')'")
 call = membership | null_test | string_test
 negation = pp.Forward()
 negatable = call | grouped | negation | Built(operand, _compared)
 negation <<= Built(
-    pp.Regex(r"!(?!=)").suppress() - negatable.set_name("a condition behind '!'"),
+    pp.Regex(r"!(?!=)").suppress() - negatable.set_name("a condition after '!'"),
     lambda span, negated: ast.Negation(negated, span=span),
 )
 comparison = Built(
@@ -283,11 +283,11 @@ comparison = Built(
 )
 atom = (call | grouped | negation | comparison).set_name("a condition")
 conjunction = Built(
-    atom + pp.ZeroOrMore(_mark("&&") - atom),
+    atom + pp.ZeroOrMore(_symbol("&&") - atom),
     lambda span, *parts: _joined(span, ast.Conjunction, parts),
 )
 condition <<= Built(
-    conjunction + pp.ZeroOrMore(_mark("||") - conjunction),
+    conjunction + pp.ZeroOrMore(_symbol("||") - conjunction),
     lambda span, *parts: _joined(span, ast.Disjunction, parts),
 )
 
@@ -295,7 +295,7 @@ condition <<= Built(
 
 block = pp.Forward()
 filter_clause = Built(
-    _keyword("FILTER") - _mark("(") - condition - _mark(")", "an operator or ')'"),
+    _keyword("FILTER") - _symbol("(") - condition - _symbol(")", "an operator or ')'"),
     lambda span, tested: ast.Filter(tested, span=span),
 )
 pattern_clause = Built(variable - matcher | proposition_matcher, _endpoint)
@@ -309,7 +309,7 @@ clause = (pattern_clause | filter_clause | not_clause | optional_clause | union_
     _CLAUSE_NAME
 )
 block <<= Built(
-    _mark("{") - clause - pp.ZeroOrMore(clause) - _mark("}", f"{_CLAUSE_NAME} or '}}'"),
+    _symbol("{") - clause - pp.ZeroOrMore(clause) - _symbol("}", f"{_CLAUSE_NAME} or '}}'"),
     lambda span, *clauses: ast.Block(clauses, span=span),
 )
 where = _keyword("WHERE") - block
@@ -318,24 +318,24 @@ where = _keyword("WHERE") - block
 
 
 def _clause_value(key: str) -> Callable[[Span, Any], tuple[str, Any]]:
-    return lambda span, found: (key, found)
+    return lambda span, value: (key, value)
 
 
-def _order_key(span: Span, found: ast.Expression, direction: str = "ASC") -> ast.OrderKey:
-    return ast.OrderKey(found, direction == "DESC", span=span)
+def _order_key(span: Span, key: ast.Expression, direction: str = "ASC") -> ast.OrderKey:
+    return ast.OrderKey(key, direction == "DESC", span=span)
 
 
 limit = Built(_keyword("LIMIT") - number_value, _clause_value("limit"))
 cursor = Built(_keyword("CURSOR") - string_value, _clause_value("cursor"))
-order_key = Built(expression + pp.Opt(_kept(("ASC", "DESC"), "ASC or DESC")), _order_key)
+order_key = Built(expression + pp.Opt(_one_of(("ASC", "DESC"), "ASC or DESC")), _order_key)
 order_by = Built(
     _keyword("ORDER") - _keyword("BY") - order_key - pp.ZeroOrMore(comma - order_key),
     lambda span, *keys: ("order_by", keys),
 )
 find = Built(
     _keyword("FIND")
-    - _mark("(")
-    - pp.Group(_list_of(expression, _mark(")", "',' or ')'")))
+    - _symbol("(")
+    - pp.Group(_list_of(expression, _symbol(")", "',' or ')'")))
     - where
     - pp.Opt(order_by)
     - pp.Opt(limit)
@@ -349,11 +349,11 @@ find = Built(
 
 metadata = Built(_keyword("WITH") - _keyword("METADATA") - map_value, _clause_value("metadata"))
 set_proposition = Built(
-    _mark("(")
+    _symbol("(")
     - Built(string, _predicate_name)
     - comma
     - endpoint
-    - _mark(")")
+    - _symbol(")")
     - pp.Opt(metadata)
     - pp.Opt(comma),
     lambda span, name, target, *rest: ast.SetProposition(name, target, **dict(rest), span=span),
@@ -361,9 +361,9 @@ set_proposition = Built(
 set_attributes = Built(_keyword("ATTRIBUTES") - map_value, _clause_value("attributes"))
 set_propositions = Built(
     _keyword("PROPOSITIONS")
-    - _mark("{")
+    - _symbol("{")
     - pp.ZeroOrMore(set_proposition)
-    - _mark("}", "(\"predicate\", target) or '}'"),
+    - _symbol("}", "(\"predicate\", target) or '}'"),
     lambda span, *links: ("propositions", links),
 )
 
@@ -384,22 +384,22 @@ def _section(span: Span, section: tuple[str, Any]) -> tuple[str, Any, Span]:
 
 
 def _sections(parts: tuple[Any, ...]) -> dict[str, Any]:
-    """The parts of a block or statement by name; each may stand once."""
-    found: dict[str, Any] = {}
+    """The sections of a block or statement by name; each may occur once."""
+    sections: dict[str, Any] = {}
     for name, part, *span in parts:
-        if name in found:
+        if name in sections:
             if name == "expected_version":
-                raise _syntax("EXPECT VERSION stands twice.", "Keep one of the two.", *span)
-            raise _syntax(f"SET {name.upper()} stands twice.", "Put all of it into one.", *span)
-        found[name] = part
-    return found
+                raise _syntax("EXPECT VERSION occurs twice.", "Keep one of the two.", *span)
+            raise _syntax(f"SET {name.upper()} occurs twice.", "Combine them into one.", *span)
+        sections[name] = part
+    return sections
 
 
 def _block(make: Callable[..., T]) -> Callable[..., T]:
     def build(span: Span, *parts: Any) -> T:
-        owner = parts[0] if isinstance(parts[0], ast.Variable) else None
-        matched, *rest = parts[1:] if owner else parts
-        return make(owner, matched, **_sections(tuple(rest)), span=span)
+        handle = parts[0] if isinstance(parts[0], ast.Variable) else None
+        matcher, *rest = parts[1:] if handle else parts
+        return make(handle, matcher, **_sections(tuple(rest)), span=span)
 
     return build
 
@@ -410,10 +410,10 @@ def _opened_block(
     return (
         _keyword(keyword)
         - pp.Opt(handle)
-        - _mark("{", "a handle or '{'")
+        - _symbol("{", "a handle or '{'")
         - identified
         - pp.ZeroOrMore(Built(_keyword("SET") - section | expect_version, _section))
-        - _mark("}", closer)
+        - _symbol("}", closer)
         - pp.Opt(metadata)
     )
 
@@ -438,11 +438,11 @@ proposition_block = Built(
 )
 upsert_block = Built(
     _keyword("UPSERT")
-    - _mark("{")
+    - _symbol("{")
     - pp.Group(pp.OneOrMore(concept_block | proposition_block)).set_name(
         "a CONCEPT or PROPOSITION block"
     )
-    - _mark("}", "a CONCEPT or PROPOSITION block or '}'")
+    - _symbol("}", "a CONCEPT or PROPOSITION block or '}'")
     - pp.Opt(metadata),
     lambda span, items, *rest: ast.UpsertBlock(tuple(items), **dict(rest), span=span),
 )
@@ -470,17 +470,17 @@ merge = Built(
 
 key = Built(string, lambda span, name: ast.Key(_text(name), span=span))
 keys = pp.Group(
-    _mark("{")
+    _symbol("{")
     - key.set_name("a key in double quotes")
     - pp.ZeroOrMore(comma + key)
     - pp.Opt(comma)
-    - _mark("}", "',' or '}'")
+    - _symbol("}", "',' or '}'")
 )
 source = _keyword("FROM") - variable - where
 
 
 def _delete_keys(make: Callable[..., T]) -> Callable[..., T]:
-    return lambda span, found, target, body: make(tuple(found), target, body, span=span)
+    return lambda span, keys, target, body: make(tuple(keys), target, body, span=span)
 
 
 def _delete(make: Callable[..., T]) -> Callable[..., T]:
@@ -502,7 +502,7 @@ _MODE_WORD = re.compile(r"[a-zA-Z]+(?![A-Za-z0-9_])")
 
 
 def _scan_mode(text: str, offset: int) -> tuple[ast.Value, int]:
-    """Read a mode of SEARCH, with quotes or without."""
+    """Read a mode of SEARCH, quoted or unquoted."""
     match = _MODE_WORD.match(text, offset)
     if match is None:
         return values.scan_value(text, offset)
@@ -518,7 +518,7 @@ def _described(span: Span, kind: ast.Kind, form: str, *rest: Any) -> ast.Describ
     return ast.DescribeTypes(kind, **dict(rest), span=span)
 
 
-kind = _kept(get_args(ast.Kind), "CONCEPT or PROPOSITION")
+kind = _one_of(get_args(ast.Kind), "CONCEPT or PROPOSITION")
 mode = Scanned("keyword, semantic or hybrid", re.compile(r'[":a-zA-Z]'), _scan_mode)
 describe_form = (
     Built(_keyword("PRIMER"), lambda span: ast.DescribePrimer(span=span))
@@ -526,8 +526,8 @@ describe_form = (
     | Built(
         kind
         - (
-            _kept(("TYPES",), "TYPES") - pp.Opt(limit) - pp.Opt(cursor)
-            | _kept(("TYPE",), "TYPE") - string_value
+            _one_of(("TYPES",), "TYPES") - pp.Opt(limit) - pp.Opt(cursor)
+            | _one_of(("TYPE",), "TYPE") - string_value
         ).set_name("TYPES or TYPE"),
         _described,
     )
@@ -541,7 +541,7 @@ search = Built(
     - pp.Opt(Built(_keyword("MODE") - mode, _clause_value("mode")))
     - pp.Opt(Built(_keyword("THRESHOLD") - number_value, _clause_value("threshold")))
     - pp.Opt(limit),
-    lambda span, found, term, *rest: ast.Search(found, term, **dict(rest), span=span),
+    lambda span, kind, term, *rest: ast.Search(kind, term, **dict(rest), span=span),
 )
 export = Built(
     _keyword("EXPORT") - variable - where - pp.Opt(limit) - pp.Opt(cursor),
@@ -560,18 +560,18 @@ COMMANDS: dict[str, pp.ParserElement] = {
 }
 
 for _command in COMMANDS.values():
-    # Otherwise tabs become spaces, and offsets no longer are those of the text.
+    # Otherwise pyparsing replaces tabs by spaces, which shifts the offsets.
     _command.parse_with_tabs()
 
 
 def unknown_command(word: str, offset: int) -> KipError:
-    """The error for a text that begins with no command."""
+    """The error for a text whose first word is not a command."""
     hint = hints.COMMANDS.get(word)
     close = nearest(word, COMMANDS, most=1)
     if hint is None and close:
         hint = f"Did you mean {close[0]}? Keywords are upper case."
     if hint is None:
-        hint = "Send the bare command text, without code fences, quotes or a request around it."
+        hint = "Send only the command text, without code fences, quotes or a surrounding request."
     *others, last = COMMANDS
     message = f"A command begins with {', '.join(others)} or {last}."
     return KipError("KIP_1001", message, hint, Span(offset, offset + max(1, len(word))))

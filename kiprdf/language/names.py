@@ -1,4 +1,4 @@
-"""What counts as an identifier, a key and a concept name (KIP 2.8)."""
+"""Identifiers, keys and concept names (KIP 2.8)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_identifier(text: str) -> bool:
 
 
 def is_definition_name(meta_type: str, text: str) -> bool:
-    """What a definition of a meta-type may be called: an identifier; a type, a meta-type too.
+    """Whether a definition can have this name: an identifier, or for types a meta-type.
 
     >>> is_definition_name("$ConceptType", "Drug"), is_definition_name("$PropositionType", "$x")
     (True, False)
@@ -35,7 +35,7 @@ def is_key(text: str) -> bool:
 
 
 def name_fault(text: str) -> str | None:
-    """Why a text cannot be a concept's name, or None when it can.
+    """Why a string cannot be the name of a concept, or None if it can.
 
     >>> name_fault("Aspirin")
     >>> name_fault("")

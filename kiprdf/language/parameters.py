@@ -1,4 +1,4 @@
-"""Placeholders filled in the tree (KIP 6.1). A parameter is data: it never becomes syntax."""
+"""Replaces placeholders in the tree by values (KIP 6.1); a parameter never becomes syntax."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ C = TypeVar("C", bound=ast.Command)
 
 
 class _Frame(NamedTuple):
-    """A placeholder, or a node or tuple with placeholders below it: its parts, which of them."""
+    """A placeholder, or a node or tuple that contains some: its parts, and the parts to replace."""
 
     node: Any
     parts: tuple[Any, ...]
     holes: tuple[tuple[int, _Frame], ...]
 
 
-# Preceded by a letter or digit it is part of an id or an IRI, such as "C:Drug/Aspirin".
+# After a letter or digit the colon is part of an id or an IRI, such as "C:Drug/Aspirin".
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
 
 _PARTS: dict[type, tuple[str, ...]] = {
@@ -34,19 +34,19 @@ _PARTS: dict[type, tuple[str, ...]] = {
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.Node)
 }
-"""The fields of each kind of node that may hold others, or values; dataclasses tell them slowly."""
+"""The fields of each kind of node, without the span; ``dataclasses.fields`` is slow."""
 _READ_PARTS = {kind: operator.attrgetter(*names) for kind, names in _PARTS.items() if names}
-"""What reads them; several come as a tuple."""
+"""Reads all fields of a node at once."""
 
-_MANY = 1_000
-"""Items of a list between which the clock is looked at."""
+_LONG = 1_000
+"""A list with more items is traversed with checks of the deadline."""
 
 
 def bind(command: C, parameters: Mapping[str, Any]) -> C:
     """The command with every placeholder replaced by its parameter's value.
 
     Parameters are JSON values by placeholder name. Raises KIP_1001 for a placeholder without
-    a parameter, for one inside a string literal, and for a value that is no JSON.
+    a parameter, for a placeholder inside a string literal, and for a value that is not JSON.
 
     >>> from kiprdf.language import parse, to_text
     >>> to_text(bind(parse("DESCRIBE CONCEPT TYPE :type"), {"type": "Drug"}))
@@ -56,7 +56,7 @@ def bind(command: C, parameters: Mapping[str, Any]) -> C:
 
 
 class Template(Generic[C]):
-    """A command to be bound, once or many times; its tree is looked through only when it is made.
+    """A command whose placeholders can be replaced repeatedly; its tree is inspected only once.
 
     >>> from kiprdf.language import parse, to_text
     >>> template = Template(parse("DESCRIBE CONCEPT TYPE :type"))
@@ -72,17 +72,17 @@ class Template(Generic[C]):
         self._frame = _framed(command) if self._names else None
 
     def bind(self, parameters: Mapping[str, Any]) -> C:
-        """What ``bind`` of the module gives and raises."""
+        """Replace the placeholders; returns and raises what the function ``bind`` does."""
         for name in parameters:
-            # What a placeholder is called is an identifier.
+            # Names of placeholders are identifiers, so the first test is usually enough.
             if name not in self._names and not (isinstance(name, str) and is_identifier(name)):
-                message = f"The parameter name {_key_text(name)} is no identifier."
-                hint = "Name it like the placeholder, without the ':'."
+                message = f"The parameter name {_key_text(name)} is not an identifier."
+                hint = "Use the name of the placeholder, without the ':'."
                 raise KipError("KIP_1001", message, hint)
         for name, span in self._embedded:
             if name in parameters:
-                message = f"The placeholder :{name} stands inside a string literal."
-                hint = "A placeholder takes the place of a whole value: name: :name."
+                message = f"The placeholder :{name} is inside a string literal."
+                hint = "A placeholder replaces a whole value: name: :name."
                 raise KipError("KIP_1001", message, hint, span)
         filled: list[ast.Value] = []
         bound = self.command
@@ -96,33 +96,33 @@ class Template(Generic[C]):
                 metadata=_assignments(bound.metadata, "SET METADATA"),
             )
         if not (self._is_sound and all(map(_is_encodable, filled))):
-            # Which one is at fault, and how, depends on its place.
+            # Finds the faulty string; the error depends on its place.
             _check_characters(bound)
         budget.check()
         return bound
 
 
 def _survey(node: ast.Node | tuple[ast.Node, ...]) -> tuple[str, set[str]]:
-    """All strings of a tree, a line for each, and the names of its placeholders.
+    """All strings of a tree, joined by newlines, and the names of its placeholders.
 
-    Most commands have nothing to bind and nothing to refuse; one look at everything tells so.
+    One pass shows that most commands have nothing to replace and nothing to refuse.
     """
     texts: list[str] = []
     names: set[str] = set()
-    waiting: list[Any] = [node]
-    while waiting:
-        part = waiting.pop()
+    pending: list[Any] = [node]
+    while pending:
+        part = pending.pop()
         kind = type(part)
         if kind is str:
             texts.append(part)
         elif kind is tuple:
-            waiting.extend(part)
-            if len(part) > _MANY:
+            pending.extend(part)
+            if len(part) > _LONG:
                 budget.check()
         elif kind is ast.Placeholder:
             names.add(part.name)
         elif kind in _READ_PARTS:
-            waiting.append(_READ_PARTS[kind](part))
+            pending.append(_READ_PARTS[kind](part))
     return "\n".join(texts), names
 
 
@@ -132,18 +132,18 @@ def _is_encodable(value: ast.Value) -> bool:
     return values.is_encodable(_survey(value)[0])
 
 
-def _assignments(found: Any, what: str) -> ast.Assignments | None:
-    """What UPDATE sets, which a parameter gives as an object."""
-    if found is None or isinstance(found, ast.Assignments):
-        return found
-    if not isinstance(found, ast.Object):
-        raise KipError("KIP_1001", f"{what} takes an object.", "Send {key: value}.", found.span)
-    entries = (ast.Assignment(e.key, e.value, span=e.span) for e in found.entries)
-    return ast.Assignments(tuple(entries), span=found.span)
+def _assignments(value: Any, section: str) -> ast.Assignments | None:
+    """The assignments of an UPDATE; a parameter provides them as an object."""
+    if value is None or isinstance(value, ast.Assignments):
+        return value
+    if not isinstance(value, ast.Object):
+        raise KipError("KIP_1001", f"{section} takes an object.", "Send {key: value}.", value.span)
+    entries = (ast.Assignment(e.key, e.value, span=e.span) for e in value.entries)
+    return ast.Assignments(tuple(entries), span=value.span)
 
 
 def _check_characters(node: Any) -> None:
-    """Lone surrogates: KIP_1002 in a name, KIP_1001 in any other string."""
+    """Raise KIP_1001 for a lone surrogate; names of concepts are checked later (KIP_1002)."""
     if isinstance(node, ast.Scalar):
         if isinstance(node.value, str):
             values.check_characters(node.value, node.span)
@@ -185,7 +185,7 @@ def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
 
 
 def _framed(node: Any) -> _Frame | None:
-    """A node or tuple as a frame, if it has placeholders."""
+    """The frame of a node or tuple; None without placeholders."""
     kind = type(node)
     if kind is ast.Placeholder:
         return _Frame(node, (), ())
@@ -198,7 +198,7 @@ def _framed(node: Any) -> _Frame | None:
 def _bind(
     frame: _Frame, parameters: Mapping[str, Any], filled: list[ast.Value], sizes: Sizes
 ) -> Any:
-    """Rebuild the parts of a tree that hold placeholders, and share the others."""
+    """Rebuild the parts of a tree that contain placeholders, and share all others."""
     node = frame.node
     if not frame.holes:
         value = _filled(node, parameters, sizes)
@@ -229,18 +229,18 @@ def _filled(node: ast.Placeholder, parameters: Mapping[str, Any], sizes: Sizes) 
 
 
 def check_json(value: Any) -> None:
-    """Raise what ``bind`` raises for a parameter: KIP_1001 for no JSON, KIP_4002 for too much."""
+    """Raise what ``bind`` raises for a parameter: KIP_1001 if not JSON, KIP_4002 if too large."""
     Sizes("The value").add(value)
-    found = from_json(value)
-    if not _is_encodable(found):
-        _check_characters(found)
+    node = from_json(value)
+    if not _is_encodable(node):
+        _check_characters(node)
 
 
 def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
-    """A JSON value, as Python holds it, as a value node.
+    """Convert a JSON value, as Python objects, to a node.
 
-    Dictionaries with string keys, lists, tuples, strings, finite numbers of 64 bits, booleans and
-    None are JSON; anything else is KIP_1001.
+    Accepts dictionaries with string keys, lists, tuples, strings, finite numbers of 64 bits,
+    booleans and None; KIP_1001 for anything else.
     """
     if depth == limits.NESTING and isinstance(value, list | tuple | Mapping):
         message = f"A value nests deeper than {limits.NESTING} levels."
@@ -256,26 +256,26 @@ def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
     if isinstance(value, list | tuple | Mapping):
         budget.check()
     if isinstance(value, list | tuple):
-        items = value if len(value) < _MANY else budget.paced(value)
+        items = value if len(value) < _LONG else budget.paced(value)
         return ast.Array(tuple(from_json(item, span, depth + 1) for item in items), span=span)
     if isinstance(value, Mapping):
         return ast.Object(tuple(_entries(value, span, depth)), span=span)
-    message = f"A value of the Python type {type(value).__name__} is no JSON."
+    message = f"A value of the Python type {type(value).__name__} is not JSON."
     hint = "Send strings, numbers, booleans, null, lists, objects."
     raise KipError("KIP_1001", message, hint, span)
 
 
 def _entries(value: Mapping[Any, Any], span: Span, depth: int) -> Iterator[ast.Entry]:
-    for key, item in budget.paced(value.items()) if len(value) > _MANY else value.items():
+    for key, item in budget.paced(value.items()) if len(value) > _LONG else value.items():
         if not isinstance(key, str):
-            message = f"The object key {_key_text(key)} is no string."
+            message = f"The object key {_key_text(key)} is not a string."
             raise KipError("KIP_1001", message, "Object keys are strings.", span)
         values.check_length(key, span)
         yield ast.Entry(key, from_json(item, span, depth + 1), span=span)
 
 
 def _key_text(key: object) -> str:
-    """A key of any type in a message, unless it is too long to be written out."""
+    """A key of any type for a message; only its type if it is too long."""
     if isinstance(key, str):
         return repr(shown(key))
     is_short = key is None or isinstance(key, float) or (isinstance(key, int) and abs(key) < 2**64)
@@ -283,7 +283,7 @@ def _key_text(key: object) -> str:
 
 
 def to_json(value: ast.Value) -> Any:
-    """The Python form of a bound value: the inverse of ``from_json``."""
+    """Convert a node without placeholders to a JSON value: the inverse of ``from_json``."""
     match value:
         case ast.Scalar():
             return value.value

@@ -1,4 +1,4 @@
-"""Tree to text: the parser's inverse. ``parse(to_text(tree)) == tree`` for every tree."""
+"""Tree to text, the inverse of the parser: ``parse(to_text(tree)) == tree`` for every tree."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from kiprdf.language.names import is_identifier
 
 _INDENT = "  "
 _WIDTH = 80
-"""A longer map of a block has a line for each key."""
+"""A longer map is written with one line for each key."""
 
 
 def to_text(command: ast.Command) -> str:
-    """The command as KIP text, laid out for people.
+    """The command as formatted KIP text.
 
     >>> from kiprdf.language import parse
     >>> print(to_text(parse('FIND(?d.name)WHERE{?d{type:"Drug"}}LIMIT 5')))
@@ -91,7 +91,7 @@ def _optional(prefix: str, value: ast.Value | None) -> str:
 
 
 def _indented(text: str) -> str:
-    # Values stand on one line each and hold no raw line break, so every line may be moved.
+    # No value contains a raw line break, so that every line can be indented.
     return "\n".join(_INDENT + line for line in text.split("\n"))
 
 
@@ -132,7 +132,7 @@ def _hops(hops: ast.Hops) -> str:
 
 
 def endpoint_text(endpoint: ast.Endpoint) -> str:
-    """A clause, or what stands as subject or object of one."""
+    """A clause, or the subject or object of one."""
     match endpoint:
         case ast.Variable():
             return _variable(endpoint)
@@ -149,7 +149,7 @@ def endpoint_text(endpoint: ast.Endpoint) -> str:
 
 
 def expression_text(expression: ast.Expression) -> str:
-    """A FIND expression as it would stand in FIND; also the name of its column."""
+    """A FIND expression, which is also the name of its column."""
     if isinstance(expression, ast.Aggregate):
         distinct = "DISTINCT " if expression.distinct else ""
         return f"{expression.function}({distinct}{expression_text(expression.argument)})"
@@ -249,12 +249,12 @@ def _metadata(metadata: ast.Object | ast.Placeholder | None) -> str:
     return "" if metadata is None else f" WITH METADATA {_map_text(metadata)}"
 
 
-def _map_text(found: ast.Object | ast.Placeholder) -> str:
-    """A map on one line, or a key a line."""
-    text = value_text(found)
-    if len(text) <= _WIDTH or not isinstance(found, ast.Object):
+def _map_text(value: ast.Object | ast.Placeholder) -> str:
+    """A map on one line, or if it is long, with one line for each key."""
+    text = value_text(value)
+    if len(text) <= _WIDTH or not isinstance(value, ast.Object):
         return text
-    entries = (f"{_key(entry.key)}: {value_text(entry.value)}" for entry in found.entries)
+    entries = (f"{_key(entry.key)}: {value_text(entry.value)}" for entry in value.entries)
     return "{\n" + _indented(",\n".join(entries)) + "\n}"
 
 
@@ -288,16 +288,16 @@ def _set_proposition(link: ast.SetProposition) -> str:
 
 def _update(command: ast.Update) -> str:
     lines = [f"UPDATE {_variable(command.target)}"]
-    for what, found in (("ATTRIBUTES", command.attributes), ("METADATA", command.metadata)):
-        if found is not None:
-            lines.append(f"SET {what} {_assignments(found)}")
+    for section, values in (("ATTRIBUTES", command.attributes), ("METADATA", command.metadata)):
+        if values is not None:
+            lines.append(f"SET {section} {_assignments(values)}")
     return "\n".join([*lines, _where(command.where), *_page(command)])
 
 
-def _assignments(found: ast.Assignments | ast.Placeholder) -> str:
-    if isinstance(found, ast.Placeholder):
-        return value_text(found)
-    entries = (f"{_key(entry.key)}: {_argument(entry.value)}" for entry in found.entries)
+def _assignments(values: ast.Assignments | ast.Placeholder) -> str:
+    if isinstance(values, ast.Placeholder):
+        return value_text(values)
+    entries = (f"{_key(entry.key)}: {_argument(entry.value)}" for entry in values.entries)
     return f"{{{', '.join(entries)}}}"
 
 
@@ -311,7 +311,7 @@ def _argument(argument: ast.Argument) -> str:
             return value_text(argument)
 
 
-def _delete_keys(what: str, command: ast.DeleteAttributes | ast.DeleteMetadata) -> str:
+def _delete_keys(section: str, command: ast.DeleteAttributes | ast.DeleteMetadata) -> str:
     keys = ", ".join(json.dumps(key.name, ensure_ascii=False) for key in command.keys)
     target = _variable(command.target)
-    return f"DELETE {what} {{{keys}}} FROM {target}\n{_where(command.where)}"
+    return f"DELETE {section} {{{keys}}} FROM {target}\n{_where(command.where)}"

@@ -1,9 +1,9 @@
-"""The grammar as functions: what pyparsing's elements mean, without what they cost.
+"""Compiles the grammar to functions, which are much faster than pyparsing itself.
 
-pyparsing runs a grammar by walking its elements: each step tries alternatives in turn, throws what
-fails and wraps what it finds. Here each element becomes one function, once. It accepts what the
-element accepts, builds the same nodes and raises the same exceptions, so that the language is
-written down in one place, the grammar (docs/decisions/038).
+pyparsing interprets a grammar: each step tries alternatives in turn, raises and catches
+exceptions, and wraps results. Here each element is compiled once to one function that accepts the
+same text, builds the same nodes and raises the same exceptions, so that the grammar remains the
+only definition of the language (docs/decisions/038).
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from kiprdf.language.values import SPACE, end_of, skip_space
 from kiprdf.source import Span
 
 Reader: TypeAlias = Callable[[str, int, list[Any]], int]
-"""Takes the text, the offset of a token, and a list that it adds its parts to; returns the offset
-of the next token. Raises ``pp.ParseException`` where another alternative may be tried, and
-``pp.ParseSyntaxException`` behind a ``-``; what it has added until then is of no use."""
+"""Takes the text, the offset of a token, and a list to append its parts to; returns the offset of
+the next token. Raises ``pp.ParseException`` if another alternative may be tried, and
+``pp.ParseSyntaxException`` after a ``-``; the caller then discards the parts appended so far."""
 
 
 class Readers:
-    """The readers of one grammar, each made once."""
+    """The readers of one grammar, each compiled once."""
 
     def __init__(self) -> None:
-        self._made: dict[int, Reader] = {}
+        self._readers: dict[int, Reader] = {}
 
     def of(self, element: pp.ParserElement) -> Reader:
-        """The function that reads what an element describes."""
-        key, made = id(element), self._made
-        if key not in made:
-            # An element may hold itself: what is made meanwhile looks the reader up when it reads.
-            made[key] = lambda text, at, parts: self.of(element)(text, at, parts)
+        """The function that reads an element."""
+        key, readers = id(element), self._readers
+        if key not in readers:
+            # A recursive element: until its reader is complete, it is looked up at each call.
+            readers[key] = lambda text, at, parts: self.of(element)(text, at, parts)
             try:
-                made[key] = self._make(element.streamline())
+                readers[key] = self._make(element.streamline())
             except BaseException:
-                # A caller who is too deep in calls of his own; the next one may not be.
-                del made[key]
+                # For example a RecursionError, which depends on the caller.
+                del readers[key]
                 raise
-        return made[key]
+        return readers[key]
 
     def _make(self, element: pp.ParserElement) -> Reader:
         match element:
             case Scanned():
                 return _scanned(element)
             case pp.Regex() | pp.Literal():
-                return _kept(element)
+                return _token(element)
             case pp.Suppress():
                 return _suppressed(element)
             case pp.And():
@@ -58,7 +58,7 @@ class Readers:
             case pp.MatchFirst():
                 return self._choice(element)
             case pp.Opt():
-                return self._maybe(element)
+                return self._optional(element)
             case pp.ZeroOrMore():
                 return self._repeated(element)
             case pp.OneOrMore():
@@ -73,22 +73,22 @@ class Readers:
         raise AssertionError(f"no reader for {type(element).__name__}")
 
     def _sequence(self, element: pp.And) -> Reader:
-        """One after the other; behind a ``-`` a fault is final."""
-        tried: list[Reader] = []
+        """One after the other; after a ``-`` an error is final."""
+        tentative: list[Reader] = []
         committed: list[Reader] = []
-        current = tried
-        for part in element.exprs:
-            if isinstance(part, pp.And._ErrorStop):
+        current = tentative
+        for expression in element.exprs:
+            if isinstance(expression, pp.And._ErrorStop):
                 current = committed
             else:
-                current.append(self.of(part))
+                current.append(self.of(expression))
 
         def read(text: str, at: int, parts: list[Any]) -> int:
-            for one in tried:
-                at = one(text, at, parts)
+            for part in tentative:
+                at = part(text, at, parts)
             try:
-                for one in committed:
-                    at = one(text, at, parts)
+                for part in committed:
+                    at = part(text, at, parts)
             except pp.ParseException as fault:
                 raise pp.ParseSyntaxException(text, fault.loc, fault.msg) from None
             return at
@@ -96,18 +96,18 @@ class Readers:
         return read
 
     def _choice(self, element: pp.MatchFirst) -> Reader:
-        """The first alternative that can be read; the next token tells where to begin."""
+        """The first alternative that matches; the next token selects where to start."""
         options, expected = [self.of(option) for option in element.exprs], element.errmsg
         pattern = re.compile("|".join(f"({_start(option)})" for option in element.exprs))
         assert pattern.groups == len(options)
-        starting = pattern.match
+        starts = pattern.match
 
         def read(text: str, at: int, parts: list[Any]) -> int:
-            found = starting(text, at)
-            if found is None:
+            match = starts(text, at)
+            if match is None:
                 raise pp.ParseException(text, at, expected)
             furthest, size = None, len(parts)
-            for option in options[cast(int, found.lastindex) - 1 :]:
+            for option in options[cast(int, match.lastindex) - 1 :]:
                 try:
                     return option(text, at, parts)
                 except pp.ParseException as fault:
@@ -121,11 +121,11 @@ class Readers:
 
         return read
 
-    def _maybe(self, element: pp.Opt) -> Reader:
-        inner, starting = self.of(_inner(element)), re.compile(_start(_inner(element))).match
+    def _optional(self, element: pp.Opt) -> Reader:
+        inner, starts = self.of(_inner(element)), re.compile(_start(_inner(element))).match
 
         def read(text: str, at: int, parts: list[Any]) -> int:
-            if starting(text, at) is None:
+            if starts(text, at) is None:
                 return at
             size = len(parts)
             try:
@@ -137,10 +137,10 @@ class Readers:
         return read
 
     def _repeated(self, element: pp.ZeroOrMore | pp.OneOrMore) -> Reader:
-        inner, starting = self.of(_inner(element)), re.compile(_start(_inner(element))).match
+        inner, starts = self.of(_inner(element)), re.compile(_start(_inner(element))).match
 
         def read(text: str, at: int, parts: list[Any]) -> int:
-            while starting(text, at) is not None:
+            while starts(text, at) is not None:
                 check()
                 size = len(parts)
                 try:
@@ -153,18 +153,18 @@ class Readers:
         return read
 
     def _built(self, element: Built | pp.Group, build: Callable[..., Any]) -> Reader:
-        """Makes one part of many; where the rule has a name, that is what a fault expects."""
+        """Builds one node of many parts; an error expects the name of the rule, if it has one."""
         inner = self.of(_inner(element))
         expected = element.errmsg if element.customName else None
 
         def read(text: str, at: int, parts: list[Any]) -> int:
-            own: list[Any] = []
+            children: list[Any] = []
             try:
-                following = inner(text, at, own)
+                following = inner(text, at, children)
             except pp.ParseException as fault:
                 fault.msg = expected or fault.msg
                 raise
-            parts.append(build(Span(at, end_of(text, following)), *own))
+            parts.append(build(Span(at, end_of(text, following)), *children))
             return following
 
         return read
@@ -176,10 +176,10 @@ def _inner(element: pp.ParseElementEnhance) -> pp.ParserElement:
 
 
 def _scanned(element: Scanned) -> Reader:
-    starting, scan, expected = element.start.match, element.scan, element.errmsg
+    starts, scan, expected = element.start.match, element.scan, element.errmsg
 
     def read(text: str, at: int, parts: list[Any]) -> int:
-        if starting(text, at) is None:
+        if starts(text, at) is None:
             raise pp.ParseException(text, at, expected)
         node, end = scan(text, at)
         parts.append(node)
@@ -188,15 +188,15 @@ def _scanned(element: Scanned) -> Reader:
     return read
 
 
-def _kept(element: pp.Regex | pp.Literal) -> Reader:
-    matching, expected = re.compile(f"({_start(element)}){SPACE}").match, element.errmsg
+def _token(element: pp.Regex | pp.Literal) -> Reader:
+    matches, expected = re.compile(f"({_start(element)}){SPACE}").match, element.errmsg
 
     def read(text: str, at: int, parts: list[Any]) -> int:
-        found = matching(text, at)
-        if found is None:
+        match = matches(text, at)
+        if match is None:
             raise pp.ParseException(text, at, expected)
-        parts.append(found.group(1))
-        return found.end()
+        parts.append(match.group(1))
+        return match.end()
 
     return read
 
@@ -204,20 +204,20 @@ def _kept(element: pp.Regex | pp.Literal) -> Reader:
 def _suppressed(element: pp.Suppress) -> Reader:
     token = _inner(element)
     assert isinstance(token, pp.Regex | pp.Literal)
-    matching = re.compile(f"(?:{_start(token)}){SPACE}").match
+    matches = re.compile(f"(?:{_start(token)}){SPACE}").match
     expected = element.errmsg if element.customName else token.errmsg
 
     def read(text: str, at: int, parts: list[Any]) -> int:
-        found = matching(text, at)
-        if found is None:
+        match = matches(text, at)
+        if match is None:
             raise pp.ParseException(text, at, expected)
-        return found.end()
+        return match.end()
 
     return read
 
 
 def _start(element: pp.ParserElement) -> str:
-    """The pattern of the tokens that an element may begin with; it captures nothing."""
+    """A pattern, without groups, for the first token of an element."""
     match element:
         case Scanned():
             return element.start.pattern
@@ -229,6 +229,6 @@ def _start(element: pp.ParserElement) -> str:
             return "|".join(_start(option) for option in element.exprs)
         case pp.And():
             return _start(element.exprs[0])
-    # No rule of the grammar begins with what may be missing.
+    # No rule of the grammar begins with an optional part.
     assert isinstance(element, Built | pp.Group | pp.Suppress | pp.OneOrMore | pp.Forward)
     return _start(_inner(element))

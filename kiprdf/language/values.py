@@ -1,9 +1,9 @@
-"""The scanner: JSON values, variables and dot paths are read here, outside the combinators.
+"""The scanner: reads JSON values, variables and dot paths without grammar combinators.
 
-A value is the bulk of a command's text. One function call walks a whole JSON object, where
+Values are most of the text of a command. Here one function call reads a whole JSON object, where
 combinators would be called for each key, colon and comma (docs/decisions/005). Every function
-takes the text and an offset and returns a node with the offset behind it, or raises ``KipError``
-with the place of the fault.
+takes the text and an offset and returns a node and the offset after it, or raises ``KipError``
+with the place of the error.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from kiprdf.source import Span
 
 T = TypeVar("T")
 
-_SOME = 256
-"""How many items are read between two looks at the clock."""
+_CHECK_INTERVAL = 256
+"""The number of items between two checks of the deadline."""
 _BLANKS = " \t\r\n"
 SPACE = f"[{_BLANKS}]*"
-"""The pattern of what may stand between tokens; the parser has blanked the comments."""
+"""The pattern of the space between tokens; the parser has already blanked the comments."""
 PLAIN_STRING = r'"([^"\\\x00-\x1f]*)"'
-"""The pattern of a string without escapes, which is what most strings are."""
+"""The pattern of a string without escapes, as most strings are."""
 _SPACE = re.compile(SPACE)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CALCULATION = re.compile(rf"({'|'.join(get_args(ast.NumberFunction))})[ \t\r\n]*\(")
@@ -53,14 +53,14 @@ def skip_space(text: str, offset: int) -> int:
 
 
 def end_of(text: str, following: int) -> int:
-    """The offset behind the last token before an offset: the space between them is skipped."""
+    """The end of the last token before an offset, without the space between them."""
     while text[following - 1] in _BLANKS:
         following -= 1
     return following
 
 
 def describe_token(text: str, offset: int) -> str:
-    """What stands at an offset, for the end of a message.
+    """The token at an offset, for an error message.
 
     >>> describe_token("FIND(3)", 5)
     "'3'"
@@ -73,7 +73,7 @@ def describe_token(text: str, offset: int) -> str:
 
 
 def token_span(text: str, offset: int) -> Span:
-    """The place of the token at an offset, for the carets."""
+    """The span of the token at an offset."""
     match = _SHOWN_TOKEN.match(text, offset)
     return Span(offset, match.end() if match else offset + 1)
 
@@ -105,7 +105,7 @@ def scan_value(text: str, offset: int) -> tuple[ast.Value, int]:
         return ast.Scalar(_CONSTANTS[word.group()], span=Span(offset, word.end())), word.end()
     hint = "Values are JSON: strings in double quotes, numbers, true, false, null, [...], {...}."
     if _CALCULATION.match(text, offset):
-        hint = "A calculation is a whole value in SET ATTRIBUTES or SET METADATA of an UPDATE."
+        hint = "A calculation must be a whole value in SET ATTRIBUTES or SET METADATA of an UPDATE."
     raise _syntax(text, offset, "a value", hint)
 
 
@@ -127,9 +127,9 @@ def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
     return ast.Scalar(value, span=span), match.end()
 
 
-def plain_string(found: re.Match[str], group: int) -> ast.Scalar:
-    """The string that a pattern with ``PLAIN_STRING`` in it has found."""
-    value, start, end = found.group(group), found.start(group), found.end(group)
+def plain_string(match: re.Match[str], group: int) -> ast.Scalar:
+    """The string in a group of a pattern that contains ``PLAIN_STRING``."""
+    value, start, end = match.group(group), match.start(group), match.end(group)
     span = Span(start - 1, end + 1)
     check_length(value, span)
     return ast.Scalar(value, span=span)
@@ -139,14 +139,14 @@ def _string_fault(fault: json.JSONDecodeError, offset: int) -> KipError:
     span = Span(offset, offset + 1)
     if "control character" in fault.msg:
         hint = "Write line breaks as \\n, tabs as \\t, other control characters as \\u00XX."
-        return KipError("KIP_1001", "A raw control character stands inside a string.", hint, span)
-    hint = 'The escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX.'
-    message = "The string holds an escape that JSON does not know."
+        return KipError("KIP_1001", "A string contains a raw control character.", hint, span)
+    hint = 'Valid escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX.'
+    message = "The string contains an escape that JSON does not have."
     return KipError("KIP_1001", message, hint, span)
 
 
 def is_encodable(text: str) -> bool:
-    """Whether a text is free of lone surrogates.
+    """Whether a string contains no lone surrogates, and so can be encoded.
 
     >>> is_encodable("\\U0001f48a"), is_encodable("\\ud83d")
     (True, False)
@@ -155,9 +155,9 @@ def is_encodable(text: str) -> bool:
 
 
 def check_characters(value: str, span: Span) -> None:
-    """Refuse lone surrogates, which no store can hold."""
+    """Refuse lone surrogates, which cannot be stored."""
     if not is_encodable(value):
-        message = "A string holds a lone surrogate, which is no character."
+        message = "A string contains a lone surrogate, which is not a character."
         raise KipError("KIP_1001", message, "Write astral characters as a surrogate pair.", span)
 
 
@@ -172,7 +172,7 @@ def check_length(value: str, span: Span) -> None:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a JSON value is a number, which a boolean is not.
+    """Whether a JSON value is a number; a boolean is not.
 
     >>> is_number(1.5), is_number(True)
     (True, False)
@@ -181,14 +181,14 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def check_number(value: int | float, span: Span) -> None:
-    """Refuse what the engine cannot compare: integers beyond 64 bits, and infinities."""
+    """Refuse numbers that the engine cannot compare: integers beyond 64 bits, infinities, NaN."""
     if isinstance(value, int):
         if not limits.INTEGER_MINIMUM <= value <= limits.INTEGER_MAXIMUM:
-            message = "An integer lies outside the 64-bit range."
+            message = "An integer is outside the 64-bit range."
             raise KipError("KIP_1001", message, "Write it as a string or with an exponent.", span)
     elif value != value or value in (float("inf"), float("-inf")):
         message = "A number is not finite."
-        raise KipError("KIP_1001", message, "Numbers lie within the range of a double.", span)
+        raise KipError("KIP_1001", message, "Numbers must be within the range of a double.", span)
 
 
 def _scan_number(text: str, offset: int) -> tuple[ast.Scalar, int]:
@@ -201,7 +201,7 @@ def _scan_number(text: str, offset: int) -> tuple[ast.Scalar, int]:
     span = Span(offset, match.end())
     digits = match.group()
     if match.group(1) is None and match.group(2) is None:
-        # Longer digit strings lie outside 64 bits, and are slow to read.
+        # More digits exceed 64 bits, and are slow to convert.
         value: int | float = int(digits) if len(digits) <= 20 else limits.INTEGER_MAXIMUM + 1
     else:
         value = float(digits)
@@ -213,7 +213,7 @@ def _scan_placeholder(text: str, offset: int) -> tuple[ast.Placeholder, int]:
     match = _WORD.match(text, offset + 1)
     if match is None:
         code = "KIP_1002" if text[offset + 1 : offset + 2].isalnum() else "KIP_1001"
-        message = "A placeholder is ':' and an identifier."
+        message = "A placeholder is ':' followed by an identifier."
         raise KipError(code, message, "For example :name.", Span(offset, offset + 1))
     return ast.Placeholder(match.group(), span=Span(offset, match.end())), match.end()
 
@@ -224,27 +224,27 @@ def _scan_array(text: str, offset: int) -> tuple[ast.Array, int]:
     while text[at : at + 1] != "]":
         item, at = scan_value(text, at)
         items.append(item)
-        if not len(items) % _SOME:
+        if not len(items) % _CHECK_INTERVAL:
             budget.check()
         at = _after_item(text, at, "]", offset)
     return ast.Array(tuple(items), span=Span(offset, at + 1)), at + 1
 
 
 def scan_object(text: str, offset: int) -> tuple[ast.Object, int]:
-    """Read an object; its keys are quoted or bare identifiers, each once."""
-    found, end = _scan_entries(text, offset, scan_value)
-    entries = tuple(ast.Entry(key, value, span=span) for key, value, span in found)
+    """Read an object; its keys are quoted strings or identifiers, each once."""
+    parts, end = _scan_entries(text, offset, scan_value)
+    entries = tuple(ast.Entry(key, value, span=span) for key, value, span in parts)
     return ast.Object(entries, span=Span(offset, end)), end
 
 
 def scan_assignments(text: str, offset: int) -> tuple[ast.Assignments, int]:
     """Read the object of an UPDATE, whose values may be calculations.
 
-    >>> scan_assignments("{seen: ADD(?x.attributes.seen, 1)}", 0)[0].entries[0].value.function
+    >>> scan_assignments("{count: ADD(?x.attributes.count, 1)}", 0)[0].entries[0].value.function
     'ADD'
     """
-    found, end = _scan_entries(text, offset, _scan_assigned)
-    entries = tuple(ast.Assignment(key, value, span=span) for key, value, span in found)
+    parts, end = _scan_entries(text, offset, _scan_assigned)
+    entries = tuple(ast.Assignment(key, value, span=span) for key, value, span in parts)
     return ast.Assignments(entries, span=Span(offset, end)), end
 
 
@@ -253,9 +253,9 @@ def _scan_assigned(text: str, offset: int) -> tuple[ast.Calculation | ast.Value,
         return _scan_calculation(text, offset)
     if text[offset : offset + 1] == "?":
         path, _ = scan_path(text, offset)
-        message = "A bare path is no value of an UPDATE."
+        message = "A path alone is not a value in an UPDATE."
         written = text[path.span.start : path.span.end]
-        hint = f"Compute with functions: ADD({written}, 1), COALESCE({written}, 0)."
+        hint = f"Use a function: ADD({written}, 1), COALESCE({written}, 0)."
         raise KipError("KIP_1001", message, hint, path.span)
     call = _CALL.match(text, offset)
     if call is not None:
@@ -300,7 +300,7 @@ def _scan_argument(text: str, offset: int) -> tuple[ast.Argument, int]:
     path, end = scan_path(text, offset)
     if isinstance(path, ast.Variable):
         hint = f"Write ?{path.name}.attributes.key or ?{path.name}.metadata.key."
-        raise KipError("KIP_1001", "A variable alone is no number.", hint, path.span)
+        raise KipError("KIP_1001", "A variable alone is not a number.", hint, path.span)
     return path, end
 
 
@@ -316,21 +316,21 @@ def _function_hint(word: str) -> str:
 def _scan_entries(
     text: str, offset: int, scan: Callable[[str, int], tuple[T, int]]
 ) -> tuple[list[tuple[str, T, Span]], int]:
-    """The keys with their values and spans, and the offset behind the brace."""
+    """The keys with their values and spans, and the offset after the closing brace."""
     entries: list[tuple[str, T, Span]] = []
-    seen: set[str] = set()
+    keys: set[str] = set()
     at = skip_space(text, offset + 1)
     while text[at : at + 1] != "}":
         key, span, at = _scan_key(text, at)
-        if key in seen:
-            message = f"The key '{key}' stands twice in one object."
+        if key in keys:
+            message = f"The key '{key}' occurs twice in one object."
             raise KipError("KIP_1001", message, "Keep one of the two.", span)
-        seen.add(key)
-        if not len(seen) % _SOME:
+        keys.add(key)
+        if not len(keys) % _CHECK_INTERVAL:
             budget.check()
         colon = _COLON.match(text, at)
         if colon is None:
-            raise _syntax(text, skip_space(text, at), f"':' behind the key '{key}'")
+            raise _syntax(text, skip_space(text, at), f"':' after the key '{key}'")
         value, at = scan(text, colon.end())
         entries.append((key, value, span))
         at = _after_item(text, at, "}", offset)
@@ -346,13 +346,13 @@ def _scan_key(text: str, offset: int) -> tuple[str, Span, int]:
         if text[offset : offset + 1].isdigit():
             hint = "Keys begin with a letter or _; inside object values they may be quoted."
             span = token_span(text, offset)
-            raise KipError("KIP_1002", "A bare key is an identifier.", hint, span)
+            raise KipError("KIP_1002", "An unquoted key must be an identifier.", hint, span)
         raise _syntax(text, offset, "a key or '}'", "Keys are identifiers or quoted strings.")
     return match.group(), Span(offset, match.end()), match.end()
 
 
 def _after_item(text: str, offset: int, closer: str, opened: int) -> int:
-    """The offset of the next item or of the closer, across at most one comma."""
+    """The offset of the next item or of the closing bracket, after at most one comma."""
     comma = _COMMA.match(text, offset)
     if comma is not None:
         return comma.end()
@@ -368,13 +368,15 @@ def _after_item(text: str, offset: int, closer: str, opened: int) -> int:
 
 
 def scan_variable(text: str, offset: int) -> tuple[ast.Variable, int]:
-    """Read ``?name``; the caller has seen the question mark."""
+    """Read ``?name`` at a question mark."""
     match = _WORD.match(text, offset + 1)
     if match is None or text[match.end() : match.end() + 1].isalnum():
         whole = _NEAR_VARIABLE.match(text, offset)
         if whole is None:
-            raise _syntax(text, offset + 1, "the name of the variable right behind '?'")
-        message = f"'{shown(whole.group())}' is no variable: its name is no identifier."
+            raise _syntax(text, offset + 1, "a variable name directly after '?'")
+        message = (
+            f"'{shown(whole.group())}' is not a valid variable: its name is not an identifier."
+        )
         raise KipError("KIP_1002", message, None, Span(*whole.span()))
     return ast.Variable(match.group(), span=Span(offset, match.end())), match.end()
 
@@ -393,9 +395,9 @@ def scan_path(text: str, offset: int) -> tuple[ast.Variable | ast.Path, int]:
         match = _WORD.match(text, start)
         if match is None:
             if text[start : start + 1].isalnum():
-                message = "A dot path is made of identifiers."
+                message = "A dot path consists of identifiers."
                 raise KipError("KIP_1002", message, None, Span(start, start + 1))
-            raise _syntax(text, start, "a field behind '.'")
+            raise _syntax(text, start, "a field after '.'")
         segments.append((match.group(), Span(start, match.end())))
         end = match.end()
         at = skip_space(text, end)
@@ -408,15 +410,15 @@ def _path(variable: ast.Variable, segments: list[tuple[str, Span]]) -> ast.Path:
     field, span = segments[0]
     allowed = 2 if field in ("attributes", "metadata") else 1
     if field not in _FIELDS:
-        message = f"'.{field}' is no field of a concept or proposition."
+        message = f"'.{field}' is not a field of a concept or proposition."
         hint = (
             "Concepts have .id .type .name, propositions .id .subject .predicate .object, both "
             f".attributes.key and .metadata.key; perhaps ?{variable.name}.attributes.{field}."
         )
         raise KipError("KIP_1001", message, hint, span)
     if len(segments) > allowed:
-        message = f"A dot path ends behind '.{segments[allowed - 1][0]}'."
-        hint = "Values are compared whole; a path does not reach inside objects and arrays."
+        message = f"A dot path ends after '.{segments[allowed - 1][0]}'."
+        hint = "Values are compared as a whole; a path does not reach into objects and arrays."
         raise KipError("KIP_1001", message, hint, segments[allowed][1])
     key = segments[1][0] if len(segments) == 2 else None
     whole = Span(variable.span.start, segments[-1][1].end)

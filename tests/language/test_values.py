@@ -55,7 +55,7 @@ def test_string_is_read_as_json(text: str, value: str) -> None:
 def test_raw_control_character_is_refused(code: int) -> None:
     error = refused(f'"a{chr(code)}b"')
     assert error.code == "KIP_1001"
-    assert error.message == "A raw control character stands inside a string."
+    assert error.message == "A string contains a raw control character."
     assert (error.span.start, error.span.end) == (2, 3)
 
 
@@ -125,7 +125,7 @@ def test_integer_beyond_64_bits_is_refused(text: str) -> None:
     error = refused(text)
     assert (error.code, error.message) == (
         "KIP_1001",
-        "An integer lies outside the 64-bit range.",
+        "An integer is outside the 64-bit range.",
     )
     assert (error.span.start, error.span.end) == (0, len(text))
 
@@ -219,7 +219,7 @@ def test_bare_key_that_begins_with_a_digit_is_no_identifier() -> None:
 @pytest.mark.parametrize("text", ["{a: 1, a: 1}", '{a: 1, "a": 2}', '{"a": 1, "\\u0061": 2}'])
 def test_duplicate_key_is_refused_at_its_second_place(text: str) -> None:
     error = refused(text)
-    assert (error.code, error.message) == ("KIP_1001", "The key 'a' stands twice in one object.")
+    assert (error.code, error.message) == ("KIP_1001", "The key 'a' occurs twice in one object.")
     assert error.span.start == text.index(",") + 2
 
 
