@@ -337,7 +337,7 @@ class LinkedData(ABC):
         would be, created, updated or left as it was, and what was skipped and why.
         """
         from kiprdf.interchange.importing import importer
-        from kiprdf.interchange.importing.known import read_known
+        from kiprdf.interchange.importing.element_index import read_element_index
 
         arguments.check(
             format=format,
@@ -358,7 +358,7 @@ class LinkedData(ABC):
                 quads,
                 words,
                 iris=self._store.iris,
-                known=read_known(self._store),
+                index=read_element_index(self._store),
                 define=define,
                 default_type=default_type,
                 language=language,
@@ -385,7 +385,7 @@ class LinkedData(ABC):
         ``inherit`` writes what classes inherit into the schemas of those below. Returns a report
         as ``import_rdf`` does.
         """
-        from kiprdf.interchange.importing.known import read_known
+        from kiprdf.interchange.importing.element_index import read_element_index
         from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
         from kiprdf.interchange.vocabularies.existing import read_definitions
         from kiprdf.interchange.vocabularies.ontology import definitions_of
@@ -396,7 +396,7 @@ class LinkedData(ABC):
         def planned(content: str | bytes, chosen: formats.Format, own: JsonMap) -> Plan:
             quads = formats.parse(content, chosen)
             existing = read_definitions(self._store)
-            found = definitions_of(quads, words, read_known(self._store), existing)
+            found = definitions_of(quads, words, read_element_index(self._store), existing)
             plan = plan_definitions(found.inherited() if inherit else found, existing, own)
             plan.triples = len(quads)
             return plan

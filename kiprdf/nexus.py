@@ -24,7 +24,6 @@ from kiprdf.budget import Budget, current, spend
 from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.plan_cache import PlanCache
 from kiprdf.interchange import arguments, files, formats
-from kiprdf.kml import corrections
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, now, timestamp
 from kiprdf.kml.merge import merge
@@ -864,10 +863,9 @@ def _contained(embedder: Embedder) -> Embedder:
 
 def _settle(plan: Plan, draft: Draft) -> None:
     """Correct earlier imports, keep the times of what stays as it is, and note what does not."""
-    for id, key, text in plan.stale:
-        corrections.take_out(draft, id, key, text)
-    for old, new in plan.outgrown.items():
-        corrections.replace_concept(draft, old, new)
+    from kiprdf.interchange.importing import corrections
+
+    corrections.correct(plan, draft)
     _keep_import_times(draft)
     iris = draft.store.iris
     plan.changed = frozenset(iris.id(edit.after.node) for edit in draft.changes())

@@ -8,8 +8,8 @@ from typing import Any
 from pyoxigraph import Quad, RdfFormat, parse
 
 import kiprdf
+from kiprdf.interchange.importing.element_index import read_element_index
 from kiprdf.interchange.importing.importer import plan
-from kiprdf.interchange.importing.known import read_known
 from kiprdf.interchange.importing.plan import Plan, to_upsert
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.language import to_text
@@ -41,7 +41,7 @@ def planned(
         quads,
         Mapping.none() if mapping is None else Mapping.load({"@context": mapping}),
         iris=Iris(nexus.base_iri),
-        known=read_known(nexus._store),
+        index=read_element_index(nexus._store),
         **options,
     )
 

@@ -10,10 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, NamedNode
 
-from kiprdf.interchange.importing import blanks
-from kiprdf.interchange.importing.blanks import blank_names
+from kiprdf.interchange.importing import blank_nodes
+from kiprdf.interchange.importing.blank_nodes import Partition, Steps, blank_names
 from kiprdf.interchange.importing.foreign import Items, Statement
-from kiprdf.interchange.importing.partition import Partition, Steps
 
 P = NamedNode("urn:p")
 Arrow = tuple[int, int]
@@ -71,7 +70,7 @@ def steps(edges: list[list[tuple[int, int]]]) -> int:
     """How many steps it takes to give each vertex of a graph a cell of its own."""
     allowed = Steps(10**9)
     partition = Partition(edges, [""] * len(edges), allowed)
-    partition.settle(len(edges))
+    partition.break_ties(len(edges))
     return 10**9 - allowed.left
 
 
@@ -105,5 +104,5 @@ def test_what_is_symmetric_needs_no_trying(
     arrows: list[Arrow], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = renamed(arrows, list(range(8)))
-    monkeypatch.setattr(blanks, "STEPS", 0)
+    monkeypatch.setattr(blank_nodes, "STEPS", 0)
     assert renamed(arrows, list(range(8))) == tried

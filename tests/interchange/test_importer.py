@@ -11,8 +11,8 @@ from pyoxigraph import RdfFormat, parse
 
 import kiprdf
 from kiprdf.interchange import formats
+from kiprdf.interchange.importing.element_index import read_element_index
 from kiprdf.interchange.importing.importer import plan
-from kiprdf.interchange.importing.known import read_known
 from kiprdf.interchange.importing.plan import to_upsert
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.language import ast, to_text
@@ -918,7 +918,7 @@ def test_what_kiprdf_wrote_in_other_words_is_the_same_elements(format: Any, sour
     formats.write(triples, document, format, iris, mapping=mapping)
     quads = formats.parse(document.getvalue(), format)
     before = nexus.snapshot()
-    carry_out(plan(quads, mapping, iris=iris, known=read_known(nexus._store)), nexus)
+    carry_out(plan(quads, mapping, iris=iris, index=read_element_index(nexus._store)), nexus)
     assert nexus.snapshot() == before
 
 

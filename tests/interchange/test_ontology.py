@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 import kiprdf
-from kiprdf.interchange.importing.known import read_known
+from kiprdf.interchange.importing.element_index import read_element_index
 from kiprdf.interchange.importing.plan import to_upsert
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
@@ -529,7 +529,7 @@ def test_what_the_nexus_has_a_name_for_keeps_it() -> None:
     nexus.execute(f"""UPSERT {{ CONCEPT {{
         {{type: "$ConceptType", name: "Human"}} SET ATTRIBUTES {{ same_as: "{FOAF}Person" }}
     }} }}""")
-    found = definitions_of(foaf_quads(), known=read_known(nexus._store))
+    found = definitions_of(foaf_quads(), known=read_element_index(nexus._store))
     assert type_(found, "Human").iri == FOAF + "Person"
 
 
@@ -660,7 +660,7 @@ def test_the_same_ontology_again_changes_nothing() -> None:
     nexus = kiprdf.Nexus.memory(genesis=False)
     apply(nexus, definitions_of(skos_quads()))
     first = nexus.snapshot()
-    apply(nexus, definitions_of(skos_quads(), known=read_known(nexus._store)))
+    apply(nexus, definitions_of(skos_quads(), known=read_element_index(nexus._store)))
     assert nexus.snapshot() == first
 
 

@@ -1,4 +1,4 @@
-"""Propositions of foreign statements, each behind those that it stands on."""
+"""Propositions of foreign statements, each after those that it refers to."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import TypeAlias
 
 from pyoxigraph import NamedNode
 
+from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.foreign import Foreign, Statement
-from kiprdf.interchange.importing.known import Known
 from kiprdf.interchange.importing.naming import Naming
 from kiprdf.interchange.importing.roles import Awaited, Roles
 from kiprdf.rdf.iris import PropositionName, proposition_digits
 
 NO_ELEMENT = "its object is no element of the data or of the nexus"
-NO_ONE = ""
-"""The id of what is no proposition."""
+NO_PROPOSITION = ""
+"""The id of a statement that is no proposition."""
 Fact: TypeAlias = tuple[str, str, str]
 """Subject id, predicate and object id."""
 
@@ -37,10 +37,10 @@ class PlacedFact:
 class Facts:
     """The propositions of one import."""
 
-    def __init__(self, foreign: Foreign, naming: Naming, known: Known, roles: Roles) -> None:
+    def __init__(self, foreign: Foreign, naming: Naming, index: ElementIndex, roles: Roles) -> None:
         self._foreign = foreign
         self._naming = naming
-        self._known = known
+        self._index = index
         self._roles = roles
         self._ids: dict[Awaited, str] = {}
         self._used: set[str] = set()
@@ -49,10 +49,10 @@ class Facts:
         """The fact that a reifier stands for."""
 
     def place(self, statements: Iterable[Statement]) -> list[Statement]:
-        """Make a proposition of each statement, or say why it is none.
+        """Make a proposition of each statement, or skip it with a reason.
 
-        A statement about another waits for it. What waits for ever is skipped, or returned where
-        its object is an IRI that might have been a proposition's.
+        A statement about another one waits for it. Those that wait for something that never
+        becomes a proposition are skipped, or returned if their object could be a value.
         """
         reifiers: dict[Statement, list[NamedNode]] = defaultdict(list)
         for reifier, statement in self._foreign.reified.items():
@@ -84,7 +84,7 @@ class Facts:
         return property in self._used
 
     def heights(self) -> dict[str, int]:
-        """How many propositions of the import each of them stands on, one upon the other."""
+        """For each proposition how many levels of other propositions of the import are below it."""
         ids = {placed.id for placed in self.placed.values()}
         ends = {
             placed.id: [end for end in (fact[0], fact[2]) if end in ids]
@@ -96,9 +96,9 @@ class Facts:
         return heights
 
     def owner(self, iri: str) -> str | None:
-        """The id of the proposition of which an IRI is a reifier, or is said to be one."""
+        """The id of the proposition of which an IRI is a reifier, or claims to be one."""
         statement = self._roles.owner(iri)
-        return None if statement is None else self._ids.get(statement, NO_ONE)
+        return None if statement is None else self._ids.get(statement, NO_PROPOSITION)
 
     def _awaited_by(self, statement: Statement) -> Iterator[Awaited]:
         for end in (statement.subject, statement.object):
@@ -142,12 +142,12 @@ class Facts:
 
     def _id(self, fact: Fact) -> str:
         """The id that a fact has in the nexus, or will have."""
-        known = self._known.proposition(*fact)
-        if known is not None:
-            return known
+        existing = self._index.proposition(*fact)
+        if existing is not None:
+            return existing
         new = (PropositionName(proposition_digits(*fact, salt), fact[1]).id for salt in count())
         # After a merge an id may be that of another fact.
-        return next(id for id in new if not self._known.exists(id))
+        return next(id for id in new if not self._index.exists(id))
 
     def _end(self, node: object) -> str | None:
         assert isinstance(node, NamedNode)
@@ -156,7 +156,7 @@ class Facts:
 
 
 def _repeats(placed: PlacedFact, property: str, predicate: str) -> str:
-    """Why a statement adds nothing to a proposition."""
+    """Why a statement adds nothing to a proposition that exists already."""
     if property in placed.properties:
         return "another triple states this fact already"
     both = f"<{min(placed.properties)}> and <{property}> both stand for '{predicate}'"

@@ -1,15 +1,19 @@
-"""Foreign RDF made easy to read: no blank nodes, lists as one value, reifiers apart from facts."""
+"""Foreign RDF as statements: lists are one value, reifiers are separated from facts.
+
+``collect`` reads quads, ``gather_lists`` turns ``rdf:List`` cells into values (RDF Schema 5.2),
+``separate_reifiers`` finds out what reifiers stand for.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias, cast
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
-from kiprdf.budget import paced
+from kiprdf.budget import check, paced
 from kiprdf.rdf import vocab
 
 _PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
@@ -44,7 +48,7 @@ class Skipped(NamedTuple):
 
 @dataclass(slots=True)
 class Foreign:
-    """Statements in a fixed order, the graphs they stand in, and what reifiers stand for."""
+    """Statements in a fixed order, their named graphs, and what reifiers stand for."""
 
     statements: list[Statement] = field(default_factory=list)
     graphs: dict[Statement, list[str]] = field(default_factory=dict)
@@ -52,20 +56,20 @@ class Foreign:
     skipped: list[Skipped] = field(default_factory=list)
 
     def by_subject(self) -> dict[NamedNode, list[Statement]]:
-        """What is said of each subject that is no reifier."""
-        said: dict[NamedNode, list[Statement]] = defaultdict(list)
+        """The statements about each subject that is no reifier."""
+        by_subject: dict[NamedNode, list[Statement]] = defaultdict(list)
         for statement in self.statements:
             assert isinstance(statement.subject, NamedNode)
             if statement.subject not in self.reified:
-                said[statement.subject].append(statement)
-        return said
+                by_subject[statement.subject].append(statement)
+        return by_subject
 
     def skip(self, statement: Statement, reason: str) -> None:
         self.skipped.append(Skipped(statement_text(statement), reason))
 
 
 def text_of(term: Object) -> str:
-    """A term in the manner of N-Triples, a list in parentheses.
+    """A term as in N-Triples, a list in parentheses.
 
     >>> text_of(Items((Literal("a"), Literal("b"))))
     '( "a" "b" )'
@@ -83,24 +87,24 @@ def statement_text(statement: Statement) -> str:
 
 
 def collect(quads: Iterable[Quad]) -> tuple[dict[Statement, list[str]], list[Skipped]]:
-    """Each statement once, with the named graphs it stands in; what cannot be told of graphs.
+    """Each statement once with its named graphs; what is skipped of graphs.
 
-    The bookkeeping of a nexus is no knowledge and stays behind.
+    The graphs in which a nexus keeps its own records are left out.
     """
-    found: dict[Statement, list[str]] = {}
+    statements: dict[Statement, list[str]] = {}
     nameless: dict[str, None] = {}
     for quad in paced(quads):
         graph = quad.graph_name
         if isinstance(graph, NamedNode) and graph.value.startswith(vocab.GRAPH):
             continue
-        graphs = found.setdefault(_statement(quad.triple), [])
+        graphs = statements.setdefault(_statement(quad.triple), [])
         if isinstance(graph, BlankNode):
             nameless[str(graph)] = None
         elif not isinstance(graph, DefaultGraph) and graph.value not in graphs:
             graphs.append(graph.value)
     reason = "the graph has no IRI; its statements are taken as if they stood in none"
     skipped = [Skipped(f"graph {number}", reason) for number in range(1, len(nameless) + 1)]
-    return found, skipped
+    return statements, skipped
 
 
 def _statement(triple: Triple) -> Statement:
@@ -136,22 +140,20 @@ def separate_reifiers(foreign: Foreign) -> None:
     """Move what reifiers stand for from the statements into ``reified``; in place.
 
     A reifier is the subject of ``rdf:reifies`` or an ``rdf:Statement`` with its three parts. One
-    that stands for nothing, for several facts, or for what nobody asserts is left out with all
-    that is said of it.
+    that stands for nothing, for several facts, or for a triple that is not asserted is skipped
+    with all statements about it.
     """
-    said: dict[Node, list[Statement]] = defaultdict(list)
-    for statement in paced(foreign.statements):
-        said[statement.subject].append(statement)
+    by_subject = _by_subject(foreign.statements)
     asserted = set(foreign.statements)
     dropped: set[Node] = set()
-    for node, own in paced(said.items()):
-        if not _is_reifier(own):
+    for node, about_node in paced(by_subject.items()):
+        if not _is_reifier(about_node):
             continue
-        facts = _facts(own)
+        facts = _facts(about_node)
         fault = _fault(node, facts, asserted)
         if fault is not None:
             dropped.add(node)
-            for statement in own:
+            for statement in about_node:
                 foreign.skip(statement, fault)
             continue
         assert isinstance(node, NamedNode)
@@ -162,13 +164,20 @@ def separate_reifiers(foreign: Foreign) -> None:
         fact = foreign.reified.get(cast(NamedNode, statement.subject))
         if fact is None or not _is_structure(statement):
             foreign.statements.append(statement)
-        elif not _tells(statement, fact):
+        elif not _agrees(statement, fact):
             foreign.skip(statement, "its subject stands for another triple")
 
 
-def _is_reifier(own: list[Statement]) -> bool:
-    predicates = {statement.predicate for statement in own}
-    return vocab.REIFIES in predicates or any(s.object == vocab.STATEMENT for s in own)
+def _by_subject(statements: Iterable[Statement]) -> dict[Node, list[Statement]]:
+    by_subject: dict[Node, list[Statement]] = defaultdict(list)
+    for statement in paced(statements):
+        by_subject[statement.subject].append(statement)
+    return by_subject
+
+
+def _is_reifier(statements: list[Statement]) -> bool:
+    predicates = {statement.predicate for statement in statements}
+    return vocab.REIFIES in predicates or any(s.object == vocab.STATEMENT for s in statements)
 
 
 def _is_structure(statement: Statement) -> bool:
@@ -177,22 +186,22 @@ def _is_structure(statement: Statement) -> bool:
     return is_type or predicate == vocab.REIFIES or predicate in _PARTS
 
 
-def _tells(statement: Statement, fact: Statement) -> bool:
+def _agrees(statement: Statement, fact: Statement) -> bool:
     """Whether a part of a reifier agrees with the fact that it stands for."""
-    told = dict(zip(_PARTS, fact, strict=True)) | {vocab.REIFIES: fact}
-    return statement.object == told.get(statement.predicate, vocab.STATEMENT)
+    expected = dict(zip(_PARTS, fact, strict=True)) | {vocab.REIFIES: fact}
+    return statement.object == expected.get(statement.predicate, vocab.STATEMENT)
 
 
-def _facts(own: list[Statement]) -> set[Statement]:
+def _facts(statements: list[Statement]) -> set[Statement]:
     """What a reifier stands for, by its triple terms and by its three parts."""
-    facts = {s.object for s in own if s.predicate == vocab.REIFIES}
-    parts = {part: [s.object for s in own if s.predicate == part] for part in _PARTS}
-    found = {fact for fact in facts if isinstance(fact, Statement)}
+    objects = {s.object for s in statements if s.predicate == vocab.REIFIES}
+    parts = {part: [s.object for s in statements if s.predicate == part] for part in _PARTS}
+    facts = {fact for fact in objects if isinstance(fact, Statement)}
     if all(len(values) == 1 for values in parts.values()):
         subject, predicate, object_ = (parts[part][0] for part in _PARTS)
         if isinstance(subject, NamedNode) and isinstance(predicate, NamedNode):
-            found.add(Statement(subject, predicate, object_))
-    return found
+            facts.add(Statement(subject, predicate, object_))
+    return facts
 
 
 def _fault(node: Node, facts: set[Statement], asserted: set[Statement]) -> str | None:
@@ -203,3 +212,84 @@ def _fault(node: Node, facts: set[Statement], asserted: set[Statement]) -> str |
     if not facts <= asserted:
         return f"the triple that {node} reifies is not asserted; KIP has no other propositions"
     return None
+
+
+LIST = NamedNode(vocab.RDF + "List")
+"""The class of list cells, which adds no information."""
+LIST_NESTING = 60
+"""How deep lists may nest in lists; the value of an attribute nests to 64."""
+_CHECK_EVERY = 256
+"""How many cells are read between two checks of the budget."""
+BROKEN_LIST = "it belongs to a list that is not well-formed, or nests too deep"
+"""Why the statements of other cells are skipped."""
+
+
+def gather_lists(
+    statements: Collection[Statement],
+) -> tuple[dict[Statement, Statement], list[Statement]]:
+    """Each statement that is no cell, with lists as values; the cells of broken lists.
+
+    A list is well-formed if each cell has one ``rdf:first``, one ``rdf:rest`` and nothing else,
+    is referred to once, and the last is followed by ``rdf:nil``. So it is a tree, and reading it
+    takes linear time.
+    """
+    cells = _cells(statements)
+    lists: dict[Node, Object] = {vocab.NIL: Items(())}
+    consumed: set[Node] = set()
+    for statement in paced(statements):
+        head = statement.object
+        if statement.predicate in (vocab.FIRST, vocab.REST):
+            continue
+        if isinstance(head, NamedNode | BlankNode) and head in cells:
+            read: set[Node] = set()
+            items = _items(head, cells, read, LIST_NESTING)
+            if items is not None:
+                lists[head] = items
+                consumed |= read
+    in_cells = [s for s in paced(statements) if _is_cell_part(s, cells)]
+    broken = [s for s in in_cells if s.subject not in consumed]
+    others = dict.fromkeys(statements)
+    for statement in in_cells:
+        del others[statement]
+    return {s: replaced_in(s, lists) for s in paced(others)}, broken
+
+
+def _is_cell_part(statement: Statement, cells: dict[Node, dict[NamedNode, Object]]) -> bool:
+    is_part = statement.predicate in (vocab.FIRST, vocab.REST) or statement.object == LIST
+    return is_part or statement.subject in cells
+
+
+def _cells(statements: Iterable[Statement]) -> dict[Node, dict[NamedNode, Object]]:
+    """The well-formed cells: their ``rdf:first`` and ``rdf:rest``."""
+    referred = Counter(s.object for s in paced(statements) if not isinstance(s.object, Literal))
+    return {
+        node: {s.predicate: s.object for s in about_node}
+        for node, about_node in paced(_by_subject(statements).items())
+        if referred[node] == 1 and _is_cell(about_node)
+    }
+
+
+def _is_cell(statements: list[Statement]) -> bool:
+    predicates = [s.predicate for s in statements if (s.predicate, s.object) != (vocab.TYPE, LIST)]
+    return sorted(predicates, key=str) == [vocab.FIRST, vocab.REST]
+
+
+def _items(
+    head: Object, cells: dict[Node, dict[NamedNode, Object]], read: set[Node], depth: int
+) -> Items | None:
+    """The items from a cell on; None if the list is not well-formed. Adds its cells to ``read``."""
+    items: list[Object] = []
+    while head != vocab.NIL:
+        if not isinstance(head, NamedNode | BlankNode) or head not in cells or depth == 0:
+            return None
+        read.add(head)
+        if not len(read) % _CHECK_EVERY:
+            check()
+        item: Object | None = cells[head][vocab.FIRST]
+        if isinstance(item, NamedNode | BlankNode) and (item in cells or item == vocab.NIL):
+            item = _items(item, cells, read, depth - 1)
+        if item is None:
+            return None
+        items.append(item)
+        head = cells[head][vocab.REST]
+    return Items(tuple(items))

@@ -1,4 +1,4 @@
-"""The types and predicates that an import uses and the nexus has not: made, or refused."""
+"""The types and predicates that an import uses and the nexus does not have."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.errors import KipError
+from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.foreign import Statement
-from kiprdf.interchange.importing.known import SAME_AS
 from kiprdf.interchange.importing.naming import (
     DESCRIPTIONS,
     identifier,
@@ -26,7 +26,7 @@ MOST_NAMED = 100
 
 
 def require_defined(missing: Mapping[ConceptName, set[str]]) -> None:
-    """Raise KIP_2001 with everything that is missing, by the IRIs that need it."""
+    """Raise KIP_2001 with everything that is missing, and the IRIs that need it."""
     if not missing:
         return
     lists = []
@@ -48,34 +48,34 @@ def _shown(name: ConceptName, iris: set[str]) -> str:
     return f"'{name.name}' (<{min(iris)}>{f'; {local!r} is another' if is_numbered else ''})"
 
 
-def made_definitions(
+def missing_definitions(
     missing: Mapping[ConceptName, set[str]], statements: Iterable[Statement], language: str | None
 ) -> list[PlannedConcept]:
-    """A definition for each missing name, described by what the data say of its IRI."""
+    """A definition for each missing name, described by what the data say about its IRI."""
     described: dict[str, list[Statement]] = defaultdict(list)
     for statement in statements:
         if isinstance(statement.subject, NamedNode) and statement.predicate.value in DESCRIPTIONS:
             described[statement.subject.value].append(statement)
-    made = []
+    definitions = []
     for name in sorted(missing):
         iris = sorted(missing[name])
         texts = [text for iri in iris if (text := _description(described[iri], language))]
         definition = PlannedConcept(name.type, name.name)
-        definition.attributes["description"] = texts[0] if texts else _made_of(iris)
+        definition.attributes["description"] = texts[0] if texts else _source(iris)
         if iris:
             definition.attributes[SAME_AS] = iris[0] if len(iris) == 1 else iris
         if name.type == META_TYPES[1]:
-            # Data tell what was linked, not what may be.
+            # Data show what is linked, not what may be linked.
             definition.attributes |= {"subject_types": ["*"], "object_types": ["*"]}
-        made.append(definition)
-    return made
+        definitions.append(definition)
+    return definitions
 
 
-def _description(own: list[Statement], language: str | None) -> str | None:
+def _description(statements: list[Statement], language: str | None) -> str | None:
     for property in DESCRIPTIONS:
         texts = [
             s.object
-            for s in own
+            for s in statements
             if s.predicate.value == property
             and isinstance(s.object, Literal)
             and is_name_text(s.object)
@@ -85,6 +85,6 @@ def _description(own: list[Statement], language: str | None) -> str | None:
     return None
 
 
-def _made_of(iris: list[str]) -> str:
+def _source(iris: list[str]) -> str:
     listed = " and ".join(f"<{iri}>" for iri in iris)
     return f"Imported from RDF, where it is {listed}." if iris else "Imported from RDF."

@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 
 from pyoxigraph import Literal, NamedNode
 
-from kiprdf.interchange.importing.blanks import SKOLEM
+from kiprdf.interchange.importing.blank_nodes import SKOLEM
+from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.foreign import Object
-from kiprdf.interchange.importing.known import SAME_AS, Known
 from kiprdf.interchange.mapping.contexts import Mapping, Term
 from kiprdf.interchange.vocabularies.standards import SCHEMA
 from kiprdf.language import limits
@@ -22,7 +22,7 @@ from kiprdf.language.names import META_TYPES, is_identifier, is_key, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, decode
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 OWL = "http://www.w3.org/2002/07/owl#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -39,24 +39,24 @@ LABELS = (
     DCTERMS + "title",
     "http://purl.org/dc/elements/1.1/title",
 )
-"""What a concept is named by: the first of these properties that gives a usable name."""
+"""The name of a concept is the first usable value of these properties."""
 DESCRIPTIONS = (
     vocab.RDFS + "comment",
     SKOS + "definition",
     DCTERMS + "description",
 )
 _DEFINED = {"concept type": META_TYPES[0], "predicate": META_TYPES[1]}
-"""What has a definition."""
+"""The names that have definitions."""
 GENERIC = frozenset((f"{OWL}Thing", f"{OWL}NamedIndividual", f"{vocab.RDFS}Resource"))
-"""Classes of everything: the type of a resource only when there is no other."""
+"""Classes of everything: the type of a resource only if it has no other."""
 
 
 def spellings(iri: str) -> Iterator[str]:
     """An IRI, and the same term of schema.org in its other namespace."""
     yield iri
-    for own, other in (SCHEMA, SCHEMA[::-1]):
-        if iri.startswith(own):
-            yield other + iri[len(own) :]
+    for namespace, other in (SCHEMA, SCHEMA[::-1]):
+        if iri.startswith(namespace):
+            yield other + iri[len(namespace) :]
 
 
 def local_name(iri: str) -> str:
@@ -73,7 +73,7 @@ def local_name(iri: str) -> str:
 
 
 def identifier(iri: str) -> str | None:
-    """The local name as an identifier, None when nothing of it would be left.
+    """The local name as an identifier; None if no letter or digit of it can be used.
 
     >>> identifier("https://example.org/vocabulary#date-of-birth"), identifier("urn:x:名前")
     ('date_of_birth', None)
@@ -99,7 +99,7 @@ def concept_name(text: str) -> str | None:
 
 
 def blank_name(iri: str) -> str:
-    """What a blank node without a label is called: the beginning of its digest."""
+    """The name of a blank node without a label: the beginning of its digest."""
     return f"_:{iri.removeprefix(SKOLEM)[:12]}"
 
 
@@ -108,8 +108,8 @@ def name_candidates(
 ) -> Iterator[str]:
     """Names for a resource, the best first: its labels, its local name, its IRI.
 
-    Of the labels of one property that in the preferred language comes first, then one in a
-    variety of it, one without a language, then the others by language and text.
+    Of the labels of one property the one in the preferred language comes first, then one in a
+    variant of it, one without a language, then the others by language and text.
     """
     for of_one_property in labels:
         for literal in sorted(of_one_property, key=lambda one: label_rank(one, language)):
@@ -119,42 +119,42 @@ def name_candidates(
 
 
 def label_rank(literal: Literal, language: str | None) -> tuple[int, str, str]:
-    """What sorts the labels of one property, the best first."""
-    tag, wanted = literal.language or "", (language or "").lower()
+    """The sort key of the labels of one property, the best first."""
+    tag, preferred = literal.language or "", (language or "").lower()
     rank = 3
-    if wanted and tag == wanted:
+    if preferred and tag == preferred:
         rank = 0
-    elif wanted and tag.startswith(wanted + "-"):
+    elif preferred and tag.startswith(preferred + "-"):
         rank = 1
     elif not tag:
         rank = 2
     return rank, tag, literal.value
 
 
-def told_apart(name: str, iri: str, is_free: Callable[[str], bool]) -> str:
-    """A name that no other resource of the type has: with the local name, the IRI, its digest.
+def unique_name(name: str, iri: str, is_free: Callable[[str], bool]) -> str:
+    """A name that is free: plain, or with the local name, the IRI or its digest added.
 
-    >>> told_apart("Paris", "http://www.wikidata.org/entity/Q90", lambda text: text != "Paris")
+    >>> unique_name("Paris", "http://www.wikidata.org/entity/Q90", lambda text: text != "Paris")
     'Paris (Q90)'
     """
-    names = (text for text in _told_apart_by(name, iri) if name_fault(text) is None)
+    names = (text for text in _possible_names(name, iri) if name_fault(text) is None)
     last = _qualified(name, hashlib.sha256(iri.encode()).hexdigest()[:32])
     return next(filter(is_free, names), last)
 
 
-def _told_apart_by(name: str, iri: str) -> tuple[str, ...]:
-    own = blank_name(iri) if iri.startswith(SKOLEM) else local_name(iri)
-    return name, _qualified(name, own), _qualified(name, iri)
+def _possible_names(name: str, iri: str) -> tuple[str, ...]:
+    local = blank_name(iri) if iri.startswith(SKOLEM) else local_name(iri)
+    return name, _qualified(name, local), _qualified(name, iri)
 
 
 def names_by_iri(iri: str) -> tuple[str, ...]:
-    """What a resource may be called of which nothing is known but its IRI.
+    """The possible names of a resource that has nothing but an IRI.
 
     >>> names_by_iri("urn:x:b")
     ('b', 'b (b)', 'b (urn:x:b)')
     """
     name = next(filter(None, map(concept_name, name_candidates(iri, (), None))), None)
-    return () if name is None else _told_apart_by(name, iri)
+    return () if name is None else _possible_names(name, iri)
 
 
 def _qualified(name: str, by: str) -> str:
@@ -167,40 +167,40 @@ class Key(NamedTuple):
 
     name: str
     term: Term | None = None
-    is_own: bool = False
-    """Whether the IRI is the key's own, as kiprdf writes it."""
+    is_native: bool = False
+    """Whether the IRI is the one that kiprdf writes for the key."""
 
 
 class Naming:
-    """What IRIs are called in a nexus: by the mapping, by its definitions, by the local name."""
+    """The KIP names of IRIs: by the mapping, by definitions of the nexus, by the local name."""
 
-    def __init__(self, mapping: Mapping, known: Known, bases: Iterable[Iris]) -> None:
+    def __init__(self, mapping: Mapping, index: ElementIndex, bases: Iterable[Iris]) -> None:
         self._mapping = mapping
-        self._known = known
+        self._index = index
         self._bases = tuple(bases)
         self._used: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._has_mapped = False
 
-    def _mapped(self, look_up: Callable[[str], Found | None], iri: str) -> Found | None:
-        """What the mapping says of an IRI; of schema.org it may mean either namespace."""
-        found = next((found for one in spellings(iri) if (found := look_up(one))), None)
-        self._has_mapped = self._has_mapped or bool(found)
-        return found
+    def _mapped(self, look_up: Callable[[str], T | None], iri: str) -> T | None:
+        """The word of the mapping for an IRI, in either namespace of schema.org."""
+        word = next((word for one in spellings(iri) if (word := look_up(one))), None)
+        self._has_mapped = self._has_mapped or bool(word)
+        return word
 
-    def mapping_is_in_vain(self) -> bool:
-        """Whether there is a mapping, and it has had no word for any IRI."""
+    def mapping_is_unused(self) -> bool:
+        """Whether there is a mapping and it has no word for any IRI so far."""
         return not self._has_mapped and not self._mapping.is_empty
 
     def element(self, iri: str) -> ElementName | None:
-        """The identity of an element that the IRI names under one of the bases."""
-        found = (iris.name(iri) for iris in self._bases)
-        return next((name for name in found if name is not None), None)
+        """The identity of the element that has the IRI under one of the bases."""
+        names = (iris.name(iri) for iris in self._bases)
+        return next((name for name in names if name is not None), None)
 
     def is_below_base(self, iri: str) -> bool:
         return any(iri.startswith(iris.base) for iris in self._bases)
 
     def type(self, iri: str) -> str | None:
-        """The concept type that a class is, whether it is defined or not."""
+        """The concept type of a class, whether it is defined or not."""
         own = self._of_nexus("$ConceptType", iri)
         if own in META_TYPES:
             return own
@@ -212,26 +212,26 @@ class Naming:
         return self._mapped(self._mapping.type_of, iri) is not None
 
     def predicate(self, iri: str) -> str | None:
-        """The predicate that a property is, whether it is defined or not."""
+        """The predicate of a property, whether it is defined or not."""
         own = self._of_nexus("$PropositionType", iri)
         mapped = self._mapped(self._mapping.predicate_of, iri)
         return _checked(mapped or own or self._local(META_TYPES[1], iri))
 
-    def is_own_predicate(self, iri: str) -> bool:
-        """Whether an IRI is that of a predicate, as kiprdf writes it."""
+    def is_native_predicate(self, iri: str) -> bool:
+        """Whether an IRI is one that kiprdf writes for a predicate."""
         name = self.element(iri)
         return isinstance(name, ConceptName) and name.type == "$PropositionType"
 
     def is_mapped_predicate(self, iri: str) -> bool:
         return self._mapped(self._mapping.predicate_of, iri) is not None
 
-    def is_known_predicate(self, iri: str) -> bool:
-        """Whether the mapping, or a definition of the nexus, knows a property as a predicate."""
-        is_defined = self._known.definition("$PropositionType", iri) is not None
+    def is_defined_predicate(self, iri: str) -> bool:
+        """Whether a property is a predicate of the mapping or of the nexus."""
+        is_defined = self._index.definition("$PropositionType", iri) is not None
         return is_defined or self.is_mapped_predicate(iri)
 
     def _local(self, meta_type: str, iri: str) -> str | None:
-        """The local name, with a number where a definition of that name has other IRIs."""
+        """The local name, with a number if a definition of that name has other IRIs."""
         name = identifier(iri)
         if name is None or self.is_below_base(iri) or not self._has_iris(meta_type, name):
             return name
@@ -239,36 +239,36 @@ class Naming:
         return next(one for one in numbered if not self._is_defined(meta_type, one))
 
     def _has_iris(self, meta_type: str, name: str) -> bool:
-        return bool(self._known.originals.get(ConceptName(meta_type, name).id))
+        return bool(self._index.originals.get(ConceptName(meta_type, name).id))
 
     def _is_defined(self, meta_type: str, name: str) -> bool:
         is_type = meta_type == META_TYPES[0]
-        defined = self._known.concept_types if is_type else self._known.predicates
+        defined = self._index.concept_types if is_type else self._index.predicates
         return name in defined or self._has_iris(meta_type, name)
 
-    def _is_taken(self, meta_type: str, name: str, iri: str) -> bool:
-        """Whether nothing but the name tells that a definition of the nexus means an IRI."""
+    def _has_only_the_name(self, meta_type: str, name: str, iri: str) -> bool:
+        """Whether an IRI shares nothing but its name with a definition of the nexus."""
         if self._of_nexus(meta_type, iri) or not self._is_defined(meta_type, name):
             return False
         is_type = meta_type == META_TYPES[0]
         return not (self.is_mapped_type(iri) if is_type else self.is_mapped_predicate(iri))
 
     def _of_nexus(self, meta_type: str, iri: str) -> str | None:
-        """What a definition is called that the IRI names, or that has it as original IRI."""
+        """The name of the definition that has the IRI, as its own or as original IRI."""
         name = self.element(iri)
         if isinstance(name, ConceptName):
             return name.name if name.type == meta_type else None
-        return self._known.definition(meta_type, iri)
+        return self._index.definition(meta_type, iri)
 
     def attribute(self, iri: str, concept_type: str | None, value: Object) -> Key | None:
-        """The attribute that a property is of concepts of a type; of a link without a type."""
+        """The attribute of a property on concepts of a type; on propositions without a type."""
         if iri.startswith(vocab.ATTRIBUTE):
-            return _own_key(iri, vocab.ATTRIBUTE)
+            return _native_key(iri, vocab.ATTRIBUTE)
         if iri == OWL_SAME_AS:
             return Key(SAME_AS)
-        found = self._attributes(iri, concept_type)
-        if found:
-            return _best(found, value)
+        keys = self._attributes(iri, concept_type)
+        if keys:
+            return _best(keys, value)
         name = identifier(iri)
         return None if name is None else Key(name)
 
@@ -276,8 +276,8 @@ class Naming:
         """Whether the values of a property are the original IRIs of its subjects."""
         if iri in (OWL_SAME_AS, vocab.ATTRIBUTE + SAME_AS):
             return True
-        found = self._attributes(iri, None)
-        return found is not None and found[0][0] == SAME_AS
+        keys = self._attributes(iri, None)
+        return keys is not None and keys[0][0] == SAME_AS
 
     def is_mapped_attribute(self, iri: str, concept_type: str | None) -> bool:
         return self._attributes(iri, concept_type) is not None
@@ -286,11 +286,11 @@ class Naming:
         return self._mapped(lambda one: self._mapping.attributes_of(one, concept_type), iri)
 
     def metadata(self, iri: str, value: Object) -> Key | None:
-        """The metadata key that a property is; None for one that is none."""
+        """The metadata key of a property; None if it has none."""
         if iri.startswith(vocab.METADATA):
-            return _own_key(iri, vocab.METADATA)
-        found = self._mapped(self._mapping.all_metadata_of, iri)
-        return _best(found, value) if found else None
+            return _native_key(iri, vocab.METADATA)
+        keys = self._mapped(self._mapping.all_metadata_of, iri)
+        return _best(keys, value) if keys else None
 
     def is_mapped_metadata(self, iri: str) -> bool:
         return self._mapped(self._mapping.metadata_of, iri) is not None
@@ -305,21 +305,22 @@ class Naming:
         self._used[what, name].add(iri)
 
     def warnings(self) -> Iterator[str]:
-        """Names that several IRIs came to share, or that the nexus has in words of its own."""
+        """Names that several IRIs share, or that the nexus defines itself."""
         for (what, name), iris in sorted(self._used.items()):
             for iri in sorted(iris) if what in _DEFINED else ():
-                if self._is_taken(_DEFINED[what], name, iri):
-                    taken = f"<{iri}> is taken for the {what} {name}"
-                    yield f"{taken}, which is there in its own words."
+                if self._has_only_the_name(_DEFINED[what], name, iri):
+                    yield (
+                        f"<{iri}> is taken for the {what} {name}, which is there in its own words."
+                    )
             if len(iris) > 1:
                 listed = ", ".join(f"<{iri}>" for iri in sorted(iris))
                 yield f"The {what} '{name}' stands for {listed}; a mapping can tell them apart."
 
 
-def _best(found: list[tuple[str, Term]], value: Object) -> Key:
-    """Of several keys of one property the one whose language or datatype a value has."""
-    fitting = (pair for pair in found if _fits(pair[1], value))
-    return Key(*next(fitting, found[0]))
+def _best(keys: list[tuple[str, Term]], value: Object) -> Key:
+    """Of several keys of one property the one with the language or datatype of a value."""
+    fitting = (pair for pair in keys if _fits(pair[1], value))
+    return Key(*next(fitting, keys[0]))
 
 
 def _fits(term: Term, value: Object) -> bool:
@@ -338,9 +339,9 @@ def _checked(name: str | None) -> str | None:
     return name if name is not None and is_identifier(name) else None
 
 
-def _own_key(iri: str, namespace: str) -> Key | None:
+def _native_key(iri: str, namespace: str) -> Key | None:
     name = iri[len(namespace) :]
-    return Key(name, is_own=True) if is_key(name) else None
+    return Key(name, is_native=True) if is_key(name) else None
 
 
 def is_name_text(term: object) -> bool:

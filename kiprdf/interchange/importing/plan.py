@@ -1,4 +1,4 @@
-"""What an import would write: plain data, its report, and the UPSERT that writes it."""
+"""What an import would write: plain data, a report, and the UPSERT that writes it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PlannedConcept:
 
 @dataclass(slots=True)
 class PlannedProposition:
-    """A fact to be created or updated; its ends are ids, of the plan or of the nexus."""
+    """A proposition to be created or updated; its ends are ids, of the plan or of the nexus."""
 
     id: str
     subject: str
@@ -44,8 +44,8 @@ class PlannedProposition:
     is_new: bool = True
 
 
-class StaleText(NamedTuple):
-    """An IRI that an earlier import kept as a text, and that this one makes a proposition of."""
+class ReplacedText(NamedTuple):
+    """An IRI that an earlier import stored as a string and that is a proposition now."""
 
     id: str
     key: str
@@ -54,12 +54,13 @@ class StaleText(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """Definitions, then concepts, then propositions, each behind those that it stands on.
+    """Definitions, concepts, propositions, each after those that it refers to.
 
-    ``metadata`` is for all of them. ``skipped`` tells what is left out, and why; ``warnings`` what
-    a reader may not expect. ``stale`` are texts of the nexus that propositions stand for now,
-    ``outgrown`` the ids of concepts that become others. Without ``update`` what is there stays as
-    it is. ``changed`` are the ids of what a nexus would write, once it has tried.
+    ``metadata`` is written to all of them. ``skipped`` lists what is left out, and why,
+    ``warnings`` what users may not expect. ``replaced_texts`` are strings of the nexus that are
+    propositions now, ``superseded`` maps ids of concepts to those that replace them. Without
+    ``update`` only new elements are written. ``changed`` are the ids of what was changed, set by
+    the nexus when it carries the plan out.
     """
 
     definitions: list[PlannedConcept] = field(default_factory=list)
@@ -68,8 +69,8 @@ class Plan:
     skipped: list[Skipped] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     metadata: JsonMap = field(default_factory=dict)
-    stale: list[StaleText] = field(default_factory=list)
-    outgrown: dict[str, str] = field(default_factory=dict)
+    replaced_texts: list[ReplacedText] = field(default_factory=list)
+    superseded: dict[str, str] = field(default_factory=dict)
     update: bool = True
     triples: int = 0
     changed: frozenset[str] = frozenset()

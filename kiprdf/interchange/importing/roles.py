@@ -7,37 +7,39 @@ from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
-from kiprdf.interchange.importing.blanks import is_blank
+from kiprdf.interchange.importing.blank_nodes import is_blank
+from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.foreign import Foreign, Statement
-from kiprdf.interchange.importing.identities import Identities, Resource, Said
-from kiprdf.interchange.importing.known import SAME_AS, Known
+from kiprdf.interchange.importing.identities import BySubject, Identities, Resource
 from kiprdf.interchange.importing.naming import OWL_SAME_AS, Key, Naming
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
 
 Awaited: TypeAlias = Statement | str
-"""What must be a proposition first: a statement, or the one of an id."""
+"""What must become a proposition first: a statement, or the proposition of an id."""
 
 _DEFINITIONS = tuple(f"C:{meta_type}/" for meta_type in META_TYPES)
 
 
-def stubs(said: Said, foreign: Foreign, naming: Naming, known: Known) -> set[NamedNode]:
+def stubs(
+    by_subject: BySubject, foreign: Foreign, naming: Naming, index: ElementIndex
+) -> set[NamedNode]:
     """The undescribed ends of predicates that the mapping names.
 
-    With a default type they are concepts, of which nothing is known but the IRI.
+    With a default type they become concepts that have nothing but their IRI.
     """
     never = (vocab.TYPE.value, OWL_SAME_AS)
     return {
         statement.object
         for statement in foreign.statements
         if isinstance(statement.object, NamedNode)
-        and statement.object not in said
+        and statement.object not in by_subject
         and statement.object not in foreign.reified
         and statement.predicate.value not in never
         and not is_blank(statement.object)
         and not naming.is_below_base(statement.object.value)
-        and known.element(statement.object.value) is None
+        and index.element(statement.object.value) is None
         and naming.is_mapped_predicate(statement.predicate.value)
     }
 
@@ -49,39 +51,39 @@ class Roles:
         self,
         foreign: Foreign,
         naming: Naming,
-        known: Known,
+        index: ElementIndex,
         identities: Identities,
         owners: Mapping[NamedNode, Statement],
     ) -> None:
         self._foreign = foreign
         self._naming = naming
-        self._known = known
+        self._index = index
         self._identities = identities
-        self._made = {identity.id for identity in identities.taken}
+        self._new_ids = {identity.id for identity in identities.names}
         self._owners = {node.value: statement for node, statement in owners.items()}
 
     def id(self, node: NamedNode) -> str | None:
         """The id of a concept of the data, or of an element that the nexus has.
 
-        Definitions only where the data describe them: those that an import makes itself would
-        otherwise be strings the first time, and ends of facts the second time.
+        Definitions only if the data describe them. Otherwise those that an import creates would be
+        strings in the first import and ends of facts in the second.
         """
         resource = self._identities.resources.get(node)
         if resource is not None:
             return resource.identity.id
         name = self._naming.element(node.value)
-        id = self._known.element(node.value) if name is None else name.id
+        id = self._index.element(node.value) if name is None else name.id
         if id is None or not self._is_element(id):
             return None
         return id
 
     def _is_element(self, id: str) -> bool:
-        if id in self._made:
+        if id in self._new_ids:
             return True
-        return not id.startswith(_DEFINITIONS) and self._known.exists(id)
+        return not id.startswith(_DEFINITIONS) and self._index.exists(id)
 
     def owner(self, iri: str) -> Statement | None:
-        """The statement that an IRI stands for, as a reifier or as what one is the same as."""
+        """The statement that an IRI reifies, by itself or as ``same_as`` of a reifier."""
         return self._owners.get(iri)
 
     def awaited(self, node: NamedNode) -> Awaited | None:
@@ -89,28 +91,28 @@ class Roles:
         if node.value in self._owners:
             return self._owners[node.value]
         name = self._naming.element(node.value)
-        is_new = isinstance(name, PropositionName) and not self._known.exists(name.id)
+        is_new = isinstance(name, PropositionName) and not self._index.exists(name.id)
         return name.id if name is not None and is_new else None
 
     def is_name(self, statement: Statement, resource: Resource) -> bool:
-        """Whether a statement says nothing but the name that a concept has anyway."""
+        """Whether a statement only repeats the name of a concept."""
         property, type_name = statement.predicate.value, resource.identity.type
         if statement.object != Literal(resource.identity.name):
             return False
         if property == vocab.LABEL.value:
             return not self._naming.is_mapped_attribute(property, type_name)
-        # What kiprdf wrote under a mapping tells the name twice.
-        is_own = self._naming.is_below_base(str(getattr(statement.subject, "value", "")))
-        return is_own and property == self._naming.labels(type_name)[0]
+        # Under a mapping kiprdf writes the name twice.
+        is_native = self._naming.is_below_base(str(getattr(statement.subject, "value", "")))
+        return is_native and property == self._naming.labels(type_name)[0]
 
     def is_fact(self, statement: Statement, resource: Resource | None) -> bool:
-        """Whether a statement links two elements, and is not said to be an attribute."""
+        """Whether a statement links two elements, and the mapping makes it no attribute."""
         property = statement.predicate.value
         if not isinstance(statement.object, NamedNode) or self._naming.is_claim(property):
             return False
         if property.startswith((vocab.ATTRIBUTE, vocab.METADATA)):
             return False
-        if self._naming.is_own_predicate(property):
+        if self._naming.is_native_predicate(property):
             return True
         if self.awaited(statement.object) is None and self.id(statement.object) is None:
             return False
@@ -136,7 +138,7 @@ class Roles:
         return self._naming.attribute(property, type_name, statement.object), False
 
     def fault(self, statement: Statement, key: Key | None, resource: Resource | None) -> str | None:
-        """Why a statement can be no value; None when it can."""
+        """Why a statement cannot become a value; None if it can."""
         if key is None:
             return "of its predicate no identifier can be made"
         if key.name == SAME_AS and not self._naming.is_claim(statement.predicate.value):
@@ -146,5 +148,5 @@ class Roles:
             return None
         if object_ in self._identities.refused:
             return "its object is a blank node that is no concept"
-        is_told = object_ in self._identities.resources or object_ in self._foreign.reified
-        return None if is_told else "nothing is said of the blank node that is its object"
+        is_described = object_ in self._identities.resources or object_ in self._foreign.reified
+        return None if is_described else "nothing is said of the blank node that is its object"

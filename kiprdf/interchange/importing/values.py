@@ -1,4 +1,4 @@
-"""Foreign RDF terms as JSON values: nothing is lost that a mapping does not bring back."""
+"""Foreign RDF terms as JSON values; what JSON lacks is kept as a JSON-LD value object."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ _TIMES = frozenset(
     f"{vocab.XSD}{name}"
     for name in ("date", "dateTime", "dateTimeStamp", "time", "gYear", "gYearMonth")
 )
-"""ISO 8601 texts, which KIP keeps as strings."""
+"""ISO 8601 dates and times, which are strings in KIP."""
 _ANY_URI = f"{vocab.XSD}anyURI"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 _FRACTION = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _DIGITS = 400
-"""A longer number is no double."""
+"""Longer numbers are not read as doubles."""
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def to_value(term: Object, mapped: Term | None = None) -> Json:
     """The JSON value of a term.
 
-    Numbers, booleans and strings are such; times are strings; a literal with a language or
-    another datatype is an object ``{"@value", "@language"}`` or ``{"@value", "@type"}``, and a
-    string where the mapping says that language or datatype. An IRI is a string, a list an array.
-    Raises ValueError for what no value can be, with the reason.
+    Numbers, booleans and strings keep their kind; times are strings. A literal with a language or
+    another datatype is an object ``{"@value", "@language"}`` or ``{"@value", "@type"}``, or a
+    string if the mapping gives that language or datatype. An IRI is a string, a list an array.
+    Raises ValueError with the reason if there is no such value.
 
     >>> to_value(Literal("Kopfschmerz", language="de"))
     {'@value': 'Kopfschmerz', '@language': 'de'}
@@ -91,7 +91,7 @@ def _direction(literal: Literal) -> str | None:
 
 
 def _plain(literal: Literal, text: str | None) -> Json:
-    """A literal by its datatype; ``text`` where there is no other form."""
+    """A literal by its datatype; ``text`` if no JSON value fits."""
     datatype = literal.datatype.value
     other = {"@value": _checked(literal.value), "@type": datatype} if text is None else text
     if literal.language is not None:
@@ -139,7 +139,7 @@ def _json(text: str, other: Json) -> Json:
 
 
 def _is_within_limits(value: Json, depth: int) -> bool:
-    """Whether a command could say a value: its integers, its texts and how deep it nests."""
+    """Whether a command could contain a value: its integers, strings and nesting."""
     if isinstance(value, bool) or value is None:
         return True
     if isinstance(value, int):
@@ -153,16 +153,16 @@ def _is_within_limits(value: Json, depth: int) -> bool:
 
 
 def together(values: Iterable[Json], always_array: bool = False) -> Json:
-    """Several values as one: the only one, or an array in an order that they alone make.
+    """Several values as one: the only one, or a sorted array.
 
     >>> together(["b", 10, 9, "a", "b"])
     [9, 10, 'a', 'b']
     """
     distinct = {canonical_json(value): value for value in values}
-    found = sorted(distinct.values(), key=_order)
-    if len(found) == 1 and (not always_array or isinstance(found[0], list)):
-        return found[0]
-    return found
+    ordered = sorted(distinct.values(), key=_order)
+    if len(ordered) == 1 and (not always_array or isinstance(ordered[0], list)):
+        return ordered[0]
+    return ordered
 
 
 def _order(value: Json) -> tuple[int, float, str]:
@@ -175,39 +175,41 @@ def _order(value: Json) -> tuple[int, float, str]:
 class Values:
     """Values by key, before they become one value each."""
 
-    found: dict[str, list[Json]] = field(default_factory=dict)
-    own: dict[str, list[Json]] = field(default_factory=dict)
+    foreign: dict[str, list[Json]] = field(default_factory=dict)
+    native: dict[str, list[Json]] = field(default_factory=dict)
+    """Values that kiprdf wrote itself; each is the whole value of its key."""
     arrays: set[str] = field(default_factory=set)
 
-    def add(self, key: str, value: Json, always_array: bool = False, is_own: bool = False) -> None:
-        """Keep a value; one that kiprdf wrote under the key itself is the whole value."""
-        (self.own if is_own else self.found).setdefault(key, []).append(value)
+    def add(
+        self, key: str, value: Json, always_array: bool = False, is_native: bool = False
+    ) -> None:
+        (self.native if is_native else self.foreign).setdefault(key, []).append(value)
         if always_array:
             self.arrays.add(key)
 
     def merge(self, other: Values) -> None:
-        for mine, theirs in ((self.found, other.found), (self.own, other.own)):
+        for mine, theirs in ((self.foreign, other.foreign), (self.native, other.native)):
             for key, values in theirs.items():
                 mine.setdefault(key, []).extend(values)
         self.arrays |= other.arrays
 
     def json(self) -> dict[str, Json]:
         return {
-            key: together(values, key in self.arrays and key not in self.own)
-            for key, values in {**self.found, **self.own}.items()
+            key: together(values, key in self.arrays and key not in self.native)
+            for key, values in {**self.foreign, **self.native}.items()
         }
 
 
 @dataclass(slots=True)
-class Gathered:
-    """What is said of one node; ``same_as`` are IRIs beside its own."""
+class NodeValues:
+    """The values of one node; ``same_as`` are further IRIs of it."""
 
     attributes: Values = field(default_factory=Values)
     metadata: Values = field(default_factory=Values)
     graphs: set[str] = field(default_factory=set)
     same_as: set[str] = field(default_factory=set)
 
-    def merge(self, other: Gathered) -> None:
+    def merge(self, other: NodeValues) -> None:
         self.attributes.merge(other.attributes)
         self.metadata.merge(other.metadata)
         self.graphs |= other.graphs

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from kiprdf.interchange.importing import foreign
-from kiprdf.interchange.importing.known import SAME_AS
+from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.naming import spellings
 from kiprdf.interchange.importing.plan import JsonMap, Plan, PlannedConcept
 from kiprdf.interchange.vocabularies.definitions import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from kiprdf.interchange.importing.known import SAME_AS
+from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.vocabularies.schema import attribute_rules, definitions
 from kiprdf.language.names import META_TYPES

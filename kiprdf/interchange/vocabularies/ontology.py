@@ -15,7 +15,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from kiprdf.interchange.importing.known import Known
+from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies import existing as nexus
 from kiprdf.interchange.vocabularies.definitions import (
@@ -45,7 +45,7 @@ _SHAPE_DESCRIPTIONS = (*DESCRIPTIONS, sh("description"))
 def definitions_of(
     triples: Iterable[Triple | Quad],
     mapping: Mapping | None = None,
-    known: Known | None = None,
+    known: ElementIndex | None = None,
     existing: nexus.Definitions | None = None,
 ) -> Definitions:
     """The definitions an ontology amounts to.
@@ -53,7 +53,7 @@ def definitions_of(
     What the mapping or the nexus has a name for keeps it; ``known`` is what the nexus holds,
     ``existing`` what its definitions say.
     """
-    given = Given(mapping or Mapping.none(), known or Known())
+    given = Given(mapping or Mapping.none(), known or ElementIndex())
     return _Reading(Graph(triples), given, existing or {}).definitions()
 
 

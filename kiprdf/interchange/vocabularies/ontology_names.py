@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import unquote
 
-from kiprdf.interchange.importing.known import Known
+from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.naming import identifier, local_name, spellings
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.language import limits
@@ -41,7 +41,7 @@ class Given:
     """The names that terms have already: by a mapping, by the definitions of this nexus or one."""
 
     mapping: Mapping
-    known: Known
+    known: ElementIndex
 
     def type(self, iri: str) -> str | None:
         return self._mapped(self.mapping.type_of, iri) or self._defined(META_TYPES[0], iri)

@@ -1,4 +1,4 @@
-"""What a nexus holds already, as far as an import has to know it."""
+"""What an import must know of the elements that a nexus already has."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def _no_proposition(_subject: str, _predicate: str, _object: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Known:
+class ElementIndex:
     """The registered names, the original IRIs of elements by their ids, and what exists.
 
-    >>> known = Known(originals={"C:Person/Alice": ("https://example.org/alice",)})
-    >>> known.element("https://example.org/alice")
+    >>> index = ElementIndex(originals={"C:Person/Alice": ("https://example.org/alice",)})
+    >>> index.element("https://example.org/alice")
     'C:Person/Alice'
     """
 
@@ -46,55 +46,55 @@ class Known:
     """The id of the proposition that states a fact, by the ids of its ends."""
 
     def element(self, iri: str) -> str | None:
-        """The id of the element that an original IRI stands for, definitions set aside."""
+        """The id of the element with an original IRI; definitions have their own method."""
         return self._by_iri.get(("", iri))
 
     def other_element(self, iri: str, id: str) -> str | None:
-        """The id of the element that an original IRI stands for, if that is another one."""
-        found = self.element(iri)
-        return None if found == id else found
+        """The id of the element with an original IRI, unless it is ``id``."""
+        owner = self.element(iri)
+        return None if owner == id else owner
 
     def definition(self, meta_type: str, iri: str) -> str | None:
-        """What the definition is called that an original IRI stands for."""
+        """The name of the definition with an original IRI."""
         id = self._by_iri.get((meta_type, iri))
         return None if id is None else id.removeprefix(f"C:{meta_type}/")
 
-    def claiming(self, more: Mapping[str, Iterable[str]]) -> Known:
-        """The same, where elements have further original IRIs behind those that they have."""
+    def claiming(self, more: Mapping[str, Iterable[str]]) -> ElementIndex:
+        """A copy in which elements have further original IRIs after their own."""
         originals = dict(self.originals)
         for id, iris in more.items():
-            found = tuple(dict.fromkeys((*originals.get(id, ()), *iris)))
-            if found:
-                originals[id] = found
+            joined = tuple(dict.fromkeys((*originals.get(id, ()), *iris)))
+            if joined:
+                originals[id] = joined
         return replace(self, originals=originals)
 
-    def without(self, ids: Iterable[str]) -> Known:
-        """The same, where these elements have no original IRIs any more."""
-        gone = set(ids)
-        left = {id: iris for id, iris in self.originals.items() if id not in gone}
-        return replace(self, originals=left)
+    def without(self, ids: Iterable[str]) -> ElementIndex:
+        """A copy in which these elements have no original IRIs."""
+        excluded = set(ids)
+        originals = {id: iris for id, iris in self.originals.items() if id not in excluded}
+        return replace(self, originals=originals)
 
     @cached_property
     def _by_iri(self) -> dict[tuple[str, str], str]:
         """Ids by meta-type and IRI: one IRI may be a class, a property and a thing at once.
 
-        An element that names an IRI first comes before one that names it among others.
+        Of two elements the one that has the IRI earlier in its list wins.
         """
-        places = [
-            (place, id, iri)
+        entries = [
+            (position, id, iri)
             for id, iris in self.originals.items()
-            for place, iri in enumerate(iris)
+            for position, iri in enumerate(iris)
         ]
-        return {(_meta_type(id), iri): id for _, id, iri in sorted(places, reverse=True)}
+        return {(_meta_type(id), iri): id for _, id, iri in sorted(entries, reverse=True)}
 
 
 def _meta_type(id: str) -> str:
-    """The meta-type of a definition's id, otherwise the empty text."""
+    """The meta-type of a definition's id, "" for other ids."""
     return next((meta for meta in META_TYPES if id.startswith(f"C:{meta}/")), "")
 
 
-def read_known(store: Store) -> Known:
-    """What a store holds."""
+def read_element_index(store: Store) -> ElementIndex:
+    """The index of a store. Its functions read the store when they are called."""
     catalog = read_catalog(store)
     originals: dict[str, tuple[str, ...]] = {}
     for triple in store.match(None, NamedNode(vocab.ATTRIBUTE + SAME_AS), None):
@@ -108,10 +108,9 @@ def read_known(store: Store) -> Known:
 
     def is_bare(id: str) -> bool:
         node = store.iris.from_id(id)
-        told = [] if node is None else [triple.predicate.value for triple in store.describe(node)]
-        return [key for key in told if key.startswith(vocab.ATTRIBUTE)] == [
-            vocab.ATTRIBUTE + SAME_AS
-        ]
+        predicates = [] if node is None else [t.predicate.value for t in store.describe(node)]
+        attributes = [iri for iri in predicates if iri.startswith(vocab.ATTRIBUTE)]
+        return attributes == [vocab.ATTRIBUTE + SAME_AS]
 
     def proposition(subject: str, predicate: str, object_: str) -> str | None:
         ends = store.iris.from_id(subject), store.iris.from_id(object_)
@@ -120,12 +119,14 @@ def read_known(store: Store) -> Known:
         link = link_of(store, Triple(ends[0], store.iris.predicate(predicate), ends[1]))
         return None if link is None else store.iris.id(link)
 
-    return Known(catalog.concept_types, catalog.predicates, originals, exists, is_bare, proposition)
+    return ElementIndex(
+        catalog.concept_types, catalog.predicates, originals, exists, is_bare, proposition
+    )
 
 
 def _texts(value: Literal) -> tuple[str, ...]:
     """The strings of a value: itself, or the items of an array."""
     if value.datatype == vocab.STRING:
         return (value.value,)
-    found = json.loads(value.value) if value.datatype == vocab.JSON else None
-    return tuple(text for text in found if isinstance(text, str)) if isinstance(found, list) else ()
+    items = json.loads(value.value) if value.datatype == vocab.JSON else None
+    return tuple(item for item in items if isinstance(item, str)) if isinstance(items, list) else ()

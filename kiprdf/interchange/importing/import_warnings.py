@@ -1,4 +1,4 @@
-"""What an import did that its reader may not expect: the warnings of its report."""
+"""The warnings of an import: what it did that users may not expect."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from pyoxigraph import Literal
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.foreign import Items, Object
 from kiprdf.interchange.importing.plan import PlannedProposition
-from kiprdf.interchange.importing.values import Gathered, is_number
+from kiprdf.interchange.importing.values import NodeValues, is_number
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, canonical_json
 
 FIRST = 3
-"""How many of many a warning names."""
+"""How many examples a warning shows."""
 
 
-class Doubts:
-    """Collects what a plan keeps otherwise than its data meant it, and tells it at the end."""
+class Warnings:
+    """Collects what a plan stores in another way than the data meant it."""
 
     def __init__(self) -> None:
         self._texts: list[tuple[str, str, str]] = []
         self._numbers: dict[str, list[str]] = defaultdict(list)
-        self._told_twice: list[str] = []
+        self._contradicting: list[str] = []
 
-    def keep_text(self, property: str, key: str, iri: str) -> None:
-        """Note an IRI that became a text under a key."""
+    def note_text(self, property: str, key: str, iri: str) -> None:
+        """Note an IRI that became a string under a key."""
         self._texts.append((property, key, iri))
 
-    def keep_numbers(self, key: str, term: Object, value: Json) -> None:
-        """Note the numbers of a value that JSON has not."""
+    def note_numbers(self, key: str, term: Object, value: Json) -> None:
+        """Note the numbers of a value that JSON cannot hold."""
         if isinstance(term, Items) and isinstance(value, list):
             for item, kept in zip(term.terms, value, strict=True):
-                self.keep_numbers(key, item, kept)
+                self.note_numbers(key, item, kept)
         elif isinstance(term, Literal) and isinstance(value, dict) and is_number(term):
             name = term.datatype.value.removeprefix(vocab.XSD)
             self._numbers[key].append(f'"{shown(term.value)}"^^xsd:{name}')
 
-    def unite(self, link: PlannedProposition, told: Iterable[Gathered]) -> None:
-        """Note a proposition of several reifiers, if they tell different things."""
-        found = (canonical_json([g.attributes.json(), g.metadata.json()]) for g in told)
-        if len({text for text in found if text != "[{},{}]"}) > 1:
-            self._told_twice.append(f"{link.subject} {link.predicate} {link.object}")
+    def note_reifiers(self, link: PlannedProposition, values: Iterable[NodeValues]) -> None:
+        """Note a proposition whose reifiers have different values."""
+        texts = (canonical_json([v.attributes.json(), v.metadata.json()]) for v in values)
+        if len({text for text in texts if text != "[{},{}]"}) > 1:
+            self._contradicting.append(f"{link.subject} {link.predicate} {link.object}")
 
-    def warnings(self, is_predicate: Callable[[str], bool]) -> Iterator[str]:
-        """A sentence for each kind of doubt and each key, with the first examples."""
+    def sentences(self, is_predicate: Callable[[str], bool]) -> Iterator[str]:
+        """A sentence for each kind of warning and each key, with the first examples."""
         undescribed: dict[str, list[str]] = defaultdict(list)
         for property, key, iri in self._texts:
             if is_predicate(property):
@@ -55,9 +55,9 @@ class Doubts:
             yield f"{key}: {listed(iris)} {_are(iris)} not described; kept as a text."
         for key, numbers in sorted(self._numbers.items()):
             yield f"{key}: JSON has no number {listed(numbers)}; kept with the datatype."
-        if self._told_twice:
+        if self._contradicting:
             what = "Several reifiers tell different things of one triple"
-            yield f"{what}; who told what is not kept: {listed(sorted(self._told_twice))}."
+            yield f"{what}; who told what is not kept: {listed(sorted(self._contradicting))}."
 
 
 def listed(texts: Iterable[str]) -> str:
@@ -66,9 +66,9 @@ def listed(texts: Iterable[str]) -> str:
     >>> listed("abcde")
     'a, b, c and 2 more'
     """
-    found = list(dict.fromkeys(texts))
-    more = len(found) - FIRST
-    return ", ".join(found[:FIRST]) + (f" and {more} more" if more > 0 else "")
+    distinct = list(dict.fromkeys(texts))
+    more = len(distinct) - FIRST
+    return ", ".join(distinct[:FIRST]) + (f" and {more} more" if more > 0 else "")
 
 
 def _are(texts: Sequence[str]) -> str:
