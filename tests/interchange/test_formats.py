@@ -24,7 +24,6 @@ import rdflib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Triple
-from rdflib.compare import isomorphic
 
 import kiprdf
 from kiprdf.interchange import formats
@@ -34,6 +33,7 @@ from kiprdf.interchange.formats.graphs import to_rdflib
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.rdf.iris import Iris
+from tests.interchange.graphs import isomorphic
 from tests.interchange.nexuses import SMALL, SMALL_BASE, small
 from tests.interchange.test_restore import NEXUSES
 from tests.nexus.support import StoppedClock
