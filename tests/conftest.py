@@ -1,6 +1,11 @@
-"""Options of the test run."""
+"""Options of the test run, its processes, and a line about each test that takes long."""
 
 from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -8,6 +13,9 @@ from hypothesis import HealthCheck, settings
 # A slow machine is no fault of the code.
 settings.register_profile("kiprdf", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kiprdf")
+
+LONG = 60.0
+"""Seconds after which a running test is named, and again each time they have doubled."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,3 +30,55 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether the pages are to be rewritten instead of compared."""
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Named files, -k and -s run in one process, which starts at once and can be debugged.
+
+    Everything else runs in a process for each core.
+    """
+    option = config.option
+    named = any(Path(argument.split("::")[0]).is_file() for argument in config.args)
+    return 0 if named or option.keyword or option.capture == "no" else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(LongTests())
+
+
+class LongTests:
+    """Names the tests that have been running for long, on the error output of the run.
+
+    A loaded machine then shows progress, and a run that hangs says where.
+    """
+
+    def __init__(self) -> None:
+        self._output = os.fdopen(os.dup(2), "w", encoding="utf-8")
+        self._started: dict[str, float] = {}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="long tests", daemon=True)
+
+    def pytest_sessionstart(self) -> None:
+        self._thread.start()
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._started[nodeid] = time.monotonic()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self._started.pop(nodeid, None)
+
+    def pytest_sessionfinish(self) -> None:
+        self._ended.set()
+
+    def _watch(self) -> None:
+        limits: dict[str, float] = {}
+        while not self._ended.wait(LONG / 10):
+            for nodeid, started in list(self._started.items()):
+                seconds = time.monotonic() - started
+                limit = limits.setdefault(nodeid, LONG)
+                if seconds >= limit:
+                    limits[nodeid] = limit * 2
+                    print(f"\n{nodeid} has been running for {seconds:.0f} s", file=self._output)
+                    self._output.flush()
