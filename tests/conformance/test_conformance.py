@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ import pytest
 import kiprdf
 from kiprdf.language import ast
 from tests.conformance.compare import verdict
+from tests.nexus.support import copied
 from tests.shortcuts import no_shortcuts
 
 FOLDER = Path(__file__).parent
 FILES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json"))}
 CASES = [
-    pytest.param(content, case, id=f"{name}-{case['name']}")
+    pytest.param(name, case, id=f"{name}-{case['name']}")
     for name, content in FILES.items()
     for case in content["cases"]
 ]
@@ -53,27 +55,34 @@ def _run(nexus: kiprdf.Nexus, step: dict[str, Any], times: int) -> None:
         assert not wrong, wrong
 
 
-@pytest.mark.parametrize(("content", "case"), CASES)
-def test_case(content: dict[str, Any], case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_case(name: str, case: dict[str, Any]) -> None:
     # A FIND that comes again is remembered, and must answer as it did.
-    _play(content, case, 3)
+    _play(name, case, 3)
 
 
-@pytest.mark.parametrize(("content", "case"), [case for case in CASES if _finds(case)])
-def test_case_without_shortcuts(content: dict[str, Any], case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("name", "case"), [case for case in CASES if _finds(case)])
+def test_case_without_shortcuts(name: str, case: dict[str, Any]) -> None:
     with no_shortcuts():
-        _play(content, case, 1)
+        _play(name, case, 1, shortcuts=False)
 
 
-def _play(content: dict[str, Any], case: dict[str, Any], times: int) -> None:
-    with kiprdf.Nexus.memory(**content.get("nexus", {})) as nexus:
-        for step in content.get("setup", ()):
-            request = {"command": step} if isinstance(step, str) else step
-            response = nexus.execute_kip(request)
-            assert "error" not in response, response
+def _play(name: str, case: dict[str, Any], times: int, shortcuts: bool = True) -> None:
+    options = FILES[name].get("nexus", {})
+    with copied(_prepared(name, shortcuts), **options) as nexus:
         _run(nexus, case, times)
         for step in case.get("then", ()):
             _run(nexus, step, times)
+
+
+@functools.lru_cache(maxsize=2)
+def _prepared(name: str, shortcuts: bool) -> kiprdf.Nexus:
+    """The nexus of a file behind its set-up, which each case gets a copy of."""
+    nexus = kiprdf.Nexus.memory(**FILES[name].get("nexus", {}))
+    for step in FILES[name].get("setup", ()):
+        response = nexus.execute_kip({"command": step} if isinstance(step, str) else step)
+        assert "error" not in response, response
+    return nexus
 
 
 def test_every_case_names_its_section() -> None:
