@@ -40,7 +40,8 @@ UPSERT {
 def dense(known: int = 80, many: int = 1_000) -> kiprdf.Nexus:
     """Concepts that all know and like each other, and others that say so, in bare triples."""
     nexus = kiprdf.Nexus.memory(genesis=False, budget=Budget(timeout_s=0.1))
-    nexus.execute(SCHEMA)
+    with nexus.limited(timeout_s=SECONDS):
+        nexus.execute(SCHEMA)
     triples = _triples(nexus._store.iris, known, many)
     nexus._store.engine.extend(Quad(*triple, DefaultGraph()) for triple in triples)
     return nexus
