@@ -456,7 +456,7 @@ def test_a_folder_of_others_is_not_published_into(loaded: Invoke, tmp_path: Path
     answer = loaded("publish", "site")
     assert (answer.exit_code, answer.stderr) == (
         1,
-        f"kiprdf: The folder {tmp_path / 'site'} holds 'CNAME', "
+        f"kiprdf: The folder {tmp_path / 'site'} contains 'CNAME', "
         "which was not published there by kiprdf.\n",
     )
 

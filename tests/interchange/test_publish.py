@@ -268,7 +268,7 @@ def test_a_page_shows_attributes_metadata_and_facts_both_ways(tmp_path: Path) ->
     links = page.values("a", "href")
     assert "../Symptom/Headache.html" in links
     assert "../Drug/Naproxen.html" in links
-    assert "Facts that lead here" in page.text
+    assert "Facts that refer to it" in page.text
     assert "1 fact about it" in page.text
 
 
@@ -317,7 +317,7 @@ def test_long_lists_are_cut_on_the_page_and_whole_in_the_turtle(tmp_path: Path) 
     )
     folder = tmp_path / "site"
     publish(nexus._store, folder)
-    assert "And 10 more" in (folder / "T" / "hub.html").read_text("utf-8")
+    assert "10 more are in the downloads" in (folder / "T" / "hub.html").read_text("utf-8")
     turtle = rdflib.Graph().parse(folder / "T" / "hub.ttl")
     hub = rdflib.URIRef("urn:kip:nexus/T/hub")
     assert len(list(turtle.subjects(rdflib.URIRef("urn:kip:nexus/$PropositionType/p"), hub))) == 510
@@ -528,7 +528,7 @@ def test_a_published_folder_with_a_file_of_somebody_else_is_refused(
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_text("mine")
     before = files_of(folder)
-    with pytest.raises(StoreError, match=f"holds '{path}', which was not published"):
+    with pytest.raises(StoreError, match=f"contains '{path}', which was not published"):
         publish(small()._store, folder)
     assert files_of(folder) == before
 

@@ -1,6 +1,8 @@
-"""A nexus as static pages and files.
+"""A nexus as a folder of static pages and data files.
 
-``publish`` (the door), ``knowledge`` (a dataset as people read it), ``overview``, ``pages`` with
-its ``page_*`` parts, ``markup`` (the one door for escaping), ``file_names``, ``neighbours``;
-``provenance`` (PROV-O, Dublin Core, SKOS) and ``description`` (VoID, DCAT).
+``publish`` (the entry point) writes everything; ``knowledge`` (the dataset by element);
+``overview`` (start page and vocabulary), ``pages`` (elements) and their parts in ``page_sections``
+and ``page_parts``; ``markup`` (HTML, the only place where it is escaped); ``file_names``;
+``element_turtle`` (the Turtle file of a page); ``provenance`` (PROV-O, Dublin Core, SKOS) and
+``description`` (VoID, DCAT).
 """

@@ -1,8 +1,8 @@
-"""What a dataset is, in VoID and DCAT, with counts that are true of the triples written.
+"""A description of the published dataset in VoID and DCAT, with exact counts.
 
-The description speaks of the RDF 1.1 graph, which every tool can count: a proposition is the
-triple and its ``rdf:Statement``. Each file of it is a distribution; a file in RDF 1.2 is another
-form of the same knowledge, with a number of triples of its own.
+The counts are those of the RDF 1.1 graph, in which a proposition is a triple and its
+``rdf:Statement``. Each file is a distribution; a file in RDF 1.2 is described as another format of
+the same dataset, with its own number of triples.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ MEDIA_TYPE = "https://www.iana.org/assignments/media-types/"
 SYNTAX = "http://www.w3.org/ns/formats/"
 
 PREFIXES = {"void": VOID, "dcat": DCAT, "dcterms": DCTERMS, "rdf": vocab.RDF, "xsd": vocab.XSD}
-"""The prefixes that people read a description by."""
+"""The prefixes for a description."""
 
 EXAMPLES = 5
-"""How many resources a description names as examples."""
+"""The number of example resources."""
 
 PLACE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://[^?#]+")
-"""An address behind which names of files can be put."""
+"""An address to which file names can be appended."""
 
 _TYPED = NamedNode(vocab.XSD + "nonNegativeInteger")
 _UPDATED = NamedNode(vocab.METADATA + vocab.UPDATED_AT)
@@ -39,7 +39,7 @@ _NAMESPACE = re.compile(r".*[/#]")
 
 @dataclass
 class Counts:
-    """What can be counted of a graph, each as VoID means it."""
+    """The counts of a graph as VoID defines them."""
 
     triples: int = 0
     subjects: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ class Counts:
 
     @classmethod
     def of(cls, triples: Iterable[Triple]) -> Counts:
-        """Count a graph without repeated triples; classes by the distinct members of each."""
+        """Count a graph; the triples must be distinct."""
         counts = cls()
         for triple in triples:
             counts.triples += 1
@@ -68,9 +68,9 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """A file that holds the dataset: its name in the folder, what it is, its size in bytes.
+    """A file with the dataset: its name in the folder, its title and type, its size in bytes.
 
-    ``triples`` is given for a file whose graph is not the one described, such as RDF 1.2.
+    ``triples`` is set only for a file whose graph is not the described one, such as RDF 1.2.
     """
 
     name: str
@@ -91,24 +91,24 @@ def describe(
     examples: Iterable[NamedNode] = (),
     roots: Iterable[NamedNode] = (),
 ) -> list[Triple]:
-    """A VoID and DCAT description, without blank nodes, in the order it is to be written.
+    """A VoID and DCAT description, without blank nodes, grouped by subject.
 
-    ``base`` is what the IRIs of the dataset begin with, ``address`` where its files stand (the
-    base, if it is not given): the dataset is ``{address}void.ttl#dataset``. Where that is no
-    place, such as ``urn:kip:nexus/``, no file is said to be fetched there. ``examples`` and
-    ``roots`` are resources to begin with.
+    ``base`` is the prefix of the IRIs of the dataset, ``address`` the location of its files (by
+    default the base). The dataset is ``{address}void.ttl#dataset``. If the address is not a
+    location, as ``urn:kip:nexus/`` is not, the description contains no download links.
+    ``examples`` and ``roots`` become ``void:exampleResource`` and ``void:rootResource``.
     """
-    found = _Description(counts, base, title, address or base).triples(dumps, examples, roots)
-    return _grouped(list(found))
+    description = _Description(counts, base, title, address or base)
+    return _grouped(list(description.triples(dumps, examples, roots)))
 
 
 def _grouped(triples: list[Triple]) -> list[Triple]:
-    """What is said of one subject together, in the order in which it first comes up."""
-    places: dict[object, int] = {}
+    """Triples grouped by subject and predicate, in the order of their first occurrence."""
+    order: dict[object, int] = {}
     for triple in triples:
-        places.setdefault(triple.subject, len(places))
-        places.setdefault(triple.predicate, len(places))
-    return sorted(triples, key=lambda triple: (places[triple.subject], places[triple.predicate]))
+        order.setdefault(triple.subject, len(order))
+        order.setdefault(triple.predicate, len(order))
+    return sorted(triples, key=lambda triple: (order[triple.subject], order[triple.predicate]))
 
 
 class _Description:
@@ -117,7 +117,7 @@ class _Description:
         self._base = base
         self._title = title
         self._address = address
-        self._is_place = PLACE.fullmatch(address) is not None
+        self._has_location = PLACE.fullmatch(address) is not None
         self._dataset = self._node("dataset")
 
     def triples(
@@ -129,7 +129,8 @@ class _Description:
         topic = NamedNode("http://xmlns.com/foaf/0.1/primaryTopic")
         yield Triple(document, topic, self._dataset)
         yield from self._about(dumps, examples, roots)
-        yield from self._partitions("class", self._members())
+        members = {iri: len(nodes) for iri, nodes in self._counts.classes.items()}
+        yield from self._partitions("class", members)
         yield from self._partitions("property", self._counts.properties)
         for dump in dumps:
             yield from self._distribution(dump)
@@ -144,7 +145,7 @@ class _Description:
         modified = time_literal(self._counts.modified)
         if modified is not None:
             yield Triple(about, dcterms("modified"), modified)
-        if self._is_place:
+        if self._has_location:
             yield Triple(about, dcat("landingPage"), NamedNode(f"{self._address}index.html"))
         yield Triple(about, void("uriSpace"), Literal(self._base))
         yield from self._numbers()
@@ -171,20 +172,17 @@ class _Description:
         for term, number in numbers.items():
             yield _number(self._dataset, void(term), number)
 
-    def _members(self) -> dict[str, int]:
-        return {iri: len(members) for iri, members in self._counts.classes.items()}
-
     def _partitions(self, kind: str, numbers: dict[str, int]) -> Iterator[Triple]:
-        """A part of the dataset for each class (its entities) and property (its triples)."""
+        """A partition for each class, with its entities, or property, with its triples."""
         counted = "entities" if kind == "class" else "triples"
-        for place, iri in enumerate(sorted(numbers), start=1):
-            part = self._node(f"{kind}-{place}")
+        for index, iri in enumerate(sorted(numbers), start=1):
+            part = self._node(f"{kind}-{index}")
             yield Triple(self._dataset, void(f"{kind}Partition"), part)
             yield Triple(part, void(kind), NamedNode(iri))
             yield _number(part, void(counted), numbers[iri])
 
     def _vocabularies(self) -> list[str]:
-        """The namespaces of the classes and properties, those of the nexus among them."""
+        """The namespaces of all classes and properties, including those of the nexus."""
         used = {*self._counts.classes, *self._counts.properties}
         return sorted({match.group() for iri in used if (match := _NAMESPACE.match(iri))})
 
@@ -193,7 +191,7 @@ class _Description:
         media_type = NamedNode(MEDIA_TYPE + dump.media_type)
         yield Triple(about, vocab.TYPE, dcat("Distribution"))
         yield Triple(about, dcterms("title"), Literal(dump.title))
-        if self._is_place:
+        if self._has_location:
             yield Triple(about, dcat("downloadURL"), NamedNode(self._address + dump.name))
         yield Triple(about, dcat("mediaType"), media_type)
         yield _number(about, dcat("byteSize"), dump.size)
@@ -206,7 +204,7 @@ class _Description:
 
     def _dump_of(self, dataset: NamedNode, dump: Dump) -> Iterator[Triple]:
         yield Triple(dataset, void("feature"), NamedNode(SYNTAX + dump.syntax))
-        if self._is_place:
+        if self._has_location:
             yield Triple(dataset, void("dataDump"), NamedNode(self._address + dump.name))
 
     def _node(self, name: str) -> NamedNode:

@@ -1,12 +1,12 @@
-"""Files for IRIs: paths that match the IRIs below the base, on any file system.
+"""File names for IRIs: paths below the base that work on every file system.
 
-A segment of an IRI becomes a file name as a web server would look for it: percent-encoding
-undone. Where a file system might object, or take two names for one, the name differs:
+A segment of an IRI becomes the file name that a web server looks for, with percent-encoding
+removed. Names that a file system might refuse or confuse are changed:
 
 =====================================================  =====================================
-what                                                   becomes
+segment                                                file name
 =====================================================  =====================================
-what Windows or a path forbids, ``~``, invisible ones  stays percent-encoded (``%2F``)
+forbidden or invisible characters, and ``~``           stay percent-encoded (``%2F``)
 a leading or final dot or space, ``CON``, ``nul.x``    that character percent-encoded
 more than 120 bytes                                    the beginning, ``~``, 20 digits of hash
 the second of two that differ in case or composition   the name, ``~``, 20 digits of hash
@@ -23,18 +23,18 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 LONGEST = 120
-"""The bytes of a name without its suffix; whole paths should stay below 260 characters."""
+"""The maximum bytes of a name without suffix; some systems limit paths to 260 characters."""
 
 _DIGITS = 20
-# The printable ASCII that IRIs encode and every file system takes.
+# Printable ASCII that is encoded in IRIs but valid on every file system.
 _HARMLESS = re.compile("%(20|21|26|27|28|29|2B|2C|3B|3D|40|5B|5D|5E|60|7B|7D)")
 _EDGES = re.compile(r"^[. ]|[. ]$")
-# With any suffix these are devices to Windows.
+# Windows treats these names as devices, with any suffix.
 _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\.|$)", re.IGNORECASE)
 
 
 def file_name(segment: str) -> str:
-    """The name, without suffix, of what one segment of an IRI stands for.
+    """The file name, without suffix, for one segment of an IRI.
 
     >>> file_name("Vitamin%20C%2F阿司匹林"), file_name(".."), file_name("NUL.x")
     ('Vitamin C%2F阿司匹林', '%2E%2E', '%4EUL.x')
@@ -43,11 +43,11 @@ def file_name(segment: str) -> str:
     name = _EDGES.sub(_encoded, name)
     if _DEVICE.match(name):
         name = _encoded_text(name[0]) + name[1:]
-    return name if len(name.encode()) <= LONGEST else _told_apart(name, segment)
+    return name if len(name.encode()) <= LONGEST else _with_hash(name, segment)
 
 
 def href(path: str, origin: str = "") -> str:
-    """A relative link from one file of a folder to another, both as paths from its root.
+    """A relative link from one file to another, both given as paths from the root folder.
 
     >>> href("Drug/Vitamin C.html", "Symptom/Pain.html")
     '../Drug/Vitamin%20C.html'
@@ -57,7 +57,7 @@ def href(path: str, origin: str = "") -> str:
 
 @dataclass
 class Paths:
-    """Gives each IRI below a base a path without suffix, no two the same to any file system.
+    """Assigns each IRI below a base a path without suffix, unique on any file system.
 
     >>> paths = Paths.of("urn:kip:nexus/", ["urn:kip:nexus/Drug/NSAID", "urn:kip:nexus/Drug/nsaid"])
     >>> sorted(paths.by_iri.values())
@@ -66,45 +66,45 @@ class Paths:
 
     by_iri: dict[str, str] = field(default_factory=dict)
     _folders: dict[str, dict[str, str]] = field(default_factory=dict)
-    _taken: dict[str, set[str]] = field(default_factory=dict)
+    _used: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, base: str, iris: Iterable[str]) -> Paths:
-        """Sorted first, so that the same IRIs get the same paths."""
+        """Paths for IRIs; the same IRIs get the same paths in any order."""
         paths = cls()
         for iri in sorted(iris):
             *folders, last = iri.removeprefix(base).split("/")
             folder = ""
             for segment in folders:
                 folder += paths._folder(folder, segment) + "/"
-            paths.by_iri[iri] = folder + paths._free(folder, last)
+            paths.by_iri[iri] = folder + paths._unused(folder, last)
         return paths
 
     def _folder(self, parent: str, segment: str) -> str:
-        known = self._folders.setdefault(parent, {})
-        if segment not in known:
-            known[segment] = self._free(parent, segment)
-        return known[segment]
+        names = self._folders.setdefault(parent, {})
+        if segment not in names:
+            names[segment] = self._unused(parent, segment)
+        return names[segment]
 
-    def _free(self, folder: str, segment: str) -> str:
-        """The name of a segment, told apart if another one there has it already."""
-        taken = self._taken.setdefault(folder, set())
+    def _unused(self, folder: str, segment: str) -> str:
+        """The name of a segment, with a hash if the folder already contains the name."""
+        used = self._used.setdefault(folder, set())
         name = file_name(segment)
-        if _same(name) in taken:
-            name = _told_apart(name, segment)
-        taken.add(_same(name))
+        if _folded(name) in used:
+            name = _with_hash(name, segment)
+        used.add(_folded(name))
         return name
 
 
-def _same(name: str) -> str:
-    """Names are the same to some file system exactly if this is."""
+def _folded(name: str) -> str:
+    """Equal for names that some file system does not distinguish."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", name).casefold())
 
 
-def _told_apart(name: str, segment: str) -> str:
+def _with_hash(name: str, segment: str) -> str:
     digits = hashlib.sha256(segment.encode()).hexdigest()[:_DIGITS]
     kept = name.encode()[: LONGEST - _DIGITS - 1].decode(errors="ignore")
-    # A cut through "%2F" leaves no half of it.
+    # Remove half of a "%2F" that was cut.
     return re.sub("%.?$", "", kept).split("~")[0].rstrip(" .") + "~" + digits
 
 

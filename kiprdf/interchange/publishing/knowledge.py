@@ -1,4 +1,4 @@
-"""A dataset as people read it: elements by IRI, with the facts that begin and end at each."""
+"""A dataset by element: all concepts and propositions, and the facts of each."""
 
 from __future__ import annotations
 
@@ -23,14 +23,12 @@ PERSON = "Person"
 class Knowledge:
     """All elements of a dataset, in the order of their IRIs.
 
-    ``own`` are the triples an element is the subject of, its facts among them; ``facts_from`` and
-    ``facts_to`` the propositions of which it is the subject or the object, ``facts_by`` those of a
-    predicate.
+    ``facts_from`` and ``facts_to`` are the propositions with an element as subject or object,
+    ``facts_by`` those with a predicate.
     """
 
     iris: Iris
     elements: dict[NamedNode, Element] = field(default_factory=dict)
-    own: dict[NamedNode, list[Triple]] = field(default_factory=lambda: defaultdict(list))
     by_type: dict[str, list[Concept]] = field(default_factory=lambda: defaultdict(list))
     facts_from: dict[NamedNode, list[Proposition]] = field(
         default_factory=lambda: defaultdict(list)
@@ -40,21 +38,19 @@ class Knowledge:
 
     @classmethod
     def of(cls, triples: Iterable[Triple], iris: Iris) -> Knowledge:
-        """Read a dataset once; what is about no element of this nexus is left out."""
-        found = cls(iris)
+        """Read the elements of this nexus from a dataset; other subjects are ignored."""
+        by_subject: dict[NamedNode, list[Triple]] = defaultdict(list)
         for triple in paced(triples):
-            found.own[cast(NamedNode, triple.subject)].append(triple)
-        for node in paced(sorted(found.own, key=lambda node: node.value)):
-            element = read_element(iris, node, found._described(node))
+            if not triple.predicate.value.startswith(iris.predicates):
+                by_subject[cast(NamedNode, triple.subject)].append(triple)
+        knowledge = cls(iris)
+        for node in paced(sorted(by_subject, key=lambda node: node.value)):
+            element = read_element(iris, node, by_subject[node])
             if element is not None:
-                found._sort_in(element)
-        return found
+                knowledge._add(element)
+        return knowledge
 
-    def _described(self, node: NamedNode) -> Iterator[Triple]:
-        predicates = self.iris.predicates
-        return (t for t in self.own[node] if not t.predicate.value.startswith(predicates))
-
-    def _sort_in(self, element: Element) -> None:
+    def _add(self, element: Element) -> None:
         self.elements[element.node] = element
         if isinstance(element, Concept):
             self.by_type[element.type].append(element)
@@ -72,44 +68,44 @@ class Knowledge:
         return (one for one in self.elements.values() if isinstance(one, Proposition))
 
     def concept(self, type: str, name: str) -> Concept | None:
-        found = self.elements.get(self.iris.concept(type, name))
-        return found if isinstance(found, Concept) else None
+        element = self.elements.get(self.iris.concept(type, name))
+        return element if isinstance(element, Concept) else None
 
     def members(self, domain: NamedNode) -> list[NamedNode]:
-        """What was filed under a domain, in the order of the IRIs."""
+        """The members of a domain, in the order of their IRIs."""
         facts = (fact for fact in self.facts_to.get(domain, ()) if fact.predicate == MEMBERSHIP)
         return sorted((fact.subject for fact in facts), key=lambda node: node.value)
 
-    def named(self, text: str) -> NamedNode | None:
-        """The element that a text names by its id, or by its IRI below the base."""
+    def element_named(self, text: str) -> NamedNode | None:
+        """The element with this id, or with this IRI below the base."""
         if not text.startswith(("C:", "P:", self.iris.base)):
             return None
         node = self.iris.from_id(text)
         return node if node in self.elements else None
 
-    def person(self, text: str) -> NamedNode | None:
-        """The element that is meant by an author: one named by its id, or a Person by name."""
-        named = self.named(text)
-        if named is not None:
-            return named
-        found = self.concept(PERSON, text)
-        return None if found is None else found.node
+    def person(self, author: str) -> NamedNode | None:
+        """The element that an author refers to: one with this id, or a Person of this name."""
+        node = self.element_named(author)
+        if node is not None:
+            return node
+        person = self.concept(PERSON, author)
+        return None if person is None else person.node
 
 
 def attribute(element: Element, key: str) -> Json:
-    """The value of an attribute; None where it is absent or null."""
+    """The value of an attribute; None if it is absent or null."""
     term = element.attributes.get(key)
     return None if term is None else to_json(term)
 
 
 def metadata(element: Element, key: str) -> Json:
-    """The value of a metadata key; None where it is absent or null."""
+    """The value of a metadata key; None if it is absent or null."""
     term = element.metadata.get(key)
     return None if term is None else to_json(term)
 
 
 def text_of(element: Element, key: str) -> str | None:
-    """An attribute that is a text which says something."""
+    """The value of an attribute if it is a string that is not blank."""
     value = attribute(element, key)
     return value if isinstance(value, str) and value.strip() else None
 

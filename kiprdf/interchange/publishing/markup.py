@@ -1,6 +1,6 @@
-"""HTML from Python values, through one door: a ``str`` is escaped, only ``Markup`` is not.
+"""HTML from Python values: a ``str`` is escaped, only ``Markup`` is not.
 
-``element`` makes every tag of a page, so that no text of a nexus can become HTML.
+``element`` writes every tag of a page, so that no string of a nexus can become HTML.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import TypeAlias
 
 
 class Markup(str):
-    """A text that is HTML already. Only this file makes it out of other texts."""
+    """A string that is HTML already; only this module creates it from other strings."""
 
     __slots__ = ()
 
 
 Child: TypeAlias = Iterable["Child"] | str | None
-"""What stands inside an element: markup, a text to be escaped, nothing, or several of these."""
+"""The content of an element: markup, a string to escape, nothing, or several of these."""
 
 _EMPTY = frozenset(("meta", "link", "br", "hr", "input"))
-# No HTML may hold these, not even as character references; their pictures can be seen.
+# HTML cannot contain these, not even as character references; visible symbols replace them.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_PICTURES = 0x2400
+_CONTROL_PICTURES = 0x2400
 _DELETE = 0x7F
 
 
 def escape(text: str) -> Markup:
-    """A text as HTML: markup as it is, anything else escaped.
+    """A string as HTML: markup unchanged, anything else escaped.
 
     >>> escape('<script>"')
     '&lt;script&gt;&quot;'
@@ -39,7 +39,7 @@ def escape(text: str) -> Markup:
 
 
 def join(children: Child) -> Markup:
-    """What stands inside an element, as HTML."""
+    """The content of an element as HTML."""
     if children is None:
         return Markup("")
     if isinstance(children, str):
@@ -48,25 +48,25 @@ def join(children: Child) -> Markup:
 
 
 def element(tag: str, *children: Child, **attributes: str | bool | None) -> Markup:
-    """One element. An attribute is written without a final ``_``; None and False leave it out.
+    """One element. A final ``_`` of an attribute is dropped; None and False omit the attribute.
 
     >>> element("a", "x < y", href="x.html?a&b", class_="fact", title=None)
     '<a href="x.html?a&amp;b" class="fact">x &lt; y</a>'
     """
-    written = "".join(map(_attribute, attributes.items()))
+    attributes_text = "".join(map(_attribute, attributes.items()))
     if tag in _EMPTY:
-        return Markup(f"<{tag}{written}>")
-    return Markup(f"<{tag}{written}>{join(children)}</{tag}>")
+        return Markup(f"<{tag}{attributes_text}>")
+    return Markup(f"<{tag}{attributes_text}>{join(children)}</{tag}>")
 
 
 def document(head: Child, body: Child) -> str:
-    """A whole page. Both parts are lists of elements, which stand on lines of their own."""
+    """A whole page."""
     parts = (element("head", "\n", head), "\n", element("body", "\n", body))
     return f'<!DOCTYPE html>\n<html lang="en">\n{join(parts)}\n</html>\n'
 
 
 def raw(text: str) -> Markup:
-    """A text of this package that goes into a ``script`` as it is; it must not end the element."""
+    """A script of this package, unescaped; it must not contain an end tag."""
     assert "</" not in text, text
     return Markup(text)
 
@@ -84,4 +84,4 @@ def _picture(match: re.Match[str]) -> str:
     code = ord(match.group())
     if code >= _DELETE:
         return "\u2421" if code == _DELETE else "\ufffd"
-    return chr(_PICTURES + code)
+    return chr(_CONTROL_PICTURES + code)

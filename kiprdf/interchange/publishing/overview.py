@@ -1,4 +1,4 @@
-"""The start page of a published nexus, the page of its vocabulary, and the names to search."""
+"""The start page, the vocabulary page, and the names for the search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kiprdf.interchange.publishing.description import Dump
 from kiprdf.interchange.publishing.knowledge import DOMAIN, attribute, is_definition, text_of
 from kiprdf.interchange.publishing.markup import Child, Markup, element, raw
 from kiprdf.interchange.publishing.page_parts import Page, Site, count, hint, name, section
-from kiprdf.interchange.publishing.page_schema import attribute_table, ends
+from kiprdf.interchange.publishing.page_sections import attribute_table, ends
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept
 
@@ -25,11 +25,11 @@ _COMMENT = NamedNode(vocab.RDFS + "comment")
 
 
 def index_page(site: Site, dumps: Sequence[Dump]) -> str:
-    """Where everybody begins: what there is, by domain and by type, and the files."""
+    """The start page: counts, search, domains, types and downloads."""
     page = Page(site, "index.html")
     digest = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
     void = element("link", rel="describedby", type="text/turtle", href="void.ttl")
-    return page.written(
+    return page.html(
         site.title,
         element("div", _opening(page), "\n", class_="opening"),
         "\n",
@@ -38,36 +38,38 @@ def index_page(site: Site, dumps: Sequence[Dump]) -> str:
         _downloads(page, dumps),
         element("script", raw(_SCRIPT)),
         links=void,
-        # The names come as a script from the same folder; the file system counts as no origin.
+        # names.js is in the same folder; for file: URLs, browsers do not treat it as same-origin.
         script_policy=f"'sha256-{digest}' 'self' file:",
     )
 
 
 def _opening(page: Page) -> list[Child]:
-    known = page.site.known
-    concepts = [one for one in known.concepts if not is_definition(one)]
-    propositions = sum(1 for _ in known.propositions)
-    types, predicates = (known.by_type.get(t, ()) for t in ("$ConceptType", "$PropositionType"))
+    knowledge = page.site.knowledge
+    concepts = [one for one in knowledge.concepts if not is_definition(one)]
+    propositions = sum(1 for _ in knowledge.propositions)
+    types, predicates = (knowledge.by_type.get(t, ()) for t in ("$ConceptType", "$PropositionType"))
     numbers = (
         (len(concepts), "concept"),
         (propositions, "fact"),
         (len(types), "type"),
         (len(predicates), "predicate"),
     )
-    shown = (
+    items = (
         element("li", element("b", f"{n:,}"), " ", count(n, o).split(" ")[1]) for n, o in numbers
     )
-    base = element("p", "All IRIs begin with ", element("code", known.iris.base), class_="quiet")
+    base = element(
+        "p", "All IRIs begin with ", element("code", knowledge.iris.base), class_="quiet"
+    )
     return [
         element("h1", page.site.title),
-        element("ul", shown, class_="numbers"),
+        element("ul", items, class_="numbers"),
         base,
         _search(),
     ]
 
 
 def _search() -> Markup:
-    """Hidden until its script runs; without one, the types lead to every name."""
+    """The search field; hidden without JavaScript."""
     field = element(
         "input", type="search", id="search", placeholder="A name or an alias", autocomplete="off"
     )
@@ -77,16 +79,16 @@ def _search() -> Markup:
 
 
 def _domains(page: Page) -> Markup | None:
-    domains = page.site.known.by_type.get(DOMAIN, [])
+    domains = page.site.knowledge.by_type.get(DOMAIN, [])
     if not domains:
         return None
-    ranked = sorted(domains, key=lambda one: -len(page.site.known.members(one.node)))
+    ranked = sorted(domains, key=lambda one: -len(page.site.knowledge.members(one.node)))
     cards = (_card(page, domain) for domain in ranked)
     return section("Domains", element("ul", cards, class_="cards"))
 
 
 def _card(page: Page, domain: Concept) -> Markup:
-    members = len(page.site.known.members(domain.node))
+    members = len(page.site.knowledge.members(domain.node))
     picture = hint(domain)
     title = element("h3", [picture, " "] if picture else None, page.link(domain.node))
     text = text_of(domain, "description")
@@ -99,18 +101,18 @@ def _card(page: Page, domain: Concept) -> Markup:
 
 
 def _types(page: Page) -> Markup | None:
-    known = page.site.known
-    types = sorted(known.by_type.get("$ConceptType", ()), key=lambda one: one.name.casefold())
-    # The largest first, the two types of the schema last.
-    types.sort(key=lambda one: (one.name[0] == "$", -len(known.by_type.get(one.name, ()))))
+    knowledge = page.site.knowledge
+    types = sorted(knowledge.by_type.get("$ConceptType", ()), key=lambda one: one.name.casefold())
+    # Types with the most members first, meta-types last.
+    types.sort(key=lambda one: (one.name[0] == "$", -len(knowledge.by_type.get(one.name, ()))))
     rows = (_type_row(page, one) for one in types)
     table = element("div", element("table", element("tbody", rows)), class_="wide")
-    vocabulary = element("a", "The whole vocabulary", href="vocabulary.html")
+    vocabulary = element("a", "Vocabulary", href="vocabulary.html")
     return section("Types", table, element("p", vocabulary)) if types else None
 
 
 def _type_row(page: Page, concept: Concept) -> Markup:
-    members = len(page.site.known.by_type.get(concept.name, ()))
+    members = len(page.site.knowledge.by_type.get(concept.name, ()))
     picture = element("span", hint(concept) or "", class_="picture", aria_hidden="true")
     return element(
         "tr",
@@ -133,7 +135,7 @@ def _downloads(page: Page, dumps: Sequence[Dump]) -> Markup:
     table = element("div", element("table", element("tbody", rows)), class_="wide")
     note = element(
         "p",
-        "What is in them, with counts, is told in ",
+        "Described with counts in ",
         element("a", "void.ttl", href="void.ttl"),
         " (VoID and DCAT).",
         class_="quiet",
@@ -142,7 +144,7 @@ def _downloads(page: Page, dumps: Sequence[Dump]) -> Markup:
 
 
 def size(number: int) -> str:
-    """A number of bytes as people say it.
+    """A number of bytes with a unit.
 
     >>> size(900), size(1_234_567)
     ('900 bytes', '1.2 MB')
@@ -154,13 +156,13 @@ def size(number: int) -> str:
 
 
 def names_script(site: Site) -> str:
-    """The names and aliases of all concepts, with their pages, for the search of the start page."""
-    found = [
+    """A script with the names, aliases and pages of all concepts, for the search."""
+    rows = [
         [concept.name, concept.type, _aliases(concept), site.path(concept.node)]
-        for concept in site.known.concepts
+        for concept in site.knowledge.concepts
     ]
-    # ASCII only, without "<": the script stays one whatever the names are.
-    text = json.dumps(found, separators=(",", ":")).replace("<", "\\u003c")
+    # Escaped to ASCII without "<", so that no name can end the script.
+    text = json.dumps(rows, separators=(",", ":")).replace("<", "\\u003c")
     return f"kiprdfNames({text});\n"
 
 
@@ -174,18 +176,18 @@ def _aliases(concept: Concept) -> str:
 
 
 def vocabulary_page(site: Site) -> str:
-    """Types with their attributes, predicates with their ends, and the terms of kiprdf itself."""
+    """The vocabulary page: types with attributes, predicates with ends, and the terms of kiprdf."""
     page = Page(site, "vocabulary.html")
-    known = site.known
+    knowledge = site.knowledge
     types, predicates = (
-        sorted(known.by_type.get(meta_type, ()), key=lambda one: one.name.casefold())
+        sorted(knowledge.by_type.get(meta_type, ()), key=lambda one: one.name.casefold())
         for meta_type in ("$ConceptType", "$PropositionType")
     )
     body = [
         element("h1", "Vocabulary"),
         element(
             "p",
-            "The words of this nexus: its types, its predicates, the terms that every nexus has.",
+            "The types and predicates of this nexus, and the terms used by every nexus.",
             class_="lead",
         ),
         _contents(types, predicates),
@@ -195,7 +197,7 @@ def vocabulary_page(site: Site) -> str:
         ),
         section("Terms of every nexus", element("dl", _terms(), class_="terms"), id="terms"),
     ]
-    return page.written("Vocabulary", element("article", [[part, "\n"] for part in body]))
+    return page.html("Vocabulary", element("article", [[part, "\n"] for part in body]))
 
 
 def _contents(types: Sequence[Concept], predicates: Sequence[Concept]) -> Markup:
@@ -209,7 +211,7 @@ def _contents(types: Sequence[Concept], predicates: Sequence[Concept]) -> Markup
 
 
 def _definition(page: Page, concept: Concept, more: Child) -> Markup:
-    """A type or predicate: name, meaning, what else is known of it."""
+    """A type or predicate: name, description and details."""
     picture = hint(concept)
     link = page.link(concept.node, name(concept.name))
     text = text_of(concept, "description")
@@ -227,13 +229,13 @@ def _definition(page: Page, concept: Concept, more: Child) -> Markup:
 
 def _same_as(page: Page, concept: Concept) -> Child:
     mapping = page.site.mapping
-    named = mapping.concept_type if concept.type == "$ConceptType" else mapping.predicate
-    found = named(concept.name)
-    return None if found is None else [" ", element("code", found.value, class_="chip")]
+    term_of = mapping.concept_type if concept.type == "$ConceptType" else mapping.predicate
+    term = term_of(concept.name)
+    return None if term is None else [" ", element("code", term.value, class_="chip")]
 
 
 def _terms() -> Iterable[Markup]:
-    """The terms of ``mappings/kip.ttl`` with what it says of them, in the order of the file."""
+    """The terms of ``mappings/kip.ttl`` with their comments, in the order of the file."""
     path = resources.directory("mappings") / "kip.ttl"
     quads = parse(path.read_bytes(), format=RdfFormat.TURTLE)
     comments = [quad for quad in quads if quad.predicate == _COMMENT]

@@ -1,4 +1,4 @@
-"""What the pages of a published nexus are made of: frame, links, values, facts."""
+"""The parts of all pages: frame, links, values."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kiprdf.rdf.elements import Concept, Element, Proposition, Terms
 from kiprdf.rdf.literals import Json, to_json
 
 SHOWN_NAME = 120
-"""The characters of a name in a list or a sentence; its own page shows all of it."""
+"""The maximum length of a name in a list or sentence; its own page shows it completely."""
 LONG_TEXT = 1200
-"""From this length on a text gets a box that scrolls."""
+"""A longer text is shown in a box that scrolls."""
 DEEPEST_SENTENCE = 3
-"""How many facts about facts are written out inside each other."""
+"""The maximum depth of facts about facts in a sentence."""
 
-# Nothing runs, nothing is loaded from elsewhere, whatever a text might smuggle in.
+# No scripts and no external content, whatever a text might inject.
 _POLICY = (
     "default-src 'none'; script-src {}; style-src 'self' file:; base-uri 'none'; form-action 'none'"
 )
@@ -35,7 +35,7 @@ _TAG = 40
 class Site:
     """What all pages share."""
 
-    known: Knowledge
+    knowledge: Knowledge
     paths: Paths
     title: str
     mapping: Mapping
@@ -47,7 +47,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page, which knows where it stands and so how to link to others."""
+    """One page; links are relative to its path."""
 
     site: Site
     path: str
@@ -56,34 +56,34 @@ class Page:
         return href(path, self.path)
 
     def link(self, node: NamedNode, *text: Child, class_: str | None = None) -> Markup:
-        """A link to the page of an element, with its name unless another text is given."""
-        element_ = self.site.known.elements.get(node)
+        """A link to the page of an element; the text is its name unless given."""
+        element_ = self.site.knowledge.elements.get(node)
         if element_ is None:
             return element("code", node.value)
-        shown = text or (self.label(element_),)
-        return element("a", *shown, href=self.href(self.site.path(node)), class_=class_)
+        content = text or (self.label(element_),)
+        return element("a", *content, href=self.href(self.site.path(node)), class_=class_)
 
     def label(self, element_: Element) -> Markup:
-        """The name of a concept, or what a proposition says, without links."""
+        """The name of a concept or the sentence of a proposition, without links."""
         if isinstance(element_, Concept):
             return name(element_.name)
         return element("span", self._words(element_, DEEPEST_SENTENCE), class_="fact-name")
 
     def _words(self, fact: Proposition, depth: int) -> list[Child]:
-        ends = (self._end(fact.subject, depth), self._end(fact.object, depth))
-        return [ends[0], " ", element("i", words(fact.predicate)), " ", ends[1]]
+        subject, object_ = (self._end(end, depth) for end in (fact.subject, fact.object))
+        return [subject, " ", element("i", words(fact.predicate)), " ", object_]
 
     def _end(self, node: NamedNode, depth: int) -> Child:
-        found = self.site.known.elements.get(node)
-        if isinstance(found, Concept):
-            return name(found.name)
-        if isinstance(found, Proposition) and depth > 1:
-            return ["(", self._words(found, depth - 1), ")"]
+        end = self.site.knowledge.elements.get(node)
+        if isinstance(end, Concept):
+            return name(end.name)
+        if isinstance(end, Proposition) and depth > 1:
+            return ["(", self._words(end, depth - 1), ")"]
         return "(…)"
 
     def sentence(self, fact: Proposition, depth: int = DEEPEST_SENTENCE) -> list[Child]:
-        """What a proposition says, each part linked."""
-        predicate = self.site.known.iris.predicate(fact.predicate)
+        """A proposition as a sentence, each part linked."""
+        predicate = self.site.knowledge.iris.predicate(fact.predicate)
         verb = self.link(predicate, words(fact.predicate), class_="predicate")
         return [
             self._linked_end(fact.subject, depth),
@@ -94,20 +94,20 @@ class Page:
         ]
 
     def _linked_end(self, node: NamedNode, depth: int) -> Child:
-        found = self.site.known.elements.get(node)
-        if isinstance(found, Proposition) and depth > 1:
-            return element("span", self.sentence(found, depth - 1), class_="quoted")
+        end = self.site.knowledge.elements.get(node)
+        if isinstance(end, Proposition) and depth > 1:
+            return element("span", self.sentence(end, depth - 1), class_="quoted")
         return self.link(node)
 
     def concept_link(self, type_name: str, name_: str) -> Markup:
-        """A link to a concept by its identity, or its name where there is none."""
-        found = self.site.known.concept(type_name, name_)
-        return name(name_) if found is None else self.link(found.node)
+        """A link to a concept, or only its name if it does not exist."""
+        concept = self.site.knowledge.concept(type_name, name_)
+        return name(name_) if concept is None else self.link(concept.node)
 
     # Values -------------------------------------------------------------------------------------
 
     def value(self, value: Json) -> Child:
-        """A JSON value as people read it."""
+        """A JSON value as HTML."""
         if value is None:
             return element("span", "null", class_="null")
         if isinstance(value, bool):
@@ -119,9 +119,9 @@ class Page:
         return self._array(value) if isinstance(value, list) else self._object(value)
 
     def _text(self, text: str) -> Markup:
-        named = self.site.known.named(text)
-        if named is not None:
-            return self.link(named)
+        node = self.site.knowledge.element_named(text)
+        if node is not None:
+            return self.link(node)
         moment = _TIME.fullmatch(text)
         if moment is not None:
             return element("time", f"{moment[1]} {moment[2]} UTC", datetime=text, title=text)
@@ -151,7 +151,7 @@ class Page:
         return element("dl", rows, class_="object")
 
     def table(self, terms: Terms, *hidden: str) -> Markup | None:
-        """Attributes or metadata, keys in alphabetical order; None where there are none."""
+        """Attributes or metadata in alphabetical order; None if there are none."""
         keys = [key for key in sorted(terms) if key not in hidden]
         rows = (
             (
@@ -164,7 +164,7 @@ class Page:
 
     # The frame ----------------------------------------------------------------------------------
 
-    def written(
+    def html(
         self,
         title: str,
         *body: Child,
@@ -172,8 +172,10 @@ class Page:
         links: Child = None,
         script_policy: str = "'none'",
     ) -> str:
-        """The whole page: head, way back to the start, content, foot."""
-        whole = title if title == self.site.title else f"{title[:SHOWN_NAME]} · {self.site.title}"
+        """The whole page: head, navigation, content, footer."""
+        full_title = (
+            title if title == self.site.title else f"{title[:SHOWN_NAME]} · {self.site.title}"
+        )
         head = [
             element("meta", charset="utf-8"),
             element(
@@ -181,7 +183,7 @@ class Page:
             ),
             element("meta", name="viewport", content="width=device-width, initial-scale=1"),
             element("meta", name="color-scheme", content="light dark"),
-            element("title", whole),
+            element("title", full_title),
             element("link", rel="stylesheet", href=self.href("style.css")),
             links,
         ]
@@ -192,7 +194,9 @@ class Page:
         return document(lines(head), content)
 
 
-_FOOT = element("footer", element("p", "Published by kiprdf. Every element has a Turtle file too."))
+_FOOT = element(
+    "footer", element("p", "Published by kiprdf. Every element also has a Turtle file.")
+)
 
 
 def _str(value: Json) -> str | None:
@@ -200,7 +204,7 @@ def _str(value: Json) -> str | None:
 
 
 def words(key: str) -> str:
-    """A key or predicate as words.
+    """A key or predicate with spaces instead of underscores.
 
     >>> words("has_side_effect")
     'has side effect'
@@ -208,17 +212,17 @@ def words(key: str) -> str:
     return key.replace("_", " ").strip() or key
 
 
-def name(text: str, most: int | None = SHOWN_NAME) -> Markup:
-    """A name, of any script and length; one that cannot be seen is told by its code points."""
+def name(text: str, limit: int | None = SHOWN_NAME) -> Markup:
+    """A name in any script, cut to a length; an invisible name is shown by its code points."""
     if not any(character.isprintable() and character != " " for character in text):
-        text = " ".join(f"U+{ord(character):04X}" for character in text[:most])
-    return element("bdi", text if most is None or len(text) <= most else text[:most] + "…")
+        text = " ".join(f"U+{ord(character):04X}" for character in text[:limit])
+    return element("bdi", text if limit is None or len(text) <= limit else text[:limit] + "…")
 
 
 def hint(element_: Element | None) -> str | None:
-    """The picture of a type or domain: an emoji or a few letters."""
-    found = None if element_ is None else attribute(element_, "display_hint")
-    return found if isinstance(found, str) and 0 < len(found) <= 8 else None
+    """The symbol of a type or domain: an emoji or a few letters."""
+    value = None if element_ is None else attribute(element_, "display_hint")
+    return value if isinstance(value, str) and 0 < len(value) <= 8 else None
 
 
 def lead(element_: Element) -> Markup | None:
@@ -228,12 +232,12 @@ def lead(element_: Element) -> Markup | None:
 
 
 def lines(parts: Iterable[Child]) -> list[Child]:
-    """The parts that there are, each on a line of its own."""
+    """The parts that are not empty, each on its own line."""
     return [[part, "\n"] for part in parts if part]
 
 
 def section(title: Child, *content: Child, id: str | None = None, note: Child = None) -> Markup:
-    """A section with a heading, and a number or a word behind it."""
+    """A section with a heading, and a note after it, such as a number."""
     small = None if note is None else element("small", note)
     heading = element("h2", title, " ", small)
     return element("section", "\n", heading, "\n", content, "\n", id=id)

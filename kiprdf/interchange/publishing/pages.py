@@ -1,4 +1,4 @@
-"""The page of a concept and the page of a proposition, as HTML."""
+"""The pages of concepts and propositions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pyoxigraph import NamedNode
 
 from kiprdf.interchange.publishing.knowledge import is_definition, metadata
 from kiprdf.interchange.publishing.markup import Child, Markup, element
-from kiprdf.interchange.publishing.page_facts import facts_section
 from kiprdf.interchange.publishing.page_parts import (
     SHOWN_NAME,
     Page,
@@ -20,7 +19,11 @@ from kiprdf.interchange.publishing.page_parts import (
     section,
     words,
 )
-from kiprdf.interchange.publishing.page_schema import schema_sections, told_elsewhere
+from kiprdf.interchange.publishing.page_sections import (
+    attributes_in_sections,
+    facts_section,
+    schema_sections,
+)
 from kiprdf.rdf.elements import Concept, Element, Proposition
 
 
@@ -33,7 +36,7 @@ def element_page(site: Site, element_: Element) -> str:
 
 
 def _concept_page(page: Page, concept: Concept) -> str:
-    definition = page.site.known.concept("$ConceptType", concept.type)
+    definition = page.site.knowledge.concept("$ConceptType", concept.type)
     kind: Child = concept.type if definition is None else page.link(definition.node)
     picture = hint(concept) or hint(definition)
     long = "long-name" if len(concept.name) > SHOWN_NAME else None
@@ -46,7 +49,7 @@ def _concept_page(page: Page, concept: Concept) -> str:
         facts_section(page, concept, "from"),
         facts_section(page, concept, "to"),
     ]
-    return page.written(
+    return page.html(
         concept.name,
         element("article", lines(main)),
         "\n",
@@ -66,10 +69,10 @@ def _proposition_page(page: Page, fact: Proposition) -> str:
     ]
     if not any(about):
         main.append(element("p", "No other fact is about this one.", class_="quiet"))
-    predicate = page.site.known.iris.predicate(fact.predicate)
-    ends = (page.site.known.elements.get(end) for end in (fact.subject, fact.object))
+    predicate = page.site.knowledge.iris.predicate(fact.predicate)
+    ends = (page.site.knowledge.elements.get(end) for end in (fact.subject, fact.object))
     subject, object_ = (one.name if isinstance(one, Concept) else "(fact)" for one in ends)
-    return page.written(
+    return page.html(
         f"{subject[:60]} {words(fact.predicate)} {object_[:60]}",
         element("article", lines(main)),
         "\n",
@@ -94,14 +97,14 @@ def _alternate(page: Page, node: NamedNode) -> Markup:
     return element("link", rel="alternate", type="text/turtle", href=turtle)
 
 
-# Beside the article -----------------------------------------------------------------------------
+# Side column ------------------------------------------------------------------------------------
 
 
 def _aside(page: Page, element_: Element) -> Markup:
     """Identity and metadata."""
     turtle = page.href(page.site.path(element_.node, "ttl"))
     identity = [
-        _row("id", element("code", page.site.known.iris.id(element_.node))),
+        _row("id", element("code", page.site.knowledge.iris.id(element_.node))),
         _row("IRI", element("code", element_.node.value)),
         [_row("same as", element("code", iri)) for iri in _equivalents(page, element_)],
         _row("data", element("a", "Turtle", href=turtle, type="text/turtle")),
@@ -118,18 +121,18 @@ def _row(key: str, *value: Child) -> Child:
 
 
 def _equivalents(page: Page, element_: Element) -> Iterator[str]:
-    """What a mapping calls a type or predicate."""
+    """The term of the mapping for a type or predicate."""
     if not isinstance(element_, Concept) or not is_definition(element_):
         return
     mapping = page.site.mapping
-    named = mapping.concept_type if element_.type == "$ConceptType" else mapping.predicate
-    found = named(element_.name)
-    if found is not None:
-        yield found.value
+    term_of = mapping.concept_type if element_.type == "$ConceptType" else mapping.predicate
+    term = term_of(element_.name)
+    if term is not None:
+        yield term.value
 
 
 def _metadata(page: Page, element_: Element) -> Markup | None:
-    """Metadata, the engine's own last; an author who is a Person of the nexus is linked."""
+    """The metadata; keys of the engine come last."""
     terms = element_.metadata
     if not terms:
         return None
@@ -140,7 +143,10 @@ def _metadata(page: Page, element_: Element) -> Markup | None:
 
 def _metadata_row(page: Page, element_: Element, key: str) -> Child:
     value = metadata(element_, key)
-    person = page.site.known.person(value) if key == "author" and isinstance(value, str) else None
+    # An author who is a Person of the nexus is linked.
+    person = (
+        page.site.knowledge.person(value) if key == "author" and isinstance(value, str) else None
+    )
     shown = page.value(value) if person is None else page.link(person)
     return [element("dt", words(key.lstrip("_")), title=key), element("dd", shown)]
 
@@ -149,10 +155,10 @@ def _metadata_row(page: Page, element_: Element, key: str) -> Child:
 
 
 def _attributes(page: Page, element_: Element) -> Markup | None:
-    """All attributes but those that stand elsewhere on the page."""
+    """All attributes except those shown elsewhere on the page."""
     hidden = [key for key in ("description",) if lead(element_) is not None]
     hidden += [key for key in ("display_hint",) if hint(element_) is not None]
     if isinstance(element_, Concept) and is_definition(element_):
-        hidden += told_elsewhere(page, element_)
+        hidden += attributes_in_sections(page, element_)
     table = page.table(element_.attributes, *hidden)
     return None if table is None else section("Attributes", table, "\n")

@@ -1,14 +1,13 @@
-"""Where knowledge comes from, in PROV-O and Dublin Core; domains as SKOS concept schemes.
+"""Metadata as PROV-O and Dublin Core; domains as SKOS concept schemes.
 
-The triples are additions: they stand beside the ``meta:`` triples of an element or a reifier,
-which keep every value. Which term each metadata key becomes, and why a text without an IRI gets
-none, is decided in docs/decisions/033-provenance-terms.md.
+The triples are additional: the ``meta:`` triples of an element or reifier remain unchanged. See
+docs/decisions/033-provenance-terms.md for the term of each metadata key.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date
 from typing import TypeAlias
@@ -26,58 +25,47 @@ from kiprdf.interchange.publishing.knowledge import (
 from kiprdf.interchange.vocabularies.standards import SKOS, skos, xsd
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element
-from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
 
 PROV = "http://www.w3.org/ns/prov#"
 DCTERMS = "http://purl.org/dc/terms/"
 DC = "http://purl.org/dc/elements/1.1/"
-DQV = "http://www.w3.org/ns/dqv#"
 
-PREFIXES = {"prov": PROV, "dcterms": DCTERMS, "dc": DC, "skos": SKOS, "dqv": DQV}
-"""The prefixes that people read these triples by."""
+PREFIXES = {"prov": PROV, "dcterms": DCTERMS, "dc": DC, "skos": SKOS}
+"""The prefixes for these triples."""
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(
     r"T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9])?"
 )
-# "Demo:TrialSummary" has the form of an IRI; only these schemes say that one is meant.
+# "Demo:TrialSummary" looks like an IRI; only these schemes are treated as IRIs.
 _WEB = re.compile(r"(https?://|urn:[A-Za-z0-9][A-Za-z0-9-]+:|(tag|info|did|mailto|doi):)\S+")
 
 _Terms: TypeAlias = Callable[[Knowledge, NamedNode, Element], Iterator[Triple]]
 
 
-def provenance(triples: Iterable[Triple], iris: Iris) -> Iterator[Triple]:
-    """The triples to add to a dataset so that PROV-O and Dublin Core tools read its metadata.
-
-    The triples given are those of a store, a domain or a selection; an author is the Person of
-    that name if that Person is among them. Sorted by subject.
-    """
-    yield from of_elements(Knowledge.of(triples, iris))
-
-
-def of_elements(known: Knowledge) -> Iterator[Triple]:
-    """The same of elements that have been read already."""
-    for node, element in paced(known.elements.items()):
+def of_elements(knowledge: Knowledge) -> Iterator[Triple]:
+    """The provenance of all elements, in the order of their IRIs."""
+    for node, element in paced(knowledge.elements.items()):
         for terms in _TERMS:
-            yield from terms(known, node, element)
+            yield from terms(knowledge, node, element)
 
 
-def of_domains(known: Knowledge) -> Iterator[Triple]:
-    """Each domain as a ``skos:ConceptScheme``, and what is filed under it as its concepts."""
-    filed: set[NamedNode] = set()
-    for domain in known.by_type.get(DOMAIN, ()):
+def of_domains(knowledge: Knowledge) -> Iterator[Triple]:
+    """Each domain as a ``skos:ConceptScheme``, and its members as its concepts."""
+    labelled: set[NamedNode] = set()
+    for domain in knowledge.by_type.get(DOMAIN, ()):
         yield Triple(domain.node, vocab.TYPE, skos("ConceptScheme"))
         yield from _labels(domain)
-        for member in known.members(domain.node):
+        for member in knowledge.members(domain.node):
             yield Triple(member, skos("inScheme"), domain.node)
-            if member not in filed:
-                filed.add(member)
-                yield from _scheme_member(known.elements.get(member))
+            if member not in labelled:
+                labelled.add(member)
+                yield from _scheme_member(knowledge.elements.get(member))
 
 
 def _scheme_member(element: Element | None) -> Iterator[Triple]:
-    """SKOS has schemes and concepts apart, so that a domain in a domain is no concept."""
+    """A member as ``skos:Concept``, except a domain: in SKOS no scheme is a concept."""
     if isinstance(element, Concept) and element.type != DOMAIN:
         yield Triple(element.node, vocab.TYPE, skos("Concept"))
         yield from _labels(element)
@@ -89,22 +77,20 @@ def _labels(concept: Concept) -> Iterator[Triple]:
     for alias in dict.fromkeys(_texts(aliases)):
         if alias != concept.name:
             yield Triple(concept.node, skos("altLabel"), Literal(alias))
-    definition = text_of(concept, "description")
-    if definition is not None:
-        yield Triple(concept.node, skos("definition"), Literal(definition))
-    scope = text_of(concept, "scope_note")
-    if scope is not None:
-        yield Triple(concept.node, skos("scopeNote"), Literal(scope))
+    for key, term in (("description", "definition"), ("scope_note", "scopeNote")):
+        text = text_of(concept, key)
+        if text is not None:
+            yield Triple(concept.node, skos(term), Literal(text))
 
 
 # Metadata ---------------------------------------------------------------------------------------
 
 
-def _source(known: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
-    """``source`` and ``evidence``: what it was derived from; a text without an IRI stays a text."""
+def _source(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
+    """``source`` and ``evidence``: a resource if they name one, otherwise a literal."""
     for key, iri_term in (("source", "source"), ("evidence", "references")):
         for text in dict.fromkeys(_texts(metadata(element, key))):
-            resource = resource_of(known, text)
+            resource = resource_of(knowledge, text)
             if resource is None:
                 yield Triple(node, NamedNode(DC + "source"), Literal(text))
             else:
@@ -112,10 +98,10 @@ def _source(known: Knowledge, node: NamedNode, element: Element) -> Iterator[Tri
                 yield Triple(node, prov("wasDerivedFrom"), resource)
 
 
-def _author(known: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
-    """``author``: an agent if an IRI or a Person of this dataset is named, otherwise a text."""
+def _author(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
+    """``author``: an agent if it is an IRI or a Person of this dataset, otherwise a literal."""
     for text in dict.fromkeys(_texts(metadata(element, "author"))):
-        agent = known.person(text) or resource_of(known, text)
+        agent = knowledge.person(text) or resource_of(knowledge, text)
         if agent is None:
             yield Triple(node, NamedNode(DC + "creator"), Literal(text))
         else:
@@ -123,8 +109,8 @@ def _author(known: Knowledge, node: NamedNode, element: Element) -> Iterator[Tri
             yield Triple(node, prov("wasAttributedTo"), agent)
 
 
-def _times(known: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
-    """When it came to be, was entered here, changed and observed."""
+def _times(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
+    """The times of creation, entry, change and observation."""
     for key, term in _TIMES.items():
         literal = time_literal(metadata(element, key))
         if literal is not None:
@@ -142,46 +128,33 @@ _TIMES = {
 }
 
 
-def _validity(known: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
+def _validity(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
     """``valid_from`` and ``valid_until`` as one DCMI Period; the end as PROV's invalidation."""
     ends = {"start": metadata(element, "valid_from"), "end": metadata(element, "valid_until")}
-    said = [f"{name}={end};" for name, end in ends.items() if time_literal(end) is not None]
-    if said:
-        period = Literal(" ".join((*said, "scheme=W3C-DTF;")), datatype=dcterms("Period"))
+    parts = [f"{name}={end};" for name, end in ends.items() if time_literal(end) is not None]
+    if parts:
+        period = Literal(" ".join((*parts, "scheme=W3C-DTF;")), datatype=dcterms("Period"))
         yield Triple(node, dcterms("valid"), period)
     invalid = _first_moment(element, "valid_until", "superseded_at")
     if invalid is not None:
         yield Triple(node, prov("invalidatedAtTime"), invalid)
 
 
-def _succession(known: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
-    """``superseded_by``: its successor is a revision of it. ``_merged_from``: what it replaces."""
+def _succession(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
+    """``superseded_by``: the successor is a revision. ``_merged_from``: the replaced concepts."""
     for text in dict.fromkeys(_texts(metadata(element, "superseded_by"))):
-        successor = resource_of(known, text)
+        successor = resource_of(knowledge, text)
         if successor is not None:
             yield Triple(node, dcterms("isReplacedBy"), successor)
             yield Triple(successor, prov("wasRevisionOf"), node)
     for text in dict.fromkeys(_texts(metadata(element, vocab.MERGED_FROM))):
         type_name, colon, name = text.partition(":")
         if colon and type_name and name:
-            former = known.iris.concept(type_name, name)
+            former = knowledge.iris.concept(type_name, name)
             yield Triple(node, dcterms("replaces"), former)
 
 
-def _confidence(known: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
-    """``confidence`` as a measurement of quality, which W3C's DQV adds to PROV and DCAT."""
-    value = element.metadata.get("confidence")
-    if not isinstance(value, Literal) or value.datatype not in (vocab.DOUBLE, vocab.INTEGER):
-        return
-    measurement = NamedNode(f"{node.value}#confidence")
-    metric = NamedNode(vocab.METADATA + "confidence")
-    yield Triple(node, dqv("hasQualityMeasurement"), measurement)
-    yield Triple(measurement, vocab.TYPE, dqv("QualityMeasurement"))
-    yield Triple(measurement, dqv("isMeasurementOf"), metric)
-    yield Triple(measurement, dqv("value"), value)
-
-
-_TERMS: tuple[_Terms, ...] = (_source, _author, _times, _validity, _succession, _confidence)
+_TERMS: tuple[_Terms, ...] = (_source, _author, _times, _validity, _succession)
 
 
 # Terms and values -----------------------------------------------------------------------------
@@ -195,15 +168,11 @@ def dcterms(name: str) -> NamedNode:
     return NamedNode(DCTERMS + name)
 
 
-def dqv(name: str) -> NamedNode:
-    return NamedNode(DQV + name)
-
-
-def resource_of(known: Knowledge, text: str) -> NamedNode | None:
-    """The IRI a text is: of an element here, by id or IRI, or of something on the web."""
-    found = known.named(text)
-    if found is not None or not _WEB.fullmatch(text):
-        return found
+def resource_of(knowledge: Knowledge, text: str) -> NamedNode | None:
+    """The IRI of an element with this id or IRI, or the text itself if it is a web IRI."""
+    node = knowledge.element_named(text)
+    if node is not None or not _WEB.fullmatch(text):
+        return node
     try:
         return NamedNode(text)
     except ValueError:
@@ -211,7 +180,7 @@ def resource_of(known: Knowledge, text: str) -> NamedNode | None:
 
 
 def time_literal(value: Json) -> Literal | None:
-    """An ISO time or date as xsd:dateTime or xsd:date, with its spelling; None for others.
+    """An ISO time or date as xsd:dateTime or xsd:date, spelled as given; None for others.
 
     >>> time_literal("2026-01-01").datatype.value
     'http://www.w3.org/2001/XMLSchema#date'
@@ -228,13 +197,13 @@ def time_literal(value: Json) -> Literal | None:
 
 
 def _first_moment(element: Element, *keys: str) -> Literal | None:
-    """The first of several metadata that is a moment; PROV's times are no dates."""
+    """The first of several metadata values that is a dateTime, as PROV requires."""
     literals = (time_literal(metadata(element, key)) for key in keys)
     moments = (one for one in literals if one is not None and "T" in one.value)
     return next(moments, None)
 
 
 def _texts(value: Json) -> list[str]:
-    """The texts of a value that is one or an array of some."""
+    """The non-blank strings of a value that is a string or an array."""
     values = value if isinstance(value, list) else [value]
     return [one for one in values if isinstance(one, str) and one.strip()]

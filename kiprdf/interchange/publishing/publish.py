@@ -1,4 +1,4 @@
-"""A nexus as a folder of static pages and files, written whole or not at all.
+"""Writes a nexus as a folder of static pages and data files, completely or not at all.
 
 docs/how-to/publish.md and docs/decisions/034-layout-of-a-published-folder.md describe its files.
 """
@@ -26,9 +26,9 @@ from kiprdf.interchange.mapping.apply import apply_mapping
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.publishing import description, overview, provenance
 from kiprdf.interchange.publishing.description import Counts, Dump
+from kiprdf.interchange.publishing.element_turtle import ElementTriples, turtle_text
 from kiprdf.interchange.publishing.file_names import Paths
 from kiprdf.interchange.publishing.knowledge import DOMAIN, Knowledge, is_definition
-from kiprdf.interchange.publishing.neighbours import Neighbours, turtle_text
 from kiprdf.interchange.publishing.page_parts import Site
 from kiprdf.interchange.publishing.pages import element_page
 from kiprdf.interchange.vocabularies.nested_turtle import write_nested
@@ -39,13 +39,13 @@ from kiprdf.rdf import vocab
 from kiprdf.store import Store
 
 MARKER = "kiprdf.json"
-"""The file by which a folder is known as one of ours: format, base, and what we put into it."""
+"""The file that identifies a published folder: format, base, and the files written."""
 FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was written: the folder, how many elements and files, how many bytes in all."""
+    """The result of publishing: the folder, and the number of elements, files and bytes."""
 
     folder: Path
     elements: int
@@ -54,8 +54,8 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """A form in which the whole dataset is written."""
+class _DumpFormat:
+    """A file with the whole dataset."""
 
     name: str
     title: str
@@ -65,18 +65,14 @@ class _Form:
     profile: Profile = "rdf11"
 
 
-_FORMS = (
-    _Form("nexus.ttl", "Turtle, for every tool", "turtle", "text/turtle", "Turtle"),
-    _Form(
-        "nexus.rdf12.ttl",
-        "Turtle 1.2 in the words of KIP, with reifiers",
-        "turtle",
-        "text/turtle",
-        "Turtle",
-        "rdf12",
+_TURTLE = "text/turtle"
+_DUMPS = (
+    _DumpFormat("nexus.ttl", "Turtle, for every tool", "turtle", _TURTLE, "Turtle"),
+    _DumpFormat(
+        "nexus.rdf12.ttl", "Turtle 1.2 with reifiers", "turtle", _TURTLE, "Turtle", "rdf12"
     ),
-    _Form("nexus.nt", "N-Triples", "ntriples", "application/n-triples", "N-Triples"),
-    _Form("nexus.jsonld", "JSON-LD 1.1", "jsonld", "application/ld+json", "JSON-LD"),
+    _DumpFormat("nexus.nt", "N-Triples", "ntriples", "application/n-triples", "N-Triples"),
+    _DumpFormat("nexus.jsonld", "JSON-LD 1.1", "jsonld", "application/ld+json", "JSON-LD"),
 )
 
 
@@ -89,15 +85,15 @@ def publish(
     address: str | None = None,
     advance: Advance | None = None,
 ) -> Published:
-    """Write a nexus as static pages and files into a folder, in place of what was published there.
+    """Write a nexus as static pages and data files into a folder.
 
-    ``mapping`` says what types, predicates and keys are called in the files, ``title`` what the
-    nexus is called on its pages, ``address`` at which IRI the folder will stand, if that is not
-    the base. ``advance(1)`` is called for each element. The folder is absent, empty, or one that
-    was published before; it is replaced when everything has been written.
+    ``mapping`` translates types, predicates and keys in the data files, ``title`` is the title of
+    the pages, ``address`` the IRI of the published folder (by default the base). ``advance(1)`` is
+    called for each element. The folder must be absent, empty, or published before; it is replaced
+    only when everything has been written.
 
-    Raises ``StoreError`` for a folder with other things in it, KIP_1001 for an address that is no
-    IRI, ``OSError`` where the file system says no.
+    Raises ``StoreError`` for a folder with other files, KIP_1001 for an address that is not an
+    IRI, and ``OSError`` if a file cannot be written.
     """
     address = store.iris.base if address is None else _checked_address(address)
     target = checked_folder(folder)
@@ -107,58 +103,48 @@ def publish(
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
         partial.mkdir(parents=True)
-        site = _Folder(partial, store, mapping, title, address)
-        site.write(triples, schema, advance or _ignore)
+        writer = _Writer(partial, store, mapping, title, address)
+        writer.write(triples, schema, advance or (lambda number: None))
         _put_in_place(partial, target)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return Published(target, site.elements, site.files, site.bytes)
+    return Published(target, writer.elements, writer.files, writer.bytes)
 
 
 def _checked_address(address: str) -> str:
-    hint = 'Say where the folder will stand, such as "https://example.org/kb/".'
+    hint = 'Give the address of the published folder, such as "https://example.org/kb/".'
     if not isinstance(address, str):
-        message = f"The address is a text, not {type(address).__name__}."
+        message = f"The address must be a string, not {type(address).__name__}."
         raise KipError("KIP_1001", message, hint)
     address = address if address.endswith("/") else address + "/"
     try:
         NamedNode(address)
     except ValueError:
-        message = f"The address {shown(address)!r} is no absolute IRI."
+        message = f"The address {shown(address)!r} is not an absolute IRI."
         raise KipError("KIP_1001", message, hint) from None
-    # Names of files are put behind it: a query or a fragment would swallow them.
+    # File names are appended to it, which a query or a fragment would break.
     if description.PLACE.fullmatch(address) is None:
-        message = f"The address {shown(address)!r} is no place for a folder."
+        message = f"The address {shown(address)!r} is not the address of a folder."
         raise KipError("KIP_1001", message, hint)
     return address
 
 
 def checked_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder, where its links lead; ``StoreError`` unless it is free to be written."""
+    """The folder with links resolved; ``StoreError`` unless it may be written."""
     if "\0" in str(folder):
-        raise StoreError("The path of the folder holds a NUL character.")
+        raise StoreError("The path of the folder contains a NUL character.")
     target = Path(folder).resolve()
-    require_free(target)
-    return target
-
-
-def _ignore(number: int) -> None:
-    pass
-
-
-def require_free(target: Path) -> None:
-    """Raise ``StoreError`` unless a folder is absent, empty, or holds only what we put there."""
     if not target.exists():
-        return
+        return target
     if not target.is_dir():
         raise StoreError(f"{target} is a file; a nexus is published into a folder.")
-    own = _published(target / MARKER)
-    others = (path for path in _files(target) if path not in own)
-    other = min(others, default=None)
+    published = _published(target / MARKER)
+    other = min((path for path in _files(target) if path not in published), default=None)
     if other is not None:
         raise StoreError(
-            f"The folder {target} holds {other!r}, which was not published there by kiprdf."
+            f"The folder {target} contains {other!r}, which was not published there by kiprdf."
         )
+    return target
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -170,18 +156,18 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def _published(marker: Path) -> set[str]:
-    """The files that we put into a folder; none for a folder that is none of ours."""
+    """The files listed in the marker of a published folder; none if there is no valid marker."""
     try:
-        found: Any = json.loads(marker.read_text("utf-8"))
+        content: Any = json.loads(marker.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return set()
-    if not isinstance(found, dict) or not isinstance(found.get("published"), list):
+    if not isinstance(content, dict) or not isinstance(content.get("published"), list):
         return set()
-    return {MARKER, *(path for path in found["published"] if isinstance(path, str))}
+    return {MARKER, *(path for path in content["published"] if isinstance(path, str))}
 
 
 def _put_in_place(partial: Path, target: Path) -> None:
-    """Let the new folder take the place of the old one, which comes back if it cannot."""
+    """Replace the old folder by the new one; restore the old one if that fails."""
     if not target.exists():
         partial.rename(target)
         return
@@ -195,8 +181,8 @@ def _put_in_place(partial: Path, target: Path) -> None:
     shutil.rmtree(former, ignore_errors=True)
 
 
-class _Folder:
-    """Writes everything into one folder and counts what it has written."""
+class _Writer:
+    """Writes everything into one folder and counts elements, files and bytes."""
 
     def __init__(
         self,
@@ -211,114 +197,103 @@ class _Folder:
         self._mapping = mapping or Mapping.none()
         self._title = title or f"Nexus {store.iris.base}"
         self._address = address
-        self._made: set[Path] = set()
+        self._prefixes = {
+            **self._mapping.prefixes,
+            "owl": OWL,
+            **provenance.PREFIXES,
+            **description.PREFIXES,
+            **vocab.prefixes(store.iris.base),
+        }
+        self._created_folders: set[Path] = set()
         self.elements = 0
         self.files = 0
         self.bytes = 0
 
     def write(self, triples: list[Triple], schema: list[Triple], advance: Advance) -> None:
-        known = Knowledge.of(triples, self._iris)
-        paths = Paths.of(self._iris.base, (node.value for node in known.elements))
-        site = Site(known, paths, self._title, self._mapping)
-        dumps = [self._dump(form, triples) for form in _FORMS]
-        # Two keys of one mapped name may say the same.
-        written = list(dict.fromkeys(self._as_written(triples)))
-        added = [*provenance.of_elements(known), *provenance.of_domains(known)]
+        knowledge = Knowledge.of(triples, self._iris)
+        paths = Paths.of(self._iris.base, (node.value for node in knowledge.elements))
+        site = Site(knowledge, paths, self._title, self._mapping)
+        dumps = [self._write_dump(dump_format, triples) for dump_format in _DUMPS]
+        # The RDF 1.1 graph, which is described. Two keys mapped to one name can be equal triples.
+        mapped = apply_mapping(normalized(triples), self._iris, self._mapping)
+        graph = list(dict.fromkeys(to_profile(mapped, "rdf11")))
+        added = [*provenance.of_elements(knowledge), *provenance.of_domains(knowledge)]
+        prefixes = {**self._mapping.prefixes, **STANDARDS}
+        files = (
+            ("provenance.ttl", "PROV-O, Dublin Core and SKOS", added, self._turtle(added)),
+            (
+                "schema.ttl",
+                "The schema as RDFS and OWL",
+                schema,
+                write_nested(schema, self._iris, prefixes),
+            ),
+        )
         others = [
-            self._extra("provenance.ttl", "PROV-O, Dublin Core and SKOS, beside the data", added),
-            self._schema(schema),
+            Dump(name, title, _TURTLE, "Turtle", self._write_text(name, text), len(set(content)))
+            for name, title, content, text in files
         ]
-        self._void(known, Counts.of(written), dumps)
-        self._text("index.html", overview.index_page(site, [*dumps, *others]))
-        self._text("vocabulary.html", overview.vocabulary_page(site))
-        self._text("names.js", overview.names_script(site))
-        self._text("style.css", (overview.ASSETS / "style.css").read_text("utf-8"))
-        # GitHub Pages would leave out what begins with an underscore.
-        self._text(".nojekyll", "")
-        self._pages(site, Neighbours(known, written, added), advance)
-        self._mark()
-
-    def _as_written(self, triples: Iterable[Triple]) -> Iterator[Triple]:
-        """The graph that the dumps in RDF 1.1 hold, by which it is counted."""
-        return to_profile(apply_mapping(normalized(triples), self._iris, self._mapping), "rdf11")
-
-    def _pages(self, site: Site, neighbours: Neighbours, advance: Advance) -> None:
-        for node, element in paced(site.known.elements.items()):
-            self._text(site.path(node), element_page(site, element))
-            self._turtle(site.path(node, "ttl"), neighbours.of(node))
+        self._write_description(knowledge, Counts.of(graph), dumps)
+        self._write_text("index.html", overview.index_page(site, [*dumps, *others]))
+        self._write_text("vocabulary.html", overview.vocabulary_page(site))
+        self._write_text("names.js", overview.names_script(site))
+        self._write_text("style.css", (overview.ASSETS / "style.css").read_text("utf-8"))
+        # Without this file, GitHub Pages would omit names that begin with an underscore.
+        self._write_text(".nojekyll", "")
+        element_triples = ElementTriples(knowledge, graph, added)
+        for node, element in paced(knowledge.elements.items()):
+            self._write_text(site.path(node), element_page(site, element))
+            self._write_text(site.path(node, "ttl"), self._turtle(element_triples.of(node)))
             self.elements += 1
             advance(1)
+        # The marker is written last: a folder with a marker is complete.
+        published = sorted(_files(self._folder))
+        marker = {"format": FORMAT, "base": self._iris.base, "published": published}
+        self._write_text(MARKER, json.dumps(marker, indent=2) + "\n")
 
-    def _dump(self, form: _Form, triples: Iterable[Triple]) -> Dump:
-        path = self._folder / form.name
-        # The RDF 1.2 file is the snapshot: the nexus as it is, whatever the mapping.
-        mapping = None if form.profile == "rdf12" else self._mapping
+    def _write_dump(self, dump: _DumpFormat, triples: Iterable[Triple]) -> Dump:
+        path = self._folder / dump.name
+        # The RDF 1.2 file is a snapshot of the nexus, without the mapping.
+        is_snapshot = dump.profile == "rdf12"
+        mapping = None if is_snapshot else self._mapping
         with path.open("wb") as file:
             number = formats.write(
-                triples, file, form.format, self._iris, profile=form.profile, mapping=mapping
+                triples, file, dump.format, self._iris, profile=dump.profile, mapping=mapping
             )
         size = self._count(path)
-        own = number if form.profile == "rdf12" else None
-        return Dump(form.name, form.title, form.media_type, form.syntax, size, own)
+        own_number = number if is_snapshot else None
+        return Dump(dump.name, dump.title, dump.media_type, dump.syntax, size, own_number)
 
-    def _schema(self, triples: Sequence[Triple]) -> Dump:
-        prefixes = {**self._mapping.prefixes, **STANDARDS}
-        self._text("schema.ttl", write_nested(triples, self._iris, prefixes))
-        return self._dumped("schema.ttl", "The schema as RDFS and OWL", triples)
-
-    def _extra(self, name: str, title: str, triples: Sequence[Triple]) -> Dump:
-        self._turtle(name, triples)
-        return self._dumped(name, title, triples)
-
-    def _dumped(self, name: str, title: str, triples: Sequence[Triple]) -> Dump:
-        size = (self._folder / name).stat().st_size
-        return Dump(name, title, "text/turtle", "Turtle", size, len(set(triples)))
-
-    def _void(self, known: Knowledge, counts: Counts, dumps: Sequence[Dump]) -> None:
-        described = description.describe(
+    def _write_description(
+        self, knowledge: Knowledge, counts: Counts, dumps: Sequence[Dump]
+    ) -> None:
+        types = [members for members in knowledge.by_type.values() if members]
+        data_types = [members for members in types if not is_definition(members[0])]
+        largest = sorted(data_types, key=lambda members: (-len(members), members[0].type))
+        triples = description.describe(
             counts,
             self._iris.base,
             title=self._title,
             address=self._address,
             dumps=dumps,
-            examples=_examples(known),
-            roots=(domain.node for domain in known.by_type.get(DOMAIN, ())),
+            examples=(members[0].node for members in largest[: description.EXAMPLES]),
+            roots=(domain.node for domain in knowledge.by_type.get(DOMAIN, ())),
         )
-        self._turtle("void.ttl", described)
+        self._write_text("void.ttl", self._turtle(triples))
 
-    def _turtle(self, path: str, triples: Iterable[Triple]) -> None:
-        prefixes = {
-            **self._mapping.prefixes,
-            "owl": OWL,
-            **provenance.PREFIXES,
-            **description.PREFIXES,
-            **vocab.prefixes(self._iris.base),
-        }
-        self._text(path, turtle_text(triples, prefixes))
+    def _turtle(self, triples: Iterable[Triple]) -> str:
+        return turtle_text(triples, self._prefixes)
 
-    def _text(self, path: str, text: str) -> None:
+    def _write_text(self, path: str, text: str) -> int:
+        """Write a file and return its size in bytes."""
         file = self._folder / path
-        if file.parent not in self._made:
+        if file.parent not in self._created_folders:
             file.parent.mkdir(parents=True, exist_ok=True)
-            self._made.add(file.parent)
+            self._created_folders.add(file.parent)
         file.write_bytes(text.encode())
-        self._count(file)
+        return self._count(file)
 
     def _count(self, file: Path) -> int:
         size = file.stat().st_size
         self.files += 1
         self.bytes += size
         return size
-
-    def _mark(self) -> None:
-        """The marker comes last: a folder that has one is complete."""
-        files = sorted(_files(self._folder))
-        found = {"format": FORMAT, "base": self._iris.base, "published": files}
-        self._text(MARKER, json.dumps(found, indent=2) + "\n")
-
-
-def _examples(known: Knowledge) -> list[NamedNode]:
-    """The first member of the largest types."""
-    members = [own for own in known.by_type.values() if own and not is_definition(own[0])]
-    largest = sorted(members, key=lambda own: (-len(own), own[0].type))
-    return [own[0].node for own in largest[: description.EXAMPLES]]
