@@ -1,38 +1,40 @@
-"""What a request may spend: time, and how many solutions it may visit (KIP_4001, KIP_4002).
+"""What a request may spend: time (KIP_4001), and how many solutions it may visit (KIP_4002).
 
-The clock of a request is seen by everything that the request runs, through a context variable:
-what reads a store asks it, and nobody in between hands it on.
+The spending of the running request is a context variable. Whatever reads the store checks it;
+nothing in between passes it on.
 """
 
 from __future__ import annotations
 
 import math
 import reprlib
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from kiprdf.errors import KipError
 
 T = TypeVar("T")
 
 WIDTH = 8
-"""A solution of more variables counts for several."""
-_SOME = 256
-"""How many items are worked on between two looks at the clock."""
+"""The variables of one solution; a wider one counts as several."""
+_CHECK_INTERVAL = 256
+"""How many items are processed between two checks of the deadline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What each request may spend; None is no limit.
+    """What each request may spend; None means no limit.
 
-    ``timeout_s`` are the seconds of one request (KIP_4001 beyond). The others are KIP_4002
-    beyond: ``max_rows`` are the solutions that one WHERE may have, before they are grouped,
-    ordered and paged; ``max_product_rows`` the combinations of patterns that share no variable,
-    counted before they are made; ``max_hops_rows`` the nodes that the hops of one WHERE may pass.
+    ``timeout_s`` limits the seconds of one request (KIP_4001). The others are KIP_4002:
+    ``max_rows`` limits the solutions of one WHERE, before they are grouped, ordered and paged;
+    ``max_product_rows`` the combinations of patterns that share no variable, counted before they
+    are computed; ``max_hops_rows`` the nodes that the hops of one WHERE may visit.
 
     >>> Budget(timeout_s=2.5).max_rows
     1000000
@@ -53,7 +55,7 @@ class Budget:
                 raise ValueError(f"{name} is a number above 0, or None; not {reprlib.repr(value)}.")
 
     def allows(self, number: int) -> bool:
-        """Whether some rows, hops or combinations are within every limit."""
+        """Whether a number of rows, hops or combinations is within every limit."""
         limits = (self.max_rows, self.max_product_rows, self.max_hops_rows)
         return all(limit is None or number <= limit for limit in limits)
 
@@ -75,11 +77,11 @@ class Spending:
             raise self.expired()
 
     def check_rows(self, number: int, width: int) -> None:
-        """Raise KIP_4002 when a WHERE has more solutions, of so many variables, than it may."""
-        most = self.budget.max_rows
-        # What fills memory is the cells.
-        if most is not None and number * -(-width // WIDTH) > most:
-            raise KipError("KIP_4002", f"There are more than {most} solutions.")
+        """Raise KIP_4002 when ``number`` solutions of ``width`` variables exceed the budget."""
+        max_rows = self.budget.max_rows
+        # Cells fill the memory, not rows.
+        if max_rows is not None and number * -(-width // WIDTH) > max_rows:
+            raise KipError("KIP_4002", f"There are more than {max_rows} solutions.")
 
     def seconds_left(self) -> float:
         return max(0.0, self.deadline - time.monotonic())
@@ -93,7 +95,7 @@ _current: ContextVar[Spending | None] = ContextVar("kiprdf_spending", default=No
 
 
 def current() -> Spending | None:
-    """What the running request spends; None outside of one."""
+    """The spending of the running request; None outside a request."""
     return _current.get()
 
 
@@ -105,24 +107,24 @@ def check() -> None:
 
 
 def paced(items: Iterable[T]) -> Iterable[T]:
-    """Items as they come, until the time of the running request is over."""
+    """The items; raises KIP_4001 between them when the time of the running request is over."""
     size = getattr(items, "__len__", None)
-    # Most commands have few of anything: these need no look at the clock, and no generator.
-    return items if size is not None and size() <= _SOME else _paced(items)
+    # Most commands have few items: these need no check, and no generator.
+    return items if size is not None and size() <= _CHECK_INTERVAL else _paced(items)
 
 
 def _paced(items: Iterable[T]) -> Iterator[T]:
-    coming = iter(items)
-    while some := list(islice(coming, _SOME)):
+    remaining = iter(items)
+    while batch := list(islice(remaining, _CHECK_INTERVAL)):
         check()
-        yield from some
+        yield from batch
 
 
 def spend(budget: Budget, function: Callable[[], T]) -> T:
-    """Call a function as one request on a budget.
+    """Call a function as one request with a budget.
 
-    The clock is set in a copy of the context, which the interpreter itself leaves again: whatever
-    instruction a signal handler raises at, the clock does not run on.
+    The spending is set in a copy of the context, which the interpreter itself leaves: a signal
+    handler may raise at any instruction, and no later request inherits the deadline.
 
     >>> spend(Budget(timeout_s=2.5), lambda: current().budget.timeout_s)
     2.5
@@ -131,10 +133,52 @@ def spend(budget: Budget, function: Callable[[], T]) -> T:
 
 
 def without_limit(function: Callable[[], T]) -> T:
-    """Call a function whose work serves every later request too, without the clock of this one."""
+    """Call a function without the deadline of the request; its work serves later requests too."""
     return copy_context().run(_call, None, function)
 
 
 def _call(spending: Spending | None, function: Callable[[], T]) -> T:
     _current.set(spending)
     return function()
+
+
+class _Limit(NamedTuple):
+    """The budget of a nexus in a ``with`` block; it applies while ``block`` is locked."""
+
+    owner: object
+    budget: Budget
+    block: threading.Lock
+
+
+_limits: ContextVar[tuple[_Limit, ...]] = ContextVar("kiprdf_limits", default=())
+
+
+class Budgets:
+    """The budget of each request of one nexus, and those of its ``limited`` blocks."""
+
+    def __init__(self, budget: Budget | None) -> None:
+        self._of_requests = budget or Budget()
+        self._of_work = replace(self._of_requests, timeout_s=None)
+
+    def limited(self, **changes: Any) -> AbstractContextManager[object]:
+        """A ``with`` block in which each call spends a budget with other fields."""
+        # The block begins and ends with calls of C functions, which no interrupt can split.
+        block = threading.Lock()
+        limit = _Limit(self, replace(self._in_block(self._of_requests), **changes), block)
+        _limits.set((*(outer for outer in _limits.get() if outer.block.locked()), limit))
+        return block
+
+    def spend_as_request(self, function: Callable[[], T]) -> T:
+        """Run a request; inside another request it spends the outer one's budget."""
+        return function() if current() else spend(self._in_block(self._of_requests), function)
+
+    def spend_as_work(self, function: Callable[[], T]) -> T:
+        """The same for work with no time limit of its own, such as a snapshot."""
+        return function() if current() else spend(self._in_block(self._of_work), function)
+
+    def _in_block(self, default: Budget) -> Budget:
+        """The budget of the innermost ``limited`` block of this nexus."""
+        for limit in reversed(_limits.get()):
+            if limit.owner is self and limit.block.locked():
+                return limit.budget
+        return default

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
 
+from kiprdf.execution.bootstrap import LOST_COMMITS
+from kiprdf.execution.engine import CommandEngine
 from kiprdf.interchange.dataset import faults
 from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.meta.indexing import Indexer
@@ -19,29 +22,40 @@ _NOTES = (vocab.FORMAT, vocab.BASE)
 """What has one value; the number of the commit may stand there twice after a crash."""
 
 
-def check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
-    """Look at everything that a nexus promises of its graph and of its index.
+def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
+    """Check everything that a nexus promises of its graph and of its index.
 
     ``faults`` are sentences: an end that is missing, a fact without a link or with two, a value
     that no command writes, a note that is gone, files that cannot be opened again. ``index`` is
     "sound", "wrong" or "repaired": it is derived, and ``repair`` rebuilds it where it does not
     say what the graph says. Of a graph with faults no index can be judged; then it is "unchecked".
     """
+    store = engine.store
+    # A nexus that is open read-only never changes.
+    with nullcontext() if store.read_only else store.writing():
+        report = _check(store, engine.indexer, repair)
+    if engine.lost_commits:
+        report["faults"].append(LOST_COMMITS % engine.lost_commits)
+    return report
+
+
+def _check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
     elements: list[str] = []
     with store.bulk_reading() as engine:
-        found = [fault.message for fault in faults(StagingStore(engine), store.iris, elements)]
-    found += _faults_of_notes(store)
+        sentences = [fault.message for fault in faults(StagingStore(engine), store.iris, elements)]
+    sentences += _faults_of_notes(store)
     fault_of_files = store.fault_of_files()
     if fault_of_files is not None:
-        found.append(f"The folder will not open again; back it up while it is. {fault_of_files}")
+        hint = "The folder will not open again; back it up now, while it is open."
+        sentences.append(f"{hint} {fault_of_files}")
     names = map(store.iris.name, elements)
     kinds = Counter(isinstance(name, PropositionName) for name in names)
     return {
         "concepts": kinds[False],
         "propositions": kinds[True],
         "commit": store.commit(),
-        "faults": found,
-        "index": "unchecked" if found else _index_state(indexer, repair),
+        "faults": sentences,
+        "index": "unchecked" if sentences else _index_state(indexer, repair),
     }
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 import kiprdf
-from kiprdf import nexus
+from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.plan_cache import PlanCache
 from kiprdf.kql import find
 from kiprdf.kql.reader import read_catalog
@@ -24,7 +24,7 @@ def no_shortcuts() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PlanCache, "template", lambda self, text: Template(kiprdf.parse(text)))
         patch.setattr(PlanCache, "find", lambda *_: None)
-        patch.setattr(nexus.Nexus, "_catalog", lambda self: read_catalog(self._store))
+        patch.setattr(CatalogCache, "catalog", lambda self: read_catalog(self._store))
         patch.setattr(find, "walk", lambda *_: None)
         patch.setattr(indexing, "KEPT_ELEMENTS", 0)
         patch.setattr(index, "FEW", 0)

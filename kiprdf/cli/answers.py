@@ -8,8 +8,9 @@ from typing import Any
 import kiprdf
 from kiprdf.cli import output, tables
 from kiprdf.errors import KipError
+from kiprdf.execution.engine import Answer
 from kiprdf.language import ast, bind
-from kiprdf.nexus import Answer, Nexus
+from kiprdf.nexus import Nexus
 from kiprdf.protocol import Response
 from kiprdf.search.embedders import INSTALL
 from kiprdf.semantics.places import search_mode

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, NoReturn
 
 import typer
 
-from kiprdf import Embedder, linked_data, resources
+from kiprdf import Embedder, resources
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import RdfFormat
 from kiprdf.errors import KipError
-from kiprdf.interchange import formats
+from kiprdf.interchange import arguments, formats
 from kiprdf.interchange.formats.parsing import decoded
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.nexus import Nexus
@@ -82,7 +82,7 @@ def is_absent(folder: Path) -> bool:
 
 def mapping_of(names: Sequence[str] | None) -> Mapping | None:
     """Packs and files combined into one mapping."""
-    return linked_data.mapping_of(names or None)
+    return arguments.mapping_of(names or None)
 
 
 class Snapshot(NamedTuple):

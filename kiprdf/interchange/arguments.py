@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats.names import check_format, check_profile
 from kiprdf.language.parameters import check_json
+
+if TYPE_CHECKING:
+    from kiprdf.interchange.mapping.contexts import ContextJson, Mapping
+
+    MappingSource: TypeAlias = Mapping | ContextJson | str | os.PathLike[str]
+    MappingSources: TypeAlias = MappingSource | Sequence[MappingSource] | None
 
 
 class _Kind(NamedTuple):
@@ -87,3 +93,14 @@ def _check(name: str, value: Any, kind: _Kind) -> None:
     if isinstance(value, str) and LONE_SURROGATE.search(value) and kind is _TEXT:
         message = f"The argument {name} holds a lone surrogate, which is no character."
         raise KipError("KIP_1001", message, "Write astral characters as they are.")
+
+
+def mapping_of(sources: MappingSources) -> Mapping | None:
+    """The mapping that an argument ``mapping`` names, or that several make together."""
+    if sources is None:
+        return None
+    from kiprdf.interchange.mapping.contexts import Mapping
+
+    if isinstance(sources, Mapping):
+        return sources
+    return Mapping.load(*(sources if isinstance(sources, list | tuple) else (sources,)))

@@ -13,7 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
+from kiprdf.interchange.formats import names
+from kiprdf.interchange.formats.names import Format
 
 T = TypeVar("T")
 Target: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
@@ -23,12 +25,16 @@ LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 """What is no character, and in no encoding."""
 
 
-def write_text(target: Target, text: str) -> None:
-    """Write a text to a path, whole or not at all, or to an open file."""
+def write_text(target: Target | None, text: str) -> str:
+    """Write a text to a path, whole or not at all, or to an open file, if there is a target.
+
+    Returns the text.
+    """
     if isinstance(target, str | os.PathLike):
         write_whole(Path(target), lambda output: output.write(text.encode()))
-    else:
+    elif target is not None:
         write_open(target, lambda: _write_open(target, text))
+    return text
 
 
 def _write_open(target: Any, text: str) -> None:
@@ -127,6 +133,22 @@ def name_of(source: object) -> str | None:
         return Path(source).name
     name = getattr(source, "name", None)
     return Path(name).name if isinstance(name, str) else None
+
+
+def format_of(target: object) -> Format | None:
+    """The format that the suffix of a path, or of an open file's name, stands for."""
+    name = name_of(target)
+    return None if name is None else names.format_of(name)
+
+
+def format_to_write(target: object) -> Format:
+    """The format of a file to be written: that of its suffix, Turtle where there is none."""
+    name = name_of(target)
+    if name is not None and Path(name).suffix and names.format_of(name) is None:
+        message = f"The suffix of {shown(name)} names no RDF format."
+        hint = "Formats: turtle, trig, ntriples, nquads, jsonld, rdfxml; or end the name in .ttl."
+        raise KipError("KIP_1001", message, hint)
+    return format_of(target) or "turtle"
 
 
 def _read_open(source: IO[str] | IO[bytes]) -> str | bytes:

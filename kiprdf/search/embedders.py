@@ -45,6 +45,27 @@ def require_numpy() -> None:
         raise StoreError(f"An embedder needs numpy, which is not installed: {INSTALL}.")
 
 
+def convert_failures(embedder: Embedder) -> Embedder:
+    """An embedder that raises ``EmbeddingError`` only; the given one is foreign code."""
+
+    def embed(texts: list[str], /) -> Any:
+        # Imported here: numpy takes longer to load than a nexus to open.
+        import numpy as np
+
+        from kiprdf.search.vectors import check_shape
+
+        try:
+            vectors = embedder(texts)
+            check_shape(vectors, len(texts))
+            return np.asarray(vectors)
+        except EmbeddingError:
+            raise
+        except Exception as fault:
+            raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
+
+    return embed
+
+
 def is_installed() -> bool:
     """Tell whether `wordllama` can work; nothing is loaded."""
     return find_spec("numpy") is not None and find_spec(_MODEL) is not None

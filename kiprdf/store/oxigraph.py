@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import chain, islice, starmap
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from weakref import ref
 
 from pyoxigraph import (
@@ -82,6 +82,13 @@ class _Claim:
 
 _claims: dict[Path, ref[_Claim]] = {}
 _claims_lock = threading.Lock()
+
+
+class Reading(NamedTuple, Generic[T]):
+    """What a reading function returned, and the commit that it saw."""
+
+    commit: int
+    result: T
 
 
 class OxigraphStore:
@@ -316,18 +323,23 @@ class OxigraphStore:
         if self.read_only:
             return function()
         for _ in range(READ_ATTEMPTS):
-            before = self.commit()
-            try:
-                result = function()
-            except Exception:
-                # An error judged on two states may be wrong; on one state it is the answer.
-                if self.commit() == before:
-                    raise
-                continue
-            if self.commit() == before:
-                return result
+            reading = self.try_read(function)
+            if reading is not None:
+                return reading.result
         with self._lock:
             return function()
+
+    def try_read(self, function: Callable[[], T]) -> Reading[T] | None:
+        """Run a reading function once, without a lock; None if a commit came in between."""
+        before = self.commit()
+        try:
+            result = function()
+        except Exception:
+            # An error on a mix of two states may be wrong; on one state it is the answer.
+            if self.commit() == before:
+                raise
+            return None
+        return Reading(before, result) if self.commit() == before else None
 
     def fault_of_files(self) -> str | None:
         """Why the files on disk could not be opened again, which the open engine does not see."""
@@ -341,13 +353,19 @@ class OxigraphStore:
 
     # Copying ----------------------------------------------------------------------------------
 
+    def copy(self) -> OxigraphStore:
+        """A copy in memory, as of one commit."""
+        copy = Engine()
+        copy.bulk_extend(iter(self.engine))  # an iterator sees one state as long as it lives
+        return OxigraphStore(copy, self.iris.base)
+
     def backup(self, folder: str | os.PathLike[str]) -> None:
         """Copy the store into a folder, which is absent or empty, as of one commit.
 
         Others read and, unless the store lives in memory or is read-only, hardly wait. The copy is
         whole or not there. Raises ``StoreError``.
         """
-        self.require_own_process()
+        self._require_open()
         target = Path(folder).absolute()
         if "\0" in str(target):
             raise StoreError("The path of the folder holds a NUL character.")

@@ -103,7 +103,8 @@ def test_a_failing_engine_shows_its_traceback_on_demand(
 ) -> None:
     broken = "raise RuntimeError('broken')"
     (tmp_path / "sitecustomize.py").write_text(
-        f"import kiprdf.nexus\ndef find(*_):\n    {broken}\nkiprdf.nexus.kql.run = find\n", "utf-8"
+        f"import kiprdf.kql.find\ndef find(*_):\n    {broken}\nkiprdf.kql.find.run = find\n",
+        "utf-8",
     )
     path = f"{tmp_path}{os.pathsep}{ROOT}"
     ask = 'FIND(?d) WHERE { ?d {type: "Domain"} }'

@@ -140,7 +140,7 @@ def test_the_index_on_disk_has_what_was_restored(tmp_path: Path) -> None:
         nexus.restore(medical().snapshot())
     with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as nexus:
         # Without an index of its own, which a read-only nexus makes in memory.
-        assert nexus._indexer._of_writer().commit == nexus._store.commit()
+        assert nexus._engine.indexer._of_writer().commit == nexus._store.commit()
 
 
 def test_memory_and_disk_restore_the_same(tmp_path: Path) -> None:

@@ -312,7 +312,7 @@ def test_the_report_tells_what_is_created_updated_and_unchanged() -> None:
     nexus = bundled(clock=StoppedClock())
     created = nexus.import_rdf(PEOPLE, mapping=WORDS)
     assert created["concepts"] == {"created": 3, "updated": 0, "unchanged": 0}
-    nexus._clock.forward(minutes=1)  # type: ignore[attr-defined]
+    nexus._engine.clock.forward(minutes=1)  # type: ignore[attr-defined]
     again = nexus.import_rdf(PEOPLE, mapping=WORDS)
     assert again["concepts"] == {"created": 0, "updated": 0, "unchanged": 3}
     assert again["propositions"] == {"created": 0, "updated": 0, "unchanged": 2}

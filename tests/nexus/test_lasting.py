@@ -136,7 +136,7 @@ def test_a_write_that_the_index_did_not_hear_of_is_found(
     """As when a signal handler raises behind the commit."""
     nexus.execute('SEARCH CONCEPT "Aspirin"')
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Before"} } }')
-    monkeypatch.setattr(nexus._indexer, "note", _interrupt)
+    monkeypatch.setattr(nexus._engine.indexer, "note", _interrupt)
     with pytest.raises(KeyboardInterrupt):
         nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Meanwhile"} } }')
     monkeypatch.undo()
@@ -184,7 +184,7 @@ def test_a_folder_whose_number_cannot_be_read_is_opened_and_says_so(
     with caplog.at_level(logging.WARNING), kiprdf.Nexus.open(spoiled) as nexus:
         number = nexus.info()["commit"]
         assert caplog.messages == [
-            f"The number of the last commit could not be read; it is {number} from here on."
+            f"The number of the last commit could not be read; it is {number} from now on."
         ]
         assert nexus.check() == {
             "concepts": 43, "propositions": 26, "commit": number, "faults": [], "index": "sound",

@@ -26,7 +26,7 @@ def nexus() -> kiprdf.Nexus:
 
 
 def plans(nexus: kiprdf.Nexus, command: str) -> dict[Any, Any]:
-    return nexus._plans._entries[command].checked[1]
+    return nexus._engine.plans._entries[command].checked[1]
 
 
 def warm(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> Any:
@@ -203,7 +203,7 @@ def test_what_is_remembered_is_bounded(nexus: kiprdf.Nexus) -> None:
     for number in range(600):
         for _ in range(2):
             nexus.execute(f'FIND(?x{number}) WHERE {{ ?x{number} {{type: "Drug"}} }}')
-    assert len(nexus._plans._entries) <= 256
+    assert len(nexus._engine.plans._entries) <= 256
 
 
 def test_long_values_that_are_compiled_in_are_not_remembered(nexus: kiprdf.Nexus) -> None:

@@ -61,7 +61,7 @@ def _compare(case: Case) -> None:
         found = _ask(nexus, query, answer)
         with no_walks():
             # What is remembered of a text has its walk.
-            nexus._plans.clear()
+            nexus._engine.plans.clear()
             found = found or _ask(nexus, query, answer)
         with no_shortcuts():
             response = _as_json(nexus.execute_kip_readonly({"command": query}))

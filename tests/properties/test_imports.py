@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 import kiprdf
-from kiprdf.interchange.importing.plan import to_upsert
+from kiprdf.execution.imports import run_import
+from kiprdf.interchange.imports import Document
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import proposition_digits
 from tests.interchange.importing import carry_out, planned
@@ -122,7 +123,7 @@ def test_looking_for_links_to_a_later_file_once_is_enough(
 
     def take_in(found: list[Quad], update: bool) -> str:
         made = planned(found, nexus, define=True, default_type="Thing", update=update)
-        nexus._write_plan(lambda: (made, to_upsert(made)), False)
+        run_import(nexus._engine, Document(None, lambda _: made), False)
         return nexus.snapshot()
 
     take_in(first, True)

@@ -405,19 +405,19 @@ def breaking(*_: Any) -> Iterator[Any]:
 
 
 STAGES = {
-    "check": ("kiprdf.nexus.check", GOOD_WRITE),
-    "bind": ("kiprdf.nexus.Template.bind", GOOD_WRITE),
-    "parse": ("kiprdf.nexus._parse", GOOD_WRITE),
-    "upsert": ("kiprdf.nexus.upsert", GOOD_WRITE),
+    "check": ("kiprdf.execution.writer.check", GOOD_WRITE),
+    "bind": ("kiprdf.language.Template.bind", GOOD_WRITE),
+    "parse": ("kiprdf.execution.plan_cache.parse", GOOD_WRITE),
+    "upsert": ("kiprdf.execution.writer.upsert", GOOD_WRITE),
     "delta": ("kiprdf.kml.draft.Draft.delta", GOOD_WRITE),
-    "protection": ("kiprdf.nexus.check_protection", GOOD_WRITE),
+    "protection": ("kiprdf.execution.writer.check_protection", GOOD_WRITE),
     "apply": ("kiprdf.store.oxigraph.OxigraphStore.apply", GOOD_WRITE),
     "hand over": ("kiprdf.store.oxigraph.starmap", GOOD_WRITE),
     "render": ("kiprdf.store.oxigraph.render_update", GOOD_CHANGE),
     "translate": ("kiprdf.kql.find.translate", DRUGS),
     "select": ("kiprdf.store.oxigraph.OxigraphStore.select", DRUGS),
-    "shape": ("kiprdf.nexus.results.shape", DRUGS),
-    "describe": ("kiprdf.nexus.describe", "DESCRIBE PRIMER"),
+    "shape": ("kiprdf.kql.results.shape", DRUGS),
+    "describe": ("kiprdf.execution.engine.describe", "DESCRIBE PRIMER"),
     "search": ("kiprdf.meta.indexing.search", 'SEARCH CONCEPT "x"'),
 }
 
@@ -451,14 +451,14 @@ def test_after_an_unforeseen_fault_the_nexus_goes_on(
 def test_an_unforeseen_fault_in_a_write_ends_a_batch(
     nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kiprdf.nexus.upsert", broken)
+    monkeypatch.setattr("kiprdf.execution.writer.upsert", broken)
     assert codes(nexus.execute_kip({"commands": [GOOD_WRITE, DRUGS]})) == ["KIP_4003"]
 
 
 def test_an_unforeseen_fault_of_the_library_call_is_a_kip_error(
     nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kiprdf.nexus.upsert", broken)
+    monkeypatch.setattr("kiprdf.execution.writer.upsert", broken)
     with pytest.raises(kiprdf.KipError) as raised:
         nexus.execute(GOOD_WRITE)
     assert (raised.value.code, type(raised.value.__cause__)) == ("KIP_4003", Broken)

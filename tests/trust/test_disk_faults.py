@@ -358,7 +358,9 @@ def test_a_folder_that_goes_away_is_noticed_at_the_latest_when_closing(
     shutil.copytree(closed, tmp_path / "copy")
     found = run(visiting.visit_a_removed_folder, str(tmp_path / "copy"))
     (fault,) = found["faults"]
-    assert fault.startswith("The folder will not open again; back it up while it is. The nexus in ")
+    assert fault.startswith(
+        "The folder will not open again; back it up now, while it is open. The nexus in "
+    )
     assert_right_or_said({**found, "faults": fault})
     assert is_said(found["backup"])
     assert is_said(found["close"])

@@ -105,7 +105,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("damaged") / "kb"
     child = children.run("-c", DAMAGE, str(folder))
     assert child.status == -9, child.output
-    assert "The folder will not open again; back it up while it is." in child.output
+    assert "The folder will not open again; back it up now, while it is open." in child.output
     return folder
 
 

@@ -1,0 +1,284 @@
+"""Runs commands on a store: parse, bind, check, then read or write."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from pyoxigraph import NamedNode
+
+from kiprdf.budget import Budget, Budgets
+from kiprdf.errors import KipError
+from kiprdf.execution import bootstrap
+from kiprdf.execution.catalog_cache import CatalogCache
+from kiprdf.execution.error_boundary import ErrorBoundary
+from kiprdf.execution.plan_cache import PlanCache
+from kiprdf.execution.writer import Writer, keyword
+from kiprdf.kml.draft import Clock, now
+from kiprdf.kql import find as kql
+from kiprdf.kql import results
+from kiprdf.kql.find import FindResult
+from kiprdf.language import ast
+from kiprdf.language.printer import expression_text
+from kiprdf.meta.describe import describe
+from kiprdf.meta.export import capsule, export
+from kiprdf.meta.indexing import Indexer
+from kiprdf.meta.search import all_elements
+from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import Json
+from kiprdf.rows import Rows
+from kiprdf.search.embedders import Embedder, convert_failures, require_numpy
+from kiprdf.semantics import check
+from kiprdf.store import OxigraphStore
+from kiprdf.store.guard import check_query
+from kiprdf.store.sparql_worker import Solutions
+
+T = TypeVar("T")
+C = TypeVar("C", ast.Find, ast.Export)
+_INDEX_FILE = "search.sqlite3"
+
+
+class Answer(NamedTuple):
+    """The result of one command, and the cursor of its next page."""
+
+    result: Json
+    next_cursor: str | None = None
+
+
+class CommandEngine:
+    """Runs the commands of one nexus.
+
+    ``writer`` runs what writes, ``catalogs`` and ``plans`` are the caches, ``budgets`` are what
+    requests may spend, ``boundary`` converts failures. ``lost_commits`` is the number of commits
+    that the graph has lost, as far as the text index shows.
+    """
+
+    def __init__(
+        self,
+        store: OxigraphStore,
+        *,
+        strict_schema: bool = False,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        if embedder is not None:
+            require_numpy()
+            embedder = convert_failures(embedder)
+        index_path = store.folder / _INDEX_FILE if store.folder else None
+        self.store = store
+        self.indexer = Indexer(store, index_path, embedder)
+        self.lost_commits = bootstrap.compare_with_index(store, self.indexer)
+        self.clock = clock or now
+        self.budgets = Budgets(budget)
+        self.boundary = ErrorBoundary(store, self.budgets)
+        self.catalogs = CatalogCache(store)
+        self.plans = PlanCache(store, self.catalogs.catalog)
+        self.writer = Writer(store, self.indexer, self.catalogs, self.clock, strict_schema)
+
+    def close(self) -> None:
+        """Close the index and the store."""
+        self.store.require_own_process()
+        if not self.store.closed:
+            try:
+                self.indexer.close()
+            finally:
+                self.store.close()
+
+    def request(self, function: Callable[[], T]) -> T:
+        """Call a function as one request."""
+        self.store.require_own_process()
+        return self.budgets.spend_as_request(function)
+
+    # Any command ------------------------------------------------------------------------------
+
+    def answer(
+        self,
+        text: str,
+        parameters: Mapping[str, Any],
+        *,
+        dry_run: bool = False,
+        readonly: bool = False,
+    ) -> Answer:
+        """Run one command as a request."""
+
+        def run() -> Answer:
+            answer = self.answer_cached(text, parameters)
+            if answer is not None:
+                return answer
+            return self.execute(self.prepare(text, parameters, readonly), text, dry_run)
+
+        return self.request(run)
+
+    def answer_cached(self, text: str, parameters: Mapping[str, Any]) -> Answer | None:
+        """The answer to a FIND that has a cached plan; None where there is none."""
+        result = self._find_cached(text, parameters)
+        return None if result is None else _answer_of(result)
+
+    def prepare(
+        self, text: str, parameters: Mapping[str, Any], readonly: bool = False
+    ) -> ast.Command:
+        """Parse and bind a command; what writes is refused if it may not."""
+
+        def run() -> ast.Command:
+            if not isinstance(text, str):
+                raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
+            template = self.plans.template(text)
+            command = template.command
+            if isinstance(command, ast.Manipulation):
+                if readonly:
+                    message = "execute_kip_readonly runs no command that writes."
+                    hint = "Send it to execute_kip."
+                    raise KipError("KIP_1001", message, hint, keyword(command))
+                self.writer.require_writable(command)
+            return template.bind(parameters)
+
+        return self.boundary.run(run, text)
+
+    def execute(self, command: ast.Command, text: str, dry_run: bool = False) -> Answer:
+        """Run a command that was bound."""
+        return self.boundary.run(lambda: self._run(command, dry_run), text)
+
+    def _run(self, command: ast.Command, dry_run: bool) -> Answer:
+        if isinstance(command, ast.Manipulation):
+            return Answer(self.writer.run(command, dry_run=dry_run))
+        if isinstance(command, ast.Find):
+            return _answer_of(self._run_find(command))
+        return self.store.read(lambda: self._run_meta(command))
+
+    def _run_meta(self, command: ast.Meta) -> Answer:
+        catalog = self.catalogs.catalog()
+        check(command, catalog)
+        if isinstance(command, ast.Search):
+            return Answer(self.indexer.search(command))
+        if isinstance(command, ast.Export):
+            return Answer(*export(command, self.store, bootstrap.is_bundled(self.store)))
+        return Answer(*describe(command, self.store, catalog, self.indexer.modes))
+
+    # FIND -------------------------------------------------------------------------------------
+
+    def find(self, text: str, parameters: Mapping[str, Any]) -> Rows:
+        """The rows of a FIND, run as a request."""
+
+        def run() -> Rows:
+            result = self._find_cached(text, parameters)
+            if result is None:
+                find = self._prepare_one(ast.Find, "FIND", text, parameters)
+                result = self.boundary.run(lambda: self._run_find(find), text)
+            names = tuple(expression_text(expression) for expression in result.find.expressions)
+            return Rows(names, tuple(zip(*result.columns, strict=True)), result.cursor)
+
+        return self.request(run)
+
+    def _find_cached(self, text: Any, parameters: Mapping[str, Any]) -> FindResult | None:
+        return self.boundary.run(lambda: self.plans.find(text, parameters), text)
+
+    def _run_find(self, find: ast.Find) -> FindResult:
+        def run() -> FindResult:
+            check(find, self.catalogs.catalog())
+            return kql.run(find, self.store)
+
+        return self.store.read(run)
+
+    def explain(self, text: str, parameters: Mapping[str, Any]) -> str:
+        """The SPARQL of a FIND, compiled as a request."""
+
+        def run() -> str:
+            find = self._prepare_one(ast.Find, "FIND", text, parameters)
+
+            def compile() -> str:
+                check(find, self.catalogs.catalog())
+                return kql.text_of(kql.plan(find, self.store.iris).select, self.store.iris)
+
+            return self.boundary.run(lambda: self.store.read(compile), text)
+
+        return self.request(run)
+
+    def _prepare_one(self, kind: type[C], name: str, text: str, parameters: Mapping[str, Any]) -> C:
+        """Parse and bind a command that must be of one kind, which is called ``name``."""
+        command = self.prepare(text, parameters)
+        if not isinstance(command, kind):
+            message = f"This call takes {name} only."
+            hint = "Use execute() for other commands."
+            raise KipError("KIP_1001", message, hint, keyword(command), text)
+        return command
+
+    # Other reading ----------------------------------------------------------------------------
+
+    def export(self, text: str | None, parameters: Mapping[str, Any]) -> str:
+        """The capsule of an EXPORT, or of everything."""
+        if text is None:
+
+            def run() -> str:
+                elements = all_elements(self.store)
+                return capsule(elements, self.store, bootstrap.is_bundled(self.store))
+
+            return self.boundary.run(lambda: self.store.read(run))
+        command = self._prepare_one(ast.Export, "EXPORT", text, parameters)
+        if command.limit is not None or command.cursor is not None:
+            message = "This call exports the whole selection."
+            hint = "Leave LIMIT and CURSOR out; answer() gives pages."
+            raise KipError("KIP_1001", message, hint, keyword(command), text)
+        result: Any = self.execute(command, text).result
+        return str(result["capsule"])
+
+    def select_nodes(self, text: str) -> list[NamedNode]:
+        """The elements that a FIND shows or an EXPORT selects; the store is being read."""
+        command = self.prepare(text, {})
+        shown = command.expressions if isinstance(command, ast.Find) else ()
+        targets = [variable for variable in shown if isinstance(variable, ast.Variable)]
+        if isinstance(command, ast.Export):
+            targets = [command.target]
+        if not isinstance(command, ast.Find | ast.Export) or not targets:
+            message = "A selection is an EXPORT, or a FIND that shows variables."
+            hint = 'Write FIND(?x) WHERE { ?x {type: "…"} }.'
+            raise KipError("KIP_1001", message, hint, keyword(command), text)
+        if command.limit is not None or command.cursor is not None:
+            message = "A snapshot holds the whole selection."
+            raise KipError("KIP_1001", message, "Leave LIMIT and CURSOR out.", keyword(command))
+        check(command, self.catalogs.catalog())
+        nodes = (kql.nodes(target, command.where, self.store) for target in targets)
+        return list(dict.fromkeys(itertools.chain.from_iterable(nodes)))
+
+    def sparql(self, query: str) -> Rows | bool | list[Any]:
+        """The answer to raw SPARQL that only reads, as a request."""
+
+        def run() -> Rows | bool | list[Any]:
+            text = check_query(query)
+            try:
+                answer = self.store.query(text)
+            except SyntaxError as fault:
+                message = f"The SPARQL text cannot be parsed: {fault.msg}."
+                raise KipError("KIP_1001", message, "SPARQL 1.2 syntax.") from None
+            except (ValueError, OSError, RuntimeError) as fault:
+                message = f"The engine refused the query: {fault}"
+                raise KipError("KIP_1001", message, "Simplify the query.") from None
+            if isinstance(answer, Solutions):
+                return Rows(answer.names, tuple(answer.rows))
+            return answer
+
+        return self.request(lambda: self.boundary.run(run, query))
+
+    def info(self) -> dict[str, Any]:
+        """Base, counts and commit."""
+        store = self.store
+
+        def run() -> dict[str, Any]:
+            catalog = self.catalogs.catalog()
+            return {
+                "base_iri": store.iris.base,
+                "folder": str(store.folder) if store.folder else None,
+                "read_only": store.read_only,
+                "commit": store.commit(),
+                "concepts": sum(1 for _ in store.match(None, vocab.TYPE, None)),
+                "propositions": sum(1 for _ in store.match(None, vocab.REIFIES, None)),
+                "concept_types": len(catalog.concept_types),
+                "proposition_types": len(catalog.predicates),
+            }
+
+        return self.boundary.run(lambda: store.read(run))
+
+
+def _answer_of(result: FindResult) -> Answer:
+    return Answer(results.shape(result.find, result.columns), result.cursor)

@@ -1,0 +1,53 @@
+"""Converts failures to located ``KipError``s; the only place that does."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+from kiprdf.budget import Budgets
+from kiprdf.errors import KipError, StoreError
+from kiprdf.store import OxigraphStore
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+class ErrorBoundary:
+    """Runs functions on a store; what they raise reaches the caller as a ``KipError``."""
+
+    def __init__(self, store: OxigraphStore, budgets: Budgets) -> None:
+        self._store = store
+        self._budgets = budgets
+
+    def run(
+        self,
+        function: Callable[[], T],
+        source: str | None = None,
+        *,
+        passes_os_errors: bool = False,
+    ) -> T:
+        """Call a function, on the clock of the running request if there is one.
+
+        A ``KipError`` gets the text that its place refers to, ``source``. A failure of the store,
+        or a fault in kiprdf, is KIP_4003. With ``passes_os_errors`` an ``OSError`` is raised as it
+        is, since it concerns a file of the caller. In a forked process nothing runs, and a
+        ``StoreError`` is raised.
+        """
+        self._store.require_own_process()
+        try:
+            return self._budgets.spend_as_work(function)
+        except KipError as error:
+            raise (error.in_source(source) if isinstance(source, str) else error) from None
+        except StoreError as error:
+            self._store.require_own_process()  # a callback may have forked
+            raise KipError(
+                "KIP_4003", str(error), "Check the disk; open the nexus again."
+            ) from error
+        except Exception as fault:
+            if passes_os_errors and isinstance(fault, OSError):
+                raise
+            _log.exception("kiprdf failed on a command; the store is unchanged")
+            message = f"The engine failed: {type(fault).__name__}."
+            raise KipError("KIP_4003", message) from fault

@@ -1,0 +1,65 @@
+"""Requests and batches of KIP 6, JSON in and JSON out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kiprdf import protocol
+from kiprdf.errors import KipError
+from kiprdf.execution.engine import CommandEngine
+from kiprdf.language import ast
+from kiprdf.semantics import check
+
+
+def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[str, Any]:
+    """The response to a request; a failure is an error object in it (KIP 6.2)."""
+    try:
+        request = protocol.read_request(arguments)
+    except KipError as error:
+        return protocol.Response(error=protocol.error_object(error)).to_json()
+    if request.command is not None:
+        return _run(engine, request.command, request.parameters, request.dry_run, readonly)[0]
+    return _run_batch(engine, request, readonly)
+
+
+def _run_batch(engine: CommandEngine, request: protocol.Request, readonly: bool) -> dict[str, Any]:
+    """Run the commands in order; the first write whose execution fails is the last."""
+    responses = []
+    for item in request.commands or ():
+        text = item if isinstance(item, str) else item.command
+        parameters = {**request.parameters, **({} if isinstance(item, str) else item.parameters)}
+        response, is_last = _run(engine, text, parameters, request.dry_run, readonly)
+        responses.append(response)
+        if is_last:
+            break
+    return {"result": responses}
+
+
+def _run(
+    engine: CommandEngine, text: str, parameters: Mapping[str, Any], dry_run: bool, readonly: bool
+) -> tuple[dict[str, Any], bool]:
+    """The response to one command, and whether it ends a batch."""
+    command: ast.Command | None = None
+    try:
+        answer = engine.answer_cached(text, parameters)
+        if answer is None:
+            command = engine.prepare(text, parameters, readonly)
+            answer = engine.execute(command, text, dry_run)
+    except KipError as error:
+        response = protocol.Response(error=protocol.error_object(error))
+        is_write = isinstance(command, ast.Manipulation)
+        return response.to_json(), is_write and not _is_malformed(engine, command, error)
+    response = protocol.Response(result=answer.result, next_cursor=answer.next_cursor)
+    return response.to_json(), False
+
+
+def _is_malformed(engine: CommandEngine, command: Any, error: KipError) -> bool:
+    """Whether a write failed for its form; then it was never executed (KIP 6.2.2)."""
+    if not error.code.startswith("KIP_1"):
+        return False
+    try:
+        check(command, engine.catalogs.catalog())
+    except KipError:
+        return True
+    return False

@@ -1,0 +1,215 @@
+"""The write path: a statement is drafted, checked, and committed under the writer's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kiprdf import collector
+from kiprdf.errors import KipError
+from kiprdf.execution.catalog_cache import CatalogCache
+from kiprdf.kml.delete import check_unused, delete
+from kiprdf.kml.draft import Clock, Draft
+from kiprdf.kml.merge import merge
+from kiprdf.kml.protection import check_protection
+from kiprdf.kml.schema import check_schema
+from kiprdf.kml.update import update
+from kiprdf.kml.upsert import upsert
+from kiprdf.kql.reader import read_catalog
+from kiprdf.language import ast, bind, parse
+from kiprdf.meta.indexing import Indexer
+from kiprdf.semantics import check
+from kiprdf.source import NOWHERE, Span
+from kiprdf.store import Delta, OxigraphStore
+
+if TYPE_CHECKING:
+    from kiprdf.interchange.staging_store import StagingStore
+
+T = TypeVar("T")
+BOOTSTRAP = "bootstrap"
+"""The record of the commit up to which only opening has written."""
+RESTORED = "restored"
+"""The record of a dataset that a snapshot replaced."""
+
+
+class Writer:
+    """Drafts, checks and commits statements."""
+
+    def __init__(
+        self,
+        store: OxigraphStore,
+        indexer: Indexer,
+        catalogs: CatalogCache,
+        clock: Clock,
+        strict_schema: bool,
+    ) -> None:
+        self._store = store
+        self._indexer = indexer
+        self._catalogs = catalogs
+        self._clock = clock
+        self._strict_schema = strict_schema
+
+    def run(self, command: ast.Manipulation, *, dry_run: bool = False) -> dict[str, Any]:
+        """Run one statement as one transaction and return its receipt.
+
+        A dry run only reads, and takes no lock.
+        """
+        if dry_run:
+            return _of_dry_run(self._store.read(lambda: self.draft(command)[0]))
+        with self._store.writing():
+            receipt, draft = self.draft(command)
+            self.commit(draft.delta())
+            return receipt
+
+    def draft(
+        self,
+        command: ast.Manipulation,
+        store: OxigraphStore | None = None,
+        *,
+        privileged: bool = False,
+        correct: Callable[[Draft], None] | None = None,
+    ) -> tuple[dict[str, Any], Draft]:
+        """Check a statement and draft what it changes; return its receipt and the draft.
+
+        It reads the nexus, or a copy given as ``store``. ``correct`` may edit the draft before it
+        is checked; a ``privileged`` statement may change what is protected.
+        """
+        is_copy = store is not None and store is not self._store
+        store = store or self._store
+        check(command, read_catalog(store) if is_copy else self._catalogs.catalog())
+        draft = Draft(store, self._clock)
+        receipt = _run_in(draft, command)
+        if correct is not None:
+            correct(draft)
+        if not privileged:
+            check_protection(draft, command.span)
+        check_unused(draft, command.span)
+        if self._strict_schema:
+            check_schema(draft, command.span)
+        return receipt, draft
+
+    def run_prepared(self, prepare: Callable[[], tuple[T, Delta]]) -> T:
+        """Commit what takes long to prepare, such as an import, and return its result.
+
+        ``prepare`` runs without the writer's lock. If another commit came in between, it runs a
+        second time under the lock: one repetition, whatever the other writers do.
+        """
+        reading = self._store.try_read(prepare)
+        with self._store.writing():
+            if reading is None or reading.commit != self._store.commit():
+                result, delta = prepare()
+            else:
+                result, delta = reading.result
+            self.commit(delta)
+            return result
+
+    def try_out(self, judge: Callable[[OxigraphStore], T]) -> T:
+        """Run a long dry run on one state of the nexus, without any lock.
+
+        If a commit came in between, it is repeated on a copy of the dataset in memory.
+        """
+        reading = self._store.try_read(lambda: judge(self._store))
+        return judge(self._store.copy()) if reading is None else reading.result
+
+    def commit(self, delta: Delta) -> None:
+        """Apply a delta as one commit; the writer's lock is held."""
+        if delta:
+            self._catalogs.expire(delta)
+            commit = self._store.apply(delta)
+            self._indexer.note(delta, commit)
+
+    def apply_capsule(
+        self, text: str, *, privileged: bool = False, records: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Apply the UPSERT blocks of a capsule, and write ``records``, as one transaction."""
+
+        def run() -> dict[str, Any]:
+            capsule = _parse_capsule(text)
+            self.require_writable(capsule)
+            command = bind(capsule, {})
+
+            def prepare() -> tuple[dict[str, Any], Delta]:
+                receipt, draft = self.draft(command, privileged=privileged)
+                return receipt, replace(draft.delta(), records=records or {})
+
+            return self.run_prepared(prepare)
+
+        return collector.paused(run)
+
+    def restore(self, read: Callable[[], StagingStore]) -> int:
+        """Replace an empty nexus by a dataset and return the number of elements.
+
+        The dataset is read and validated without the writer's lock.
+        """
+        from kiprdf.interchange.dataset import check_dataset
+
+        def run() -> int:
+            self._require_empty()
+            dataset = read()
+            count = check_dataset(dataset, self._store.iris)
+            with self._store.writing():
+                self._require_empty()
+                self._catalogs.expire()
+                self._store.replace(dataset.engine, {RESTORED: "true"})
+                self._indexer.outdate()
+            return count
+
+        return collector.paused(run)
+
+    def is_empty(self) -> bool:
+        """Whether nothing was written since opening wrote the bundled capsules."""
+        return self._store.records().get(BOOTSTRAP, "0") == str(self._store.commit())
+
+    def _require_empty(self) -> None:
+        if not self.is_empty():
+            message = "The nexus holds knowledge of its own."
+            raise KipError("KIP_2002", message, "Restore into a new nexus.")
+
+    def require_writable(
+        self, command: ast.Manipulation | None = None, hint: str = "Open it for writing."
+    ) -> None:
+        """Raise KIP_1001, at the keyword of a command, when the nexus is open read-only."""
+        if self._store.read_only:
+            span = NOWHERE if command is None else keyword(command)
+            raise KipError("KIP_1001", "The nexus is open read-only.", hint, span)
+
+
+def keyword(command: ast.Command) -> Span:
+    """The place of a command's first keyword; the shortest has four letters."""
+    return Span(command.span.start, command.span.start + 4)
+
+
+def _run_in(draft: Draft, command: ast.Manipulation) -> dict[str, Any]:
+    """Run a statement in a draft and return its receipt."""
+    match command:
+        case ast.Upsert():
+            return upsert(command, draft)
+        case ast.Update():
+            return dict(update(command, draft))
+        case ast.MergeConcept():
+            return merge(command, draft)
+        case _:
+            return dict(delete(command, draft))
+
+
+def _of_dry_run(receipt: dict[str, Any]) -> dict[str, Any]:
+    """The receipt of a statement that wrote nothing."""
+    # What the statement matched stays; what it would have done is [], False or 0.
+    kept = ("blocks", "matched")
+    return {key: value if key in kept else type(value)() for key, value in receipt.items()}
+
+
+def _parse_capsule(text: str) -> ast.Upsert:
+    """The UPSERT of a capsule; an export of nothing is empty, a difference may be comments only."""
+    command = ast.Upsert(()) if _is_comment(text) else parse(text, limit_size=False)
+    if not isinstance(command, ast.Upsert):
+        message = "A capsule consists of UPSERT blocks."
+        raise KipError("KIP_1001", message, "Use execute() for other commands.", keyword(command))
+    return command
+
+
+def _is_comment(text: str) -> bool:
+    """Whether a text holds only comments and white space."""
+    lines = map(str.lstrip, text.split("\n"))
+    return all(not line or line.startswith("//") for line in lines)

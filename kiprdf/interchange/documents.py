@@ -1,0 +1,40 @@
+"""Documents about a nexus in Turtle: its schema, its shapes, its provenance."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from kiprdf.interchange import formats
+from kiprdf.interchange.publishing import provenance as prov
+from kiprdf.interchange.publishing.knowledge import Knowledge
+from kiprdf.interchange.vocabularies import shapes as shacl
+from kiprdf.interchange.vocabularies.nested_turtle import write_nested
+from kiprdf.interchange.vocabularies.schema import schema_triples
+from kiprdf.interchange.vocabularies.standards import PREFIXES
+from kiprdf.store import Store
+
+if TYPE_CHECKING:
+    from kiprdf.interchange.mapping.contexts import Mapping
+
+
+def schema(store: Store, mapping: Mapping | None) -> str:
+    """The types and predicates as RDFS and OWL."""
+    triples = store.read(lambda: list(schema_triples(store, mapping)))
+    return write_nested(triples, store.iris, PREFIXES)
+
+
+def shapes(store: Store, profile: formats.Profile) -> str:
+    """The instance schemas as SHACL, for snapshots in a profile."""
+    triples = store.read(lambda: list(shacl.shapes(store, profile)))
+    return write_nested(triples, store.iris, PREFIXES)
+
+
+def provenance(store: Store) -> str:
+    """The metadata in PROV-O and Dublin Core, and the domains in SKOS."""
+    knowledge = store.read(lambda: Knowledge.of(store.match(None, None, None), store.iris))
+    triples = [*prov.of_elements(knowledge), *prov.of_domains(knowledge)]
+    content = io.BytesIO()
+    prefixes = {**PREFIXES, **prov.PREFIXES}
+    formats.write(triples, content, "turtle", store.iris, prefixes=prefixes)
+    return content.getvalue().decode()

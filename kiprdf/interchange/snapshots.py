@@ -1,0 +1,152 @@
+"""Snapshots written and read, and the difference between two of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TypeVar
+
+from pyoxigraph import NamedNode, Triple
+
+from kiprdf import collector
+from kiprdf.budget import paced
+from kiprdf.errors import KipError
+from kiprdf.interchange import arguments, files, formats
+from kiprdf.store import OxigraphStore
+
+if TYPE_CHECKING:
+    import rdflib
+
+    from kiprdf.interchange.differences.difference import Difference
+    from kiprdf.interchange.formats.ordering import Advance
+    from kiprdf.interchange.mapping.contexts import Mapping
+    from kiprdf.interchange.staging_store import StagingStore
+
+T = TypeVar("T")
+Select = Callable[[str], list[NamedNode]]
+"""Finds the elements that a FIND or an EXPORT selects."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a snapshot contains, and how it is written; the arguments of ``write_snapshot``."""
+
+    profile: formats.Profile
+    format: formats.Format
+    mapping: Mapping | None
+    domain: str | None
+    select: str | None
+    engine_metadata: bool
+    advance: Advance | None
+
+    def __post_init__(self) -> None:
+        arguments.check(
+            profile=self.profile,
+            format=self.format,
+            domain=self.domain,
+            select=self.select,
+            engine_metadata=self.engine_metadata,
+            advance=self.advance,
+        )
+
+    def write(
+        self, store: OxigraphStore, target: str | os.PathLike[str] | IO[bytes], select: Select
+    ) -> int:
+        """Write the snapshot of a store to a path or an open file; return the number of triples."""
+
+        def read_part(function: Callable[[], T]) -> T:
+            with store.bulk_reading():
+                return collector.paused(lambda: store.read(function))
+
+        def write(output: IO[bytes]) -> int:
+            return formats.write(
+                lambda: self._part(store, select),
+                output,
+                self.format,
+                store.iris,
+                profile=self.profile,
+                mapping=self.mapping,
+                engine_metadata=self.engine_metadata,
+                advance=self.advance,
+                read=read_part,
+            )
+
+        if isinstance(target, str | os.PathLike):
+            return files.write_whole(Path(target), write)
+        return files.write_open(target, lambda: write(target))
+
+    def _part(self, store: OxigraphStore, select: Select) -> list[Triple] | StagingStore:
+        """The triples of the snapshot."""
+        from kiprdf.interchange import selection
+        from kiprdf.interchange.staging_store import StagingStore
+
+        if self.domain is not None and self.select is not None:
+            message = "A snapshot takes a domain or a selection, not both."
+            raise KipError("KIP_1001", message, "Leave one of them out.")
+        if self.domain is not None:
+            return selection.domain(store, self.domain)
+        if self.select is not None:
+            return selection.elements(store, select(self.select))
+        return StagingStore(store.engine)
+
+
+def read(
+    source: files.Source,
+    base: str,
+    *,
+    format: formats.Format | None = None,
+    source_base: str | None = None,
+    mapping: Mapping | None = None,
+) -> StagingStore:
+    """Read a snapshot into a temporary store, its IRIs moved to ``base``.
+
+    ``source_base`` is the base of its IRIs, if the snapshot does not name it itself.
+    """
+    return formats.stage(
+        files.content(source),
+        format or files.format_of(source) or "turtle",
+        base,
+        source_base=source_base,
+        mapping=mapping,
+    )
+
+
+def dataset(store: OxigraphStore) -> list[Triple]:
+    """All triples of a store, as of one commit."""
+    return store.read(lambda: list(paced(store.match(None, None, None))))
+
+
+def to_rdflib(store: OxigraphStore, mapping: Mapping | None) -> rdflib.Graph:
+    """The rdf11 profile of the dataset as a graph of rdflib."""
+    from kiprdf.interchange.formats import graphs
+
+    return graphs.to_rdflib(dataset(store), store.iris, mapping)
+
+
+def compare(
+    store: OxigraphStore,
+    other: OxigraphStore | files.Source,
+    *,
+    engine_metadata: bool,
+    link_ids: bool,
+) -> Difference:
+    """The difference from a store to another one, or to a snapshot."""
+    from kiprdf.interchange.dataset import check_dataset
+    from kiprdf.interchange.differences.difference import difference
+
+    if isinstance(other, OxigraphStore):
+        after, iris = dataset(other), other.iris
+    else:
+        snapshot = read(other, store.iris.base)
+        check_dataset(snapshot, store.iris)
+        after, iris = list(snapshot), store.iris
+    return difference(
+        dataset(store),
+        after,
+        store.iris,
+        after_iris=iris,
+        engine_metadata=engine_metadata,
+        link_ids=link_ids,
+    )
