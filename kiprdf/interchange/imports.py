@@ -17,7 +17,7 @@ from kiprdf.interchange.importing.element_index import read_element_index
 from kiprdf.interchange.importing.plan import JsonMap, Plan
 from kiprdf.interchange.mapping.contexts import Loader, Mapping
 from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
-from kiprdf.interchange.vocabularies.existing import read_definitions
+from kiprdf.interchange.vocabularies.definitions import read_definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.store import Store
 

@@ -1,6 +1,6 @@
 """KML: from a checked statement to one delta and its receipt.
 
 ``draft`` (the nexus as the statement would leave it), ``upsert``, ``update``, ``merge``,
-``delete``, ``corrections`` (of an earlier import), ``protection`` (what no statement may change),
+``delete``, ``protection`` (what no statement may change),
 ``schema`` (instance schemas, enforced on request). ``statements`` writes UPSERT statements.
 """

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kiprdf
-from kiprdf.interchange.vocabularies.existing import read_definitions
+from kiprdf.interchange.vocabularies.definitions import read_definitions
 from kiprdf.rdf.iris import ConceptName
 
 FOLDER = Path(__file__).parent / "vocabularies"

@@ -26,8 +26,8 @@ from kiprdf.interchange.vocabularies.definitions import (
     Definitions,
     PredicateDefinition,
     TypeDefinition,
+    read_definitions,
 )
-from kiprdf.interchange.vocabularies.existing import read_definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.language import to_text
 from kiprdf.language.names import is_definition_name, is_key
@@ -37,6 +37,7 @@ from kiprdf.rdf.iris import ConceptName
 EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "60"))
 FOLDER = Path(__file__).parent / "vocabularies"
 FOAF = "http://xmlns.com/foaf/0.1/"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
 PREFIXES = """
 @prefix : <https://example.org/o#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -60,6 +61,17 @@ def type_(definitions: Definitions, name: str) -> TypeDefinition:
 
 def predicate(definitions: Definitions, name: str) -> PredicateDefinition:
     return next(one for one in definitions.predicates if one.name == name)
+
+
+def keys(definitions: Definitions) -> set[str]:
+    """The attributes of all types."""
+    return {key for one in definitions.types for key in one.instance_schema}
+
+
+def without_class(definitions: Definitions) -> set[str]:
+    """The attributes that are reported because no type has them."""
+    reason = "an attribute that no class is said to have; any concept may have it"
+    return {one.iri for one in definitions.skipped if one.reason == reason}
 
 
 def reasons(definitions: Definitions, iri: str) -> list[str]:
@@ -206,11 +218,9 @@ def test_values_that_are_things_or_literals_make_a_predicate_and_an_attribute() 
     assert type_(found, "Person").instance_schema["address"]["item_type"] == "string"
 
 
-def test_an_attribute_of_no_class_is_reported_with_its_rule() -> None:
+def test_an_attribute_of_no_class_is_reported() -> None:
     found = read(":note a owl:AnnotationProperty ; rdfs:comment 'A note.' .")
-    (attribute,) = found.attributes
-    assert (attribute.key, attribute.types) == ("note", ())
-    assert attribute.rule == {"is_required": False, "description": "A note."}
+    assert (found.types, found.predicates) == ((), ())
     assert reasons(found, "https://example.org/o#note") == [
         "an attribute that no class is said to have; any concept may have it"
     ]
@@ -529,7 +539,7 @@ def test_what_the_nexus_has_a_name_for_keeps_it() -> None:
     nexus.execute(f"""UPSERT {{ CONCEPT {{
         {{type: "$ConceptType", name: "Human"}} SET ATTRIBUTES {{ same_as: "{FOAF}Person" }}
     }} }}""")
-    found = definitions_of(foaf_quads(), known=read_element_index(nexus._store))
+    found = definitions_of(foaf_quads(), index=read_element_index(nexus._store))
     assert type_(found, "Human").iri == FOAF + "Person"
 
 
@@ -596,7 +606,7 @@ def test_foaf_becomes_types_predicates_and_attributes() -> None:
     assert (knows.subject_types, knows.object_types) == (("Person",), ("Person",))
     assert predicate(found, "depicts").inverse_of == "depiction"
     assert len(found.predicates) == 34
-    assert len(found.attributes) == 28
+    assert len(keys(found)) + len(without_class(found)) == 28
 
 
 def test_skos_becomes_types_and_predicates() -> None:
@@ -609,7 +619,7 @@ def test_skos_becomes_types_and_predicates() -> None:
     assert predicate(found, "exactMatch").is_symmetric
     assert predicate(found, "broaderTransitive").is_transitive
     assert predicate(found, "member").object_types == ("Collection", "Concept")
-    assert {"prefLabel", "altLabel"} <= {one.key for one in found.attributes}
+    assert {SKOS + "prefLabel", SKOS + "altLabel"} <= without_class(found)
     assert all(one.description for one in (*found.types, *found.predicates))
 
 
@@ -660,7 +670,7 @@ def test_the_same_ontology_again_changes_nothing() -> None:
     nexus = kiprdf.Nexus.memory(genesis=False)
     apply(nexus, definitions_of(skos_quads()))
     first = nexus.snapshot()
-    apply(nexus, definitions_of(skos_quads(), known=read_element_index(nexus._store)))
+    apply(nexus, definitions_of(skos_quads(), index=read_element_index(nexus._store)))
     assert nexus.snapshot() == first
 
 
@@ -669,15 +679,6 @@ def test_inherited_definitions_let_a_strict_nexus_accept_members_of_subclasses()
     assert "Person" in predicate(found, "account").subject_types
     assert "age" in type_(found, "Person").instance_schema
     assert predicate(found, "depiction").subject_types == ("*",)
-
-
-def test_the_context_of_an_ontology_is_a_mapping_for_its_data() -> None:
-    mapping = Mapping.load(definitions_of(foaf_quads()).context())
-    assert mapping.type_of(FOAF + "Person") == "Person"
-    assert mapping.predicate_of(FOAF + "knows") == "knows"
-    found = mapping.attribute_of(FOAF + "firstName", "Person")
-    assert found is not None
-    assert found[0] == "firstName"
 
 
 # Any triples --------------------------------------------------------------------------------
@@ -739,7 +740,7 @@ def test_any_triples_in_any_order_give_the_same_valid_definitions(
     for meta_type, ones in (("$ConceptType", found.types), ("$PropositionType", found.predicates)):
         assert all(is_definition_name(meta_type, one.name) for one in ones)
         assert len({one.name for one in ones}) == len(ones)
-    assert all(is_key(one.key) for one in found.attributes)
+    assert all(map(is_key, keys(found)))
     assert definitions_of(both[1]) == found
     nexus = kiprdf.Nexus.memory(genesis=False)
     plan = plan_definitions(found, {})
@@ -775,7 +776,6 @@ def test_what_no_definition_can_say_is_always_listed(
     found = definitions_of([*some, *more])
     listed = {iri: " ".join(reasons(found, iri)) for iri, _ in found.skipped}
     defined = {one.iri for one in (*found.types, *found.predicates)}
-    defined |= {one.iri for one in found.attributes}
     for node, mark in zip(marked, marks, strict=True):
         everything = " ".join(listed.values())
         if isinstance(node, NamedNode) and node.value in defined:

@@ -1,6 +1,7 @@
 """The schema out as RDFS, OWL and SHACL, ontologies in as definitions.
 
-Out: ``schema``, ``shapes``, with ``nested``, ``nested_turtle``, ``standards``, ``json_patterns``.
-In: ``ontology`` with its ``ontology_*`` parts, ``definitions`` (the result), ``existing`` (what a
-nexus has), ``definition_plan`` (what it would write).
+Out: ``schema`` (OWL) and ``shapes`` (SHACL), written by ``nested`` and ``nested_turtle``. In:
+``ontology`` with ``ontology_graph``, ``ontology_terms``, ``ontology_names`` and
+``ontology_report``; ``definitions`` are the result, ``definition_plan`` what a nexus would write.
+``standards`` has the terms of all these vocabularies.
 """

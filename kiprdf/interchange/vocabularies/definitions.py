@@ -1,4 +1,4 @@
-"""Definitions as plain data: what an ontology amounts to in a nexus (docs/decisions/031)."""
+"""Definitions as plain data: those of an ontology and those of a nexus (docs/decisions/031)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.plan import JsonMap
+from kiprdf.interchange.vocabularies.schema import attribute_rules, definitions
+from kiprdf.language.names import META_TYPES
+from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
+from kiprdf.store import Store
 
 
 class Skipped(NamedTuple):
-    """What of an ontology has no place in definitions: the IRI it is about, and why."""
+    """A part of an ontology that is in no definition: the IRI it is about, and why."""
 
     iri: str
     reason: str
@@ -26,40 +32,42 @@ class _Definition:
     """By language; ``""`` without one."""
     descriptions: dict[str, str] = field(default_factory=dict)
     parents: tuple[str, ...] = ()
-    """The names of what it is directly below of."""
+    """The names of the definitions directly above it."""
     same_as: tuple[str, ...] = ()
     """Further IRIs that the ontology says are equivalent."""
 
     is_declared: bool = True
-    """False for a term that the ontology mentions and says nothing of."""
+    """False for a term that the ontology only mentions."""
     is_homonym: bool = False
-    """Whether the nexus has the name for something that may be the same, and nobody says so."""
+    """Whether a definition of the nexus has the name, and nothing equates the two."""
 
     @property
     def description(self) -> str | None:
-        """The text without a language, else the English one, else the first by language."""
+        """The text without a language, otherwise the English one or the first by language."""
         return preferred(self.descriptions)
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """What stands for a description: a label, the name in words, or that there is none."""
+        """The texts used if there is no description: a label, the name in words, a remark."""
         labels = sorted(self.labels.values())
-        said = (preferred(self.labels) or in_words(self.name), *labels, in_words(self.name))
-        none = f"<{self.iri}>, which its ontology does not describe."
-        return (*said, none) if self.is_declared else (none, *said)
+        names = (preferred(self.labels) or in_words(self.name), *labels, in_words(self.name))
+        remark = f"<{self.iri}>, which its ontology does not describe."
+        return (*names, remark) if self.is_declared else (remark, *names)
 
-    def _said(self) -> dict[str, Json]:
-        """Labels are kept where they tell more than the name, texts by language where several."""
-        found: dict[str, Json] = {}
+    def _texts(self) -> dict[str, Json]:
+        """Labels only if they differ from the name, descriptions by language only if several."""
+        attributes: dict[str, Json] = {}
         if self.description is not None:
-            found["description"] = self.description
+            attributes["description"] = self.description
         if set(self.labels.values()) - {self.name}:
-            found["labels"] = {language or "und": text for language, text in self.labels.items()}
+            attributes["labels"] = {
+                language or "und": text for language, text in self.labels.items()
+            }
         if len(self.descriptions) > 1:
-            found["descriptions"] = {
+            attributes["descriptions"] = {
                 language or "und": text for language, text in self.descriptions.items()
             }
-        return {**found, "same_as": [self.iri, *self.same_as] if self.same_as else self.iri}
+        return {**attributes, "same_as": [self.iri, *self.same_as] if self.same_as else self.iri}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +76,23 @@ class TypeDefinition(_Definition):
 
     instance_schema: dict[str, dict[str, Json]] = field(default_factory=dict)
     undescribed: frozenset[str] = frozenset()
-    """The attributes whose description is but a label."""
+    """The attributes whose description is only a label."""
     key_instances: tuple[str, ...] = ()
 
-    def said(self) -> dict[str, Json]:
+    def stated(self) -> dict[str, Json]:
         """What the ontology says, as attributes of the ``$ConceptType`` concept of this name."""
-        found = self._said()
+        attributes = self._texts()
         if self.instance_schema:
-            found["instance_schema"] = self.instance_schema
+            attributes["instance_schema"] = self.instance_schema
         if self.key_instances:
-            found["key_instances"] = list(self.key_instances)
+            attributes["key_instances"] = list(self.key_instances)
         if self.parents:
-            found["subclass_of"] = list(self.parents)
-        return found
+            attributes["subclass_of"] = list(self.parents)
+        return attributes
 
     def attributes(self) -> dict[str, Json]:
-        """What a new ``$ConceptType`` concept of this name has as attributes."""
-        return {"description": self.placeholders[0], **self.said()}
+        """The attributes of a new ``$ConceptType`` concept of this name."""
+        return {"description": self.placeholders[0], **self.stated()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,78 +105,48 @@ class PredicateDefinition(_Definition):
     is_transitive: bool = False
     inverse_of: str | None = None
 
-    def said(self) -> dict[str, Json]:
+    def stated(self) -> dict[str, Json]:
         """What the ontology says, as attributes of the ``$PropositionType`` concept."""
-        found = self._said()
+        attributes = self._texts()
         for role, types in (("subject", self.subject_types), ("object", self.object_types)):
             if "*" not in types:
-                found[f"{role}_types"] = list(types)
+                attributes[f"{role}_types"] = list(types)
         if self.is_symmetric:
-            found["is_symmetric"] = True
+            attributes["is_symmetric"] = True
         if self.is_transitive:
-            found["is_transitive"] = True
+            attributes["is_transitive"] = True
         if self.inverse_of is not None:
-            found["inverse_of"] = self.inverse_of
+            attributes["inverse_of"] = self.inverse_of
         if self.parents:
-            found["subproperty_of"] = list(self.parents)
-        return found
+            attributes["subproperty_of"] = list(self.parents)
+        return attributes
 
     def attributes(self) -> dict[str, Json]:
-        """What a new ``$PropositionType`` concept of this name has as attributes."""
-        unsaid: dict[str, Json] = {
+        """The attributes of a new ``$PropositionType`` concept of this name."""
+        defaults: dict[str, Json] = {
             "description": self.placeholders[0],
             "subject_types": ["*"],
             "object_types": ["*"],
             "is_symmetric": False,
             "is_transitive": False,
         }
-        return unsaid | self.said()
-
-
-@dataclass(frozen=True, slots=True)
-class AttributeDefinition:
-    """A property whose values are literals: its key, and the types that mention it."""
-
-    key: str
-    iri: str
-    rule: dict[str, Json] = field(default_factory=dict)
-    """What the ontology says without regard to a type, as an ``instance_schema`` would."""
-    types: tuple[str, ...] = ()
+        return defaults | self.stated()
 
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """What an ontology defines, each sorted by name, what was skipped, and what is doubtful."""
+    """The definitions of an ontology, sorted by name, what was skipped, and warnings."""
 
     types: tuple[TypeDefinition, ...] = ()
     predicates: tuple[PredicateDefinition, ...] = ()
-    attributes: tuple[AttributeDefinition, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def context(self) -> dict[str, Any]:
-        """A mapping for data in terms of the ontology, as ``Mapping.load`` takes it.
-
-        A context has one word for one thing: of a type and a predicate that share a name it has
-        the predicate.
-        """
-        return {
-            "@context": {
-                "@version": 1.1,
-                **{one.name: one.iri for one in self.types},
-                **{one.name: {"@id": one.iri, "@type": "@id"} for one in self.predicates},
-                "attributes": {
-                    "@id": "@nest",
-                    "@context": {one.key: one.iri for one in self.attributes},
-                },
-            }
-        }
-
     def inherited(self) -> Definitions:
-        """The same for a nexus with ``strict_schema``, since KIP itself has no inheritance.
+        """A copy with inheritance written out, for a nexus with ``strict_schema``.
 
-        Types have the attributes of the types above them too, and the ends of predicates allow the
-        types below those they name.
+        Types also have the attributes of the types above them, and the ends of predicates also
+        allow the types below those they name.
         """
         above = {one.name: one.parents for one in self.types}
         below: dict[str, list[str]] = defaultdict(list)
@@ -192,7 +170,7 @@ class Definitions:
 
 
 def in_words(name: str) -> str:
-    """A name as people say it.
+    """A name as separate words.
 
     >>> in_words("worksOn"), in_words("date_of_birth"), in_words("HTTPServer")
     ('works on', 'date of birth', 'HTTP server')
@@ -203,7 +181,7 @@ def in_words(name: str) -> str:
 
 
 def preferred(texts: dict[str, str]) -> str | None:
-    """One of the texts by language: without a language, English, else the first.
+    """The text without a language, otherwise the English one or the first by language.
 
     >>> preferred({"de": "Kopfschmerz", "en-GB": "headache"})
     'headache'
@@ -214,22 +192,66 @@ def preferred(texts: dict[str, str]) -> str | None:
 
 
 def _closure(names: Iterable[str], next_of: Mapping[str, Iterable[str]]) -> dict[str, None]:
-    """Names and what follows from them, nearest first."""
-    found: dict[str, None] = {}
+    """Names and all that follow from them, nearest first."""
+    closure: dict[str, None] = {}
     pending = list(names)
     while pending:
         name = pending.pop(0)
-        if name not in found:
-            found[name] = None
+        if name not in closure:
+            closure[name] = None
             pending += next_of.get(name, ())
-    return found
+    return closure
 
 
 def _merged(
     names: Iterable[str], schemas: dict[str, dict[str, dict[str, Json]]]
 ) -> dict[str, dict[str, Json]]:
     """The rules of several types; the nearest wins."""
-    found: dict[str, dict[str, Json]] = {}
+    merged: dict[str, dict[str, Json]] = {}
     for name in names:
-        found = {**schemas.get(name, {}), **found}
-    return dict(sorted(found.items()))
+        merged = {**schemas.get(name, {}), **merged}
+    return dict(sorted(merged.items()))
+
+
+_IMPORTED_AT = "imported_at"
+"""Only imports write this metadata key."""
+
+
+class ExistingDefinition(NamedTuple):
+    """A definition of a nexus: its attributes, and whether an import created it."""
+
+    attributes: JsonMap
+    is_imported: bool = False
+
+    @property
+    def originals(self) -> list[Json]:
+        """The IRIs in ``same_as``; an import puts the one it used first."""
+        return listed(self.attributes.get(SAME_AS))
+
+    @property
+    def rules(self) -> dict[str, JsonMap]:
+        """The rules of its ``instance_schema`` by attribute."""
+        return attribute_rules(self.attributes)
+
+    def is_made_from(self, iris: Iterable[str]) -> bool:
+        """Whether an import created it from an IRI, so that an ontology may update it."""
+        return self.is_imported and bool(self.originals) and self.originals[0] in iris
+
+
+ExistingDefinitions: TypeAlias = Mapping[ConceptName, ExistingDefinition]
+
+
+def read_definitions(store: Store) -> dict[ConceptName, ExistingDefinition]:
+    """All definitions of a nexus."""
+    return {
+        ConceptName(concept.type, concept.name): ExistingDefinition(
+            attributes, _IMPORTED_AT in concept.metadata
+        )
+        for meta_type in META_TYPES
+        for concept, attributes in definitions(store, meta_type)
+    }
+
+
+def listed(value: Json) -> list[Json]:
+    """The items of a list; one value as a list, null as none."""
+    return value if isinstance(value, list) else [] if value is None else [value]

@@ -1,9 +1,12 @@
-"""An ontology in RDFS, OWL or SHACL becomes definitions (docs/decisions/031).
+"""Definitions from an ontology in RDFS, OWL or SHACL (docs/decisions/031).
 
 Classes become concept types, properties with things as values predicates, properties with literals
-attributes in the ``instance_schema`` of their classes. Nothing is looked up anywhere: what
-``owl:imports`` names is read only when its triples are among those given. Each statement becomes a
-part of a definition, which is noted, or is reported.
+attributes in the ``instance_schema`` of their classes. Nothing is fetched: what ``owl:imports``
+names is read only if its triples are given, too. Each statement becomes a part of a definition or
+is reported.
+
+``ontology_graph`` holds the triples, ``ontology_terms`` the classes and properties,
+``ontology_names`` their names, ``ontology_report`` what is left out, ``definitions`` the result.
 """
 
 from __future__ import annotations
@@ -17,23 +20,27 @@ from pyoxigraph import NamedNode, Quad, Triple
 
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.vocabularies import existing as nexus
 from kiprdf.interchange.vocabularies.definitions import (
-    AttributeDefinition,
     Definitions,
+    ExistingDefinitions,
     PredicateDefinition,
     Skipped,
     TypeDefinition,
     preferred,
 )
 from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Values
-from kiprdf.interchange.vocabularies.ontology_homonyms import Homonyms
-from kiprdf.interchange.vocabularies.ontology_names import Given, allocate, plain_name
-from kiprdf.interchange.vocabularies.ontology_rest import Terms, rest
-from kiprdf.interchange.vocabularies.ontology_terms import Found, Property
-from kiprdf.interchange.vocabularies.ontology_uses import Use, rule_of
-from kiprdf.interchange.vocabularies.ontology_words import DESCRIPTIONS, EVERYTHING, LABELS
-from kiprdf.interchange.vocabularies.standards import owl, rdf, rdfs, sh
+from kiprdf.interchange.vocabularies.ontology_names import Given, Homonyms, allocate, plain_name
+from kiprdf.interchange.vocabularies.ontology_report import DefinedTerms, left_out
+from kiprdf.interchange.vocabularies.ontology_terms import OntologyTerms, Property, Use, rule_of
+from kiprdf.interchange.vocabularies.standards import (
+    DESCRIPTIONS,
+    EVERYTHING,
+    LABELS,
+    owl,
+    rdf,
+    rdfs,
+    sh,
+)
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
@@ -45,39 +52,39 @@ _SHAPE_DESCRIPTIONS = (*DESCRIPTIONS, sh("description"))
 def definitions_of(
     triples: Iterable[Triple | Quad],
     mapping: Mapping | None = None,
-    known: ElementIndex | None = None,
-    existing: nexus.Definitions | None = None,
+    index: ElementIndex | None = None,
+    existing: ExistingDefinitions | None = None,
 ) -> Definitions:
-    """The definitions an ontology amounts to.
+    """The definitions of an ontology.
 
-    What the mapping or the nexus has a name for keeps it; ``known`` is what the nexus holds,
-    ``existing`` what its definitions say.
+    Terms keep the names that the mapping or the nexus has for them. ``index`` and ``existing`` are
+    the elements and the definitions of the nexus.
     """
-    given = Given(mapping or Mapping.none(), known or ElementIndex())
+    given = Given(mapping or Mapping.none(), index or ElementIndex())
     return _Reading(Graph(triples), given, existing or {}).definitions()
 
 
 class _Reading:
-    """One ontology on its way: its terms get names, then definitions, and the rest is listed."""
+    """Names the terms of one ontology, defines them, and lists what is left."""
 
-    def __init__(self, graph: Graph, given: Given, existing: nexus.Definitions) -> None:
+    def __init__(self, graph: Graph, given: Given, existing: ExistingDefinitions) -> None:
         self._graph = graph
         self._given = given
         self._existing = existing
-        self._found = Found(graph, given, existing)
-        self._skipped = self._found.skipped
+        self._terms = OntologyTerms(graph, given, existing)
+        self._skipped = self._terms.skipped
         self._warnings: list[str] = []
         self._homonyms: set[str] = set()
         self._name_terms()
 
     def _name_terms(self) -> None:
-        """Give every class, predicate and attribute the name that it has in the nexus."""
-        kinds = self._found.properties.values()
-        predicates = [one.node.value for one in kinds if one.is_predicate]
-        attributes = [one.node.value for one in kinds if one.is_attribute]
+        """Name every class, predicate and attribute."""
+        properties = self._terms.properties.values()
+        predicates = [one.node.value for one in properties if one.is_predicate]
+        attributes = [one.node.value for one in properties if one.is_attribute]
         types, links = (Homonyms(meta_type, self._existing) for meta_type in META_TYPES)
         self._types = self._named(
-            self._found.classes,
+            self._terms.classes,
             self._given.type,
             types,
             lambda iri, name: types.is_free(iri, name, {}),
@@ -86,7 +93,7 @@ class _Reading:
             predicates,
             self._given.predicate,
             links,
-            lambda iri, name: links.is_free(iri, name, self._ends(self._found.properties[iri])),
+            lambda iri, name: links.is_free(iri, name, self._ends(self._terms.properties[iri])),
         )
         ordered = self._by_rank(attributes)
         self._keys = allocate(ordered, self._labels(ordered), self._given.key)
@@ -110,11 +117,11 @@ class _Reading:
         return {iri: preferred(self._graph.texts(NamedNode(iri), *LABELS)) for iri in iris}
 
     def _by_rank(self, iris: Iterable[str]) -> list[str]:
-        """What is described comes first: a term that is only mentioned takes no name from it."""
-        return sorted(iris, key=lambda iri: (self._found.is_foreign(iri), iri))
+        """Terms with texts come first, so that others do not get their names."""
+        return sorted(iris, key=lambda iri: (self._terms.is_foreign(iri), iri))
 
     def definitions(self) -> Definitions:
-        """All definitions, and what none of them has taken in."""
+        """All definitions, and what is in none of them."""
         owners = self._owners()
         owned: dict[str, list[str]] = defaultdict(list)
         for attribute, classes in owners.items():
@@ -122,39 +129,44 @@ class _Reading:
                 owned[one].append(attribute)
         types = [self._type(iri, owned[iri]) for iri in self._types]
         predicates = [self._predicate(iri) for iri in self._predicates]
-        attributes = [self._attribute(iri, owners[iri]) for iri in self._keys]
-        self._skipped += rest(self._graph, self._terms())
+        for iri in self._keys:
+            self._use_attribute(iri, owners[iri])
+        self._skipped += left_out(self._graph, self._defined_terms())
         return Definitions(
             tuple(sorted(types, key=lambda one: one.name)),
             tuple(sorted(predicates, key=lambda one: one.name)),
-            tuple(sorted(attributes, key=lambda one: one.key)),
             tuple(sorted(set(self._skipped))),
             tuple(sorted(self._warnings)),
         )
 
-    def _terms(self) -> Terms:
-        mentioned = [i for i in (*self._types, *self._predicates) if not self._found.is_declared(i)]
-        terms = frozenset((*self._types, *self._found.properties))
-        homes = {node: home for node, home in self._found.homes.items() if node.value not in terms}
-        return Terms(terms, frozenset(self._keys), frozenset(mentioned), homes)
+    def _defined_terms(self) -> DefinedTerms:
+        names = (*self._types, *self._predicates)
+        mentioned = frozenset(iri for iri in names if not self._terms.is_declared(iri))
+        terms = frozenset((*self._types, *self._terms.properties))
+        properties_of = {
+            node: properties
+            for node, properties in self._terms.properties_of.items()
+            if node.value not in terms
+        }
+        return DefinedTerms(terms, frozenset(self._keys), mentioned, properties_of)
 
     # Definitions -----------------------------------------------------------------------------
 
     def _owners(self) -> dict[str, set[str]]:
-        """The classes of which the members have an attribute."""
+        """The classes whose members have an attribute."""
         owners: dict[str, set[str]] = {}
         for iri in self._keys:
-            domains = self._found.properties[iri].domains
-            found = domains.classes | set(self._found.uses.get(iri, ()))
+            domains = self._terms.properties[iri].domains
+            classes = domains.classes | set(self._terms.uses.get(iri, ()))
             if domains.everything and not domains.classes:
-                found |= {one for one in self._types if self._is_root(one)}
-            owners[iri] = {one for one in found if one in self._types}
+                classes |= {one for one in self._types if self._is_root(one)}
+            owners[iri] = {one for one in classes if one in self._types}
         return owners
 
     def _is_root(self, iri: str) -> bool:
-        """Whether a class is described here and below no other class."""
+        """Whether a class is described here and is below no other class."""
         above = self._parents(iri)
-        return not self._found.is_foreign(iri) and not any(one in self._types for one in above)
+        return not self._terms.is_foreign(iri) and not any(one in self._types for one in above)
 
     def _common(self, iri: str, equivalent: NamedNode) -> dict[str, Any]:
         graph, node = self._graph, NamedNode(iri)
@@ -166,7 +178,7 @@ class _Reading:
             "labels": graph.texts(node, *LABELS),
             "descriptions": graph.texts(node, *DESCRIPTIONS),
             "same_as": tuple(one[2].value for one in same),
-            "is_declared": self._found.is_declared(iri),
+            "is_declared": self._terms.is_declared(iri),
             "is_homonym": iri in self._homonyms,
         }
 
@@ -176,7 +188,7 @@ class _Reading:
     def _type(self, iri: str, owned: list[str]) -> TypeDefinition:
         self._use_kinds(iri, rdfs("Class"), owl("Class"))
         common = self._common(iri, owl("equivalentClass"))
-        for shape in self._found.shapes.get(iri, ()):
+        for shape in self._terms.shapes.get(iri, ()):
             self._add_texts_of_shape(common, shape)
         parents = self._parents(iri)
         for path in parents.values():
@@ -193,14 +205,14 @@ class _Reading:
         )
 
     def _add_texts_of_shape(self, common: dict[str, Any], shape: Node) -> None:
-        """What a shape is called and says stands in for what its class does not say."""
+        """Use the texts of a shape if its class has none."""
         for key, predicates in (("labels", _SHAPE_LABELS), ("descriptions", _SHAPE_DESCRIPTIONS)):
             if not common[key]:
                 common[key] = self._graph.texts(shape, *predicates)
                 self._graph.use(self._graph.text_statements(shape, *predicates))
 
     def _parents(self, iri: str) -> dict[str, list[Statement]]:
-        """The named classes above one, and what says so."""
+        """The named classes above a class, with the statements that say so."""
         return {
             term.value: path
             for term, path in self._graph.superiors(NamedNode(iri))
@@ -212,39 +224,38 @@ class _Reading:
         for member, path in self._graph.members(node, owl("oneOf")):
             if isinstance(member, NamedNode):
                 label = preferred(self._graph.texts(member, *LABELS))
-                said = self._graph.text_statements(member, *LABELS)
-                self._graph.use([*path, *(one for one in said if one[2].value.strip() == label)])
+                labels = self._graph.text_statements(member, *LABELS)
+                self._graph.use([*path, *(s for s in labels if s[2].value.strip() == label)])
                 yield label or re.split(r"[/#:]", member.value)[-1]
 
-    def _attribute(self, iri: str, owners: Iterable[str]) -> AttributeDefinition:
+    def _use_attribute(self, iri: str, owners: Iterable[str]) -> None:
+        """Record what an ontology says about an attribute as used; report one without a class."""
         kinds = (owl("DatatypeProperty"), owl("AnnotationProperty"), owl("FunctionalProperty"))
         self._use_kinds(iri, rdf("Property"), owl("ObjectProperty"), *kinds)
-        self._graph.use(self._found.properties[iri].domains.of_things)
-        names = tuple(sorted(self._types[one] for one in owners))
-        if not names:
+        self._graph.use(self._terms.properties[iri].domains.of_things)
+        self._rule(None, iri)
+        if not owners:
             reason = "an attribute that no class is said to have; any concept may have it"
             self._skipped.append(Skipped(iri, reason))
-        return AttributeDefinition(self._keys[iri], iri, self._rule(None, iri)[0], names)
 
     def _rule(self, owner: str | None, iri: str) -> tuple[dict[str, Json], bool]:
-        """What the ``instance_schema`` of a class says, and whether its description is a label."""
-        graph, node, of_all = self._graph, NamedNode(iri), self._found.properties[iri].values
-        use = self._found.uses.get(iri, {}).get(owner or "", Use())
-        own = graph.texts(node, *DESCRIPTIONS), graph.texts(node, *LABELS)
-        text = preferred(use.descriptions or own[0] or use.labels or own[1])
-        values = use.values or of_all
+        """The rule of an ``instance_schema``, and whether its description is only a label."""
+        graph, node = self._graph, NamedNode(iri)
+        use = self._terms.uses.get(iri, {}).get(owner or "", Use())
+        descriptions = use.descriptions or graph.texts(node, *DESCRIPTIONS)
+        text = preferred(descriptions or use.labels or graph.texts(node, *LABELS))
+        values = use.values or self._terms.properties[iri].values
         is_single = graph.is_a(node, owl("FunctionalProperty"))
         rule = rule_of(use, values, is_single)
         graph.use(use.of_counts | values.of_literals)
         graph.use(values.of_options if "enum" in rule else ())
-        said = {*use.of_texts, *graph.text_statements(node, *LABELS, *DESCRIPTIONS)}
+        texts = {*use.of_texts, *graph.text_statements(node, *LABELS, *DESCRIPTIONS)}
         shown = {_plain(one) for one in (self._keys[iri], text or "", *(text or "").split("\n\n"))}
-        graph.use(one for one in said if _plain(one[2].value) in shown)
-        is_label = not (use.descriptions or own[0])
-        return rule | ({"description": text} if text else {}), is_label
+        graph.use(one for one in texts if _plain(one[2].value) in shown)
+        return rule | ({"description": text} if text else {}), not descriptions
 
     def _predicate(self, iri: str) -> PredicateDefinition:
-        graph, one = self._graph, self._found.properties[iri]
+        graph, one = self._graph, self._terms.properties[iri]
         self._use_kinds(iri, rdf("Property"), owl("ObjectProperty"))
         self._use_kinds(iri, owl("SymmetricProperty"), owl("TransitiveProperty"))
         graph.use(one.domains.of_things | one.values.of_things)
@@ -262,14 +273,17 @@ class _Reading:
         )
 
     def _parents_of_predicate(self, node: NamedNode) -> list[str]:
-        said = self._graph.statements(node, rdfs("subPropertyOf"))
-        found = {one: self._predicates.get(str(getattr(one[2], "value", ""))) for one in said}
-        self._graph.use(one for one, name in found.items() if name is not None)
-        return sorted(name for name in found.values() if name is not None)
+        parents = {
+            statement: self._predicates[statement[2].value]
+            for statement in self._graph.statements(node, rdfs("subPropertyOf"))
+            if statement[2].value in self._predicates
+        }
+        self._graph.use(parents)
+        return sorted(parents.values())
 
     def _described_by_shapes(self, iri: str, common: dict[str, Any]) -> dict[str, Any]:
-        """Texts of the first class that says something, where the property itself has none."""
-        for _, use in sorted(self._found.uses.get(iri, {}).items()):
+        """The texts of the first class that has some, if the property has none."""
+        for _, use in sorted(self._terms.uses.get(iri, {}).items()):
             if not common["descriptions"]:
                 common["descriptions"] = use.descriptions
                 self._graph.use(use.of_texts)
@@ -277,19 +291,21 @@ class _Reading:
         return common
 
     def _inverses(self, node: NamedNode) -> list[str]:
-        """The predicates that are inverses; a definition has a word for itself and for one more."""
+        """The predicates that are inverses; a definition can name itself and one more."""
         graph = self._graph
-        said = graph.statements(node, owl("inverseOf"))
-        said += [(one, owl("inverseOf"), node) for one in graph.subjects(owl("inverseOf"), node)]
+        statements = graph.statements(node, owl("inverseOf"))
+        statements += [
+            (one, owl("inverseOf"), node) for one in graph.subjects(owl("inverseOf"), node)
+        ]
         by_iri = defaultdict[str, list[Statement]](list)
-        for one in said:
+        for one in statements:
             other = one[2] if one[2] != node else one[0]
             if isinstance(other, NamedNode) and other.value in self._predicates:
                 by_iri[other.value].append(one)
-        found = sorted(by_iri)
-        for iri in {node.value, *[one for one in found if one != node.value][:1]}:
+        inverses = sorted(by_iri)
+        for iri in {node.value, *[one for one in inverses if one != node.value][:1]}:
             graph.use(by_iri[iri])
-        return found
+        return inverses
 
     def _ends(self, one: Property) -> dict[str, tuple[str, ...]]:
         """The types at the ends of a predicate, by role."""
@@ -301,10 +317,10 @@ class _Reading:
 
 
 def _plain(text: str) -> str:
-    """What tells texts apart: a label that spells the key in words says nothing else."""
+    """The letters and digits of a text, by which a label that repeats the key is recognized."""
     return re.sub(r"[\W_]", "", text).casefold()
 
 
 def _is_all(node: NamedNode) -> bool:
-    """Whether a class is that of everything, of which it is needless to say that it is above."""
+    """Whether a class is that of everything, which is above every class."""
     return node.value in EVERYTHING

@@ -1,6 +1,6 @@
-"""An ontology's triples, easy to ask: lists, unions, restrictions, shapes, texts by language.
+"""The triples of an ontology: its lists, unions, restrictions, shapes and texts by language.
 
-The graph knows which of its statements have become a part of a definition: the others are reported.
+The graph records which statements become a part of a definition; the others are reported.
 """
 
 from __future__ import annotations
@@ -14,8 +14,15 @@ from typing import TypeAlias
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import check
-from kiprdf.interchange.vocabularies.ontology_words import EVERYTHING, JSON_TYPES, STANDARDS
-from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, rdfs, sh
+from kiprdf.interchange.vocabularies.standards import (
+    EVERYTHING,
+    JSON_TYPES,
+    SCHEMA,
+    STANDARDS,
+    owl,
+    rdfs,
+    sh,
+)
 from kiprdf.rdf import vocab
 
 Node: TypeAlias = NamedNode | BlankNode
@@ -29,10 +36,10 @@ _OPERATORS = (owl("unionOf"), _INTERSECTION)
 
 @dataclass(slots=True)
 class Values:
-    """What may stand as object of a property: classes, datatypes, or one of some terms.
+    """The objects that a property may have: members of classes, literals, or one of some terms.
 
-    The statements that say so are kept apart, because a predicate takes the things from them only,
-    an attribute the literals.
+    The statements that say so are kept separately: a predicate uses those about things only, an
+    attribute those about literals.
     """
 
     classes: set[str] = field(default_factory=set)
@@ -52,17 +59,17 @@ class Values:
         self.of_literals |= other.of_literals
         self.of_options |= other.of_options
 
-    def said_by(self, statements: Iterable[Statement]) -> None:
-        """Note statements that all of it stands on."""
-        for known in (self.of_things, self.of_literals, self.of_options):
-            known.update(statements)
+    def add_sources(self, statements: Iterable[Statement]) -> None:
+        """Add statements that all values come from."""
+        for sources in (self.of_things, self.of_literals, self.of_options):
+            sources.update(statements)
 
     def __bool__(self) -> bool:
         return bool(self.classes or self.datatypes or self.options or self.everything)
 
 
 class Graph:
-    """Triples by subject and predicate. Graphs of quads are taken as one."""
+    """Triples by subject and predicate. Named graphs are joined."""
 
     def __init__(self, triples: Iterable[Triple | Quad]) -> None:
         self._objects: dict[Node, dict[NamedNode, list[Term]]] = defaultdict(dict)
@@ -82,16 +89,16 @@ class Graph:
     # What was used ----------------------------------------------------------------------------
 
     def use(self, statements: Iterable[Statement]) -> None:
-        """Note that statements are in a definition."""
+        """Record that statements are in a definition."""
         self._used.update(statements)
 
     def unused(self) -> Iterator[Statement]:
-        """What no definition has taken in."""
+        """The statements that are in no definition."""
         return (one for one in self.all_statements() if one not in self._used)
 
     def all_statements(self) -> Iterator[Statement]:
-        for node, own in self._objects.items():
-            for predicate, objects in own.items():
+        for node, by_predicate in self._objects.items():
+            for predicate, objects in by_predicate.items():
                 yield from ((node, predicate, term) for term in objects)
 
     # Triples ----------------------------------------------------------------------------------
@@ -103,21 +110,21 @@ class Graph:
         return {one for object_ in objects for one in self._subjects.get((predicate, object_), ())}
 
     def having(self, predicate: NamedNode) -> list[Node]:
-        return [node for node, own in self._objects.items() if predicate in own]
+        return [node for node, predicates in self._objects.items() if predicate in predicates]
 
     def objects(self, node: Node, *predicates: NamedNode) -> list[Term]:
-        """The objects of any of the predicates, in an order that no file's order changes."""
+        """The objects of any of the predicates, in an order independent of the file."""
         check()
-        own = self._objects.get(node, {})
-        found = [term for predicate in predicates for term in own.get(predicate, ())]
-        return sorted(dict.fromkeys(found), key=str)
+        by_predicate = self._objects.get(node, {})
+        terms = {term for predicate in predicates for term in by_predicate.get(predicate, ())}
+        return sorted(terms, key=str)
 
     def statements(self, node: Node, *predicates: NamedNode) -> list[Statement]:
-        """What a node says by some predicates, in such an order too."""
+        """The statements with some predicates, in such an order, too."""
         return [(node, one, term) for one in predicates for term in self.objects(node, one)]
 
     def statements_of(self, node: Node) -> list[Statement]:
-        """All that a node says."""
+        """All statements about a node."""
         return self.statements(node, *sorted(self._objects.get(node, ()), key=str))
 
     def named(self, node: Node, *predicates: NamedNode) -> list[str]:
@@ -127,7 +134,7 @@ class Graph:
         return [o for o in self.objects(node, *predicates) if not isinstance(o, Literal)]
 
     def counts(self, node: Node, *predicates: NamedNode) -> dict[Statement, int]:
-        """The counts that are said; what is no count is no number."""
+        """The objects that are counts, by their statements."""
         return {
             one: int(one[2].value)
             for one in self.statements(node, *predicates)
@@ -140,51 +147,51 @@ class Graph:
     # Lists ------------------------------------------------------------------------------------
 
     def cells(self, head: Term) -> Iterator[tuple[Statement, list[Statement]]]:
-        """The members of an RDF list, each with the rest; of one that is a circle, each once."""
-        seen: set[Term] = set()
-        while isinstance(head, NamedNode | BlankNode) and head not in seen:
-            seen.add(head)
+        """The first and rest statements of an RDF list; of a circular list each once."""
+        visited: set[Term] = set()
+        while isinstance(head, NamedNode | BlankNode) and head not in visited:
+            visited.add(head)
             rest = self.statements(head, vocab.REST)[:1]
             for first in self.statements(head, vocab.FIRST)[:1]:
                 yield first, rest
             head = rest[0][2] if rest else vocab.NIL
 
     def members(self, node: Node, *predicates: NamedNode) -> Iterator[tuple[Term, list[Statement]]]:
-        """The members of the lists of a node, and the statements by which they are members."""
-        for said in self.statements(node, *predicates):
-            before = [said]
-            for first, rest in self.cells(said[2]):
+        """The members of the lists of a node, each with the statements that say so."""
+        for statement in self.statements(node, *predicates):
+            before = [statement]
+            for first, rest in self.cells(statement[2]):
                 yield first[2], [*before, first, *rest]
                 before = []
 
     # Texts ------------------------------------------------------------------------------------
 
     def texts(self, node: Node, *predicates: NamedNode) -> dict[str, str]:
-        """Texts by language, ``""`` without one; what several predicates say stands together."""
-        found: dict[str, list[str]] = defaultdict(list)
+        """Texts by language, ``""`` without one; those of several predicates are joined."""
+        texts: dict[str, list[str]] = defaultdict(list)
         for _, _, term in self.text_statements(node, *predicates):
             text, language = term.value.strip(), getattr(term, "language", None) or ""
-            if text not in found[language]:
-                found[language].append(text)
-        return {language: "\n\n".join(found[language]) for language in sorted(found)}
+            if text not in texts[language]:
+                texts[language].append(text)
+        return {language: "\n\n".join(texts[language]) for language in sorted(texts)}
 
     def text_statements(self, node: Node, *predicates: NamedNode) -> list[Statement]:
-        """The statements that ``texts`` are made of."""
-        said = self.statements(node, *predicates)
-        return [one for one in said if isinstance(one[2], Literal) and one[2].value.strip()]
+        """The statements that ``texts`` uses."""
+        statements = self.statements(node, *predicates)
+        return [one for one in statements if isinstance(one[2], Literal) and one[2].value.strip()]
 
     # Classes and datatypes --------------------------------------------------------------------
 
     def _declared_datatypes(self) -> Iterator[str]:
         roots = [rdfs("Datatype"), *(NamedNode(space + "DataType") for space in SCHEMA)]
         pending = [*self.subjects(vocab.TYPE, *roots), *roots[1:]]
-        seen: set[Node] = set()
+        datatypes: set[Node] = set()
         while pending:
             node = pending.pop()
-            if node not in seen:
-                seen.add(node)
+            if node not in datatypes:
+                datatypes.add(node)
                 pending += self._subjects.get((rdfs("subClassOf"), node), ())
-        return (node.value for node in seen if isinstance(node, NamedNode))
+        return (node.value for node in datatypes if isinstance(node, NamedNode))
 
     def is_datatype(self, iri: str) -> bool:
         return (
@@ -195,143 +202,146 @@ class Graph:
         )
 
     def is_expression(self, node: Term) -> bool:
-        """Whether a class stands for others: one without a name."""
+        """Whether a node is a union or intersection without a name."""
         return isinstance(node, BlankNode) and bool(self.objects(node, *_OPERATORS))
 
     def _is_data_range(self, node: Node) -> bool:
-        """Whether a datatype is made of others, or of some of their values."""
+        """Whether a node is a datatype derived from others or from some values."""
         is_datatype = self.is_a(node, rdfs("Datatype"), owl("DataRange"))
         made_of = (*_OPERATORS, owl("oneOf"), owl("onDatatype"))
         return is_datatype and bool(self.objects(node, *made_of))
 
     def superiors(self, node: Node) -> Iterator[tuple[Term, list[Statement]]]:
-        """What holds for the members of a class: classes and restrictions, and what says so.
+        """The classes and restrictions that hold for a class, with the statements that say so.
 
-        Those above it, those it is equivalent to unless they have a name, and the parts of
-        intersections of them.
+        They are above it, equivalent to it and without a name, or parts of an intersection of
+        these.
         """
         above = self.statements(node, rdfs("subClassOf"))
         equal = self.statements(node, owl("equivalentClass"))
         pending = [(one[2], [one]) for one in above]
         pending += [(one[2], [one]) for one in equal if isinstance(one[2], BlankNode)]
         pending += self.members(node, _INTERSECTION)
-        seen = set[Term]()
+        visited = set[Term]()
         while pending:
             term, path = pending.pop()
-            if isinstance(term, BlankNode) and term not in seen:
+            if term in visited:
+                continue
+            visited.add(term)
+            if isinstance(term, BlankNode):
                 pending += [(o, [*path, *way]) for o, way in self.members(term, _INTERSECTION)]
-            if term not in seen:
-                seen.add(term)
-                yield term, path
+            yield term, path
 
-    def said(self, node: Node, *predicates: NamedNode) -> Values:
-        """What the classes, datatypes and expressions of them allow that a node names."""
-        found = Values()
+    def values(self, node: Node, *predicates: NamedNode) -> Values:
+        """The values that the classes, datatypes and expressions of a node allow."""
+        values = Values()
         for statement in self.statements(node, *predicates):
-            found.add(self._values(statement))
-        return found
+            values.add(self._values(statement))
+        return values
 
-    def _values(self, said: Statement) -> Values:
-        """What the object of a statement allows; the wider where in doubt."""
-        found, structure = Values(), set[Statement]()
-        pending, seen = [(said[2], [said])], set[Term]()
+    def _values(self, statement: Statement) -> Values:
+        """The values that the object of a statement allows; if in doubt, more."""
+        values, structure = Values(), set[Statement]()
+        pending, visited = [(statement[2], [statement])], set[Term]()
         while pending:
             node, path = pending.pop()
             if isinstance(node, Literal):
                 continue
-            if node in seen:
+            if node in visited:
                 structure.update(path)
             elif self.is_expression(node) or self._is_data_range(node):
                 structure.update(path)
-                self._add_data_range(found, node)
+                self._add_data_range(values, node)
                 pending += self.members(node, *_OPERATORS)
             elif isinstance(node, NamedNode):
-                self._add_named(found, node.value, path)
-            seen.add(node)
-        if found:
-            found.said_by(structure)
-        return found
+                self._add_named(values, node.value, path)
+            visited.add(node)
+        if values:
+            values.add_sources(structure)
+        return values
 
-    def _add_named(self, found: Values, iri: str, path: list[Statement]) -> None:
+    def _add_named(self, values: Values, iri: str, path: list[Statement]) -> None:
         if iri in EVERYTHING:
-            found.everything = True
-            found.of_things.update(path)
+            values.everything = True
+            values.of_things.update(path)
         elif self.is_datatype(iri):
-            found.datatypes.add(iri)
-            found.of_literals.update(path)
+            values.datatypes.add(iri)
+            values.of_literals.update(path)
         elif not iri.startswith(STANDARDS):
-            found.classes.add(iri)
-            found.of_things.update(path)
+            values.classes.add(iri)
+            values.of_things.update(path)
 
-    def _add_data_range(self, found: Values, node: Node) -> None:
-        """The literals of an enumeration, the datatype that a restricted one is made of."""
+    def _add_data_range(self, values: Values, node: Node) -> None:
+        """The literals of an enumeration, and the datatype that another one restricts."""
         for option, path in self.members(node, owl("oneOf")):
             if isinstance(option, Literal):
-                found.options.append(option)
-                found.datatypes.add(option.datatype.value)
-                found.of_options.update(path)
-        found.datatypes |= set(self.named(node, owl("onDatatype")))
-        found.of_literals.update(self.statements(node, owl("onDatatype")))
+                values.options.append(option)
+                values.datatypes.add(option.datatype.value)
+                values.of_options.update(path)
+        values.datatypes |= set(self.named(node, owl("onDatatype")))
+        values.of_literals.update(self.statements(node, owl("onDatatype")))
 
     # Shapes -----------------------------------------------------------------------------------
 
     def shape_values(self, shape: Node) -> Values:
-        """What a property shape allows as values, those of its alternatives together."""
-        found = Values()
+        """The values that a property shape allows, joined with those of its alternatives."""
+        values = Values()
         pending: list[tuple[Term, list[Statement]]] = [(shape, [])]
-        seen: set[Term] = set()
+        visited: set[Term] = set()
         while pending:
             node, path = pending.pop()
-            if not isinstance(node, Literal) and node not in seen:
-                seen.add(node)
-                own = self._own_shape_values(node)
-                if own:
-                    own.said_by(path)
-                found.add(own)
+            if not isinstance(node, Literal) and node not in visited:
+                visited.add(node)
+                own_values = self._own_shape_values(node)
+                if own_values:
+                    own_values.add_sources(path)
+                values.add(own_values)
                 inner = self.members(node, sh("or"), sh("xone"), sh("and"))
                 pending += [(term, [*path, *way]) for term, way in inner]
-        return found
+        return values
 
     def _own_shape_values(self, shape: Node) -> Values:
-        found = self.said(shape, sh("class"))
-        for said in self.statements(shape, sh("node")):
-            classes = [] if isinstance(said[2], Literal) else self.shape_classes(said[2])
-            found.classes.update(classes)
-            found.of_things.update([said] if classes else ())
+        values = self.values(shape, sh("class"))
+        for statement in self.statements(shape, sh("node")):
+            other = statement[2]
+            classes = [] if isinstance(other, Literal) else self.shape_classes(other)
+            values.classes.update(classes)
+            values.of_things.update([statement] if classes else ())
         for option, path in self.members(shape, sh("in")):
-            self._add_option(found, option, path)
+            self._add_option(values, option, path)
         datatypes = self.statements(shape, sh("datatype"))
         if datatypes:
-            found.datatypes = {one[2].value for one in datatypes if isinstance(one[2], NamedNode)}
-            found.of_literals.update(datatypes)
-        self._add_node_kind(found, shape)
-        return found
+            values.datatypes = {one[2].value for one in datatypes if isinstance(one[2], NamedNode)}
+            values.of_literals.update(datatypes)
+        self._add_node_kind(values, shape)
+        return values
 
-    def _add_option(self, found: Values, option: Term, path: list[Statement]) -> None:
-        """A literal is one of an enumeration; a thing tells only that things are meant.
+    def _add_option(self, values: Values, option: Term, path: list[Statement]) -> None:
+        """A literal is one of an enumeration; an IRI only shows that values are things.
 
-        Null of KIP is neither: our shapes allow it beside other values.
+        KIP's null is neither: our shapes allow it in addition to other values.
         """
         if isinstance(option, Literal):
-            found.options.append(option)
-            found.datatypes.add(option.datatype.value)
-            found.of_options.update(path)
-        elif option != vocab.NULL and not found.classes:
-            found.everything = True
+            values.options.append(option)
+            values.datatypes.add(option.datatype.value)
+            values.of_options.update(path)
+        elif option != vocab.NULL and not values.classes:
+            values.everything = True
 
-    def _add_node_kind(self, found: Values, shape: Node) -> None:
-        for said in self.statements(shape, sh("nodeKind")):
-            if said[2] == sh("Literal"):
-                if not found:
-                    found.datatypes.add(vocab.RDFS + "Literal")
-                found.of_literals.add(said)
-            elif said[2] in (sh("IRI"), sh("BlankNodeOrIRI"), sh("BlankNode")):
-                found.everything |= not found
-                found.of_things.add(said)
+    def _add_node_kind(self, values: Values, shape: Node) -> None:
+        for statement in self.statements(shape, sh("nodeKind")):
+            kind = statement[2]
+            if kind == sh("Literal"):
+                if not values:
+                    values.datatypes.add(vocab.RDFS + "Literal")
+                values.of_literals.add(statement)
+            elif kind in (sh("IRI"), sh("BlankNodeOrIRI"), sh("BlankNode")):
+                values.everything |= not values
+                values.of_things.add(statement)
 
     def shape_classes(self, shape: Node) -> list[str]:
-        """The classes whose members a node shape is about."""
-        found = self.named(shape, sh("targetClass"))
+        """The classes whose members a node shape describes."""
+        iris = self.named(shape, sh("targetClass"))
         if isinstance(shape, NamedNode) and self.is_a(shape, rdfs("Class"), owl("Class")):
-            found.append(shape.value)
-        return sorted({iri for iri in found if not iri.startswith(STANDARDS)})
+            iris.append(shape.value)
+        return sorted({iri for iri in iris if not iri.startswith(STANDARDS)})

@@ -1,4 +1,8 @@
-"""What the terms of an ontology are called: by a mapping, their local names, their labels."""
+"""Names for the terms of an ontology, and definitions of the nexus that have the same name.
+
+A name comes from a mapping, the nexus, the local name of the IRI, or the label
+(docs/decisions/031).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Mapping as MappingType
 from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import unquote
@@ -14,34 +19,38 @@ from urllib.parse import unquote
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.naming import identifier, local_name, spellings
 from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions
+from kiprdf.interchange.vocabularies.schema import end_types
 from kiprdf.language import limits
 from kiprdf.language.names import META_TYPES, is_definition_name
 from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.semantics.protected import SYSTEM
 
 _OPAQUE = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
-"""Local names that are numbers, such as BFO_0000001; people know the label."""
+"""Local names that are numbers, such as BFO_0000001; people use the label."""
 
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
-def own_name(meta_type: str, iri: str) -> str | None:
-    """The name of a definition that another nexus has, by the IRI that kiprdf gives it.
+def native_name(meta_type: str, iri: str) -> str | None:
+    """The name of a definition of any nexus, from the IRI that kiprdf gives it.
 
-    >>> own_name("$ConceptType", "https://other.example/kb/$ConceptType/Boat")
+    >>> native_name("$ConceptType", "https://other.example/kb/$ConceptType/Boat")
     'Boat'
     """
-    found = re.search(rf"/{re.escape(meta_type)}/([^/#?]+)$", iri)
-    name = "" if found is None else unquote(found[1])
+    match = re.search(rf"/{re.escape(meta_type)}/([^/#?]+)$", iri)
+    name = "" if match is None else unquote(match[1])
     return name if is_definition_name(meta_type, name) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The names that terms have already: by a mapping, by the definitions of this nexus or one."""
+    """The names that terms already have: in a mapping, in this nexus, or in another one."""
 
     mapping: Mapping
-    known: ElementIndex
+    index: ElementIndex
 
     def type(self, iri: str) -> str | None:
         return self._mapped(self.mapping.type_of, iri) or self._defined(META_TYPES[0], iri)
@@ -50,21 +59,21 @@ class Given:
         return self._mapped(self.mapping.predicate_of, iri) or self._defined(META_TYPES[1], iri)
 
     def _defined(self, meta_type: str, iri: str) -> str | None:
-        known = self._mapped(lambda one: self.known.definition(meta_type, one), iri)
-        return known or own_name(meta_type, iri)
+        name = self._mapped(lambda one: self.index.definition(meta_type, one), iri)
+        return name or native_name(meta_type, iri)
 
     def key(self, iri: str) -> str | None:
-        found = self._mapped(self.mapping.attribute_of, iri)
-        return None if found is None else found[0]
+        attribute = self._mapped(self.mapping.attribute_of, iri)
+        return None if attribute is None else attribute[0]
 
     def is_attribute_only(self, iri: str) -> bool:
-        """Whether a property is an attribute only: to the mapping, or because kiprdf made it."""
+        """Whether a property is only an attribute, in the mapping or as kiprdf writes it."""
         if iri.startswith(vocab.ATTRIBUTE):
             return True
         return self._mapped(self.mapping.predicate_of, iri) is None and self.key(iri) is not None
 
-    def _mapped(self, look_up: Callable[[str], Found | None], iri: str) -> Found | None:
-        return next((found for one in spellings(iri) if (found := look_up(one))), None)
+    def _mapped(self, look_up: Callable[[str], T | None], iri: str) -> T | None:
+        return next((word for one in spellings(iri) if (word := look_up(one))), None)
 
 
 def _is_free(_iri: str, _name: str) -> bool:
@@ -77,9 +86,9 @@ def allocate(
     mapped: Callable[[str], str | None],
     is_free: Callable[[str, str], bool] = _is_free,
 ) -> dict[str, str]:
-    """A name for each IRI, no two the same: the first has the plain one, others a number.
+    """A unique name for each IRI: the first has the plain name, others get a number.
 
-    ``is_free`` tells whether a term may have a name, as far as the nexus is concerned.
+    ``is_free`` says whether the nexus allows a term to have a name.
 
     >>> names = allocate(["urn:a:Person", "urn:b:Person", "urn:c:X_01"], {"urn:c:X_01": "Big toe"},
     ...                  lambda iri: None)
@@ -87,30 +96,31 @@ def allocate(
     ['Person', 'Person_2', 'Big_toe']
     """
     ordered = list(dict.fromkeys(iris))
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
+    used: set[str] = set()
     for iri in ordered:
         name = mapped(iri)
-        if name is not None and name not in found.values():
-            found[iri] = name
-    taken = set(found.values())
+        if name is not None and name not in used:
+            names[iri] = name
+            used.add(name)
     for iri in ordered:
-        if iri not in found:
-            names = _numbered(plain_name(iri, labels.get(iri)))
-            found[iri] = next(n for n in names if n not in taken and is_free(iri, n))
-            taken.add(found[iri])
-    return {iri: found[iri] for iri in ordered}
+        if iri not in names:
+            numbered = _numbered(plain_name(iri, labels.get(iri)))
+            names[iri] = next(n for n in numbered if n not in used and is_free(iri, n))
+            used.add(names[iri])
+    return {iri: names[iri] for iri in ordered}
 
 
 def plain_name(iri: str, label: str | None) -> str:
-    """What a term is called by itself: its local name, its label, or a digest."""
-    own, spoken = identifier(iri), _from_label(label or "")
-    if spoken and (own is None or _OPAQUE.fullmatch(local_name(iri))):
-        return spoken
-    return own or f"term_{hashlib.sha256(iri.encode()).hexdigest()[:8]}"
+    """The name of a term by itself: its local name, its label, or a digest."""
+    local, from_label = identifier(iri), _from_label(label or "")
+    if from_label and (local is None or _OPAQUE.fullmatch(local_name(iri))):
+        return from_label
+    return local or f"term_{hashlib.sha256(iri.encode()).hexdigest()[:8]}"
 
 
 def _from_label(label: str) -> str | None:
-    """A label as an identifier: accents fall away, what is left of other signs is ``_``.
+    """A label as an identifier: without accents, other characters become ``_``.
 
     >>> _from_label("Dépôt légal"), _from_label("药物")
     ('Depot_legal', None)
@@ -127,3 +137,62 @@ def _numbered(name: str) -> Iterator[str]:
     for number in itertools.count(2):
         suffix = f"_{number}"
         yield name[: limits.KEY_CHARACTERS - len(suffix)] + suffix
+
+
+class Homonyms:
+    """Decides whether a definition of the nexus with the name of a term is that term.
+
+    A definition with original IRIs is no other term. One without is considered the same unless it
+    contradicts: a predicate by the types of its ends.
+    """
+
+    def __init__(self, meta_type: str, existing: ExistingDefinitions) -> None:
+        self._meta_type = meta_type
+        self._existing = existing
+
+    def is_free(self, iri: str, name: str, ends: MappingType[str, tuple[str, ...]]) -> bool:
+        """Whether a term of an ontology may have a name; ``ends`` are its types by role."""
+        definition = self._existing.get(ConceptName(self._meta_type, name))
+        if definition is None or self._is_core(name):
+            return True
+        return not definition.originals and all(
+            _allows(end_types(definition.attributes, role), types) for role, types in ends.items()
+        )
+
+    def is_homonym(self, iri: str, name: str, given: str | None) -> bool:
+        """Whether a term has the name of a definition, and neither data nor mapping equate them.
+
+        That another nexus gives a definition the same name does not equate them either.
+        """
+        is_given = name == given and name != native_name(self._meta_type, iri)
+        return not is_given and self._has(name)
+
+    def warnings(self, names: MappingType[str, str], plain: MappingType[str, str]) -> Iterator[str]:
+        """What is considered the same, and what got another name.
+
+        ``plain`` are the local names of the terms that no mapping and no definition names.
+        """
+        for iri, name in plain.items():
+            if self._is_core(name):
+                continue
+            if self._has(names[iri]):
+                yield (
+                    f"<{iri}> is taken for '{names[iri]}' of the nexus because it is called so; "
+                    "a mapping can tell them apart."
+                )
+            elif self._has(name):
+                yield (
+                    f"<{iri}> is called '{names[iri]}': '{name}' of the nexus is another; "
+                    "a mapping can say that they are the same."
+                )
+
+    def _has(self, name: str) -> bool:
+        return ConceptName(self._meta_type, name) in self._existing
+
+    def _is_core(self, name: str) -> bool:
+        return (self._meta_type, name) in SYSTEM
+
+
+def _allows(allowed: list[str] | None, types: tuple[str, ...]) -> bool:
+    """Whether a definition allows all types that a term has at an end, if both name types."""
+    return allowed is None or "*" in types or set(types) <= set(allowed)

@@ -1,39 +1,49 @@
-"""Which classes and properties an ontology has, and what it says of a property as a whole."""
+"""The classes and properties of an ontology, and what it says about properties.
+
+``OntologyTerms`` finds them. A ``Property`` holds for all classes, a ``Use`` for one class, stated
+by OWL restrictions and SHACL property shapes.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
-from kiprdf.interchange.vocabularies import existing as nexus
-from kiprdf.interchange.vocabularies.definitions import Skipped
-from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Values
+from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions, Skipped
+from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Term, Values
 from kiprdf.interchange.vocabularies.ontology_names import Given, plain_name
-from kiprdf.interchange.vocabularies.ontology_uses import read_uses
-from kiprdf.interchange.vocabularies.ontology_words import (
+from kiprdf.interchange.vocabularies.standards import (
     DESCRIPTIONS,
     DOMAINS,
+    JSON_TYPES,
     LABELS,
     PROPERTIES,
     RANGES,
     STANDARDS,
+    owl,
+    rdfs,
+    sh,
 )
-from kiprdf.interchange.vocabularies.standards import owl, rdfs, sh
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json, to_json
 
 _ABOVE = 1_000
-"""How many properties above one are asked for its domain and range."""
+"""How many properties above one are searched for its domain and range."""
 _READ = (*LABELS, *DESCRIPTIONS, *DOMAINS, *RANGES)
-"""What ontologies say something of their terms by; OWL wants it declared where it is used."""
+"""Properties that describe terms; OWL requires a declaration where they are used."""
 
 
 @dataclass(slots=True)
 class Property:
-    """What an ontology says about a property as a whole."""
+    """What an ontology says about a property, whatever the class."""
 
     node: NamedNode
     domains: Values
@@ -42,33 +52,33 @@ class Property:
     is_attribute: bool = False
 
 
-class Found:
-    """The terms of an ontology: its classes, its properties, and what classes say of properties."""
+class OntologyTerms:
+    """The classes and properties of an ontology, and what its classes say about properties."""
 
-    def __init__(self, graph: Graph, given: Given, existing: nexus.Definitions) -> None:
+    def __init__(self, graph: Graph, given: Given, existing: ExistingDefinitions) -> None:
         self._graph = graph
         self._given = given
         self._existing = existing
         self.skipped: list[Skipped] = []
-        self.uses, self.homes = read_uses(graph, self.skipped)
+        self.uses, self.properties_of = read_uses(graph, self.skipped)
         self.shapes = self._shapes_by_class()
         self.properties = {iri: self._property(NamedNode(iri)) for iri in self._property_iris()}
         self.classes = self._class_iris()
 
     def _class_iris(self) -> list[str]:
-        """Classes that are declared, and those that are only mentioned, so that nothing dangles."""
+        """Classes that are declared or mentioned, so that every reference has a target."""
         graph = self._graph
         nodes = graph.subjects(vocab.TYPE, rdfs("Class"), owl("Class"))
         nodes |= set(graph.having(rdfs("subClassOf")))
-        found = {owner for uses in self.uses.values() for owner in uses} | set(self.shapes)
+        iris = {owner for uses in self.uses.values() for owner in uses} | set(self.shapes)
         for node in nodes:
             if isinstance(node, NamedNode):
-                found.add(node.value)
+                iris.add(node.value)
                 above = (term for term, _ in graph.superiors(node))
-                found |= {term.value for term in above if isinstance(term, NamedNode)}
+                iris |= {term.value for term in above if isinstance(term, NamedNode)}
         for one in self.properties.values():
-            found |= one.domains.classes | (one.values.classes if one.is_predicate else set())
-        return sorted(iri for iri in found if self._is_definable(iri))
+            iris |= one.domains.classes | (one.values.classes if one.is_predicate else set())
+        return sorted(iri for iri in iris if self._is_definable(iri))
 
     def _is_definable(self, iri: str) -> bool:
         if iri.startswith(STANDARDS) or self._graph.is_datatype(iri):
@@ -76,60 +86,58 @@ class Found:
         return not self._graph.is_a(NamedNode(iri), owl("Restriction"))
 
     def _shapes_by_class(self) -> dict[str, list[Node]]:
-        """The node shapes of each class, in an order that no file's order changes."""
-        graph, found = self._graph, defaultdict[str, list[Node]](list)
+        """The node shapes of each class, in an order independent of the file."""
+        graph, shapes = self._graph, defaultdict[str, list[Node]](list)
         nodes = graph.subjects(vocab.TYPE, sh("NodeShape"))
         nodes |= {*graph.having(sh("targetClass")), *graph.having(sh("property"))}
         for shape in sorted(nodes, key=str):
             for iri in graph.shape_classes(shape):
-                found[iri].append(shape)
-                target = (shape, sh("targetClass"), NamedNode(iri))
-                graph.use([target])
-        return found
+                shapes[iri].append(shape)
+                graph.use([(shape, sh("targetClass"), NamedNode(iri))])
+        return shapes
 
     def _property_iris(self) -> list[str]:
         graph = self._graph
         nodes = graph.subjects(vocab.TYPE, *PROPERTIES)
         for predicate in (rdfs("domain"), rdfs("range"), rdfs("subPropertyOf"), *DOMAINS, *RANGES):
             nodes |= set(graph.having(predicate))
-        found = {node.value for node in nodes if isinstance(node, NamedNode)}
-        found |= set(self.uses)
-        return sorted(i for i in found if self._is_definable(i) and not self._is_declaration(i))
+        iris = {node.value for node in nodes if isinstance(node, NamedNode)} | set(self.uses)
+        return sorted(i for i in iris if self._is_definable(i) and not self._is_declaration(i))
 
     def _is_declaration(self, iri: str) -> bool:
-        """Whether nothing is said of a term but that ontologies annotate their terms by it."""
-        said = [(NamedNode(iri), vocab.TYPE, owl("AnnotationProperty"))]
-        is_bare = self._graph.statements_of(NamedNode(iri)) == said and iri not in self.uses
+        """Whether a property is only declared as an annotation property."""
+        declaration = [(NamedNode(iri), vocab.TYPE, owl("AnnotationProperty"))]
+        is_bare = self._graph.statements_of(NamedNode(iri)) == declaration and iri not in self.uses
         if is_bare and NamedNode(iri) in _READ:
-            self._graph.use(said)
+            self._graph.use(declaration)
         return is_bare
 
     def _property(self, node: NamedNode) -> Property:
         uses = self.uses.get(node.value, {})
-        domains = self._said(node, rdfs("domain"), *DOMAINS)
-        values = self._said(node, rdfs("range"), *RANGES)
+        domains = self._inherited_values(node, rdfs("domain"), *DOMAINS)
+        values = self._inherited_values(node, rdfs("range"), *RANGES)
         if not domains:
             domains.classes |= {owner for owner in uses if not owner.startswith(STANDARDS)}
         if not values:
             for use in uses.values():
                 values.add(use.values)
-        found = Property(node, domains, values)
-        found.is_predicate, found.is_attribute = self._kinds(found)
-        return found
+        one = Property(node, domains, values)
+        one.is_predicate, one.is_attribute = self._kinds(one)
+        return one
 
-    def _said(self, node: NamedNode, *predicates: NamedNode) -> Values:
-        """What a property says, or the nearest one above it that says something (RDFS 3)."""
-        pending, seen = deque([node.value]), set[str]()
-        while pending and len(seen) < _ABOVE:
+    def _inherited_values(self, node: NamedNode, *predicates: NamedNode) -> Values:
+        """The values of a property, or of the nearest one above it that has some (RDFS 3)."""
+        pending, visited = deque([node.value]), set[str]()
+        while pending and len(visited) < _ABOVE:
             iri = pending.popleft()
-            if iri in seen:
+            if iri in visited:
                 continue
-            found = self._graph.said(NamedNode(iri), *predicates)
+            values = self._graph.values(NamedNode(iri), *predicates)
             if iri == vocab.LABEL.value:
-                found.datatypes.add(vocab.RDFS + "Literal")
-            if found:
-                return found
-            seen.add(iri)
+                values.datatypes.add(vocab.RDFS + "Literal")
+            if values:
+                return values
+            visited.add(iri)
             pending += self._graph.named(NamedNode(iri), rdfs("subPropertyOf"))
         return Values()
 
@@ -144,21 +152,186 @@ class Found:
             return things, literals
         if values:
             return bool(values.classes) or values.everything, bool(values.datatypes)
-        is_note = graph.is_a(one.node, owl("AnnotationProperty")) or self._is_known_attribute(one)
-        return not is_note, is_note
+        is_attribute = graph.is_a(
+            one.node, owl("AnnotationProperty")
+        ) or self._is_existing_attribute(one)
+        return not is_attribute, is_attribute
 
-    def _is_known_attribute(self, one: Property) -> bool:
-        """Whether the nexus has an attribute of the name for a class of the domain."""
+    def _is_existing_attribute(self, one: Property) -> bool:
+        """Whether a class of the domain has an attribute of this name in the nexus."""
         names = {self._given.type(iri) or "" for iri in one.domains.classes}
-        found = (self._existing.get(ConceptName(META_TYPES[0], name)) for name in names)
+        types = (self._existing.get(ConceptName(META_TYPES[0], name)) for name in names)
         key = plain_name(one.node.value, None)
-        return any(known is not None and key in known.rules for known in found)
+        return any(one is not None and key in one.rules for one in types)
 
     def is_foreign(self, iri: str) -> bool:
-        """Whether a term has no texts here: its own vocabulary may be another one."""
+        """Whether a term has no texts here and may belong to another vocabulary."""
         return not self._graph.texts(NamedNode(iri), *LABELS, *DESCRIPTIONS)
 
     def is_declared(self, iri: str) -> bool:
-        """Whether a term is more than mentioned."""
+        """Whether anything is said about a term."""
         is_used = iri in self.uses or iri in self.shapes
         return is_used or self._graph.is_subject(NamedNode(iri))
+
+
+@dataclass(slots=True)
+class Use:
+    """What a class says about a property, and the statements it comes from."""
+
+    values: Values = field(default_factory=Values)
+    least: int = 0
+    most: int | None = None
+    default: Term | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    descriptions: dict[str, str] = field(default_factory=dict)
+    of_counts: set[Statement] = field(default_factory=set)
+    """The statements with the counts and the default value."""
+    of_texts: set[Statement] = field(default_factory=set)
+
+    def count(self, least: Mapping[Statement, int], most: Mapping[Statement, int]) -> None:
+        """Add how many values there may be; none, one and several are distinguished."""
+        self.least = max(self.least, *least.values(), 0)
+        maxima = [*most.values(), *([] if self.most is None else [self.most])]
+        self.most = min(maxima, default=None)
+        self.of_counts |= {one for one, number in least.items() if number <= 1}
+        self.of_counts |= {one for one, number in most.items() if number == 1}
+
+
+Uses: TypeAlias = dict[str, dict[str, Use]]
+"""By property, then by class."""
+PropertiesOf: TypeAlias = dict[Node, tuple[str, list[str]]]
+"""The property and the classes that a restriction or a property shape is about."""
+
+
+def read_uses(graph: Graph, skipped: list[Skipped]) -> tuple[Uses, PropertiesOf]:
+    """What all classes say; shapes without a class go to the report."""
+    uses: Uses = defaultdict(lambda: defaultdict(Use))
+    properties_of: PropertiesOf = {}
+    restricted = _restricted(graph)
+    for node in graph.having(owl("onProperty")):
+        owners = restricted.get(node, {})
+        for statement in graph.statements(node, owl("onProperty")):
+            if isinstance(statement[2], NamedNode):
+                properties_of[node] = statement[2].value, sorted(owners)
+                for owner, path in sorted(owners.items()):
+                    graph.use([*path, statement])
+                    _read_restriction(uses[statement[2].value][owner], graph, node)
+    for shape in graph.having(sh("property")):
+        classes = graph.shape_classes(shape)
+        if not classes and isinstance(shape, NamedNode):
+            skipped.append(Skipped(shape.value, "a shape of no class"))
+        for member in graph.statements(shape, sh("property")):
+            if not isinstance(member[2], Literal):
+                _read_property_shape(uses, properties_of, graph, classes, member)
+    return uses, properties_of
+
+
+def _read_property_shape(
+    uses: Uses, properties_of: PropertiesOf, graph: Graph, classes: list[str], member: Statement
+) -> None:
+    node = member[2]
+    assert not isinstance(node, Literal)
+    for path in graph.statements(node, sh("path")):
+        if isinstance(path[2], NamedNode):
+            before = properties_of.get(node, ("", []))[1]
+            properties_of[node] = path[2].value, sorted({*before, *classes})
+            for owner in classes:
+                graph.use([member, path])
+                _add_shape(uses[path[2].value][owner], graph, node)
+
+
+def _restricted(graph: Graph) -> dict[Node, dict[str, list[Statement]]]:
+    """The classes that OWL restrictions hold for, with the statements that say so."""
+    restricted: dict[Node, dict[str, list[Statement]]] = defaultdict(dict)
+    predicates = rdfs("subClassOf"), owl("equivalentClass"), owl("intersectionOf")
+    for node in {node for predicate in predicates for node in graph.having(predicate)}:
+        if isinstance(node, NamedNode):
+            for term, path in graph.superiors(node):
+                if not isinstance(term, Literal):
+                    restricted[term][node.value] = path
+    return restricted
+
+
+def _read_restriction(use: Use, graph: Graph, node: Node) -> None:
+    fillers = [owl(n) for n in ("allValuesFrom", "someValuesFrom", "onDataRange", "onClass")]
+    use.values.add(graph.values(node, *fillers))
+    exact = graph.counts(node, owl("cardinality"), owl("qualifiedCardinality"))
+    least = graph.counts(node, owl("minCardinality"), owl("minQualifiedCardinality"))
+    most = graph.counts(node, owl("maxCardinality"), owl("maxQualifiedCardinality"))
+    some = dict.fromkeys(graph.statements(node, owl("someValuesFrom"), owl("hasValue")), 1)
+    use.count({**least, **exact}, {**most, **exact})
+    use.least = max(use.least, *some.values(), 0)
+    for statement in graph.statements(node, owl("hasValue")):
+        value = statement[2]
+        if isinstance(value, Literal):
+            datatypes = {value.datatype.value}
+            use.values.add(Values(datatypes=datatypes, options=[value], of_options={statement}))
+    _add_descriptions(use, graph, node)
+    for axiom in graph.subjects(owl("annotatedTarget"), node):
+        _add_descriptions(use, graph, axiom)
+        # Otherwise the axiom repeats the restriction.
+        parts = ("annotatedSource", "annotatedProperty", "annotatedTarget")
+        graph.use(graph.statements(axiom, *map(owl, parts)))
+
+
+def _add_descriptions(use: Use, graph: Graph, node: Node) -> None:
+    use.descriptions |= graph.texts(node, *DESCRIPTIONS)
+    use.of_texts.update(graph.text_statements(node, *DESCRIPTIONS))
+
+
+def _add_shape(use: Use, graph: Graph, node: Node) -> None:
+    use.values.add(graph.shape_values(node))
+    use.count(graph.counts(node, sh("minCount")), graph.counts(node, sh("maxCount")))
+    for statement in graph.statements(node, sh("defaultValue"))[:1]:
+        use.default = statement[2]
+        use.of_counts.add(statement)
+    use.labels |= graph.texts(node, sh("name"))
+    use.descriptions |= graph.texts(node, sh("description"))
+    use.of_texts.update(graph.text_statements(node, sh("name"), sh("description")))
+
+
+def rule_of(use: Use, values: Values, is_single: bool) -> dict[str, Json]:
+    """The rule of an attribute in an ``instance_schema``, without the description.
+
+    RDF allows several values unless it says otherwise. Then an import of data makes an array of
+    two values and no array of one, so that neither ``type`` nor ``enum`` fits: ``item_type``
+    applies to arrays and accepts a single value.
+    """
+    json_type = _json_type(values.datatypes)
+    is_single = is_single or use.most in (0, 1)
+    rule: dict[str, Json] = {"is_required": use.least > 0}
+    if json_type:
+        rule["type" if is_single else "item_type"] = json_type
+    if use.least > 1:
+        rule["type"] = "array"
+    options = list(_values(values.options))
+    if options and is_single:
+        rule["enum"] = options
+    for value in _values([use.default]):
+        rule["default_value"] = value
+    return rule
+
+
+def _values(terms: Iterable[Term | None]) -> Iterator[Json]:
+    """The JSON values of literals; terms without one are left out."""
+    for term in terms:
+        if not isinstance(term, Literal):
+            continue
+        json_type = JSON_TYPES.get(term.datatype.value, "string")
+        with suppress(ValueError, LookupError, RecursionError):
+            if json_type == "string":
+                yield term.value
+            elif json_type == "number" and math.isfinite(float(term.value)):
+                yield float(term.value)
+            elif json_type == "integer" and -(2**63) <= int(term.value) < 2**63:
+                yield int(term.value)
+            elif json_type not in ("number", "integer"):
+                yield to_json(term)
+
+
+def _json_type(datatypes: set[str]) -> str | None:
+    """The JSON type of literals of some datatypes; None if they differ or have several."""
+    types = {JSON_TYPES.get(iri, "string") for iri in datatypes}
+    if types == {"integer", "number"}:
+        return "number"
+    return types.pop() if len(types) == 1 else None

@@ -1,14 +1,15 @@
 """The definitions of a nexus as RDFS and OWL (docs/decisions/030).
 
 A concept type is a class, a predicate an object property, an attribute of an ``instance_schema`` a
-datatype property. The IRIs are those of the dataset, so that the schema may be loaded beside any
-snapshot. Restrictions, unions and lists are blank nodes: OWL 2 takes them for nothing else.
+datatype property. The IRIs are those of the dataset, so that the schema can be loaded together with
+any snapshot. Restrictions, unions and lists are blank nodes, as OWL 2 requires.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -38,27 +39,27 @@ RANGES: dict[str, tuple[NamedNode, ...]] = {
     "array": (vocab.JSON,),
     "object": (vocab.JSON,),
 }
-"""The datatypes of the literals that values of a JSON type are; see docs/mapping.md."""
+"""The datatypes of the literals of a JSON type; see docs/mapping.md."""
 User: TypeAlias = tuple[Concept, dict[str, Any]]
 Users: TypeAlias = dict[str, list[User]]
 DISPLAY_HINT = NamedNode(vocab.ATTRIBUTE + "display_hint")
 _SINGLE = ("string", "number", "integer", "boolean")
-"""The JSON types of which a value is one literal; an array is one to us, and several to others."""
+"""The JSON types with one literal a value. An array is one here, several in other vocabularies."""
 
 
 def definitions(store: Store, meta_type: str) -> list[tuple[Concept, dict[str, Json]]]:
     """The definitions of a meta-type with their attributes, in the order of their names."""
-    found = []
+    concepts = []
     for triple in store.match(None, vocab.TYPE, store.iris.type(meta_type)):
         assert isinstance(triple.subject, NamedNode)
         element = read_element(store.iris, triple.subject, store.describe(triple.subject))
         assert isinstance(element, Concept)
-        found.append((element, json_map(element.attributes)))
-    return sorted(found, key=lambda pair: pair[0].name)
+        concepts.append((element, json_map(element.attributes)))
+    return sorted(concepts, key=lambda pair: pair[0].name)
 
 
 def attribute_rules(attributes: dict[str, Json]) -> dict[str, dict[str, Any]]:
-    """The rules of an ``instance_schema`` by attribute, without what is none."""
+    """The rules of an ``instance_schema`` by attribute; values that are no rules are left out."""
     rules = attributes.get("instance_schema")
     if not isinstance(rules, dict):
         return {}
@@ -66,12 +67,12 @@ def attribute_rules(attributes: dict[str, Json]) -> dict[str, dict[str, Any]]:
 
 
 def attribute(key: str) -> NamedNode:
-    """The property of an attribute, of a text that can be none too (nothing has it then)."""
+    """The property of an attribute; a string that is no key gets one that nothing has."""
     return NamedNode(vocab.ATTRIBUTE + encode(key))
 
 
 def end_types(attributes: dict[str, Json], role: str) -> list[str] | None:
-    """What may stand at an end of a predicate; None for everything.
+    """The types allowed at an end of a predicate; None if all are.
 
     >>> end_types({"subject_types": ["Drug"]}, "subject")
     ['Drug']
@@ -84,12 +85,12 @@ def end_types(attributes: dict[str, Json], role: str) -> list[str] | None:
 
 
 def schema_triples(store: Store, mapping: Mapping | None = None) -> Iterator[Triple]:
-    """The schema of a nexus as RDFS and OWL; with a mapping, what its terms are equivalent to."""
+    """The schema of a nexus as RDFS and OWL; a mapping adds the equivalent terms."""
     mapping = mapping or Mapping.none()
     types = definitions(store, "$ConceptType")
     users = _users(types)
     yield Triple(NamedNode(f"{store.iris.base}$schema"), vocab.TYPE, owl("Ontology"))
-    own = [
+    triples = [
         *(triple for one in types for triple in _class(*one, users, store.iris, mapping)),
         *(
             triple
@@ -104,16 +105,16 @@ def schema_triples(store: Store, mapping: Mapping | None = None) -> Iterator[Tri
             for triple in described(attribute(key), _datatype_property(key, users[key], mapping))
         ),
     ]
-    yield from own
-    yield from _declarations(own, is_hint_attribute="display_hint" in users)
+    yield from triples
+    yield from _declarations(triples, is_hint_attribute="display_hint" in users)
 
 
 def _declarations(triples: list[Triple], *, is_hint_attribute: bool) -> Iterator[Triple]:
-    """What OWL wants to be told about terms that it does not know."""
+    """The declarations that OWL requires for terms of other vocabularies."""
     used = {triple.predicate for triple in triples}
     notes = [skos("definition"), schema("domainIncludes"), schema("rangeIncludes")]
-    # A property is for notes or for values of members; what types have an attribute for is both
-    # to us, and the latter to OWL.
+    # In OWL a property annotates terms or has values of members. Here an attribute may be both; it
+    # is the latter if a type has it.
     notes += [] if is_hint_attribute else [DISPLAY_HINT]
     for one in notes:
         if one in used:
@@ -123,35 +124,33 @@ def _declarations(triples: list[Triple], *, is_hint_attribute: bool) -> Iterator
 
 
 def _texts(concept: Concept, attributes: dict[str, Json]) -> Description:
-    """Label, description and hint. Both comment and definition: tools read one or the other."""
-    found: Description = {vocab.LABEL: Literal(concept.name)}
+    """Label, description and hint; both comment and definition, since tools read one of them."""
+    texts: Description = {vocab.LABEL: Literal(concept.name)}
     description, hint = attributes.get("description"), attributes.get("display_hint")
     if isinstance(description, str):
-        found |= {
+        texts |= {
             skos("definition"): Literal(description),
             rdfs("comment"): Literal(description),
         }
     if isinstance(hint, str):
-        found[DISPLAY_HINT] = Literal(hint)
-    return found
+        texts[DISPLAY_HINT] = Literal(hint)
+    return texts
 
 
 def _iris_of(value: Json) -> list[NamedNode]:
     """The absolute IRIs among the strings of a value."""
     texts = value if isinstance(value, list) else [value]
-    found = []
+    nodes = []
     for text in paced(texts):
-        try:
-            found.append(NamedNode(text))
-        except (TypeError, ValueError):
-            continue
-    return found
+        with suppress(TypeError, ValueError):
+            nodes.append(NamedNode(text))
+    return nodes
 
 
-def _equivalent(own: NamedNode, attributes: dict[str, Json], mapped: NamedNode | None) -> Each:
-    """What a definition is the same as: by the mapping, and by where it was imported from."""
+def _equivalent(node: NamedNode, attributes: dict[str, Json], mapped: NamedNode | None) -> Each:
+    """The terms that a definition is equivalent to: in the mapping, and those of its import."""
     others = [*([] if mapped is None else [mapped]), *_iris_of(attributes.get("same_as"))]
-    return Each(other for other in dict.fromkeys(others) if other != own)
+    return Each(other for other in dict.fromkeys(others) if other != node)
 
 
 def _names(value: Json) -> list[str]:
@@ -167,7 +166,7 @@ def _class(
 ) -> Iterator[Triple]:
     above = [iris.type(name) for name in _names(attributes.get("subclass_of"))]
     rules = {k: rule for k, rule in attribute_rules(attributes).items() if is_key(k)}
-    own = {
+    restrictions = {
         key: {
             anonymous(f"{concept.node.value} {key} {number}"): restriction
             for number, restriction in enumerate(_restrictions(key, rule, users[key]))
@@ -178,31 +177,33 @@ def _class(
     description: Description = {
         vocab.TYPE: Each([rdfs("Class"), owl("Class")]),
         **_texts(concept, attributes),
-        rdfs("subClassOf"): Each([*above, *(node for found in own.values() for node in found)]),
+        rdfs("subClassOf"): Each(
+            [*above, *(node for by_node in restrictions.values() for node in by_node)]
+        ),
         owl("equivalentClass"): _equivalent(concept.node, attributes, mapped),
     }
     yield from described(concept.node, description)
-    for key, found in own.items():
-        for node, restriction in found.items():
+    for key, by_node in restrictions.items():
+        for node, restriction in by_node.items():
             yield from described(node, restriction)
-        if found and not _common_text(users[key]):
-            yield from _own_text(concept.node, next(iter(found)), rules[key])
+        if by_node and not _common_text(users[key]):
+            yield from _text_of_axiom(concept.node, next(iter(by_node)), rules[key])
 
 
 def _restrictions(key: str, rule: dict[str, Any], users: list[User]) -> Iterator[Description]:
-    """What a type says about an attribute: true of its members and of nothing else."""
+    """The restrictions of a type on an attribute; they hold for its members only."""
     on: Description = {vocab.TYPE: owl("Restriction"), owl("onProperty"): attribute(key)}
-    values, is_told = _data_range(rule), False
+    values, is_restricted = _data_range(rule), False
     if values is not None:
-        is_told = True
+        is_restricted = True
         yield {**on, owl("allValuesFrom"): values}
     if rule.get("is_required") is True:
-        is_told = True
+        is_restricted = True
         yield {**on, owl("minCardinality"): _count(1)}
     if _is_single(rule):
         yield {**on, owl("maxCardinality"): _count(1)}
-    if not is_told and isinstance(rule.get("description"), str) and not _common_text(users):
-        # It asks for nothing, and bears the description.
+    if not is_restricted and isinstance(rule.get("description"), str) and not _common_text(users):
+        # It requires nothing and carries the description.
         yield {**on, owl("minCardinality"): _count(0)}
 
 
@@ -211,15 +212,15 @@ def _count(number: int) -> Literal:
 
 
 def _is_single(rule: dict[str, Any]) -> bool:
-    """Whether a value is one literal in the terms of every vocabulary."""
+    """Whether a value is one literal in any vocabulary."""
     options = rule.get("enum")
     if isinstance(options, list) and options and "type" not in rule:
         return not any(isinstance(option, list | dict) for option in options)
     return rule.get("type") in _SINGLE
 
 
-def _own_text(node: NamedNode, target: BlankNode, rule: dict[str, Any]) -> Iterator[Triple]:
-    """The description that one type gives an attribute, at the axiom by which it speaks of it."""
+def _text_of_axiom(node: NamedNode, target: BlankNode, rule: dict[str, Any]) -> Iterator[Triple]:
+    """The description of an attribute within one type, on the axiom with the restriction."""
     if isinstance(rule.get("description"), str):
         yield from described(
             anonymous(f"{target.value} axiom"),
@@ -234,7 +235,7 @@ def _own_text(node: NamedNode, target: BlankNode, rule: dict[str, Any]) -> Itera
 
 
 def _common_text(users: list[User]) -> str | None:
-    """The description of an attribute on which all types agree that give one."""
+    """The description of an attribute if all types that have one agree."""
     texts = {rule["description"] for _, rule in users if isinstance(rule.get("description"), str)}
     return texts.pop() if len(texts) == 1 else None
 
@@ -291,8 +292,8 @@ def _users(types: list[tuple[Concept, dict[str, Json]]]) -> Users:
 
 
 def _datatype_property(key: str, users: list[User], mapping: Mapping) -> Description:
-    # No rdfs:domain: an attribute is free for every type, and a reasoner would otherwise conclude
-    # that whatever has it is of the types that mention it.
+    # No rdfs:domain: every type may have the attribute, and a reasoner would conclude that whatever
+    # has it is a member of the types that mention it.
     ranges = [one for _, rule in users for one in _usual_ranges(rule)]
     text = _common_text(users)
     mapped = {term.iri for c, _ in users if (term := mapping.attribute(key, c.name)) is not None}
@@ -307,5 +308,5 @@ def _datatype_property(key: str, users: list[User], mapping: Mapping) -> Descrip
 
 
 def _usual_ranges(rule: dict[str, Any]) -> tuple[NamedNode, ...]:
-    """The datatypes of an attribute; of one that may have several values, those of a single one."""
+    """The datatypes of an attribute, or of its items if it may have several values."""
     return RANGES.get(str(rule.get("type", rule.get("item_type"))), ())

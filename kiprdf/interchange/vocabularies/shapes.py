@@ -93,25 +93,25 @@ def _type_shape(concept: Concept, rules: dict[str, dict[str, Any]]) -> Iterator[
 
 def _attribute_shape(key: str, rule: dict[str, Any]) -> Description:
     """One value, or null where it is not required; the conditions are those of strict_schema."""
-    found: Description = {
+    shape: Description = {
         vocab.TYPE: sh("PropertyShape"),
         sh("path"): attribute(key),
         sh("name"): Literal(key),
         sh("maxCount"): _ONE,
     }
     if isinstance(rule.get("description"), str):
-        found[sh("description")] = Literal(rule["description"])
+        shape[sh("description")] = Literal(rule["description"])
     default = rule.get("default_value")
     if default is not None:
-        found[sh("defaultValue")] = to_term(default)
+        shape[sh("defaultValue")] = to_term(default)
     conditions = _conditions(rule)
     if rule.get("is_required") is True:
         absent = {sh("nodeKind"): sh("Literal")}
-        return {**found, sh("minCount"): _ONE, sh("and"): Members([absent, *conditions])}
+        return {**shape, sh("minCount"): _ONE, sh("and"): Members([absent, *conditions])}
     if conditions:
         all_of = conditions[0] if len(conditions) == 1 else {sh("and"): Members(conditions)}
-        found[sh("or")] = Members([_NULL, all_of])
-    return found
+        shape[sh("or")] = Members([_NULL, all_of])
+    return shape
 
 
 def _conditions(rule: dict[str, Any]) -> list[Description]:
@@ -128,7 +128,7 @@ def _json(pattern: str) -> Description:
     return {sh("datatype"): vocab.JSON, sh("pattern"): Literal(pattern)}
 
 
-def _kind(wanted: Json) -> Description | None:
+def _kind(json_type: Json) -> Description | None:
     """The literals of a JSON type; an unknown name of a type allows everything."""
     integer: Description = {sh("datatype"): vocab.INTEGER}
     double: Description = {sh("datatype"): vocab.DOUBLE}
@@ -143,7 +143,7 @@ def _kind(wanted: Json) -> Description | None:
         "object": _any(_json(r"^\{"), {sh("nodeKind"): sh("Literal"), sh("and"): Members(foreign)}),
         "null": _NOTHING,
     }
-    return kinds.get(wanted) if isinstance(wanted, str) else None
+    return kinds.get(json_type) if isinstance(json_type, str) else None
 
 
 def _items(item_type: Json) -> Description | None:
@@ -177,7 +177,7 @@ def _equal_terms(option: Json) -> list[Literal | NamedNode]:
 def _end_shape(
     concept: Concept, role: str, names: list[str] | None, iris: Iris
 ) -> Iterator[Triple]:
-    """The ends of the facts of a predicate, of the asserted triples, which both profiles have."""
+    """The ends of the facts of a predicate, on the asserted triples, which both profiles have."""
     if names is None:
         return
     classes = [{sh("class"): iris.type(name)} for name in dict.fromkeys(names)]

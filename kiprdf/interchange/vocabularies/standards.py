@@ -1,4 +1,4 @@
-"""The terms of RDFS, OWL, SKOS and SHACL that the schema is written in and read from."""
+"""The terms of RDFS, OWL, SKOS and SHACL in which the schema is written and ontologies are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA = ("https://schema.org/", "http://schema.org/")
 """schema.org has two namespaces; the first is written, both are read."""
 DCAM = "http://purl.org/dc/dcam/"
 PREFIXES = {"dcam": DCAM, "owl": OWL, "schema": SCHEMA[0], "sh": SH, "skos": SKOS}
-"""The prefixes that people read the schema by."""
+"""The prefixes of the schema in Turtle."""
 
 
 def rdf(name: str) -> NamedNode:
@@ -47,3 +47,66 @@ def skos(name: str) -> NamedNode:
 
 def schema(name: str) -> NamedNode:
     return NamedNode(SCHEMA[0] + name)
+
+
+EVERYTHING = (rdfs("Resource").value, owl("Thing").value)
+STANDARDS = (vocab.RDF, vocab.RDFS, vocab.XSD, OWL)
+"""Namespaces whose terms never become definitions."""
+_INTEGERS = [
+    "integer",
+    "int",
+    "long",
+    "short",
+    "byte",
+    "nonNegativeInteger",
+    "positiveInteger",
+    "nonPositiveInteger",
+    "negativeInteger",
+    "unsignedLong",
+    "unsignedInt",
+    "unsignedShort",
+    "unsignedByte",
+]
+JSON_TYPES: dict[str, str | None] = {
+    **{vocab.XSD + name: "integer" for name in _INTEGERS},
+    **{vocab.XSD + name: "number" for name in ("decimal", "double", "float")},
+    **{OWL + name: "number" for name in ("real", "rational")},
+    vocab.XSD + "boolean": "boolean",
+    **{space + "Integer": "integer" for space in SCHEMA},
+    **{space + name: "number" for space in SCHEMA for name in ("Number", "Float")},
+    **{space + "Boolean": "boolean" for space in SCHEMA},
+    **{
+        space + name: "string"
+        for space in SCHEMA
+        for name in ("Text", "URL", "Date", "DateTime", "Time", "CssSelectorType", "XPathType")
+    },
+    # Strings with a language are objects in KIP, others are strings: both are possible.
+    **{vocab.RDF + name: None for name in ("langString", "PlainLiteral", "JSON")},
+    vocab.RDFS + "Literal": None,
+}
+"""The JSON types of datatypes; values of other datatypes are strings."""
+
+
+LABELS = (vocab.LABEL, skos("prefLabel"))
+DESCRIPTIONS = (
+    skos("definition"),
+    rdfs("comment"),
+    NamedNode("http://purl.org/dc/terms/description"),
+    NamedNode("http://purl.org/dc/elements/1.1/description"),
+    NamedNode("http://www.w3.org/ns/prov#definition"),
+    NamedNode("http://purl.obolibrary.org/obo/IAO_0000115"),
+)
+"""The properties that describe a term, in the order in which their texts are joined."""
+DOMAINS = (
+    *(NamedNode(space + "domainIncludes") for space in SCHEMA),
+    NamedNode(DCAM + "domainIncludes"),
+)
+RANGES = (
+    *(NamedNode(space + "rangeIncludes") for space in SCHEMA),
+    NamedNode(DCAM + "rangeIncludes"),
+)
+PROPERTIES = (
+    rdf("Property"),
+    *map(owl, ("ObjectProperty", "DatatypeProperty", "AnnotationProperty", "FunctionalProperty")),
+    *map(owl, ("InverseFunctionalProperty", "SymmetricProperty", "TransitiveProperty")),
+)

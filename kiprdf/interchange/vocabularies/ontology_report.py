@@ -1,4 +1,4 @@
-"""What of an ontology no definition has taken in: each statement under its subject, with why."""
+"""The statements of an ontology that are in no definition, by subject and with a reason."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.interchange.vocabularies.definitions import Skipped
 from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Term
-from kiprdf.interchange.vocabularies.ontology_uses import Homes
-from kiprdf.interchange.vocabularies.ontology_words import STANDARDS
+from kiprdf.interchange.vocabularies.ontology_terms import PropertiesOf
 from kiprdf.interchange.vocabularies.standards import (
     DCAM,
     OWL,
     SCHEMA,
     SH,
     SKOS,
+    STANDARDS,
     owl,
     rdf,
     rdfs,
@@ -26,7 +26,7 @@ from kiprdf.interchange.vocabularies.standards import (
 from kiprdf.rdf import vocab
 
 _MOST = 5
-"""As many of the terms that an axiom is about are named."""
+"""How many terms of an axiom are named."""
 _PREFIXES = {
     vocab.RDF: "rdf",
     vocab.RDFS: "rdfs",
@@ -48,93 +48,93 @@ _KINDS = frozenset(
         rdf("List"),
     )
 )
-"""What nodes without a name are: it follows from what else is said of them."""
+"""Types of blank nodes that follow from their other statements."""
 _INDIVIDUAL = OWL + "NamedIndividual"
 _LISTS = (vocab.FIRST, vocab.REST)
 _CHOICES = ("owl:oneOf", "owl:hasValue", "sh:in")
 
 
-class Terms(NamedTuple):
-    """What the definitions are made of."""
+class DefinedTerms(NamedTuple):
+    """The terms that have definitions, and those of them that are attributes."""
 
     defined: Collection[str]
     attributes: Collection[str]
     mentioned: Collection[str]
     """Those of which nothing is said."""
-    homes: Homes
+    properties_of: PropertiesOf
 
 
-class _Place(NamedTuple):
-    """Where a statement is reported: the subject, and the classes that say it of a property."""
+class _Subject(NamedTuple):
+    """The subject under which a statement is reported, and the classes whose shapes contain it."""
 
-    subject: Node
+    node: Node
     classes: tuple[str, ...] = ()
 
 
-def rest(graph: Graph, terms: Terms) -> Iterator[Skipped]:
-    """What was left out, one line for each subject and reason."""
+def left_out(graph: Graph, terms: DefinedTerms) -> Iterator[Skipped]:
+    """What is left out, one line for each subject and reason."""
     for iri in terms.mentioned:
         yield Skipped(iri, "mentioned, not described: give its ontology too")
     for triple in graph.about_statements:
         subject = triple.subject
         iri = subject.value if isinstance(subject, NamedNode) else triple.predicate.value
         yield Skipped(iri, "a statement about a statement, not a definition")
-    places = _Places(graph, terms.homes)
-    found: dict[_Place, set[Statement]] = defaultdict(set)
+    subjects = _ReportedSubjects(graph, terms.properties_of)
+    unused: dict[_Subject, set[Statement]] = defaultdict(set)
     for statement in graph.unused():
-        if not _is_said_elsewhere(statement):
-            found[places.of(statement[0])].add(statement)
-    for place, statements in found.items():
-        yield from _reasons(graph, terms, place, statements)
+        if not _is_structure(statement):
+            unused[subjects.of(statement[0])].add(statement)
+    for reported, statements in unused.items():
+        yield from _reasons(graph, terms, reported, statements)
 
 
-def _is_said_elsewhere(statement: Statement) -> bool:
-    """Whether a statement has no meaning of its own: the structure of nodes without a name."""
+def _is_structure(statement: Statement) -> bool:
+    """Whether a statement has no meaning of its own, such as the cells of a list."""
     subject, predicate, term = statement
     if isinstance(subject, NamedNode):
         if predicate == vocab.TYPE:
             return term in (sh("NodeShape"), sh("PropertyShape"), owl("Ontology"))
-        # That the namespace of a term is its vocabulary is in its IRI.
+        # The IRI of a term already has the namespace of its vocabulary.
         is_namespace = isinstance(term, NamedNode) and subject.value.startswith(term.value)
         return predicate == _DEFINED_BY and is_namespace
     return predicate in _LISTS or (predicate == vocab.TYPE and term in _KINDS)
 
 
-class _Places:
-    """Where statements are reported: nodes without a name under what they are a part of."""
+class _ReportedSubjects:
+    """The subjects under which statements are reported; for blank nodes what they belong to."""
 
-    def __init__(self, graph: Graph, homes: Homes) -> None:
-        self._homes = homes
+    def __init__(self, graph: Graph, properties_of: PropertiesOf) -> None:
+        self._properties_of = properties_of
         self._around: dict[Term, list[Node]] = defaultdict(list)
         for subject, _, term in graph.all_statements():
             if isinstance(term, BlankNode):
                 self._around[term].append(subject)
-        self._known: dict[Node, _Place] = {}
+        self._by_node: dict[Node, _Subject] = {}
 
-    def of(self, node: Node) -> _Place:
-        """The property of a restriction or a property shape, else the nearest named node."""
+    def of(self, node: Node) -> _Subject:
+        """The property of a restriction or property shape, otherwise the nearest named node."""
         path: list[Node] = []
-        while node not in self._known and node not in path:
+        while node not in self._by_node and node not in path:
             path.append(node)
-            if node in self._homes:
-                iri, classes = self._homes[node]
-                self._known[node] = _Place(NamedNode(iri), tuple(classes))
+            if node in self._properties_of:
+                iri, classes = self._properties_of[node]
+                self._by_node[node] = _Subject(NamedNode(iri), tuple(classes))
             elif isinstance(node, NamedNode) or not self._around[node]:
-                self._known[node] = _Place(node)
+                self._by_node[node] = _Subject(node)
             else:
                 node = min(self._around[node], key=str)
-        if node not in self._known:
-            # A ring of nodes without a name, which begins nowhere.
-            self._known[node] = _Place(min(path[path.index(node) :], key=str))
-        place = self._known[node]
-        self._known.update(dict.fromkeys(path, place))
-        return place
+        if node not in self._by_node:
+            # A ring of blank nodes, which no named node contains.
+            self._by_node[node] = _Subject(min(path[path.index(node) :], key=str))
+        subject = self._by_node[node]
+        self._by_node.update(dict.fromkeys(path, subject))
+        return subject
 
 
 def _reasons(
-    graph: Graph, terms: Terms, place: _Place, statements: set[Statement]
+    graph: Graph, terms: DefinedTerms, subject: _Subject, statements: set[Statement]
 ) -> Iterator[Skipped]:
-    node = place.subject
+    node = subject.node
     if isinstance(node, BlankNode):
         yield _of_axiom(graph, node, statements)
     elif graph.is_a(node, owl("Ontology")):
@@ -142,27 +142,29 @@ def _reasons(
             yield Skipped(node.value, "owl:imports is not followed; give the triples of both")
         if any(statement[1] != _IMPORTS for statement in statements):
             yield Skipped(node.value, "about the ontology itself, not about its terms")
-    elif node.value.startswith(STANDARDS) and not place.classes:
+    elif node.value.startswith(STANDARDS) and not subject.classes:
         yield Skipped(node.value, "a term of RDF, RDFS, OWL or XSD itself")
-    elif _is_of_schema(graph, terms, node) or place.classes:
-        yield from _unsaid(terms, place, statements)
+    elif _is_of_schema(graph, terms, node) or subject.classes:
+        yield from _without_counterpart(terms, subject, statements)
     else:
         yield Skipped(node.value, "data, not a definition")
 
 
-def _is_of_schema(graph: Graph, terms: Terms, node: NamedNode) -> bool:
+def _is_of_schema(graph: Graph, terms: DefinedTerms, node: NamedNode) -> bool:
     kinds = graph.named(node, vocab.TYPE)
     is_kind = any(kind.startswith((*STANDARDS, SH)) for kind in kinds if kind != _INDIVIDUAL)
     is_shape = any(one[1].value.startswith(SH) for one in graph.statements_of(node))
-    return node.value in terms.defined or node in terms.homes or is_kind or is_shape
+    return node.value in terms.defined or node in terms.properties_of or is_kind or is_shape
 
 
-def _unsaid(terms: Terms, place: _Place, statements: set[Statement]) -> Iterator[Skipped]:
-    """What the words of a definition are not enough for."""
-    iri = place.subject.value
+def _without_counterpart(
+    terms: DefinedTerms, subject: _Subject, statements: set[Statement]
+) -> Iterator[Skipped]:
+    """The reasons for statements that a definition cannot express."""
+    iri = subject.node.value
     where = "an instance_schema" if iri in terms.attributes else "a definition"
-    by = ", ".join(f"<{one}>" for one in place.classes)
-    names = sorted({_said(statement) for statement in statements})
+    by = ", ".join(f"<{one}>" for one in subject.classes)
+    names = sorted({_predicate_name(statement) for statement in statements})
     choices = [name for name in names if name in _CHOICES and iri in terms.attributes]
     others = [name for name in names if name not in choices]
     if choices:
@@ -175,7 +177,7 @@ def _unsaid(terms: Terms, place: _Place, statements: set[Statement]) -> Iterator
 
 
 def _of_axiom(graph: Graph, node: BlankNode, statements: set[Statement]) -> Skipped:
-    """An axiom, or data, whose subject has no name: what it is, and what it is about."""
+    """An axiom or data with a blank node as subject: what it is, and what it is about."""
     kinds = graph.named(node, vocab.TYPE)
     predicates = sorted(statement[1].value for statement in statements)
     iri = kinds[0] if kinds else predicates[0]
@@ -189,20 +191,22 @@ def _of_axiom(graph: Graph, node: BlankNode, statements: set[Statement]) -> Skip
 
 
 def _named(graph: Graph, node: BlankNode) -> Iterator[str]:
-    """The terms that a node without a name speaks of, each once."""
+    """The terms to which a blank node refers, each once."""
     pending: list[Term] = [node]
-    seen: set[Term] = set()
+    visited: set[Term] = set()
     while pending:
-        one = pending.pop(0)
-        if isinstance(one, BlankNode) and one not in seen:
-            pending += [term for _, _, term in graph.statements_of(one)]
-        elif isinstance(one, NamedNode) and one not in seen and not one.value.startswith(STANDARDS):
-            yield one.value
-        seen.add(one)
+        term = pending.pop(0)
+        if term in visited:
+            continue
+        visited.add(term)
+        if isinstance(term, BlankNode):
+            pending += [object_ for _, _, object_ in graph.statements_of(term)]
+        elif isinstance(term, NamedNode) and not term.value.startswith(STANDARDS):
+            yield term.value
 
 
-def _said(statement: Statement) -> str:
-    """The predicate, and of a type which one."""
+def _predicate_name(statement: Statement) -> str:
+    """The name of the predicate; for ``rdf:type`` that of the type."""
     _, predicate, term = statement
     if predicate == vocab.TYPE and isinstance(term, NamedNode):
         return f"a {_short(term.value)}"
