@@ -7,7 +7,6 @@ contexts inside of ``@nest``, which it does not apply.
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,9 @@ from kiprdf.interchange.mapping.contexts import Mapping, Term, packs
 from kiprdf.interchange.mapping.terms import MAPS
 from kiprdf.rdf import vocab
 from kiprdf.source import Span, position
+from tests.long_runs import amount
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "150"))
+EXAMPLES = amount("EXAMPLES", 150)
 EX = "https://ex.org/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 

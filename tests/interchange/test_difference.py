@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -22,12 +21,13 @@ from kiprdf.interchange.formats import turtle
 from kiprdf.rdf.iris import ConceptName, Iris
 from tests.interchange import nexuses
 from tests.interchange.pairs import opened, triples
+from tests.long_runs import amount
 from tests.nexus.support import StoppedClock, medical
 from tests.oracle.graph import Graph
 from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.strategies import graphs
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "25"))
+EXAMPLES = amount("EXAMPLES", 25)
 ASPIRIN = '{type: "Drug", name: "Aspirin"}'
 FEVER = '{type: "Symptom", name: "Fever"}'
 HEADACHE = '{type: "Symptom", name: "Headache"}'

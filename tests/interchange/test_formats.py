@@ -36,11 +36,12 @@ from kiprdf.rdf.iris import Iris
 from tests.interchange.graphs import isomorphic
 from tests.interchange.nexuses import SMALL, SMALL_BASE, small
 from tests.interchange.test_restore import NEXUSES
+from tests.long_runs import amount
 from tests.nexus.support import StoppedClock
 from tests.properties import strategies
 from tests.properties.test_engine_equals_oracle import build
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "25"))
+EXAMPLES = amount("EXAMPLES", 25)
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 OTHER_BASE = "https://other.example/x/"

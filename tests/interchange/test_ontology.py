@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib.metadata import PackageNotFoundError, files
 from itertools import permutations
 from pathlib import Path
@@ -33,8 +32,9 @@ from kiprdf.language import to_text
 from kiprdf.language.names import is_definition_name, is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
+from tests.long_runs import amount
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "60"))
+EXAMPLES = amount("EXAMPLES", 60)
 FOLDER = Path(__file__).parent / "vocabularies"
 FOAF = "http://xmlns.com/foaf/0.1/"
 SKOS = "http://www.w3.org/2004/02/skos/core#"

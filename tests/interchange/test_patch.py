@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import pytest
@@ -15,11 +14,12 @@ from kiprdf.interchange.differences import patch
 from kiprdf.rdf import vocab
 from tests.interchange import nexuses
 from tests.interchange.pairs import opened, triples
+from tests.long_runs import amount
 from tests.nexus.support import StoppedClock, medical
 from tests.oracle.graph import Graph
 from tests.properties.strategies import graphs
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "25"))
+EXAMPLES = amount("EXAMPLES", 25)
 A, B, C = (Triple(NamedNode(f"urn:{n}"), NamedNode("urn:p"), Literal(n)) for n in "abc")
 
 

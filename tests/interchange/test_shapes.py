@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from typing import Any
 
@@ -18,9 +17,10 @@ from hypothesis import strategies as st
 
 import kiprdf
 from kiprdf.interchange.vocabularies.shapes import shapes
+from tests.long_runs import amount
 
 pyshacl = pytest.importorskip("pyshacl")
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "60"))
+EXAMPLES = amount("EXAMPLES", 60)
 SH = rdflib.Namespace("http://www.w3.org/ns/shacl#")
 
 TYPES = ("string", "number", "integer", "boolean", "array", "object", "null", "date", 7)

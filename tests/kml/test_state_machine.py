@@ -8,17 +8,17 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import os
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import kiprdf
+from tests.long_runs import amount
 from tests.nexus.support import RDF_TYPE, REIFIES, StoppedClock, dataset
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "120"))
+EXAMPLES = amount("EXAMPLES", 90)
 NAMES = ("A", "B", "c d", "é/", "~")
 PREDICATES = ("likes", "about")
 LINKS: dict[str, list[Any]] = {
@@ -336,6 +336,4 @@ TestHistories = Histories.TestCase
 TestHistories.settings = settings(
     max_examples=EXAMPLES,
     stateful_step_count=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -283,7 +283,7 @@ def test_one_fact_on_top_of_many_is_exported_with_what_it_stands_on(
 
 @pytest.mark.parametrize("size", [1, 7, 100])
 def test_pages_over_a_tower_are_valid_one_after_the_other(size: int) -> None:
-    nexus = tower(150, shared=False)
+    nexus = tower(80, shared=False)
     copy = empty(nexus)
     copy.apply_capsule(nexus.export('EXPORT ?x WHERE { ?x {type: "$ConceptType"} }'))
     copy.apply_capsule(nexus.export('EXPORT ?x WHERE { ?x {type: "$PropositionType"} }'))

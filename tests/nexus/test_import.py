@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import itertools
 import json
-import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,13 +13,14 @@ from typing import Any
 import pyoxigraph
 import pytest
 import rdflib
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kiprdf
+from tests.long_runs import amount
 from tests.nexus.support import StoppedClock, commit, dataset, element, facts, untouched
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "20"))
+EXAMPLES = amount("EXAMPLES", 20)
 FIRST = "2026-01-02T03:04:05.678Z"
 LATER = "2026-01-02T03:05:05.678Z"
 PREFIXES = """\
@@ -372,7 +372,7 @@ NAMES = st.text(st.sampled_from("aé'\\\" $/%💊\u2028"), max_size=4)
 VALUES = st.one_of(NAMES, st.integers(-(2**64), 2**64), st.booleans(), st.floats())
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES)
 @given(
     people=st.lists(st.tuples(NAMES, VALUES, st.integers(0, 4)), max_size=5),
     order=st.randoms(use_true_random=False),
@@ -500,7 +500,7 @@ def test_bytes_that_are_no_text_are_a_clear_error(data: bytes, tmp_path: Path) -
 FORMATS = ["turtle", "trig", "ntriples", "nquads", "jsonld", "rdfxml"]
 
 
-@settings(max_examples=5 * EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5 * EXAMPLES)
 @given(
     format=st.sampled_from(FORMATS),
     cut=st.integers(0, 600),

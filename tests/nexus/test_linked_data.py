@@ -22,7 +22,7 @@ import pyoxigraph
 import pyrudof
 import pytest
 import rdflib
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import kiprdf
 from kiprdf.interchange.formats import Format, Profile
@@ -30,13 +30,14 @@ from kiprdf.interchange.mapping.contexts import packs
 from tests.interchange.nexuses import demonstration, hostile, small
 from tests.interchange.pairs import opened
 from tests.interchange.test_restore import NEXUSES
+from tests.long_runs import amount
 from tests.nexus.support import StoppedClock, commit, element, facts, medical, untouched
 from tests.oracle.graph import Graph
 from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.strategies import graphs
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "12"))
-EACH = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+EXAMPLES = amount("EXAMPLES", 12)
+EACH = settings(max_examples=EXAMPLES)
 Way = tuple[Format, Profile]
 WAYS: list[Way] = [
     (format, profile)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,8 +14,9 @@ from typing import Any
 import pytest
 
 import kiprdf
+from tests.long_runs import amount
 
-SECONDS = max(0.8, int(os.environ.get("KIPRDF_EXAMPLES", "0")) / 100)
+SECONDS = max(0.8, amount("EXAMPLES", 0) / 100)
 SCHEMA = (
     'UPSERT { CONCEPT { {type: "$ConceptType", name: "Pair"} } '
     'CONCEPT { {type: "$PropositionType", name: "with"} } }'

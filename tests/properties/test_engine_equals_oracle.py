@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note, settings
 
 import kiprdf
+from tests.long_runs import amount
 from tests.oracle import Graph, TooManySolutions
 from tests.properties.comparison import difference, expected
 from tests.properties.strategies import Case, cases
 from tests.shortcuts import no_shortcuts, no_walks
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "63"))
+EXAMPLES = amount("EXAMPLES", 25)
 
 
 def build(graph: Graph) -> Any:
@@ -34,8 +34,6 @@ def _as_json(response: Any) -> Any:
 
 EACH = settings(
     max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 

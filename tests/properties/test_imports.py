@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import os
 import random
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
@@ -18,9 +17,10 @@ from kiprdf.interchange.imports import Document
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import proposition_digits
 from tests.interchange.importing import carry_out, planned
+from tests.long_runs import amount
 from tests.nexus.support import StoppedClock
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "60"))
+EXAMPLES = amount("EXAMPLES", 60)
 OWN = vocab.DEFAULT_BASE
 RDF = vocab.RDF
 BLANKS = [BlankNode(name) for name in "abcd"]
@@ -94,7 +94,7 @@ def likely_datasets(draw: st.DrawFn) -> list[Quad]:
     return found + [Quad(t.subject, t.predicate, t.object, DefaultGraph()) for t in reified]
 
 
-tried = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+tried = settings(max_examples=EXAMPLES)
 
 
 def opened(genesis: bool) -> kiprdf.Nexus:

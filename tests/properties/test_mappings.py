@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import io
-import os
 
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note, settings
 from pyoxigraph import Triple
 
 import kiprdf
@@ -19,10 +18,11 @@ from kiprdf.interchange.formats.profiles import from_profile, to_profile
 from kiprdf.interchange.mapping.apply import apply_mapping, undo_mapping
 from kiprdf.interchange.mapping.contexts import Mapping
 from tests.interchange.test_formats import WAYS
+from tests.long_runs import amount
 from tests.properties.mapped_datasets import IRIS, datasets, mappings
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "100"))
-tried = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = amount("EXAMPLES", 70)
+tried = settings(max_examples=EXAMPLES)
 
 
 @tried

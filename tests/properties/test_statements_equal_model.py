@@ -5,25 +5,23 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.long_runs import amount
 from tests.oracle import Graph, TooManySolutions
 from tests.properties.history import History
 from tests.properties.statement_graphs import NAMES, mirrored_graphs, number_graphs, tangles
 from tests.properties.statements import Statement, calculations, revivals, statements
 
-EXAMPLES = int(os.environ.get("KIPRDF_EXAMPLES", "120"))
+EXAMPLES = amount("EXAMPLES", 90)
 MOST_STATEMENTS = 6
 
 
 EACH = settings(
     max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 MODES = (("run",), ("dry", "run"), ("run", "run"))
 

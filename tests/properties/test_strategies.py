@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiprdf.language import ast, bind, parse, to_text
@@ -15,8 +15,6 @@ from tests.properties.strategies import Case, cases, graphs
 
 EASY = settings(
     max_examples=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 

@@ -1,6 +1,6 @@
 """Inputs beyond the limits of the engine, and just within them:
 
-    python -m tests.trust.resource_limits ENTRY_POINT
+    python -m tests.trust.resource_limits ENTRY_POINT NAME ...
 
 Prints the name of each input, then the outcome. Beyond its limits the engine does not raise, it
 ends the process.
@@ -218,14 +218,16 @@ def _read_document(entry_point: str, format: Any, text: str) -> None:
         nexus.restore(text, format=format, base_iri="urn:kip:nexus/")
 
 
-def main(entry_point: str) -> None:
+def main(entry_point: str, *names: str) -> None:
     faulthandler.enable()
     logging.disable(logging.CRITICAL)
     for name, call in outcomes(entry_point):
+        if name not in names:
+            continue
         faulthandler.dump_traceback_later(SECONDS, exit=True)
         print(name, end=": ", flush=True)
         print(call(), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -8,15 +8,16 @@ import pytest
 
 import kiprdf
 from kiprdf.store import cancellation
+from tests.long_runs import SEED
 from tests.nexus.support import code
 from tests.nexus.test_budget import wait_for_the_last, with_nodes
 from tests.trust import attacks, children
-from tests.trust.test_fuzz import NUMBER, SEED
+from tests.trust.test_fuzz import NUMBER
 
 
 def test_random_queries_that_blow_up_are_given_up_and_end() -> None:
     number = max(NUMBER // 30, 1)
-    child = children.run("-m", "tests.trust.attacks", SEED, "0", str(number), seconds=None)
+    child = children.run("-m", "tests.trust.attacks", str(SEED), "0", str(number), seconds=None)
     # The last line with a number is the query that went wrong.
     assert child.status == 0, child.output[-10_000:]
 

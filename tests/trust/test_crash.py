@@ -9,7 +9,6 @@ one statement that was in flight; ``check`` finds no fault, and SEARCH finds wha
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Callable
@@ -17,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import kiprdf
+from tests.long_runs import SEED, amount
 from tests.nexus.support import dataset
 from tests.trust import writing
 from tests.trust.processes import PROCESSES
 
-KILLS = int(os.environ.get("KIPRDF_KILLS", "25"))
-SEED = int(os.environ.get("KIPRDF_SEED", "1"))
+KILLS = amount("KILLS", 25)
 KILLS_A_FOLDER = 9
 """Then another folder: to be killed at the very first opening is rare otherwise."""
 MOMENTS = ("opening", "open", "writing", "writing", "writing", "writing", "searching", "closing")

@@ -22,12 +22,12 @@ from typing import Any
 import pytest
 
 import kiprdf
+from tests.long_runs import SEED, amount
 from tests.trust import visiting
 from tests.trust.processes import PROCESSES, run
 from tests.trust.visiting import NOBODY, NOTES, Visit, files_of
 
-SEED = int(os.environ.get("KIPRDF_SEED", "1"))
-DAMAGES = int(os.environ.get("KIPRDF_DAMAGES", "1"))
+DAMAGES = amount("DAMAGES", 1)
 RIGHT = {
     "numbers": list(range(NOTES)),
     "search": ["note7"],

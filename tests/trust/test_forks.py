@@ -16,10 +16,10 @@ import pytest
 import kiprdf
 from kiprdf.cli import main
 from kiprdf.errors import ForkedLogError
+from tests.long_runs import SEED, amount
 from tests.trust import children
 
-NUMBER = os.environ.get("KIPRDF_FORKS", "30")
-SEED = os.environ.get("KIPRDF_SEED", "1")
+NUMBER = amount("FORKS", 15)
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
 
@@ -28,7 +28,7 @@ def test_a_fork_cannot_use_the_nexus_and_ends_well(
     tmp_path: Path, record_property: Callable[[str, Any], None]
 ) -> None:
     child = children.run(
-        "-m", "tests.trust.forking", str(tmp_path / "kb"), NUMBER, SEED, seconds=None
+        "-m", "tests.trust.forking", str(tmp_path / "kb"), str(NUMBER), str(SEED), seconds=None
     )
     assert child.status == 0, child.output[-10_000:]
     record_property("count", child.output.splitlines()[-1])
@@ -134,9 +134,9 @@ def test_a_log_that_two_processes_wrote_is_one_sentence_and_then_has_what_both_w
         with pytest.raises(SystemExit) as ended:
             main()
     assert ended.value.code in (0, None)
-    told = capsys.readouterr()
-    assert "no faults" in told.out
-    assert "It now has what both wrote" in " ".join(told.err.split())
+    printed = capsys.readouterr()
+    assert "no faults" in printed.out
+    assert "contains the writes of both" in " ".join(printed.err.split())
     assert list((damaged / "damaged").glob("*.log"))
 
     with kiprdf.Nexus.open(damaged) as nexus:

@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
 
+from tests.long_runs import SEED, amount
 from tests.trust import children
 from tests.trust.entry_points import ENTRY_POINTS, ROUND
 
-NUMBER = int(os.environ.get("KIPRDF_FUZZ", "1500"))
-SEED = os.environ.get("KIPRDF_SEED", "1")
+NUMBER = amount("FUZZ", 1500)
 
 
 def failure(entry_point: str, child: children.Child) -> str:
@@ -30,7 +29,9 @@ def failure(entry_point: str, child: children.Child) -> str:
 def test_an_entry_point_answers_or_refuses_every_input(entry_point: str) -> None:
     number = str(max(NUMBER // len(ENTRY_POINTS), 1))
     # Each input has its own limit; how many there are is for the caller to say.
-    child = children.run("-m", "tests.trust.fuzzing", entry_point, SEED, "0", number, seconds=None)
+    child = children.run(
+        "-m", "tests.trust.fuzzing", entry_point, str(SEED), "0", number, seconds=None
+    )
     assert child.status == 0, failure(entry_point, child)
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.long_runs import SEED, amount
 from tests.trust import children
 
-NUMBER = int(os.environ.get("KIPRDF_INTERRUPTS", "2000"))
-SEED = os.environ.get("KIPRDF_SEED", "1")
+NUMBER = amount("INTERRUPTS", 800)
 
 
 @pytest.mark.parametrize("kind", ["keyboard", "error"])
@@ -26,6 +25,8 @@ def test_an_interrupt_at_any_moment_leaves_the_nexus_serving(
 ) -> None:
     folder = "-" if place == "memory" else str(tmp_path / "kb")
     number = str(NUMBER // 4)
-    child = children.run("-m", "tests.trust.interrupting", folder, number, SEED, kind, seconds=None)
+    child = children.run(
+        "-m", "tests.trust.interrupting", folder, number, str(SEED), kind, seconds=None
+    )
     assert child.status == 0, child.output[-10_000:]
     record_property("count", f"{place}, {kind}: {re.search('.* interrupts', child.output)[0]}")  # type: ignore[index]

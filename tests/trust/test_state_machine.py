@@ -7,7 +7,6 @@ no fault; a refused statement moves no quad. ``KIPRDF_STEPS`` sets about how man
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +22,7 @@ from hypothesis.stateful import (
 )
 
 from kiprdf.language import parse
+from tests.long_runs import SEED, amount
 from tests.nexus.support import dataset
 from tests.oracle import Graph, TooManySolutions
 from tests.properties.history import History
@@ -30,8 +30,7 @@ from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.statements import Statement, calculations, statements
 from tests.properties.upserts import upserts
 
-STEPS = int(os.environ.get("KIPRDF_STEPS", "400"))
-SEED = int(os.environ.get("KIPRDF_SEED", "1"))
+STEPS = amount("STEPS", 400)
 STEPS_A_HISTORY = 20
 
 BREAKS: tuple[Callable[[str], str], ...] = (
