@@ -16,7 +16,7 @@ from kiprdf.source import Span
 
 
 def delete(command: ast.Delete, draft: Draft) -> dict[str, int]:
-    """Carry a checked DELETE out in a draft; its receipt."""
+    """Carry out a checked DELETE in a draft and return its receipt."""
     match command:
         case ast.DeleteAttributes():
             return _delete_keys(command, draft, attributes=True)
@@ -39,8 +39,8 @@ def _targets(
     command: ast.Delete, draft: Draft, kind: type[Concept] | type[Proposition]
 ) -> list[NamedNode]:
     """The distinct elements of one kind that are bound to the target."""
-    found = nodes(command.target, command.where, draft.store)
-    return [node for node in found if isinstance(draft.element(node), kind)]
+    targets = nodes(command.target, command.where, draft.store)
+    return [node for node in targets if isinstance(draft.element(node), kind)]
 
 
 def _count(draft: Draft, kind: type[Concept] | type[Proposition]) -> int:
@@ -50,19 +50,19 @@ def _count(draft: Draft, kind: type[Concept] | type[Proposition]) -> int:
 def _delete_keys(
     command: ast.DeleteAttributes | ast.DeleteMetadata, draft: Draft, attributes: bool
 ) -> dict[str, int]:
-    """Count the elements that lost a key."""
+    """Delete keys; the receipt counts the elements that had one."""
     counts = {Concept: 0, Proposition: 0}
     for node in nodes(command.target, command.where, draft.store):
         element = draft.element(node)
         assert element is not None
-        found = element.attributes if attributes else element.metadata
-        lost = [key.name for key in command.keys if found.pop(key.name, None) is not None]
-        counts[type(element)] += bool(lost)
+        terms = element.attributes if attributes else element.metadata
+        removed = [terms.pop(key.name, None) for key in command.keys]
+        counts[type(element)] += any(term is not None for term in removed)
     return {"updated_concepts": counts[Concept], "updated_propositions": counts[Proposition]}
 
 
 def check_unused(draft: Draft, span: Span) -> None:
-    """A definition goes only with its last instance, or that would be stranded (KIP_2002)."""
+    """Raise KIP_2002 for deleted definitions that still have instances."""
     store = draft.store
     for node in draft.deleted:
         name = definition_name(node, store)
@@ -73,13 +73,13 @@ def check_unused(draft: Draft, span: Span) -> None:
             used = [triple for triple in typed if triple.subject not in draft.deleted]
             what = "concepts"
         else:
-            gone = {
+            deleted = {
                 (e.subject, e.object)
                 for e in draft.deleted.values()
                 if isinstance(e, Proposition) and e.predicate == name.name
             }
             facts = store.match(None, node, None)
-            used = [fact for fact in facts if (fact.subject, fact.object) not in gone]
+            used = [fact for fact in facts if (fact.subject, fact.object) not in deleted]
             what = "propositions"
         if used:
             message = f"'{name.name}' still has {len(used)} {what}."

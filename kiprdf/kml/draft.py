@@ -1,4 +1,4 @@
-"""The nexus as a statement would leave it: edits over the store, and the delta between the two."""
+"""A draft: the nexus as a statement would leave it, and the delta from the store to it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def now() -> datetime:
 
 @dataclass(slots=True)
 class Edit:
-    """One element: as the store holds it (None when it is new), and as the draft has it."""
+    """One element: in the store (None if it is new), and in the draft."""
 
     before: Element | None
     after: Element
@@ -51,7 +51,7 @@ class Edit:
 
     @property
     def repointed(self) -> bool:
-        """Whether it is a proposition whose ends are others than in the store."""
+        """Whether it is a proposition with other ends than in the store."""
         before, after = self.before, self.after
         if not isinstance(before, Proposition) or not isinstance(after, Proposition):
             return False
@@ -60,18 +60,18 @@ class Edit:
 
 @dataclass
 class Draft:
-    """Edits over a store. Nothing reaches the store but through ``delta``."""
+    """Edits of a store, which are written by applying ``delta``."""
 
     store: Store
     clock: Clock = now
     edits: dict[NamedNode, Edit] = field(default_factory=dict)
     deleted: dict[NamedNode, Element] = field(default_factory=dict)
     superseded: set[NamedNode] = field(default_factory=set)
-    """Of the deleted, those whose fact another proposition states by now."""
+    """The deleted propositions whose fact another proposition states now."""
     spans: dict[NamedNode, Span] = field(default_factory=dict)
-    """Where in the command an element is written, for errors."""
-    _known: set[NamedNode] = field(default_factory=set)
-    """What the store was found to hold, and nobody has looked into."""
+    """The place of an element in the command, for errors."""
+    _existing: set[NamedNode] = field(default_factory=set)
+    """Nodes of the store whose elements have not been read."""
     _ids: dict[NamedNode, str] = field(default_factory=dict)
     _new_links: dict[Fact, NamedNode] = field(default_factory=dict)
     _moved_to: dict[NamedNode, list[NamedNode]] = field(default_factory=dict)
@@ -79,43 +79,43 @@ class Draft:
     # Elements ---------------------------------------------------------------------------------
 
     def element(self, node: NamedNode) -> Element | None:
-        """The element as the draft has it; what is returned may be edited in place."""
+        """The element in the draft, which the caller may edit in place; None if there is none."""
         edit = self.edits.get(node)
         if edit is None:
             budget.check()
-            found = self.store.lookup(node, None, None, sys.maxsize)
-            before = read_element(self.store.iris, node, found)
+            triples = self.store.lookup(node, None, None, sys.maxsize)
+            before = read_element(self.store.iris, node, triples)
             if before is None:
                 return None
             edit = self.edits[node] = Edit(before, copied(before))
         return edit.after
 
     def exists(self, node: NamedNode) -> bool:
-        """Whether there is an element, in the draft or in the store; what is known is not asked."""
-        if node not in self.edits and node not in self._known:
+        """Whether there is an element, in the draft or in the store."""
+        if node not in self.edits and node not in self._existing:
             if not exists(node, self.store):
                 return False
-            self._known.add(node)
+            self._existing.add(node)
         return True
 
     def id(self, node: NamedNode) -> str:
-        """The KIP id of an element, which a new one needs for each of its links."""
-        found = self._ids.get(node)
-        if found is None:
-            found = self._ids[node] = self.store.iris.id(node)
-        return found
+        """The KIP id of a node, computed once, since each new link needs those of its ends."""
+        id = self._ids.get(node)
+        if id is None:
+            id = self._ids[node] = self.store.iris.id(node)
+        return id
 
     def concept(self, type: str, name: str) -> Element:
-        """The concept of a name, created where there is none."""
+        """The concept with a type and a name, created if there is none."""
         node = self.store.iris.concept(type, name)
-        found = self.element(node)
-        if found is None:
-            found = Concept(node, type, name)
-            self.edits[node] = Edit(None, found)
-        return found
+        element = self.element(node)
+        if element is None:
+            element = Concept(node, type, name)
+            self.edits[node] = Edit(None, element)
+        return element
 
     def version(self, node: NamedNode) -> int:
-        """The version of an element before the statement; 0 when it did not exist."""
+        """The version of an element before the statement; 0 if it did not exist."""
         edit = self.edits[node]
         return 0 if edit.before is None else _version(edit.before)
 
@@ -130,43 +130,43 @@ class Draft:
         return node if node is not None and self._states(node, fact) else None
 
     def _is_new(self, end: NamedNode) -> bool:
-        """Whether an end was created by the statement: then the store states nothing of it."""
+        """Whether the statement created an end; then the store has no links to it."""
         edit = self.edits.get(end)
         return edit is not None and edit.before is None
 
     def _states(self, node: NamedNode, fact: Fact) -> bool:
-        """Whether a proposition that stated a fact still does."""
+        """Whether a proposition that stated a fact in the store still does in the draft."""
         edit = self.edits.get(node)
         if node in self.deleted:
             return False
         return edit is None or _ends(cast(Proposition, edit.after)) == fact
 
     def links_at(self, node: NamedNode) -> list[Proposition]:
-        """The propositions that have a node as subject or object, as the draft has them."""
+        """The propositions of the draft that have a node as subject or object."""
         stored = [link for link, _ in links_at(self.store, node)]
-        found: list[Proposition] = []
+        links: list[Proposition] = []
         for link in dict.fromkeys((*stored, *self._moved_to.get(node, ()))):
             if link not in self.deleted:
                 element = cast(Proposition, self.element(link))
                 if node in (element.subject, element.object):
-                    found.append(element)
-        return found
+                    links.append(element)
+        return links
 
     def repoint(self, link: Proposition, subject: NamedNode, object_: NamedNode) -> None:
-        """Give a proposition other ends; no proposition of the draft states the new fact."""
+        """Give a proposition other ends. No proposition of the draft may state the new fact."""
         link.subject, link.object = subject, object_
         self._new_links[_ends(link)] = link.node
         for end in (subject, object_):
             self._moved_to.setdefault(end, []).append(link.node)
 
     def link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> Element:
-        """The proposition that states a fact, created where there is none."""
+        """The proposition that states a fact, created if there is none."""
         fact = (subject, predicate, object_)
         node = self._link_of(fact)
         if node is not None:
-            found = self.element(node)
-            assert found is not None
-            return found
+            element = self.element(node)
+            assert element is not None
+            return element
         node = self._free_link(subject, predicate, object_)
         created = Proposition(node, subject, predicate, object_)
         self.edits[node] = Edit(None, created)
@@ -174,7 +174,7 @@ class Draft:
         return created
 
     def _free_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode:
-        """A new proposition's node; salted past one that another fact holds after a merge."""
+        """The node of a new proposition; salted if another fact has that id after a merge."""
         iris = self.store.iris
         salt = 0
         while True:
@@ -199,7 +199,7 @@ class Draft:
             pending.extend(link.node for link in self.links_at(node))
 
     def supersede(self, link: Proposition) -> None:
-        """Delete a proposition alone; another one states its fact, and takes those about it."""
+        """Delete a proposition without those about it; another one states its fact."""
         self.deleted[link.node] = link
         self.superseded.add(link.node)
 
@@ -212,7 +212,7 @@ class Draft:
                 yield edit
 
     def delta(self) -> Delta:
-        """What the store must change; empty when the draft says what the store says."""
+        """What the store must change; empty if draft and store are equal."""
         removed: list[Written] = []
         added: list[Written] = []
         touched: list[NamedNode] = []
@@ -256,7 +256,7 @@ class Draft:
         return Delta(removed, added, touched, elements)
 
     def _identity(self, element: Element) -> Iterable[Written]:
-        """The triples that make a new element what it is."""
+        """The triples of the identity of an element."""
         if isinstance(element, Proposition):
             return reification.to_parts(element.node, self._fact(element))
         return (
@@ -271,7 +271,7 @@ class Draft:
         return Triple(subject, self.store.iris.predicate(predicate), object_)
 
     def _described_by(self, edit: Edit) -> Iterable[NamedNode]:
-        """The propositions found by a predicate's description, when that changes."""
+        """The propositions that SEARCH finds by the description of a predicate, if it changes."""
         element = edit.after
         if not isinstance(element, Concept) or element.type != "$PropositionType":
             return ()
@@ -288,7 +288,7 @@ def _ends(element: Proposition) -> Fact:
 
 
 def copied(element: Element) -> Element:
-    """An element whose values may be edited while those of the other stay."""
+    """A copy of an element with maps of its own."""
     attributes, metadata = element.attributes.copy(), element.metadata.copy()
     if isinstance(element, Concept):
         return Concept(element.node, element.type, element.name, attributes, metadata)

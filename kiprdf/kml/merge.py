@@ -1,8 +1,8 @@
 """MERGE CONCEPT: two concepts become one, links and all (KIP 1.0, MERGE).
 
-The links of the source are repointed to the target and keep their ids. Where that would state a
-fact twice, the link that states it already survives, and links about the other are repointed to
-it in their turn, until nothing is left to move.
+The links of the source are repointed to the target and keep their ids. If a fact would then be
+stated twice, the link that stated it before survives, and links about the other one are repointed
+to it in turn, until nothing is left to move.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ ALIASES = "aliases"
 
 
 def merge(command: ast.MergeConcept, draft: Draft) -> dict[str, Any]:
-    """Carry a checked MERGE out in a draft; its receipt.
+    """Carry out a checked MERGE in a draft and return its receipt.
 
-    A concept merged into itself is no error, and nothing happens.
-    Raises KIP_3002 and KIP_3003 when the WHERE binds no pair of concepts or more than one,
+    Merging a concept into itself changes nothing and is no error.
+    Raises KIP_3002 and KIP_3003 if the WHERE binds no pair of concepts or more than one,
     KIP_2002 for concepts of two types and for definitions, KIP_3004 for protected ones.
     """
     source, target = _pair(command, draft)
@@ -81,17 +81,17 @@ def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
 
 
 def _merged_already(command: ast.MergeConcept, draft: Draft) -> str | None:
-    """Whether what the WHERE says of the source fits a concept that was merged already."""
+    """A hint if the name of the source in the WHERE is that of a concept merged before."""
     for clause in command.where.clauses:
         if isinstance(clause, ast.ConceptClause) and clause.variable == command.source:
             name, type_name = clause.matcher.name, clause.matcher.type
-            # One of exact identity does exist, or it would have been an error before.
-            if name is not None and type_name is None and not _is_known(name, draft):
+            # A matcher with type and name that matches nothing is an error before this.
+            if name is not None and type_name is None and not _exists(name, draft):
                 return merged_hint(checked_text(name), draft.store)
     return None
 
 
-def _is_known(name: ast.Value, draft: Draft) -> bool:
+def _exists(name: ast.Value, draft: Draft) -> bool:
     label = Literal(checked_text(name))
     return next(draft.store.match(None, vocab.LABEL, label), None) is not None
 
@@ -111,7 +111,7 @@ def _require_one_type(source: Concept, target: Concept, command: ast.MergeConcep
 
 
 def _unite(source: Concept, target: Concept) -> None:
-    """Fill what the target lacks; its aliases and its trail gain those of the source."""
+    """Add to the target the attributes it lacks, and the names and history of the source."""
     aliases = (
         *_items(target.attributes.get(ALIASES)),
         *_items(source.attributes.get(ALIASES)),
@@ -122,7 +122,7 @@ def _unite(source: Concept, target: Concept) -> None:
 
 
 def note_merged(source: Concept, target: Concept) -> None:
-    """Fill what the target lacks, and let its trail tell of the source."""
+    """Add the attributes that the target lacks, and the source to its merge history."""
     trail = (
         *_items(target.metadata.get(vocab.MERGED_FROM)),
         f"{source.type}:{source.name}",
@@ -141,10 +141,10 @@ def _items(term: Literal | NamedNode | None) -> list[Json]:
 
 
 def _each_once(items: Iterable[Json]) -> list[Json]:
-    found: dict[str, Json] = {}
+    distinct: dict[str, Json] = {}
     for item in items:
-        found.setdefault(canonical_json(item), item)
-    return list(found.values())
+        distinct.setdefault(canonical_json(item), item)
+    return list(distinct.values())
 
 
 def _fill(terms: Terms, others: Terms) -> None:
@@ -156,55 +156,41 @@ def _fill(terms: Terms, others: Terms) -> None:
 
 
 def move_links(source: NamedNode, target: NamedNode, draft: Draft) -> None:
-    """Repoint the links at one node to another, with those about links that state a fact twice."""
-    _Links(draft).replace(source, target)
+    """Repoint all links at one node to another, and links about the links that this removes."""
+    pending = deque([(source, target)])
+    iris = draft.store.iris
+    while pending:
+        old, new = pending.popleft()
+        links = sorted(draft.links_at(old), key=lambda link: iris.id(link.node))
+        if new in draft.deleted and new not in draft.superseded:
+            # The surviving link was about a fact that was deleted meanwhile; so are these.
+            draft.delete(link.node for link in links)
+            continue
+        for link in links:
+            if link.node not in draft.deleted:
+                survivor = _move(link, old, new, draft)
+                if survivor is not None:
+                    pending.append((link.node, survivor))
 
 
-class _Links:
-    """Moves the links at one node to another, and what follows from it."""
-
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
-
-    def replace(self, source: NamedNode, target: NamedNode) -> None:
-        """Move links until no link has a dropped element as its end."""
-        pending = deque([(source, target)])
-        while pending:
-            old, new = pending.popleft()
-            iris = self._draft.store.iris
-            links = sorted(self._draft.links_at(old), key=lambda link: iris.id(link.node))
-            if self._is_lost(new):
-                # What survived was about a fact that is gone by now; so were these.
-                self._draft.delete(link.node for link in links)
-                continue
-            for link in links:
-                if link.node not in self._draft.deleted:
-                    survivor = self._move(link, old, new)
-                    if survivor is not None:
-                        pending.append((link.node, survivor))
-
-    def _is_lost(self, node: NamedNode) -> bool:
-        """Whether nothing stands for a node; one that is superseded waits for its own turn."""
-        return node in self._draft.deleted and node not in self._draft.superseded
-
-    def _move(self, link: Proposition, old: NamedNode, new: NamedNode) -> NamedNode | None:
-        """Repoint one link; the link that states the fact already, where there is one."""
-        subject = new if link.subject == old else link.subject
-        object_ = new if link.object == old else link.object
-        if subject == object_:
-            self._draft.delete([link.node])
-            return None
-        held = self._draft.find_link(subject, link.predicate, object_)
-        if held is None:
-            self._draft.repoint(link, subject, object_)
-            return None
-        survivor = cast(Element, self._draft.element(held))
-        _fill(survivor.attributes, link.attributes)
-        _fill(survivor.metadata, _own(link.metadata))
-        self._draft.supersede(link)
-        return held
+def _move(link: Proposition, old: NamedNode, new: NamedNode, draft: Draft) -> NamedNode | None:
+    """Repoint one link; if another link states the fact already, return that one."""
+    subject = new if link.subject == old else link.subject
+    object_ = new if link.object == old else link.object
+    if subject == object_:
+        draft.delete([link.node])
+        return None
+    survivor = draft.find_link(subject, link.predicate, object_)
+    if survivor is None:
+        draft.repoint(link, subject, object_)
+        return None
+    element = cast(Element, draft.element(survivor))
+    _fill(element.attributes, link.attributes)
+    _fill(element.metadata, _without_reserved(link.metadata))
+    draft.supersede(link)
+    return survivor
 
 
-def _own(metadata: Terms) -> Terms:
+def _without_reserved(metadata: Terms) -> Terms:
     """Metadata without what the engine maintains."""
     return {key: term for key, term in metadata.items() if key not in RESERVED_METADATA}

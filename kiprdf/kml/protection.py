@@ -1,7 +1,7 @@
 """What no statement may change (KIP_3004, KIP Appendix 4).
 
-Judged by effect, on the state before the statement: creating a protected element, and a write
-that changes nothing, pass.
+Only the effect counts, compared with the state before the statement: creating a protected element
+is allowed, and so is a write that changes nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kiprdf.source import NOWHERE, Span
 
 
 def is_system(node: NamedNode, iris: Iris) -> bool:
-    """Whether a node is one of the definitions and domains that the system stands on."""
+    """Whether a node is one of the definitions and domains of the core schema."""
     return iris.name(node.value) in SYSTEM
 
 
@@ -29,14 +29,14 @@ def is_actor(node: NamedNode, iris: Iris) -> bool:
 
 
 def check_merge(nodes: Iterable[NamedNode], iris: Iris, span: Span) -> None:
-    """Raise KIP_3004 when a MERGE touches what is protected, on either side."""
+    """Raise KIP_3004 if the source or the target of a MERGE is protected."""
     for node in nodes:
         if is_system(node, iris) or is_actor(node, iris):
             raise _refused(f"{iris.id(node)} cannot be merged.", span)
 
 
 def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
-    """Raise KIP_3004 when a draft changes or deletes what is protected."""
+    """Raise KIP_3004 if a draft changes or deletes what is protected."""
     iris = draft.store.iris
     protected = {iris.concept(*name) for name in (*SYSTEM, *ACTORS)}
     for node in filter(protected.__contains__, draft.edits):

@@ -16,7 +16,7 @@ from kiprdf.rdf.literals import Json, canonical_json
 from kiprdf.source import Span
 
 MOST_NAMED = 10
-"""How many faults an error tells in full."""
+"""How many faults an error lists."""
 
 _JSON_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -30,9 +30,9 @@ _JSON_TYPES: dict[str, tuple[type, ...]] = {
 
 
 def check_schema(draft: Draft, span: Span) -> None:
-    """Raise KIP_2002 or KIP_2003 for changed elements that their definitions do not allow.
+    """Raise KIP_2002 or KIP_2003 for changed elements that violate their definitions.
 
-    The error is that of the first, and tells of the others too.
+    The code is that of the first fault; the message lists the others, too.
     """
     faults = [
         fault for edit in paced(list(draft.changes())) for fault in _faults(edit, draft, span)
@@ -42,9 +42,9 @@ def check_schema(draft: Draft, span: Span) -> None:
     first = faults[0]
     if len(faults) == 1:
         raise first
-    told = " ".join(fault.message for fault in faults[:MOST_NAMED])
+    listed = " ".join(fault.message for fault in faults[:MOST_NAMED])
     more = len(faults) - MOST_NAMED
-    message = f"{len(faults)} things do not fit the schema: {told}"
+    message = f"{len(faults)} things do not fit the schema: {listed}"
     message += f" And {more} more." if more > 0 else ""
     raise KipError(first.code, message, first.hint, first.span)
 
@@ -89,9 +89,9 @@ def _fault_of_attribute(
             message = f"{owner} lacks the required attribute '{key}'."
             return _fault("KIP_2002", message, hint, element, draft)
         return None
-    wanted = rule.get("type")
-    if not _fits(value, wanted):
-        message = f"'{key}' of {owner} is of type {_type_name(value)}, not {wanted}."
+    expected = rule.get("type")
+    if not _fits(value, expected):
+        message = f"'{key}' of {owner} is of type {_type_name(value)}, not {expected}."
         return _fault("KIP_2003", message, hint, element, draft)
     items: Iterable[Json] = value if isinstance(value, list) else ()
     if any(not _fits(item, rule.get("item_type")) for item in items):
@@ -104,14 +104,14 @@ def _fault_of_attribute(
     return None
 
 
-def _fits(value: Json, wanted: Json) -> bool:
+def _fits(value: Json, json_type: Json) -> bool:
     """Whether a value has a JSON type; an unknown name of a type allows everything."""
-    types = _JSON_TYPES.get(wanted) if isinstance(wanted, str) else None
+    types = _JSON_TYPES.get(json_type) if isinstance(json_type, str) else None
     if types is None:
         return True
     if isinstance(value, bool):
         return bool in types
-    if wanted == "integer" and isinstance(value, float):
+    if json_type == "integer" and isinstance(value, float):
         return value.is_integer()
     return isinstance(value, types)
 

@@ -22,39 +22,41 @@ from kiprdf.semantics.places import page_size
 from kiprdf.store import Store
 
 Number: TypeAlias = int | float
-Prepared: TypeAlias = tuple[str, Callable[[Element], Term | None]]
+Assignment: TypeAlias = tuple[str, Callable[[Element], Term | None]]
 
 
 def update(command: ast.Update, draft: Draft) -> dict[str, int]:
-    """Carry a checked UPDATE out in a draft; its receipt.
+    """Carry out a checked UPDATE in a draft and return its receipt.
 
-    ``matched`` counts the targets, ``updated`` those of them that changed.
+    ``matched`` counts the targets, ``updated`` those that changed.
     """
     targets = nodes(command.target, command.where, draft.store)[: page_size(command.limit)]
-    attributes = _prepared(command.attributes, draft.store)
-    metadata = _prepared(command.metadata, draft.store)
+    attributes = _assignments(command.attributes, draft.store)
+    metadata = _assignments(command.metadata, draft.store)
     for node in paced(targets):
         element = draft.element(node)
         before = draft.edits[node].before
         assert element is not None, node
         assert before is not None, node
         for assignments, terms in ((attributes, element.attributes), (metadata, element.metadata)):
-            for key, term in assignments:
-                found = term(before)
-                if found is not None:
-                    terms[key] = found
+            for key, calculate in assignments:
+                term = calculate(before)
+                if term is not None:
+                    terms[key] = term
     return {"updated": sum(1 for _ in draft.changes()), "matched": len(targets)}
 
 
-def _prepared(found: ast.Assignments | ast.Placeholder | None, store: Store) -> list[Prepared]:
+def _assignments(
+    assignments: ast.Assignments | ast.Placeholder | None, store: Store
+) -> list[Assignment]:
     """What to write by key, as functions of the element before the statement."""
-    assert not isinstance(found, ast.Placeholder), found
-    entries = () if found is None else found.entries
+    assert not isinstance(assignments, ast.Placeholder), assignments
+    entries = () if assignments is None else assignments.entries
     return [(entry.key, _term(entry.value, store)) for entry in entries]
 
 
 def _term(value: ast.Calculation | ast.Value, store: Store) -> Callable[[Element], Term | None]:
-    """The term to write to an element; None where there is no number as the result."""
+    """A function that returns the term to write; None if a calculation has no number."""
     if not isinstance(value, ast.Calculation):
         # The same for all targets.
         term = to_term(to_json(value))
@@ -94,12 +96,12 @@ def _calculated(calculation: ast.Calculation, store: Store) -> Callable[[Element
 
 
 def _value(argument: ast.Argument, store: Store) -> Callable[[Element], Json]:
-    """A number, or what the element held before the statement, whatever is drafted by now."""
+    """A number, or the value that the element had before the statement."""
     match argument:
         case ast.Calculation():
             return _calculated(argument, store)
         case ast.Path(field="attributes" | "metadata" as field, key=str() as key):
-            return functools.partial(_held, field, key)
+            return functools.partial(_value_of, field, key)
         case ast.Path():
             reader = Reader(store)
             return lambda before: reader.value(before.node, argument.field, argument.key)
@@ -109,7 +111,7 @@ def _value(argument: ast.Argument, store: Store) -> Callable[[Element], Json]:
             raise AssertionError(argument)
 
 
-def _held(field: str, key: str, element: Element) -> Json:
+def _value_of(field: str, key: str, element: Element) -> Json:
     term = (element.attributes if field == "attributes" else element.metadata).get(key)
     return None if term is None else term_to_json(term)
 
@@ -133,7 +135,7 @@ def _multiplied(numbers: list[Number]) -> Number:
 
 
 def _clamped(numbers: list[Number]) -> Number | None:
-    """The number, or the bound that it lies beyond; nothing when the bounds are crossed."""
+    """The number, or the bound that it exceeds; None if the bounds are swapped."""
     number, low, high = numbers
     if low > high:
         return None

@@ -21,7 +21,7 @@ from kiprdf.source import Span
 
 
 def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
-    """Carry a checked UPSERT out in a draft; its receipt.
+    """Carry out a checked UPSERT in a draft and return its receipt.
 
     Raises KIP_3002 for a target that does not exist, KIP_1001 for a link of a node to itself.
     """
@@ -35,13 +35,13 @@ def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
     }
 
 
-def _terms(found: ast.Value | None) -> Terms:
+def _terms(values: ast.Value | None) -> Terms:
     """The RDF terms of a map of attributes or metadata."""
-    if found is None:
+    if values is None:
         return {}
     return {
         entry.key: to_term(value.value if isinstance(value, ast.Scalar) else to_json(value))
-        for entry in cast(ast.Object, found).entries
+        for entry in cast(ast.Object, values).entries
         for value in (entry.value,)
     }
 
@@ -54,7 +54,7 @@ class _Statement:
         self.propositions: list[NamedNode] = []
 
     def block(self, block: ast.UpsertBlock) -> None:
-        """Blocks run in written order; handles live in theirs."""
+        """Run one block; its handles are not visible in other blocks."""
         self._handles = {}
         outer = _terms(block.metadata)
         for item in paced(block.items):
@@ -76,10 +76,10 @@ class _Statement:
         element.metadata.update(metadata)
         for link in item.propositions or ():
             target = self._target(link.target)
-            made = self._link(element.node, link.predicate, target, link.span)
-            made.metadata.update(metadata)
-            made.metadata.update(_terms(link.metadata))
-            self._draft.spans[made.node] = link.span
+            proposition = self._link(element.node, link.predicate, target, link.span)
+            proposition.metadata.update(metadata)
+            proposition.metadata.update(_terms(link.metadata))
+            self._draft.spans[proposition.node] = link.span
         return element
 
     def _matched_concept(self, matcher: ast.ConceptMatcher) -> Element:
@@ -117,24 +117,24 @@ class _Statement:
     def _expect_version(
         self, item: ast.ConceptBlock | ast.PropositionBlock, element: Element
     ) -> None:
-        """Refuse to write over what another has written since it was read (KIP_3005)."""
+        """Raise KIP_3005 if an element was written since the caller read it."""
         expected = expected_version(item.expected_version)
-        found = self._draft.version(element.node)
-        if expected is None or expected == found:
+        version = self._draft.version(element.node)
+        if expected is None or expected == version:
             return
         assert item.expected_version is not None
         name = shown(self._draft.store.iris.id(element.node))
-        message = f"{name} has version {found}, not {expected}."
+        message = f"{name} has version {version}, not {expected}."
         hint = None
-        if found == 0:
+        if version == 0:
             message = f"{name} does not exist; version {expected} was expected."
             hint = "EXPECT VERSION 0 creates it; perhaps it was deleted meanwhile."
             if isinstance(element, Concept):
                 merged = merged_hint(element.name, self._draft.store, element.type)
                 hint = f"{merged} Write to that." if merged else hint
         elif expected == 0:
-            message = f"{name} exists already, in version {found}."
-            hint = f"Read it; EXPECT VERSION {found} writes to it."
+            message = f"{name} exists already, in version {version}."
+            hint = f"Read it; EXPECT VERSION {version} writes to it."
         raise KipError("KIP_3005", message, hint, item.expected_version.span)
 
     def _fact(
@@ -150,12 +150,12 @@ class _Statement:
         if not isinstance(endpoint.matcher, ast.PropositionMatcher):
             return self._existing(endpoint)
         subject, predicate, object_ = self._fact(endpoint.matcher)
-        found = self._draft.find_link(subject, predicate.name, object_)
-        if found is None:
+        node = self._draft.find_link(subject, predicate.name, object_)
+        if node is None:
             fact = endpoint_text(endpoint)
             hint = "Create it first with a PROPOSITION block, and use its handle."
             raise KipError("KIP_3002", f"There is no proposition {fact}.", hint, endpoint.span)
-        return found
+        return node
 
     def _link(
         self, subject: NamedNode, predicate: ast.PredicateName, object_: NamedNode, span: Span

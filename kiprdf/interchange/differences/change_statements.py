@@ -1,4 +1,4 @@
-"""The KIP statements that turn one nexus into the other: an UPSERT, and what it cannot do."""
+"""The KIP statements that turn one nexus into the other: an UPSERT and DELETE statements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 _TARGET = ast.Variable("x")
 
 
-# What can be written --------------------------------------------------------------------------
+# UPSERT ---------------------------------------------------------------------------------------
 
 
 def upsert(changes: Iterable[Change]) -> ast.Upsert:
@@ -53,14 +53,14 @@ def _is_written(change: Change) -> bool:
 def _set(change: Change, part: Part) -> Terms:
     """The values of one part that a statement may set."""
     return {
-        found.key: found.after
-        for found in change.keys(part)
-        if found.after is not None and not _is_kept(change, part, found.key)
+        key.key: key.after
+        for key in change.keys(part)
+        if key.after is not None and not _is_protected(change, part, key.key)
     }
 
 
-def _is_kept(change: Change, part: Part, key: str) -> bool:
-    """Whether no statement may write a key: the engine's own, and what is protected."""
+def _is_protected(change: Change, part: Part, key: str) -> bool:
+    """Whether no statement may write a key: it belongs to the engine or is protected."""
     if part == "metadata" and key in RESERVED_METADATA:
         return True
     if change.kind == "added":
@@ -82,11 +82,11 @@ def _element(identity: Identity, change: Change | None = None) -> statements.Ele
     return statements.Proposition(identity, *ends, attributes, metadata)
 
 
-# What must be taken away ----------------------------------------------------------------------
+# DELETE ---------------------------------------------------------------------------------------
 
 
 def deletions(changes: Sequence[Change]) -> Iterator[ast.Delete]:
-    """What is gone, in an order in which every statement finds its target.
+    """DELETE statements for what is removed, in an order in which each finds its target.
 
     Keys first, then propositions from the top down, then concepts, definitions last.
     """
@@ -105,8 +105,8 @@ def deletions(changes: Sequence[Change]) -> Iterator[ast.Delete]:
 
 def _key_deletions(change: Change) -> Iterator[ast.Delete]:
     for part in PARTS:
-        lost = [found.key for found in change.keys(part) if found.after is None]
-        keys = tuple(ast.Key(key) for key in lost if not _is_kept(change, part, key))
+        lost = [key.key for key in change.keys(part) if key.after is None]
+        keys = tuple(ast.Key(key) for key in lost if not _is_protected(change, part, key))
         if keys and part == "attributes":
             yield ast.DeleteAttributes(keys, _TARGET, _where(change))
         elif keys:
@@ -131,17 +131,17 @@ def _where(change: Change) -> ast.Block:
 
 
 def _is_undeletable(identity: Identity) -> bool:
-    """Whether an element, or a link from one, belongs to what every nexus stands on."""
+    """Whether an element, or the subject of a link, belongs to the core of every nexus."""
     if isinstance(identity, Fact):
         return identity.subject in SYSTEM
     return identity in SYSTEM or identity in ACTORS
 
 
-# What no statement can do ---------------------------------------------------------------------
+# What no statement writes ---------------------------------------------------------------------
 
 
-def beyond(changes: Iterable[Change], link_ids: bool) -> Iterator[str]:
-    """Sentences about the differences that no statement makes up for."""
+def unwritable(changes: Iterable[Change], link_ids: bool) -> Iterator[str]:
+    """Sentences about the differences that no statement can write."""
     for change in paced(changes):
         name = shown(change.identity)
         if change.kind == "removed":
@@ -149,8 +149,8 @@ def beyond(changes: Iterable[Change], link_ids: bool) -> Iterator[str]:
                 yield f"{name} is protected and cannot be deleted."
             continue
         for part in PARTS:
-            kept = [found.key for found in change.keys(part) if _is_kept(change, part, found.key)]
-            for key in kept:
+            keys = [k.key for k in change.keys(part) if _is_protected(change, part, k.key)]
+            for key in keys:
                 if part == "attributes" or key not in vocab.ENGINE_KEYS:
                     yield f"{part}.{key} of {name} cannot be written."
         if link_ids and change.ids is not None:

@@ -1,6 +1,6 @@
-"""What can differ between two nexuses, in KIP terms: concepts, facts, and the keys on them.
+"""What can differ between two nexuses, in KIP terms: concepts, facts, and their keys.
 
-Nothing here knows an IRI: concepts are named by type and name, propositions by what they state.
+There are no IRIs here: concepts have a type and a name, propositions are what they state.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Part: TypeAlias = OneOf["attributes", "metadata"]
 PARTS: tuple[Part, Part] = ("attributes", "metadata")
 
 DEEPEST_SHOWN = 4
-"""Deeper, a fact about facts is not written out: towers of shared parts double with each level."""
+"""Facts about facts are written out to this depth: shared parts double with each level."""
 
 _DELIMITERS = re.compile(r'[",:()…]|^ | $')
 _UNUSUAL = re.compile(r"[^ -~]")
@@ -31,9 +31,9 @@ _UNUSUAL = re.compile(r"[^ -~]")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Fact:
-    """What a proposition states: equal where the same is stated, whatever the ids.
+    """What a proposition states, whatever its id.
 
-    It compares by its digest, which covers all that stands below it.
+    Facts are compared by their digest, which covers everything below them.
     """
 
     digest: str
@@ -41,7 +41,7 @@ class Fact:
     predicate: str = field(compare=False)
     object: Identity = field(compare=False)
     height: int = field(compare=False)
-    """How many propositions stand below it at most: none below a fact about concepts."""
+    """How many levels of propositions are below it: none below a fact about concepts."""
 
     @classmethod
     def of(cls, subject: Identity, predicate: str, object: Identity) -> Fact:
@@ -65,7 +65,7 @@ def _digest_part(end: Identity) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """An element as one of the two nexuses has it; ``ends`` are the ids of a link's ends."""
+    """An element in one of the two nexuses; ``ends`` are the ids of the ends of a link."""
 
     id: str
     attributes: Terms
@@ -74,7 +74,7 @@ class Content:
 
 
 class KeyChange(NamedTuple):
-    """One key of an element; None where a side does not have it (``kip:null`` is a value)."""
+    """One key of an element; None if a side does not have it (``kip:null`` is a value)."""
 
     key: str
     before: Term | None
@@ -83,7 +83,7 @@ class KeyChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One element that differs; None where a side does not have it."""
+    """One element that differs; None if a side does not have it."""
 
     identity: Identity
     before: Content | None
@@ -105,7 +105,7 @@ class Change:
 
     @property
     def ids(self) -> tuple[str, str] | None:
-        """The two ids of a link that has another on each side."""
+        """The two ids of a link whose ids differ."""
         if self.before is None or self.after is None or self.before.id == self.after.id:
             return None
         return self.before.id, self.after.id
@@ -115,9 +115,9 @@ class Change:
 
 
 def rank(identity: Identity) -> tuple[int, str, str, str, str]:
-    """Definitions, other concepts, facts about concepts, facts about these; then by what they say.
+    """The order: definitions, other concepts, facts about concepts, facts about these.
 
-    What stands on something comes behind it.
+    Everything comes after what it refers to.
     """
     if isinstance(identity, ConceptName):
         is_definition = identity.type in META_TYPES
@@ -129,7 +129,7 @@ def rank(identity: Identity) -> tuple[int, str, str, str, str]:
 
 
 def _sort_key(end: Identity) -> str:
-    """Facts by the beginning of what they say; the digest tells those that begin alike."""
+    """Facts by the beginning of their text; the digest decides between equal beginnings."""
     return shown(end) if isinstance(end, Fact) else f"{end.type}:{end.name}"
 
 
@@ -137,7 +137,7 @@ def _sort_key(end: Identity) -> str:
 
 
 def shown(identity: Identity, depth: int = DEEPEST_SHOWN) -> str:
-    """An identity in short.
+    """The short text of an identity.
 
     >>> aspirin, ache = ConceptName("Drug", "Aspirin"), ConceptName("Symptom", "Ache, dull")
     >>> shown(Fact.of(aspirin, "treats", ache))
@@ -152,7 +152,7 @@ def shown(identity: Identity, depth: int = DEEPEST_SHOWN) -> str:
 
 
 def _name(name: str) -> str:
-    """A name as it is, or in quotes where it could be read as something else."""
+    """A name, in quotes if it could be read as something else."""
     quoted = printable(canonical_json(name))
     return quoted if _DELIMITERS.search(name) or quoted != f'"{name}"' else name
 
@@ -163,9 +163,9 @@ def shown_value(term: Term) -> str:
 
 
 def printable(text: str) -> str:
-    """A text with escapes, as JSON has them, for all that a reader would not see.
+    """A text with JSON escapes for all characters that are invisible.
 
-    What is kept is what stands in IRIs: fixed ranges, the same under every Python.
+    Characters that IRIs may contain are kept: fixed ranges, the same in every Python.
 
     >>> printable("阿司匹林\\u202e")
     '阿司匹林\\\\u202e'
@@ -175,7 +175,7 @@ def printable(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     character = match.group()
-    # Only ASCII needs no look: all of it between space and tilde can be seen.
+    # ASCII from space to tilde is visible and never reaches this function.
     if encode(character) == character:
         return character
     units = character.encode("utf-16-be", "surrogatepass")

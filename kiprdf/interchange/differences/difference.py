@@ -31,15 +31,15 @@ from kiprdf.rdf.elements import Element, Proposition, Terms, json_map, read_elem
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import Json, to_json
 
-Form: TypeAlias = OneOf["text", "json", "capsule"]
+DifferenceFormat: TypeAlias = OneOf["text", "json", "capsule"]
 
 VALUE_CHARACTERS = 200
-"""Longer values are cut in the text, to where they begin to differ."""
+"""Longer values are cut in the text, around the position at which they begin to differ."""
 _CONTEXT = 30
-"""How much of what two long values have in common is shown in front of that place."""
+"""How many characters before that position are shown."""
 
-_MARKS: dict[Kind, str] = {"added": "+", "removed": "-", "changed": "~"}
-_GONE = "An UPSERT takes nothing away. What is gone, one statement at a time:"
+_SIGNS: dict[Kind, str] = {"added": "+", "removed": "-", "changed": "~"}
+_REMOVED_HEADER = "An UPSERT takes nothing away. What is gone, one statement at a time:"
 
 
 def difference(
@@ -53,17 +53,17 @@ def difference(
 ) -> Difference:
     """What was added, removed and changed between the datasets of two nexuses.
 
-    ``iris`` are those of ``before``, and of ``after`` unless ``after_iris`` says otherwise: two
-    bases are no difference. ``engine_metadata`` compares ``_version`` and the two times as well,
-    ``link_ids`` the ids of propositions that state the same. Both datasets are such as
-    ``check_dataset`` lets through.
+    ``iris`` are those of ``before``, and of ``after`` unless ``after_iris`` is given: another base
+    is no difference. ``engine_metadata`` compares ``_version`` and the two times as well,
+    ``link_ids`` the ids of propositions that state the same. Both datasets must pass
+    ``check_dataset``.
     """
     old = _contents(before, iris, engine_metadata)
     new = _contents(after, after_iris or iris, engine_metadata)
-    found = (
+    pairs = (
         Change(identity, old.get(identity), new.get(identity)) for identity in paced({**old, **new})
     )
-    changes = [change for change in found if _differs(change, link_ids)]
+    changes = [change for change in pairs if _differs(change, link_ids)]
     return Difference(tuple(sorted(changes, key=lambda change: rank(change.identity))), link_ids)
 
 
@@ -76,7 +76,7 @@ def _differs(change: Change, link_ids: bool) -> bool:
 def _contents(
     triples: Iterable[Triple], iris: Iris, engine_metadata: bool
 ) -> dict[Identity, Content]:
-    """Every element of a dataset by what it is or states."""
+    """Every element of a dataset by its identity."""
     elements = _elements(triples, iris)
     identities = _identities(elements)
     return {
@@ -90,27 +90,31 @@ def _elements(triples: Iterable[Triple], iris: Iris) -> dict[NamedNode, Element]
     for triple in paced(triples):
         if not triple.predicate.value.startswith(iris.predicates):
             by_subject.setdefault(cast(NamedNode, triple.subject), []).append(triple)
-    found = ((node, read_element(iris, node, own)) for node, own in paced(by_subject.items()))
-    return {node: element for node, element in found if element is not None}
+    elements = (
+        (node, read_element(iris, node, about_node))
+        for node, about_node in paced(by_subject.items())
+    )
+    return {node: element for node, element in elements if element is not None}
 
 
 def _identities(elements: dict[NamedNode, Element]) -> dict[NamedNode, Identity]:
     """Not recursive, since facts about facts may be stacked higher than Python's stack."""
-    known: dict[NamedNode, Identity] = {}
+    identities: dict[NamedNode, Identity] = {}
     pending = list(elements.values())
     while pending:
         element = pending[-1]
         if isinstance(element, Proposition):
             ends = (element.subject, element.object)
-            unknown = [elements[end] for end in ends if end not in known]
-            if unknown:
-                pending.extend(unknown)
+            unresolved = [elements[end] for end in ends if end not in identities]
+            if unresolved:
+                pending.extend(unresolved)
                 continue
-            known[element.node] = Fact.of(known[ends[0]], element.predicate, known[ends[1]])
+            subject, object_ = (identities[end] for end in ends)
+            identities[element.node] = Fact.of(subject, element.predicate, object_)
         else:
-            known[element.node] = ConceptName(element.type, element.name)
+            identities[element.node] = ConceptName(element.type, element.name)
         pending.pop()
-    return known
+    return identities
 
 
 def _content(element: Element, iris: Iris, engine_metadata: bool) -> Content:
@@ -149,7 +153,7 @@ class Difference:
         return {"concepts": _counts(self.concepts), "propositions": _counts(self.propositions)}
 
     def text(self) -> str:
-        """For people: ``+`` was added, ``-`` removed, ``~`` changed. Empty when nothing differs."""
+        """For people: ``+`` added, ``-`` removed, ``~`` changed; "" if nothing differs."""
         if not self:
             return ""
         parts = (("Concepts", self.concepts), ("Propositions", self.propositions))
@@ -162,24 +166,24 @@ class Difference:
         return "\n\n".join([*groups, "\n".join(counts)]) + "\n"
 
     def _lines(self, change: Change) -> Iterator[str]:
-        yield f"{_MARKS[change.kind]} {shown(change.identity)}"
+        yield f"{_SIGNS[change.kind]} {shown(change.identity)}"
         if self.link_ids and change.ids is not None:
             yield "    ~ id: {} -> {}".format(*change.ids)
         for part in PARTS:
-            for found in change.keys(part):
-                yield f"    {_key_text(part, found)}"
+            for key in change.keys(part):
+                yield f"    {_key_text(part, key)}"
 
     def to_json(self) -> dict[str, Json]:
-        """For programs: elements as KIP JSON, changed keys as ``{"before": …, "after": …}``.
+        """JSON for programs: elements as in KIP, changed keys as ``{"before": …, "after": …}``.
 
-        A side that does not have a key is left out; null is a value. A changed element has the
-        id, and a proposition the ends, that it has afterwards.
+        A side that does not have a key is left out; null is a value. Of a changed element the id,
+        and the ends of a proposition, are those it has afterwards.
         """
         groups = (("concepts", self.concepts), ("propositions", self.propositions))
         return {
             title: {
                 kind: [self._object(change) for change in changes if change.kind == kind]
-                for kind in _MARKS
+                for kind in _SIGNS
             }
             for title, changes in groups
         } | {"counts": self.counts()}
@@ -187,9 +191,9 @@ class Difference:
     def _object(self, change: Change) -> dict[str, Json]:
         content = change.after or change.before
         assert content is not None
-        found = _identity_object(change.identity, content)
+        element = _identity_object(change.identity, content)
         if self.link_ids and change.ids is not None:
-            found["previous_id"] = change.ids[0]
+            element["previous_id"] = change.ids[0]
         for part in PARTS:
             if change.kind == "changed":
                 values: dict[str, Json] = {key.key: _sides(key) for key in change.keys(part)}
@@ -197,68 +201,68 @@ class Difference:
                 terms: Terms = getattr(content, part)
                 values = json_map(terms)
             if values:
-                found[part] = values
-        return found
+                element[part] = values
+        return element
 
     def capsule(self) -> str:
-        """The additions and changes as one UPSERT, which ``apply_capsule`` takes.
+        """The additions and changes as one UPSERT for ``apply_capsule``.
 
-        Behind it stands in comments what no UPSERT does: what is gone, with the statements of
-        ``deletions``, and what cannot be written at all. Empty when nothing differs.
+        Comments after it list what no UPSERT does: what is removed, with the statements of
+        ``deletions``, and what cannot be written at all. Empty if nothing differs.
         """
         upsert = change_statements.upsert(self.changes)
         sections = [to_text(upsert)] if upsert.blocks else []
         deletions = self.deletions()
         if deletions:
-            sections.append(_commented("\n\n".join([_GONE, *deletions])))
-        beyond = list(change_statements.beyond(self.changes, self.link_ids))
-        if beyond:
-            sections.append(_commented("\n".join(beyond)))
+            sections.append(_commented("\n\n".join([_REMOVED_HEADER, *deletions])))
+        unwritable = list(change_statements.unwritable(self.changes, self.link_ids))
+        if unwritable:
+            sections.append(_commented("\n".join(unwritable)))
         return "\n\n".join(sections) + "\n" if sections else ""
 
     def deletions(self) -> list[str]:
-        """What is gone as DELETE statements, to be run in this order, each by itself."""
+        """DELETE statements for what is removed, to be run one by one in this order."""
         return [to_text(statement) for statement in change_statements.deletions(self.changes)]
 
 
 # For people -----------------------------------------------------------------------------------
 
 
-def render(found: Difference, form: Form = "text") -> str:
-    """What ``kiprdf diff`` prints."""
-    match form:
+def render(difference: Difference, format: DifferenceFormat = "text") -> str:
+    """The output of ``kiprdf diff``."""
+    match format:
         case "text":
-            return found.text()
+            return difference.text()
         case "json":
-            return json.dumps(found.to_json(), ensure_ascii=False, indent=2) + "\n"
+            return json.dumps(difference.to_json(), ensure_ascii=False, indent=2) + "\n"
         case "capsule":
-            return found.capsule()
+            return difference.capsule()
         case _:
-            assert_never(form)
+            assert_never(format)
 
 
-def exit_status(found: Difference) -> int:
-    """What ``kiprdf diff`` ends with: 0 when nothing differs, 1 otherwise; trouble is 2."""
-    return 1 if found else 0
+def exit_status(difference: Difference) -> int:
+    """The exit status of ``kiprdf diff``: 0 if nothing differs, otherwise 1."""
+    return 1 if difference else 0
 
 
 def _counts(changes: list[Change]) -> dict[Kind, int]:
-    return {kind: sum(change.kind == kind for change in changes) for kind in _MARKS}
+    return {kind: sum(change.kind == kind for change in changes) for kind in _SIGNS}
 
 
 def _counts_text(changes: list[Change]) -> str:
     return ", ".join(f"{number} {kind}" for kind, number in _counts(changes).items())
 
 
-def _key_text(part: str, found: KeyChange) -> str:
-    name = f"{part}.{found.key}"
-    values = [shown_value(term) for term in (found.before, found.after) if term is not None]
-    mark = "-" if found.after is None else "+" if found.before is None else "~"
-    return f"{mark} {name}: {' -> '.join(_cut(values))}"
+def _key_text(part: str, key: KeyChange) -> str:
+    name = f"{part}.{key.key}"
+    values = [shown_value(term) for term in (key.before, key.after) if term is not None]
+    sign = "-" if key.after is None else "+" if key.before is None else "~"
+    return f"{sign} {name}: {' -> '.join(_cut(values))}"
 
 
 def _cut(values: list[str]) -> list[str]:
-    """Long values from a little before the place at which they begin to differ."""
+    """Long values from a little before the position at which they begin to differ."""
     if all(len(value) <= VALUE_CHARACTERS for value in values):
         return values
     start = max(0, _first_difference(values[0], values[-1]) - _CONTEXT)
@@ -287,14 +291,14 @@ def _commented(text: str) -> str:
 def _identity_object(identity: Identity, content: Content) -> dict[str, Any]:
     """The KIP JSON of an element, without its values."""
     if isinstance(identity, ConceptName):
-        own = {"_type": "ConceptNode", "id": content.id}
-        return {**own, "type": identity.type, "name": identity.name}
+        concept = {"_type": "ConceptNode", "id": content.id}
+        return {**concept, "type": identity.type, "name": identity.name}
     assert content.ends is not None
     subject, object_ = content.ends
-    own = {"_type": "PropositionLink", "id": content.id}
-    return {**own, "subject": subject, "predicate": identity.predicate, "object": object_}
+    link = {"_type": "PropositionLink", "id": content.id}
+    return {**link, "subject": subject, "predicate": identity.predicate, "object": object_}
 
 
-def _sides(found: KeyChange) -> dict[str, Json]:
-    sides = (("before", found.before), ("after", found.after))
+def _sides(key: KeyChange) -> dict[str, Json]:
+    sides = (("before", key.before), ("after", key.after))
     return {name: to_json(term) for name, term in sides if term is not None}
