@@ -10,7 +10,7 @@ import pytest
 import kiprdf
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.plan_cache import PlanCache
-from kiprdf.kql import find
+from kiprdf.kql import plan
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
 from kiprdf.meta import indexing
@@ -25,15 +25,15 @@ def no_shortcuts() -> Iterator[None]:
         patch.setattr(PlanCache, "template", lambda self, text: Template(kiprdf.parse(text)))
         patch.setattr(PlanCache, "find", lambda *_: None)
         patch.setattr(CatalogCache, "catalog", lambda self: read_catalog(self._store))
-        patch.setattr(find, "walk", lambda *_: None)
+        patch.setattr(plan, "plan_lookup", lambda *_: None)
         patch.setattr(indexing, "KEPT_ELEMENTS", 0)
         patch.setattr(index, "FEW", 0)
         yield
 
 
 @contextmanager
-def no_walks() -> Iterator[None]:
+def no_lookups() -> Iterator[None]:
     """Ask in SPARQL what would be looked up by index."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(find, "walk", lambda *_: None)
+        patch.setattr(plan, "plan_lookup", lambda *_: None)
         yield

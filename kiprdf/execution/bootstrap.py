@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kiprdf import resources
 from kiprdf.errors import StoreError
 from kiprdf.execution.writer import BOOTSTRAP, RESTORED
-from kiprdf.kql.probe import exists
+from kiprdf.kql.identities import exists
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.store import Delta, OxigraphStore

@@ -189,7 +189,7 @@ class CommandEngine:
 
             def compile() -> str:
                 check(find, self.catalogs.catalog())
-                return kql.text_of(kql.plan(find, self.store.iris).select, self.store.iris)
+                return kql.explain(find, self.store.iris)
 
             return self.boundary.run(lambda: self.store.read(compile), text)
 

@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf import budget
-from kiprdf.kql.probe import exists
+from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import link_of, links_at
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import reification, vocab

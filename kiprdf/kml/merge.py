@@ -16,9 +16,9 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
 from kiprdf.kml.protection import check_merge
+from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.find import bindings
-from kiprdf.kql.probe import merged_hint
-from kiprdf.kql.segments import checked_text
+from kiprdf.kql.identities import merged_hint
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab

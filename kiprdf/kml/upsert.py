@@ -9,8 +9,8 @@ from pyoxigraph import NamedNode
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft
-from kiprdf.kql.probe import merged_hint, not_found
-from kiprdf.kql.segments import exact_node
+from kiprdf.kql.clauses import exact_node
+from kiprdf.kql.identities import merged_hint, not_found
 from kiprdf.language import ast
 from kiprdf.language.parameters import to_json
 from kiprdf.language.printer import endpoint_text

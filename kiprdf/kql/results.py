@@ -15,8 +15,8 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.kql.fetches import Fetched
 from kiprdf.kql.reader import Reader
+from kiprdf.kql.translate import Path
 from kiprdf.language import ast
 from kiprdf.language.values import is_number
 from kiprdf.rdf.literals import Json, canonical_json, to_json
@@ -27,29 +27,29 @@ Value: TypeAlias = Callable[[Row], Json]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """What stands in which cell of a row.
+class Cells:
+    """Which cell of a row holds what.
 
     ``names`` are the KQL variables, ``predicates`` those that hold predicates, ``values`` what was
-    fetched with the nodes, ``counts`` what the store has counted; without them it has to be done.
+    read with the nodes, ``counts`` what the store has counted.
     """
 
     names: dict[str, int]
     predicates: frozenset[str] = frozenset()
-    values: dict[Fetched, int] = field(default_factory=dict)
+    values: dict[Path, int] = field(default_factory=dict)
     counts: dict[ast.Aggregate, int] = field(default_factory=dict)
 
 
 def columns(
     find: ast.Find,
     rows: list[Row],
-    layout: Layout,
+    cells: Cells,
     reader: Reader,
     offset: int = 0,
     limit: int | None = None,
 ) -> tuple[list[list[Json]], int]:
     """One page of a FIND as columns, one an expression, and the number of its rows."""
-    answers = _Answers(find, layout, reader)
+    answers = _Answers(find, cells, reader)
     end = None if limit is None else offset + limit
     if is_grouped(find):
         page = answers.grouped(rows)[offset:end]
@@ -74,16 +74,16 @@ def shape(find: ast.Find, found: list[list[Json]]) -> Json:
 
 
 class _Answers:
-    def __init__(self, find: ast.Find, layout: Layout, reader: Reader) -> None:
+    def __init__(self, find: ast.Find, cells: Cells, reader: Reader) -> None:
         self._find = find
-        self._layout = layout
+        self._cells = cells
         self._reader = reader
         self.indices = range(len(find.expressions))
 
     def column(self, expression: ast.Expression, rows: Sequence[Row]) -> list[Json]:
         """What an expression is in some rows, as JSON."""
         found = list(map(self._value(expression), paced(rows)))
-        if isinstance(expression, ast.Variable) and expression.name not in self._layout.predicates:
+        if isinstance(expression, ast.Variable) and expression.name not in self._cells.predicates:
             return list(map(self.shown, found))
         return found
 
@@ -92,12 +92,12 @@ class _Answers:
 
     def _value(self, expression: ast.Expression) -> Value:
         variable = variable_of(expression)
-        index = self._layout.names[variable.name]
+        index = self._cells.names[variable.name]
         if isinstance(expression, ast.Variable):
-            is_predicate = variable.name in self._layout.predicates
+            is_predicate = variable.name in self._cells.predicates
             return _known(index, self._reader.predicate_name) if is_predicate else itemgetter(index)
         path = cast(ast.Path, expression)
-        fetched = self._layout.values.get((variable.name, path.field, path.key))
+        fetched = self._cells.values.get((variable.name, path.field, path.key))
         if fetched is not None:
             return _known(fetched, to_json)
         if path.field == "name":
@@ -112,21 +112,21 @@ class _Answers:
     def collapsed(self, rows: Iterable[Row]) -> Iterable[Row]:
         """Rows that are equal in all projected variables are one: the first in order."""
         names = self._projected()
-        if set(self._layout.names) <= set(names):
+        if set(self._cells.names) <= set(names):
             return rows
-        return _firsts(rows, self._cells(names))
+        return _firsts(rows, self._nodes(names))
 
     def _projected(self) -> list[str]:
         return list(dict.fromkeys(variable_of(e).name for e in self._find.expressions))
 
-    def _cells(self, names: Iterable[str]) -> Callable[[Row], tuple[Any, ...]]:
-        indices = [self._layout.names[name] for name in names]
+    def _nodes(self, names: Iterable[str]) -> Callable[[Row], tuple[Any, ...]]:
+        indices = [self._cells.names[name] for name in names]
         return lambda row: tuple([row[index] for index in indices])
 
     def ordered(self, rows: list[Row]) -> list[Row]:
         if not self._find.order_by:
             return rows
-        cells = self._cells(self._projected())
+        cells = self._nodes(self._projected())
         ordered = sorted(rows, key=lambda row: [_iri(node) for node in cells(row)])
         for key in reversed(self._find.order_by):
             ordered = _sorted(ordered, self._value(key.expression), key.descending)
@@ -146,7 +146,7 @@ class _Answers:
             groups[()] = []
         ranked = list(groups.values())
         if self._find.order_by:
-            cells = self._cells(dict.fromkeys(variable_of(expression).name for expression in plain))
+            cells = self._nodes(dict.fromkeys(variable_of(expression).name for expression in plain))
             ranked.sort(
                 key=lambda group: min(
                     ([_iri(node) for node in cells(row)] for row in group), default=[]
@@ -164,7 +164,7 @@ class _Answers:
     ) -> Iterable[Json]:
         if not isinstance(expression, ast.Aggregate):
             return map(_representative, itertools.repeat(self._value(expression)), groups)
-        counted = self._layout.counts.get(expression)
+        counted = self._cells.counts.get(expression)
         if counted is not None:
             return (sum(count(row[counted]) for row in group) for group in groups)
         value = self._value(expression.argument)

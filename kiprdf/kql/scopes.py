@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import NamedNode, Variable
 
-from kiprdf.language import ast
-from kiprdf.semantics import scope
 from kiprdf.sparql.algebra import Hole
 
 
@@ -19,7 +16,7 @@ class Binding:
     """One KQL variable in one scope.
 
     ``carrier`` holds its value wherever it is bound and is unbound where it is null: projections,
-    FILTERs and null tests look at it. ``term`` is what patterns mention: the carrier, a constant,
+    FILTERs and null tests read it. ``term`` is what patterns mention: the carrier, a constant,
     or an alias that is never unbound (docs/decisions/006). A ``predicate`` variable carries the
     predicate's IRI.
     """
@@ -31,18 +28,28 @@ class Binding:
 
 
 Scope: TypeAlias = Mapping[str, Binding]
-Needs: TypeAlias = Mapping[str, set[tuple[str, str | None]]]
-"""The values that FILTERs look at: field and key by variable name."""
 
 PREDICATE_NAME = "predicate_name"
 """The pseudo-field that holds the name of a predicate variable."""
 
 
+class Value(NamedTuple):
+    """A value of the element that a variable is bound to: ``?x.field`` or ``?x.field.key``."""
+
+    node: Variable
+    field: str
+    key: str | None
+
+
+Values: TypeAlias = Mapping[Variable, Value]
+"""What the value variables of a pattern stand for."""
+
+
 class Namer:
-    """Gives out SPARQL variables, each name once, close to the KQL name it serves."""
+    """Creates SPARQL variables, each name once, close to the KQL name it serves."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._used: set[str] = set()
 
     def fresh(self, hint: str) -> Variable:
         """
@@ -51,30 +58,11 @@ class Namer:
         ('?d', '?d_2')
         """
         name, number = hint, 1
-        while name in self._taken:
+        while name in self._used:
             number += 1
             name = f"{hint}_{number}"
-        self._taken.add(name)
+        self._used.add(name)
         return Variable(name)
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Who looks at the variables of a command: its projection, and how often its patterns."""
-
-    projected: frozenset[str] | None
-    mentions: Counter[str]
-
-
-def mention_counts(block: ast.Block) -> Counter[str]:
-    """How often the patterns of a block, at any depth, mention each name."""
-    counts: Counter[str] = Counter()
-    for clause in block.clauses:
-        if isinstance(clause, ast.ConceptClause | ast.PropositionClause):
-            counts.update(variable.name for variable, _ in scope.mentions(clause))
-        elif isinstance(clause, ast.Not | ast.Optional | ast.Union):
-            counts.update(mention_counts(clause.block))
-    return counts
 
 
 @dataclass
@@ -82,16 +70,15 @@ class Frame:
     """The names that are bound together: those of a block and of its OPTIONAL and UNION blocks.
 
     A NOT opens a new frame, since its variables are private; so does, for the variables it shares
-    with the outer solution, a UNION inside NOT or OPTIONAL. ``needs`` are the values that the
-    FILTERs of the frame look at, ``probed`` the elements that are known to exist.
+    with the outer solution, a UNION inside NOT or OPTIONAL. The ``existing`` elements were looked
+    up before. ``values`` are known across frames.
     """
 
     namer: Namer
-    needs: Needs
-    usage: Usage
-    probed: frozenset[NamedNode | Hole] = frozenset()
+    existing: frozenset[NamedNode | Hole] = frozenset()
+    values: dict[Variable, Value] = field(default_factory=dict)
     _carriers: dict[str, Variable] = field(default_factory=dict)
-    _values: dict[tuple[str, str, str | None], Variable] = field(default_factory=dict)
+    _value_variables: dict[Value, Variable] = field(default_factory=dict)
 
     def carrier(self, name: str) -> Variable:
         """The variable that carries a KQL variable of this frame."""
@@ -99,33 +86,17 @@ class Frame:
             self._carriers[name] = self.namer.fresh(name)
         return self._carriers[name]
 
-    def inner(self, needs: Needs, kept: Iterable[str] = ()) -> Frame:
-        """A frame whose variables are new, except the kept ones. Values are known across both."""
+    def inner(self, kept: Iterable[str] = ()) -> Frame:
+        """A frame whose variables are new, except the kept ones."""
         carriers = {name: self.carrier(name) for name in kept}
-        return Frame(self.namer, needs, self.usage, self.probed, carriers, self._values)
-
-    def is_used_outside(self, name: str, here: int) -> bool:
-        """Whether anything but some mentions in one place looks at a variable."""
-        usage = self.usage
-        shown = usage.projected is None or name in usage.projected
-        return shown or name in self.needs or usage.mentions[name] > here
+        return Frame(self.namer, self.existing, self.values, carriers, self._value_variables)
 
     def value(self, carrier: Variable, field: str, key: str | None) -> Variable:
         """The variable that holds a value of the element a carrier is bound to."""
-        found = self._values.get((carrier.value, field, key))
-        if found is None:
+        value = Value(carrier, field, key)
+        variable = self._value_variables.get(value)
+        if variable is None:
             parts = [carrier.value, *(["meta"] if field == "metadata" else []), key or field]
-            found = self.namer.fresh("_".join(parts))
-            self._values[carrier.value, field, key] = found
-        return found
-
-
-def needs_of(block: ast.Block) -> Needs:
-    """What the FILTERs of a block, at any depth, look at."""
-    needs: dict[str, set[tuple[str, str | None]]] = {}
-    for operand in scope.filter_operands(block):
-        if isinstance(operand, ast.Path):
-            needs.setdefault(operand.variable.name, set()).add((operand.field, operand.key))
-        elif isinstance(operand, ast.Variable):
-            needs.setdefault(operand.name, set()).add((PREDICATE_NAME, None))
-    return needs
+            variable = self._value_variables[value] = self.namer.fresh("_".join(parts))
+            self.values[variable] = value
+        return variable

@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kql import cursor
-from kiprdf.kql.probe import exists
+from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import Reader, facts_at
 from kiprdf.language import ast
 from kiprdf.rdf import vocab

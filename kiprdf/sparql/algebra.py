@@ -2,13 +2,14 @@
 
 Terms are pyoxigraph's, and ``Hole`` for a constant that is chosen later. A pattern is a left-deep
 tree: ``Join(Join(a, b), c)``. ``Lateral`` is the correlated join of SEP-0006: its right side is
-evaluated once for each solution of the left, and sees it.
+evaluated once for each solution of the left, and sees it. ``Group`` and ``Hops`` say what is meant
+and not how it is found; the passes of ``kql.optimize`` replace them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import TypeAlias, TypeGuard
 
@@ -147,7 +148,45 @@ class Project:
     variables: tuple[Variable, ...]
 
 
-Pattern: TypeAlias = BGP | Join | Lateral | LeftJoin | AntiJoin | Union | Filter | Extend | Project
+@dataclass(frozen=True, slots=True)
+class HopRange:
+    """``minimum`` to ``maximum`` hops along a predicate; no maximum means any number."""
+
+    predicate: NamedNode
+    minimum: int
+    maximum: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hops:
+    """The pairs of nodes within one of the hop ranges, each pair once.
+
+    ``link`` is the reifier of a pair that is one hop apart; for other pairs it is unbound.
+    """
+
+    subject: Term
+    alternatives: tuple[HopRange, ...]
+    object: Term
+    link: Variable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The solutions of ``before``, joined with all ``parts``, for which all ``conditions`` hold.
+
+    The order of parts and of conditions has no meaning. ``constants`` are variables of this group
+    that stand for one term; the parts mention the term.
+    """
+
+    before: Pattern
+    parts: tuple[Pattern, ...]
+    constants: tuple[tuple[Variable, Term], ...] = ()
+    conditions: tuple[Expression, ...] = ()
+
+
+Pattern: TypeAlias = (
+    BGP | Join | Lateral | LeftJoin | AntiJoin | Union | Filter | Extend | Project | Group | Hops
+)
 UNIT = BGP()
 
 # Expressions ----------------------------------------------------------------------------------
@@ -180,7 +219,16 @@ class In:
     options: tuple[Term, ...]
 
 
-Expression: TypeAlias = Term | Call | Infix | Negation | In
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition that is true or false, never an error; ``expression`` says it in SPARQL."""
+
+    name: str
+    operands: tuple[Term, ...]
+    expression: Expression
+
+
+Expression: TypeAlias = Term | Call | Infix | Negation | In | Condition
 
 # Queries --------------------------------------------------------------------------------------
 
@@ -226,3 +274,55 @@ def variables(node: object) -> set[Variable]:
     if hasattr(node, "__dataclass_fields__"):
         return set().union(*(variables(getattr(node, name)) for name in node.__dataclass_fields__))
     return set()
+
+
+def certain_variables(pattern: Pattern) -> set[Variable]:
+    """The variables that every solution of a pattern binds."""
+    match pattern:
+        case BGP():
+            return variables(pattern)
+        case Join() | Lateral():
+            return certain_variables(pattern.left) | certain_variables(pattern.right)
+        case LeftJoin() | AntiJoin():
+            return certain_variables(pattern.left)
+        case Union():
+            return set.intersection(*map(certain_variables, pattern.branches))
+        case Filter():
+            return certain_variables(pattern.pattern)
+        case Extend():
+            return certain_variables(pattern.pattern) | {pattern.variable}
+        case Project():
+            return certain_variables(pattern.pattern) & set(pattern.variables)
+        case Group():
+            parts = map(certain_variables, (pattern.before, *pattern.parts))
+            return set().union(*parts, (variable for variable, _ in pattern.constants))
+        case Hops():
+            return variables((pattern.subject, pattern.object))
+
+
+Visit: TypeAlias = Callable[[Pattern, Pattern, object], Pattern]
+
+
+def map_patterns(pattern: Pattern, visit: Visit) -> Pattern:
+    """A pattern whose direct parts are what ``visit`` returns for them.
+
+    It is called with a part, the pattern whose solutions the part sees, and what else beside the
+    part mentions variables. Parts of a group are left as they are.
+    """
+    match pattern:
+        case Join() | Lateral() | LeftJoin() | AntiJoin():
+            left = visit(pattern.left, UNIT, pattern.right)
+            return replace(pattern, left=left, right=visit(pattern.right, left, left))
+        case Union():
+            return Union(tuple(visit(branch, UNIT, ()) for branch in pattern.branches))
+        case Filter():
+            return replace(pattern, pattern=visit(pattern.pattern, UNIT, pattern.condition))
+        case Extend():
+            return replace(pattern, pattern=visit(pattern.pattern, UNIT, pattern.expression))
+        case Project():
+            return replace(pattern, pattern=visit(pattern.pattern, UNIT, ()))
+        case Group():
+            rest = (pattern.parts, pattern.conditions)
+            return replace(pattern, before=visit(pattern.before, UNIT, rest))
+        case BGP() | Hops():
+            return pattern

@@ -218,6 +218,10 @@ class _Writer:
                 self.write(f"{indent}BIND(")
                 self._expression(pattern.expression)
                 self.write(f" AS {pattern.variable})\n")
+            case algebra.Group():
+                self._group_elements(pattern, depth)
+            case algebra.Hops():
+                self._hops(pattern, indent)
             case algebra.Project():
                 self.write(f"{indent}SELECT DISTINCT {_names(pattern.variables)} WHERE ")
                 self.group(pattern.pattern, depth)
@@ -225,13 +229,37 @@ class _Writer:
             case _:
                 assert_never(pattern)
 
+    def _group_elements(self, group: algebra.Group, depth: int) -> None:
+        for part in (group.before, *group.parts):
+            self._open(part, depth)
+        for variable, term in group.constants:
+            self.write("  " * depth + "BIND(")
+            self._term(term)
+            self.write(f" AS {variable})\n")
+        for condition in group.conditions:
+            self.write("  " * depth + "FILTER(")
+            self._expression(condition)
+            self.write(")\n")
+
+    def _hops(self, hops: algebra.Hops, indent: str) -> None:
+        """SPARQL has no hop ranges: this is a notation for people, and is expanded before."""
+        ranges = []
+        for hop in hops.alternatives:
+            maximum = "" if hop.maximum is None else hop.maximum
+            ranges.append(f"{self._iri(hop.predicate)}{{{hop.minimum},{maximum}}}")
+        self.write(indent)
+        self._term(hops.subject)
+        self.write(f" {'|'.join(ranges)} ")
+        self._term(hops.object)
+        self.write(" .\n" if hops.link is None else f" . # link {hops.link}\n")
+
     def _open(self, pattern: Pattern, depth: int) -> None:
         """The elements of a pattern that is followed by others.
 
         A FILTER holds for its whole group, and a subquery is its whole group: both are closed
         before anything may follow.
         """
-        if isinstance(pattern, algebra.Filter | algebra.Project):
+        if isinstance(pattern, algebra.Filter | algebra.Group | algebra.Project):
             self.write("  " * depth)
             self.group(pattern, depth)
             self.write("\n")
@@ -273,6 +301,8 @@ class _Writer:
                 self.write(" IN (")
                 self._separated(expression.options, ", ", self._term)
                 self.write("))")
+            case algebra.Condition():
+                self._expression(expression.expression)
             case NamedNode() | Literal() | Variable() | Hole():
                 self._term(expression)
             case _:

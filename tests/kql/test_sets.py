@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiprdf.kql.find import plan
+from kiprdf.kql.plan import plan_find
 from kiprdf.language import bind, parse
 from kiprdf.rdf.iris import Iris
 
@@ -13,7 +13,7 @@ IRIS = Iris("urn:kip:nexus/")
 
 def is_distinct(shown: str, where: str) -> bool:
     find = bind(parse(f"FIND({shown}) WHERE {{ {where} }}"), {})
-    return plan(find, IRIS).select.distinct  # type: ignore[arg-type]
+    return plan_find(find, IRIS).select.distinct  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

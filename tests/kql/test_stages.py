@@ -7,8 +7,9 @@ from typing import cast
 
 import pytest
 
-from kiprdf.kql.find import plan
-from kiprdf.kql.stages import is_anchored, is_linear, products, staged
+from kiprdf.kql.optimize.deadlines import add_deadline_checks
+from kiprdf.kql.optimize.solutions import is_anchored, is_linear, products
+from kiprdf.kql.plan import plan_find
 from kiprdf.language import ast, bind, parse
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.algebra import Pattern, Select
@@ -18,7 +19,7 @@ IRIS = Iris("urn:kip:nexus/")
 
 
 def pattern(command: str) -> Pattern:
-    return plan(cast(ast.Find, bind(parse(command), {})), IRIS).select.pattern
+    return plan_find(cast(ast.Find, bind(parse(command), {})), IRIS).select.pattern
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_a_long_list_is_compared_with_each_solution(items: int, expected: bool) 
 
 def test_the_question_stands_where_triples_are_joined() -> None:
     found = pattern('FIND(?a, ?d) WHERE { (?a, "knows", ?b) (?b, "knows", ?c) (?c, "knows", ?d) }')
-    text = render(Select((), staged(found)))
+    text = render(Select((), add_deadline_checks(found)))
     asked = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
     assert asked == ["?b", "?c"]
 
@@ -92,14 +93,14 @@ def test_the_question_stands_where_triples_are_joined() -> None:
     ],
 )
 def test_whatever_begins_a_stage_anew_is_asked(where: str, asked: list[str]) -> None:
-    text = render(Select((), staged(pattern(f"FIND(COUNT(?a)) WHERE {{ {where} }}"))))
+    text = render(Select((), add_deadline_checks(pattern(f"FIND(COUNT(?a)) WHERE {{ {where} }}"))))
     found = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
     assert set(asked) <= set(found)
 
 
 def test_the_levels_of_hops_are_counted() -> None:
     found = pattern('FIND(?a, ?b) WHERE { (?a, "knows"{3}, ?b) }')
-    text = render(Select((), staged(found)))
+    text = render(Select((), add_deadline_checks(found)))
     assert text.count("FILTER(<urn:kip:vocab/function/passed>(") == 2
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import kiprdf
-from kiprdf.kql.find import plan
-from kiprdf.kql.joins import TRIPLES_A_GROUP
+from kiprdf.kql.optimize.order_joins import TRIPLES_A_GROUP
+from kiprdf.kql.plan import plan_find
 from kiprdf.language import bind, parse
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
@@ -22,7 +22,7 @@ ATTRIBUTE = vocab.ATTRIBUTE
 
 def pattern(where: str, shown: str = "?a", **parameters: Any) -> algebra.Pattern:
     find = bind(parse(f"FIND({shown}) WHERE {{ {where} }}"), parameters)
-    return plan(find, IRIS).select.pattern  # type: ignore[arg-type]
+    return plan_find(find, IRIS).select.pattern  # type: ignore[arg-type]
 
 
 def nodes(node: object) -> Iterator[object]:
@@ -178,7 +178,7 @@ def test_a_value_of_what_may_be_null_does_not() -> None:
 
 def test_of_what_is_ordered_only_the_key_comes_with_its_node() -> None:
     command = 'FIND(?a.attributes.x) WHERE { ?a {type: "T"} } ORDER BY ?a.attributes.y'
-    ordered = plan(bind(parse(command), {}), IRIS).select.pattern  # type: ignore[arg-type]
+    ordered = plan_find(bind(parse(command), {}), IRIS).select.pattern  # type: ignore[arg-type]
     assert (_fetches(ordered, "x"), _fetches(ordered, "y")) == (0, 1)
 
 

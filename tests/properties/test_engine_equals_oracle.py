@@ -14,7 +14,7 @@ from tests.long_runs import amount
 from tests.oracle import Graph, TooManySolutions
 from tests.properties.comparison import difference, expected
 from tests.properties.strategies import Case, cases
-from tests.shortcuts import no_shortcuts, no_walks
+from tests.shortcuts import no_lookups, no_shortcuts
 
 EXAMPLES = amount("EXAMPLES", 25)
 
@@ -57,8 +57,8 @@ def _compare(case: Case) -> None:
         except TooManySolutions:
             continue
         found = _ask(nexus, query, answer)
-        with no_walks():
-            # What is remembered of a text has its walk.
+        with no_lookups():
+            # A cached plan has its lookup.
             nexus._engine.plans.clear()
             found = found or _ask(nexus, query, answer)
         with no_shortcuts():

@@ -7,7 +7,7 @@ from typing import cast
 from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.errors import KipError, nearest, shown
-from kiprdf.kql.segments import Clause, checked_text, exact_node, required
+from kiprdf.kql.clauses import Clause, checked_text, exact_node, required
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
@@ -21,7 +21,7 @@ NEAR_NAMES = 2_000
 """How many names of a type are looked through for the hint of KIP_3002."""
 
 
-def probe(where: ast.Block, store: Store) -> None:
+def check_identities(where: ast.Block, store: Store) -> None:
     """Raise KIP_3002 for a dangling exact identity in the mandatory pattern of a WHERE, and
     KIP_1001 for a REGEX pattern that the engine refuses.
 

@@ -1,4 +1,4 @@
-"""Whether the solutions of a pattern are a set as they come, without DISTINCT.
+"""Whether a pattern can find a solution twice, so that it needs DISTINCT.
 
 Triples are a set. So solutions can only be alike in some variables when others, which tell them
 apart, are not among these, or when a UNION or an alternative finds them twice.
@@ -27,7 +27,7 @@ from kiprdf.sparql.algebra import (
     variables,
 )
 
-_OF_THE_SUBJECT = (vocab.TYPE, vocab.LABEL)
+_FUNCTIONAL = (vocab.TYPE, vocab.LABEL)
 _KEYS = (vocab.ATTRIBUTE, vocab.METADATA)
 
 
@@ -35,25 +35,19 @@ Part: TypeAlias = TriplePattern | tuple[Variable, ...]
 """A triple, or the variables of a subquery."""
 
 
-def is_set(pattern: Pattern, names: set[Variable]) -> bool:
-    """Whether no two solutions of a pattern can be alike in some variables."""
+def may_duplicate(pattern: Pattern, names: set[Variable]) -> bool:
+    """Whether two solutions of a pattern can be alike in some variables."""
     try:
         parts = list(_parts(pattern, set(), set()))
     except _Unknown:
-        return False
-    known = set(names)
-    growing = True
-    while growing:
-        found = set().union(
-            *(
-                _determined(part, known) - outer
-                for part, outer in parts
-                if isinstance(part, TriplePattern)
-            )
-        )
-        growing = not found <= known
-        known |= found
-    return all(variables(part) <= known for part, _ in parts)
+        return True
+    determined, size = set(names), -1
+    while len(determined) > size:
+        size = len(determined)
+        for part, outer in parts:
+            if isinstance(part, TriplePattern):
+                determined |= _determined(part, determined) - outer
+    return not all(variables(part) <= determined for part, _ in parts)
 
 
 class _Unknown(Exception):
@@ -63,10 +57,10 @@ class _Unknown(Exception):
 def _parts(
     pattern: Pattern, before: set[Variable], outer: set[Variable]
 ) -> Iterator[tuple[Part, set[Variable]]]:
-    """What makes the solutions, each with the variables of which it tells nothing.
+    """What makes the solutions, each with the variables that it does not determine.
 
-    An optional part may be missing, and then tells nothing of what stands ``before`` it; ``outer``
-    are such variables already.
+    An optional part may be missing, and then determines nothing of what comes ``before`` it;
+    ``outer`` are such variables already.
     """
     match pattern:
         case BGP():
@@ -86,7 +80,7 @@ def _parts(
         case Filter():
             yield from _parts(pattern.pattern, before, outer)
         case Extend():
-            # What is bound is told by the variables of its expression.
+            # The variables of its expression determine what it binds.
             yield from _parts(pattern.pattern, before, outer)
         case Project():
             yield pattern.variables, outer
@@ -94,13 +88,13 @@ def _parts(
             raise _Unknown
 
 
-def _determined(triple: TriplePattern, known: set[Variable]) -> set[Variable]:
-    """The variables of a triple of which there is one term, where others are known."""
+def _determined(triple: TriplePattern, bound: set[Variable]) -> set[Variable]:
+    """The variables of a triple that have one term where others are bound."""
     if isinstance(triple.object, TripleTerm):
         link, fact = variables(triple.subject), variables(triple.object)
-        return link | fact if link <= known or fact <= known else set()
+        return link | fact if link <= bound or fact <= bound else set()
     if isinstance(triple.predicate, NamedNode) and (
-        triple.predicate in _OF_THE_SUBJECT or triple.predicate.value.startswith(_KEYS)
+        triple.predicate in _FUNCTIONAL or triple.predicate.value.startswith(_KEYS)
     ):
-        return variables(triple.object) if variables(triple.subject) <= known else set()
+        return variables(triple.object) if variables(triple.subject) <= bound else set()
     return set()

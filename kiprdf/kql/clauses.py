@@ -1,0 +1,286 @@
+"""Concept and proposition clauses as parts of a group (KIP 3.4.1, 3.4.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+from pyoxigraph import NamedNode, Variable
+
+from kiprdf.kql.comparisons import FALSE
+from kiprdf.kql.holes import ElementOf, OpenPlaceholder, concept_term, value_term
+from kiprdf.kql.scopes import Binding, Frame, Scope
+from kiprdf.language import ast
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris
+from kiprdf.semantics.scope import mentions
+from kiprdf.sparql.algebra import (
+    BGP,
+    Alternative,
+    Call,
+    Expression,
+    Hole,
+    HopRange,
+    Hops,
+    Pattern,
+    Term,
+    TriplePattern,
+    TripleTerm,
+    Union,
+)
+
+Node: TypeAlias = Variable | NamedNode | Hole
+Clause: TypeAlias = ast.ConceptClause | ast.PropositionClause
+
+MISSING = NamedNode(vocab.KIP + "missing")
+"""The node of an id that is none; it is never stored, so nothing matches it."""
+
+
+@dataclass
+class Parts:
+    """The clauses of a group.
+
+    ``bindings`` are the names it binds, ``constants`` those among them that stand for one exact
+    identity, ``conditions`` what its solutions must satisfy besides its FILTERs.
+    """
+
+    patterns: list[Pattern] = field(default_factory=list)
+    bindings: dict[str, Binding] = field(default_factory=dict)
+    constants: dict[str, Binding] = field(default_factory=dict)
+    conditions: list[Expression] = field(default_factory=list)
+
+
+def required(where: ast.Block, iris: Iris) -> dict[NamedNode | Hole, Clause]:
+    """The exact identities of the mandatory pattern of a WHERE, which must exist."""
+    clauses = _exact_clauses(
+        clause
+        for clause in where.clauses
+        if isinstance(clause, ast.ConceptClause | ast.PropositionClause)
+    )
+    identities: dict[NamedNode | Hole, Clause] = {}
+    for clause in clauses:
+        node = exact_term(clause, iris)
+        if node is not None:
+            identities.setdefault(node, clause)
+    return identities
+
+
+def exact_node(clause: Clause, iris: Iris) -> NamedNode | None:
+    """``exact_term`` of a clause without holes."""
+    term = exact_term(clause, iris)
+    assert not isinstance(term, Hole)
+    return term
+
+
+def exact_term(clause: Clause, iris: Iris) -> NamedNode | Hole | None:
+    """The node of an exact identity, ``{type, name}``, ``{id}`` or ``(id:)``; None for a pattern.
+
+    An id that has not the shape of ours, or is of the other kind, gets a node that never exists.
+    """
+    matcher = clause.matcher
+    if isinstance(matcher, ast.PropositionMatcher):
+        return None
+    if isinstance(matcher, ast.ConceptMatcher) and matcher.id is None:
+        if matcher.type is None or matcher.name is None:
+            return None
+        return concept_term(checked_text(matcher.type), matcher.name, iris)
+    if isinstance(matcher.id, OpenPlaceholder):
+        return Hole(ElementOf(matcher.id.name), "iri")
+    is_link = isinstance(matcher, ast.PropositionId)
+    return node_of_id(checked_text(cast(ast.Value, matcher.id)), is_link, iris)
+
+
+def node_of_id(id: str, is_link: bool, iris: Iris) -> NamedNode:
+    """The node of a concept's, or a proposition's, id."""
+    node = iris.from_id(id)
+    if node is None or node.value.startswith(iris.propositions) != is_link:
+        return MISSING
+    return node
+
+
+def checked_text(value: ast.Value) -> str:
+    """The string of a value that was checked to be one."""
+    return cast(str, cast(ast.Scalar, value).value)
+
+
+def parts(clauses: list[Clause], scope: Scope, frame: Frame, iris: Iris) -> Parts:
+    """The parts of a group; ``scope`` is what is bound before it, nothing of it nullable."""
+    builder = _Builder(clauses, scope, frame, iris)
+    for clause in clauses:
+        builder.clause(clause)
+    return builder.result
+
+
+class _Builder:
+    def __init__(self, clauses: list[Clause], scope: Scope, frame: Frame, iris: Iris) -> None:
+        self.result = Parts()
+        self._scope = scope
+        self._frame = frame
+        self._iris = iris
+        self._fresh = frame.namer.fresh
+        self._mentions = Counter(v.name for clause in clauses for v, _ in mentions(clause))
+        self._name_constants(_exact_clauses(clauses))
+
+    def _name_constants(self, clauses: Iterable[Clause]) -> None:
+        """A new name with an exact identity stands for a constant in the whole group."""
+        for clause in clauses:
+            node = exact_term(clause, self._iris)
+            name = clause.variable.name if clause.variable else None
+            if node is None or name is None or name in self._scope:
+                continue
+            if name not in self.result.constants:
+                binding = Binding(self._frame.carrier(name), node)
+                self.result.bindings[name] = self.result.constants[name] = binding
+
+    def _node(self, name: str, predicate: bool = False) -> Node:
+        """What patterns mention for a KQL variable."""
+        binding = self._scope.get(name) or self.result.bindings.get(name)
+        if binding is None:
+            carrier = self._frame.carrier(name)
+            binding = Binding(carrier, carrier, predicate=predicate)
+            self.result.bindings[name] = binding
+        return binding.term
+
+    def _add(self, *triples: TriplePattern) -> None:
+        self.result.patterns.append(BGP(triples))
+
+    def clause(self, clause: Clause) -> Node:
+        """Add the parts of a clause; the node it matches."""
+        if isinstance(clause, ast.ConceptClause):
+            return self._concept(clause)
+        if isinstance(clause.matcher, ast.PropositionId):
+            return self._exact(clause, vocab.REIFIES)
+        name = clause.variable.name if clause.variable else None
+        return self._proposition(clause.matcher, name, nested=False)
+
+    def _concept(self, clause: ast.ConceptClause) -> Node:
+        matcher = clause.matcher
+        if exact_term(clause, self._iris) is not None:
+            return self._exact(clause, vocab.TYPE)
+        node = self._node(clause.variable.name) if clause.variable else self._fresh("concept")
+        if matcher.type is not None:
+            definition = self._iris.type(checked_text(matcher.type))
+            self._add(TriplePattern(node, vocab.TYPE, definition))
+        if matcher.name is not None:
+            self._add(TriplePattern(node, vocab.LABEL, value_term(matcher.name)))
+        return node
+
+    def _exact(self, clause: Clause, predicate: NamedNode) -> Node:
+        """One element by its identity; it must exist for the clause to match."""
+        exact = exact_term(clause, self._iris)
+        assert exact is not None
+        if exact not in self._frame.existing:
+            self._add(TriplePattern(exact, predicate, self._fresh("exists")))
+        if clause.variable is None:
+            return exact
+        node = self._node(clause.variable.name)
+        if node != exact:
+            self.result.conditions.append(Call("sameTerm", (node, exact)))
+        return node
+
+    def _endpoint(self, endpoint: ast.Endpoint) -> Node:
+        match endpoint:
+            case ast.Variable():
+                return self._node(endpoint.name)
+            case ast.ConceptClause() | ast.PropositionClause(matcher=ast.PropositionId()):
+                return self.clause(endpoint)
+            case ast.PropositionClause(matcher=ast.PropositionMatcher() as matcher):
+                name = endpoint.variable.name if endpoint.variable else None
+                return self._proposition(matcher, name, nested=True)
+            case _:
+                raise AssertionError(endpoint)
+
+    def _proposition(self, matcher: ast.PropositionMatcher, name: str | None, nested: bool) -> Node:
+        """Add one structural clause. As an endpoint it needs its link, so a hop clause matches
+        there only where the link of one hop exists."""
+        subject = self._endpoint(matcher.subject)
+        if isinstance(matcher.predicate, ast.Variable):
+            predicate: Node = self._node(matcher.predicate.name, predicate=True)
+            object_ = self._endpoint(matcher.object)
+            link = self._node(name) if name else self._fresh("link")
+            self._add(*reified(subject, predicate, object_, link))
+            return link
+        object_ = self._endpoint(matcher.object)
+        linked = nested or (name is not None and self._is_used_elsewhere(name))
+        ranges = _ranges(matcher.predicate, self._iris, linked)
+        if any((hop.minimum, hop.maximum) != (1, 1) for hop in ranges):
+            carrier = None if name is None else self._frame.carrier(name)
+            if name is not None and carrier is not None:
+                self.result.bindings[name] = Binding(carrier, carrier, nullable=True)
+            self.result.patterns.append(Hops(subject, ranges, object_, carrier))
+            return self._fresh("none")
+        link = self._node(name) if name else self._fresh("link")
+        self._one_hop(
+            subject, [hop.predicate for hop in ranges], object_, link, bool(name or nested)
+        )
+        return link
+
+    def _is_used_elsewhere(self, name: str) -> bool:
+        """Another clause mentions the link, so the solutions in which it is null are dropped."""
+        return name in self._scope or self._mentions[name] > 1
+
+    def _one_hop(
+        self,
+        subject: Node,
+        predicates: list[NamedNode],
+        object_: Node,
+        link: Node,
+        linked: bool,
+    ) -> None:
+        if not predicates:
+            self.result.conditions.append(FALSE)
+        elif len(predicates) == 1:
+            triples = reified(subject, predicates[0], object_, link)
+            self._add(*triples[: None if linked else 1])
+        elif linked:
+            branches = (BGP(reified(subject, p, object_, link)) for p in predicates)
+            self.result.patterns.append(Union(tuple(branches)))
+        else:
+            self._add(TriplePattern(subject, Alternative(tuple(predicates)), object_))
+
+
+def _exact_clauses(clauses: Iterable[ast.Endpoint]) -> Iterable[Clause]:
+    """Every clause with an exact identity, endpoints included."""
+    for clause in clauses:
+        if isinstance(clause, ast.Variable):
+            continue
+        if isinstance(clause.matcher, ast.PropositionMatcher):
+            yield from _exact_clauses((clause.matcher.subject, clause.matcher.object))
+        else:
+            yield clause
+
+
+def _ranges(predicates: ast.Predicates, iris: Iris, linked: bool) -> tuple[HopRange, ...]:
+    """The predicates of a clause with their hop ranges; without one it is one hop.
+
+    A clause whose link must exist is direct where its range allows one hop, and never matches
+    where it does not.
+    """
+    ranges: list[HopRange] = []
+    for name in predicates.alternatives:
+        hops = name.hops or ast.Hops(1, 1)
+        hop = HopRange(iris.predicate(name.name), hops.minimum, hops.maximum)
+        if linked:
+            if not contains_one(hop):
+                continue
+            hop = HopRange(hop.predicate, 1, 1)
+        ranges.append(hop)
+    return tuple(dict.fromkeys(ranges))
+
+
+def contains_one(hop: HopRange) -> bool:
+    """Whether a range allows a pair that is one hop apart."""
+    return hop.minimum <= 1 and (hop.maximum is None or hop.maximum >= 1)
+
+
+def reified(
+    subject: Term, predicate: Term, object_: Term, link: Term
+) -> tuple[TriplePattern, TriplePattern]:
+    """The asserted triple first: a reifier alone would be looked for among all of them."""
+    fact = TripleTerm(subject, predicate, object_)
+    return (
+        TriplePattern(subject, predicate, object_),
+        TriplePattern(link, vocab.REIFIES, fact),
+    )

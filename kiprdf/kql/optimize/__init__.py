@@ -1,0 +1,56 @@
+"""What is meant becomes what is fast: passes from algebra to algebra (docs/decisions/006).
+
+In order: ``push_filters`` (conditions that a pattern can say), ``order_joins`` (which part of a
+group comes first, with ``hops`` for hop ranges), ``fetch_values`` (the values that FILTERs read,
+and those that are shown), and for what may take long ``deadlines``. ``solutions`` and
+``duplicates`` tell how large a pattern can become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyoxigraph import Variable
+
+from kiprdf.kql.optimize.fetch_values import fetch_projected, fetch_values
+from kiprdf.kql.optimize.order_joins import order_joins
+from kiprdf.kql.translate import Translation
+from kiprdf.rdf.iris import Iris
+from kiprdf.sparql.algebra import Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What an engine can do beyond SPARQL 1.1.
+
+    ``lateral`` joins, ``triple_terms``, and functions of ours that it calls (``functions``).
+    """
+
+    lateral: bool
+    triple_terms: bool
+    functions: bool
+
+
+OXIGRAPH = Abilities(lateral=True, triple_terms=True, functions=True)
+"""The embedded engine."""
+
+
+def optimize(
+    pattern: Pattern,
+    translation: Translation,
+    needed: Iterable[Variable],
+    iris: Iris,
+    abilities: Abilities = OXIGRAPH,
+) -> Pattern:
+    """A pattern of a translation, its filters pushed, as SPARQL can say it, in a good order.
+
+    Of what hangs on none of the ``needed`` variables, existence is enough.
+    """
+    # Joins in the written order and fetches in subqueries would be other passes.
+    assert abilities.lateral, "order_joins and fetch_values write LATERAL"
+    assert abilities.triple_terms, "reifiers are written as triple terms"
+    values = translation.values
+    pattern = order_joins(pattern, set(needed), values, translation.namer)
+    pattern = fetch_values(pattern, values, translation.namer, iris)
+    return fetch_projected(pattern, translation)

@@ -1,0 +1,218 @@
+"""Which part of a group comes first, and where each condition is applied.
+
+The engine orders the triples inside a BGP well, and nothing across a barrier; a path, a reified
+alternative or a predicate variable in a BGP with a type clause makes it scan the type. So plain
+triples go together, every other part is isolated, and each comes when what it leans on is bound
+(docs/decisions/006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pyoxigraph import Variable
+
+from kiprdf.kql.optimize.hops import expand_hops
+from kiprdf.kql.scopes import Namer, Value, Values
+from kiprdf.kql.translate import lateral
+from kiprdf.rdf import vocab
+from kiprdf.sparql.algebra import (
+    BGP,
+    UNIT,
+    Alternative,
+    AntiJoin,
+    Expression,
+    Extend,
+    Filter,
+    Group,
+    Hops,
+    Pattern,
+    TriplePattern,
+    Union,
+    is_iri,
+    map_patterns,
+    variables,
+)
+
+TRIPLES_A_GROUP = 16
+"""Planning time grows steeply with the triples of one group: 192 in one take seven seconds."""
+
+
+def order_joins(pattern: Pattern, needed: set[Variable], values: Values, namer: Namer) -> Pattern:
+    """The same solutions, as far as the ``needed`` variables tell them apart, without groups."""
+    return _Order(values, namer).pattern(pattern, set(), needed)
+
+
+@dataclass(frozen=True, slots=True)
+class IsolatedUnit:
+    """A part that needs a group of its own; from its ``ends`` it is cheap to start."""
+
+    part: Pattern
+    ends: tuple[object, object]
+
+    def is_ready(self, bound: set[Variable]) -> bool:
+        """Whether it can start from a constant or from what is bound."""
+        return any(is_iri(end) or end in bound for end in self.ends)
+
+
+class _Order:
+    def __init__(self, values: Mapping[Variable, Value], namer: Namer) -> None:
+        self._values = values
+        self._fresh = namer.fresh
+
+    def pattern(self, pattern: Pattern, bound: set[Variable], needed: set[Variable]) -> Pattern:
+        """A pattern that sees the ``bound`` variables."""
+
+        def visit(part: Pattern, before: Pattern, others: object) -> Pattern:
+            return self.pattern(part, bound | variables(before), needed | self._read(others))
+
+        pattern = map_patterns(pattern, visit)
+        if not isinstance(pattern, Group):
+            return pattern
+        return self._group(pattern, bound | variables(pattern.before), needed)
+
+    def _read(self, node: object) -> set[Variable]:
+        """The variables that something mentions, and the elements whose values it reads."""
+        names = variables(node)
+        return names | {self._values[name].node for name in names if name in self._values}
+
+    def _group(self, group: Group, bound: set[Variable], needed: set[Variable]) -> Pattern:
+        conditions = _Conditions(group, [(c, self._read(c)) for c in group.conditions])
+        components = _components([p for p in group.parts if _is_plain(p)])
+        isolated = [_isolated(part) for part in group.parts if not _is_plain(part)]
+        shared = needed | bound | self._read((group.conditions, [u.part for u in isolated]))
+        shared |= set().union(*(variables(unit.part) for unit in isolated))
+        pattern = group.before
+        for apart in [c for c in components if _is_apart(c, shared)]:
+            if len(components) + len(isolated) > 1 or pattern != UNIT:
+                components.remove(apart)
+                pattern = self._where_exists(pattern, apart)
+        while components or isolated:
+            component = next((c for c in components if variables(tuple(c)) & bound), None)
+            unit = next((u for u in isolated if u.is_ready(bound)), None)
+            if component is None and unit is None:
+                component = min(components, key=_best_selectivity, default=None)
+                unit = isolated[0] if component is None else None
+            if component is not None:
+                components.remove(component)
+                pattern = _join_triples(pattern, component, bound)
+                bound = bound | variables(tuple(component))
+            else:
+                assert unit is not None
+                isolated.remove(unit)
+                pattern = self._join_isolated(pattern, unit.part, bound)
+                bound = bound | variables(unit.part)
+            pattern = conditions.apply_ready(pattern, bound)
+        for variable, term in group.constants:
+            pattern = Extend(pattern, variable, term)
+        return conditions.apply_rest(pattern)
+
+    def _join_isolated(self, pattern: Pattern, part: Pattern, bound: set[Variable]) -> Pattern:
+        if isinstance(part, Hops):
+            return expand_hops(pattern, part, bound, self._fresh)
+        return lateral(pattern, part)
+
+    def _where_exists(self, pattern: Pattern, component: list[TriplePattern]) -> Pattern:
+        """A pattern where a component has a match at all: not without one."""
+        without = AntiJoin(UNIT, BGP(tuple(component)), (), self._fresh("missing"))
+        return AntiJoin(pattern, without, (), self._fresh("found"))
+
+
+class _Conditions:
+    """The conditions of a group that are still to be applied, with what they read."""
+
+    def __init__(self, group: Group, conditions: list[tuple[Expression, set[Variable]]]) -> None:
+        self._waiting = conditions
+        self._names = variables((group.parts, group.constants))
+        # Constants are bound after the joins; a link that may be null brings its values.
+        links = {part.link for part in group.parts if isinstance(part, Hops)}
+        self._late = links | {variable for variable, _ in group.constants}
+
+    def apply_ready(self, pattern: Pattern, bound: set[Variable]) -> Pattern:
+        """Apply what can be judged, before it is multiplied by what follows."""
+        for waiting in list(self._waiting):
+            condition, read = waiting
+            if read & self._names <= bound - self._late:
+                pattern = Filter(pattern, condition)
+                self._waiting.remove(waiting)
+        return pattern
+
+    def apply_rest(self, pattern: Pattern) -> Pattern:
+        for condition, _ in self._waiting:
+            pattern = Filter(pattern, condition)
+        return pattern
+
+
+def _is_plain(part: Pattern) -> bool:
+    """Whether the triples of a part may share a BGP with others."""
+    return isinstance(part, BGP) and not any(
+        isinstance(triple.predicate, Alternative | Variable) for triple in part.triples
+    )
+
+
+def _isolated(part: Pattern) -> IsolatedUnit:
+    if isinstance(part, Hops):
+        return IsolatedUnit(part, (part.subject, part.object))
+    first = part.branches[0] if isinstance(part, Union) else part
+    assert isinstance(first, BGP)
+    return IsolatedUnit(part, (first.triples[0].subject, first.triples[0].object))
+
+
+def _components(parts: Iterable[Pattern]) -> list[list[TriplePattern]]:
+    """Triples that hang together by their variables."""
+    components: list[tuple[set[Variable], list[TriplePattern]]] = []
+    for part in parts:
+        assert isinstance(part, BGP)
+        names, triples = variables(part), list(part.triples)
+        for component in [c for c in components if c[0] & names]:
+            components.remove(component)
+            names |= component[0]
+            triples = component[1] + triples
+        components.append((names, triples))
+    return [triples for _, triples in components]
+
+
+def _is_apart(component: list[TriplePattern], shared: set[Variable]) -> bool:
+    """Whether nothing reads a component; one with a constant is cheap as it is."""
+    return not variables(tuple(component)) & shared and _best_selectivity(component) > 0
+
+
+def _best_selectivity(component: list[TriplePattern]) -> int:
+    """How few matches the best triple of a component has: constant, name, type, free."""
+    return min(map(_selectivity, component))
+
+
+def _selectivity(triple: TriplePattern) -> int:
+    if is_iri(triple.subject):
+        return 0
+    if triple.predicate == vocab.LABEL:
+        return 1
+    if is_iri(triple.object):
+        return 2 if triple.predicate == vocab.TYPE else 0
+    return 3
+
+
+def _join_triples(pattern: Pattern, triples: list[TriplePattern], bound: set[Variable]) -> Pattern:
+    """Add a component in groups of a size that the planner can order."""
+    remaining = list(dict.fromkeys(triples))
+    bound = set(bound)
+    while remaining:
+        group = remaining if len(remaining) <= TRIPLES_A_GROUP else _next_group(remaining, bound)
+        pattern = lateral(pattern, BGP(tuple(group)))
+        bound |= variables(tuple(group))
+        remaining = [triple for triple in remaining if triple not in group]
+    return pattern
+
+
+def _next_group(triples: list[TriplePattern], bound: set[Variable]) -> list[TriplePattern]:
+    """Up to sixteen triples that hang together, from the most selective one on."""
+    group: list[TriplePattern] = []
+    reached = set(bound)
+    rest = list(triples)
+    while rest and len(group) < TRIPLES_A_GROUP:
+        best = min(rest, key=lambda t: (not variables(t) & reached, _selectivity(t)))
+        group.append(best)
+        reached |= variables(best)
+        rest.remove(best)
+    return group

@@ -1,0 +1,205 @@
+"""How many solutions a pattern may have beside the triples it reads (docs/decisions/036).
+
+A query whose solutions are no more than the triples it reads needs no checks of its deadline.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from pyoxigraph import NamedNode, Variable
+
+from kiprdf.rdf import vocab
+from kiprdf.sparql.algebra import (
+    BGP,
+    AntiJoin,
+    Extend,
+    Filter,
+    Group,
+    Hops,
+    In,
+    Join,
+    Lateral,
+    LeftJoin,
+    OneOrMore,
+    Pattern,
+    Project,
+    TriplePattern,
+    TripleTerm,
+    Union,
+    is_iri,
+    variables,
+)
+
+_FUNCTIONAL = (vocab.TYPE, vocab.LABEL, vocab.REIFIES)
+"""Predicates of which an element is the subject once."""
+_KEYS = (vocab.ATTRIBUTE, vocab.METADATA)
+SHORT_LIST = 100
+"""Items of an IN that a solution is compared with as quickly as it is found."""
+
+
+def is_linear(pattern: Pattern) -> bool:
+    """Whether one triple at most multiplies solutions: everything else hangs on its variables.
+
+    A long list is not linear: each solution is compared with each of its items.
+    """
+    return _is_bound_by_one(_triples(pattern)) and not has_long_list(pattern)
+
+
+def is_anchored(pattern: Pattern) -> bool:
+    """Whether a pattern begins at an element that it names."""
+    return any(
+        is_iri(triple.subject) or (is_iri(triple.object) and triple.predicate != vocab.TYPE)
+        for triple in _triples(pattern)
+    )
+
+
+def products(pattern: Pattern) -> list[tuple[Pattern, Pattern]]:
+    """The pairs of patterns of which each solution meets each; inside NOT they need not."""
+    pairs: list[tuple[Pattern, Pattern]] = []
+    _products(pattern, pairs)
+    return pairs
+
+
+def filters_product(pattern: Pattern) -> bool:
+    """Whether a FILTER or NOT looks at the solutions of a product, and may drop most of them."""
+    match pattern:
+        case Filter() | AntiJoin():
+            inner = pattern.pattern if isinstance(pattern, Filter) else pattern.left
+            return bool(products(inner))
+        case Lateral() | Join() | LeftJoin():
+            return filters_product(pattern.left) or filters_product(pattern.right)
+        case Union():
+            return any(map(filters_product, pattern.branches))
+        case Extend() | Project():
+            return filters_product(pattern.pattern)
+        case BGP() | Group() | Hops():
+            return False
+
+
+def has_long_list(node: object) -> bool:
+    """Whether an expression compares with more items than a short list has."""
+    if isinstance(node, In):
+        return len(node.options) > SHORT_LIST
+    if isinstance(node, tuple):
+        return any(map(has_long_list, node))
+    if isinstance(node, BGP):
+        return False
+    names = getattr(node, "__dataclass_fields__", ())
+    return any(has_long_list(getattr(node, name)) for name in names)
+
+
+def _products(pattern: Pattern, pairs: list[tuple[Pattern, Pattern]]) -> set[Variable]:
+    """Add the pairs of a pattern; its variables."""
+    match pattern:
+        case Lateral() | Join():
+            left, right = _products(pattern.left, pairs), variables(pattern.right)
+            if not left & right and not (_is_single(pattern.left) or _is_single(pattern.right)):
+                pairs.append((pattern.left, pattern.right))
+            return left | right
+        case Union():
+            return set().union(*(_products(branch, pairs) for branch in pattern.branches))
+        case LeftJoin():
+            return _products(pattern.left, pairs) | variables(pattern.right)
+        case AntiJoin():
+            return _products(pattern.left, pairs)
+        case Extend():
+            return _products(pattern.pattern, pairs) | {pattern.variable}
+        case Filter() | Project():
+            return _products(pattern.pattern, pairs)
+        case BGP() | Group() | Hops():
+            return variables(pattern)
+
+
+def _is_single(pattern: Pattern) -> bool:
+    """Whether a pattern has one solution at most, without a look at the data."""
+    match pattern:
+        case BGP():
+            # No triple at all, or what an element that is named has but once.
+            return not any(names for triple in pattern.triples for names in bound_together(triple))
+        case AntiJoin():
+            return _is_single(pattern.left)
+        case Filter() | Extend():
+            return _is_single(pattern.pattern)
+        case _:
+            return False
+
+
+# How many triples multiply -----------------------------------------------------------------------
+
+
+def _triples(pattern: Pattern) -> list[TriplePattern]:
+    """The triples that are read together; of a UNION those of one branch, one that multiplies."""
+    match pattern:
+        case BGP():
+            return list(pattern.triples)
+        case Lateral() | Join() | LeftJoin() | AntiJoin():
+            return _triples(pattern.left) + _triples(pattern.right)
+        case Union():
+            branches = [_triples(branch) for branch in pattern.branches]
+            # Otherwise the one that binds most: one branch of a hop range reads nothing.
+            most = max(branches, key=lambda branch: len(variables(tuple(branch))))
+            return next((b for b in branches if not _is_bound_by_one(b)), most)
+        case Filter() | Extend() | Project():
+            return _triples(pattern.pattern)
+        case Group() | Hops():
+            raise AssertionError("order_joins replaces these")
+
+
+Link: TypeAlias = tuple[set[Variable], set[Variable]]
+"""The variables of a proposition and of its fact: each determines the other."""
+
+
+def _is_bound_by_one(triples: list[TriplePattern]) -> bool:
+    """Whether a match of one of the triples binds all variables."""
+    together = [names for triple in triples for names in bound_together(triple)]
+    links = [
+        (variables(triple.subject), variables(triple.object))
+        for triple in triples
+        if isinstance(triple.object, TripleTerm)
+    ]
+    names_used: set[Variable] = set().union(*together)
+    if not names_used:
+        return True
+    if _multiplies([variables(triple) for triple in triples if _is_fact(triple)]):
+        return False
+    # No triple binds more than three, and no proposition more than four.
+    is_small = len(names_used) <= 3 + 4 * len(links)
+    return is_small and any(not _unbound(names_used - names, links) for names in together)
+
+
+def _is_fact(triple: TriplePattern) -> bool:
+    return (
+        not isinstance(triple.object, TripleTerm) and len(set().union(*bound_together(triple))) > 1
+    )
+
+
+def _multiplies(facts: list[set[Variable]]) -> bool:
+    """Whether two facts meet at a variable; the engine may begin there, whatever else is bound."""
+    return any(
+        one & other and not (one <= other or other <= one)
+        for number, one in enumerate(facts)
+        for other in facts[number + 1 :]
+    )
+
+
+def _unbound(missing: set[Variable], links: list[Link]) -> set[Variable]:
+    """What stays unbound when what is bound determines its propositions and facts."""
+    for link, fact in links:
+        if not missing & link or not missing & fact:
+            missing = missing - link - fact
+    return missing
+
+
+def bound_together(triple: TriplePattern) -> list[set[Variable]]:
+    """The variables that one match of a triple binds; a value hangs on its subject alone."""
+    if isinstance(triple.predicate, OneOrMore):
+        # Each of its ends has a set of others, found by as many steps.
+        return [variables(triple.subject), variables(triple.object)]
+    if isinstance(triple.object, TripleTerm):
+        return [variables((triple.subject, triple.object))]
+    if isinstance(triple.predicate, NamedNode) and (
+        triple.predicate in _FUNCTIONAL or triple.predicate.value.startswith(_KEYS)
+    ):
+        return [variables(triple.subject)]
+    return [variables(triple)]

@@ -1,0 +1,188 @@
+"""A compiled FIND: what it reads from the store, as a lookup and as SPARQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from pyoxigraph import Variable
+
+from kiprdf.budget import WIDTH
+from kiprdf.kql import results
+from kiprdf.kql.lookup import LookupPlan, plan_lookup
+from kiprdf.kql.optimize import OXIGRAPH, optimize
+from kiprdf.kql.optimize.deadlines import add_deadline_checks
+from kiprdf.kql.optimize.duplicates import may_duplicate
+from kiprdf.kql.optimize.push_filters import push_filters
+from kiprdf.kql.optimize.solutions import is_anchored, is_linear, products
+from kiprdf.kql.results import Cells
+from kiprdf.kql.translate import Path, Translation, translate
+from kiprdf.language import ast
+from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.vocab import prefixes
+from kiprdf.semantics.places import page_size
+from kiprdf.sparql.algebra import Count, Pattern, Select
+from kiprdf.sparql.text import PreparedQuery, prepare
+from kiprdf.store.base import Cancellation
+
+
+@dataclass
+class Plan:
+    """What a WHERE asks the store; each form is made when it is first needed.
+
+    ``cells`` are what a row holds. The store cuts the page to ``limit`` where it is
+    given. ``counts`` are what the store counts instead of listing solutions. ``width`` is how many
+    variables a solution has, counted ones included.
+    """
+
+    translation: Translation
+    iris: Iris
+    cells: Cells
+    width: int
+    limit: int | None = None
+    offset: int = 0
+    counts: tuple[Count, ...] = ()
+    _texts: dict[int | None, PreparedQuery] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def lookup(self) -> LookupPlan | None:
+        """None where there is none, and for later pages: their order is the engine's."""
+        if self.offset:
+            return None
+        distinct = self._carriers(self.translation.scope if self.counts else self.cells.names)
+        values = self.translation.values
+        return plan_lookup(self._pushed, self.variables, distinct, self.counts, values, self.iris)
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The SPARQL variables of a row: nodes, then the values that come with them."""
+        return (*self._carriers(self.cells.names), *self.translation.projected.values())
+
+    def _carriers(self, names: Iterable[str]) -> tuple[Variable, ...]:
+        return tuple(self.translation.scope[name].carrier for name in names)
+
+    @cached_property
+    def _pushed(self) -> Pattern:
+        made = self.translation
+        return push_filters(made.pattern, made.values, self.iris, made.namer)
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """The WHERE as SPARQL can say it."""
+        # Aggregates read whole solutions.
+        names = self.translation.scope if self.counts else self.cells.names
+        return optimize(self._pushed, self.translation, self._carriers(names), self.iris)
+
+    @cached_property
+    def select(self) -> Select:
+        """The query without checks of its deadline."""
+        return Select(
+            self.variables, self.pattern, self.limit, self.offset, self.counts, self.is_ambiguous
+        )
+
+    @cached_property
+    def is_ambiguous(self) -> bool:
+        """Whether two solutions may be alike in all names."""
+        return may_duplicate(self.pattern, set(self._carriers(self.cells.names)))
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether the query has no more solutions than it reads triples."""
+        return is_linear(self.pattern)
+
+    @cached_property
+    def cancellation(self) -> Cancellation:
+        """How the query ends when its time is over."""
+        if self.is_linear:
+            return "none"
+        # What begins at one element mostly ends before a thread has started.
+        return "cooperative" if is_anchored(self.pattern) else "threaded"
+
+    @cached_property
+    def products(self) -> list[tuple[Pattern, Pattern]]:
+        """The pairs of parts that share no variable; they are counted before they run."""
+        return [] if self.is_linear else products(self.pattern)
+
+    def text(self, max_rows: int | None) -> PreparedQuery:
+        """The SPARQL; where solutions are counted, no more than ``max_rows`` of them are."""
+        text = self._texts.get(max_rows)
+        if text is None:
+            select = self.select
+            if not self.is_linear and OXIGRAPH.functions:
+                select = replace(select, pattern=add_deadline_checks(select.pattern))
+            if select.counts and max_rows is not None:
+                # One more tells that there are too many.
+                select = replace(select, limit=max_rows // -(-self.width // WIDTH) + 1)
+            text = prepare(select, prefixes(self.iris.base))
+            self._texts = {max_rows: text}
+        return text
+
+
+def plan_find(find: ast.Find, iris: Iris, offset: int = 0) -> Plan:
+    """Compile a checked FIND for a store in which its exact identities exist."""
+    if results.is_grouped(find):
+        return _plan_grouped(find, iris)
+    names = _names((*find.expressions, *(key.expression for key in find.order_by)))
+    # Of ordered rows only a page is shown: what it shows is read for the page.
+    first = [key.expression for key in find.order_by] or find.expressions
+    translation = translate(find.where, iris, _paths(first))
+    cells = _cells(names, translation)
+    if find.order_by:
+        return Plan(translation, iris, cells, len(names))
+    limit = page_size(find.limit)
+    # One more than the page tells whether there is a next page.
+    return Plan(translation, iris, cells, len(names), limit and limit + 1, offset)
+
+
+def plan_bindings(targets: Iterable[ast.Variable], where: ast.Block, iris: Iris) -> Plan:
+    """Compile a checked WHERE whose solutions are needed for some variables only."""
+    names = tuple(dict.fromkeys(target.name for target in targets))
+    translation = translate(where, iris)
+    return Plan(translation, iris, _cells(names, translation), len(names))
+
+
+def _plan_grouped(find: ast.Find, iris: Iris) -> Plan:
+    """Aggregates read whole solutions; what the store can count alone, it counts."""
+    plain = [e for e in find.expressions if not isinstance(e, ast.Aggregate)]
+    aggregates = [e for e in find.expressions if isinstance(e, ast.Aggregate)]
+    shown = [e.argument if isinstance(e, ast.Aggregate) else e for e in find.expressions]
+    translation = translate(find.where, iris, _paths(shown))
+    width = len(translation.scope)
+    plan = Plan(translation, iris, _cells(translation.scope, translation), width)
+    if plan.is_ambiguous or not all(_is_counted(aggregate, plain) for aggregate in aggregates):
+        return plan
+    cells = _cells(_names(plain), translation)
+    counts = {}
+    for number, aggregate in enumerate(dict.fromkeys(aggregates)):
+        carrier = translation.scope[results.variable_of(aggregate).name].carrier
+        name = Variable(f"count_of_{carrier.value}_{number}")
+        cells.counts[aggregate] = len(cells.names) + len(cells.values) + number
+        counts[aggregate] = Count(name, carrier, aggregate.distinct)
+    whole = Count(Variable("count_of_solutions_"))
+    plan.cells, plan.counts = cells, (*counts.values(), whole)
+    return plan
+
+
+def _is_counted(aggregate: ast.Aggregate, plain: Sequence[ast.Expression]) -> bool:
+    """Whether the counts of nodes add up to those of the groups they are in."""
+    if aggregate.function != "COUNT" or not isinstance(aggregate.argument, ast.Variable):
+        return False
+    return not aggregate.distinct or all(isinstance(key, ast.Variable) for key in plain)
+
+
+def _names(expressions: Iterable[ast.Expression]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(results.variable_of(e).name for e in expressions))
+
+
+def _paths(expressions: Iterable[ast.Expression]) -> list[Path]:
+    """The values that expressions read, each once."""
+    paths = (e for e in expressions if isinstance(e, ast.Path))
+    return list(dict.fromkeys((path.variable.name, path.field, path.key) for path in paths))
+
+
+def _cells(names: Iterable[str], translation: Translation) -> Cells:
+    indices = {name: index for index, name in enumerate(names)}
+    predicates = frozenset(name for name in indices if translation.scope[name].predicate)
+    values = {path: len(indices) + index for index, path in enumerate(translation.projected)}
+    return Cells(indices, predicates, values)
