@@ -12,17 +12,29 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import kiprdf
+from kiprdf.kql.optimize.deadlines import add_deadline_checks
+from kiprdf.kql.optimize.fetch_values import fetch_values
+from kiprdf.kql.optimize.order_joins import order_joins
+from kiprdf.kql.optimize.push_filters import push_filters
+from kiprdf.kql.plan import plan_find
+from kiprdf.language import ast, bind, parse
+from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.vocab import prefixes
+from kiprdf.sparql.algebra import Pattern, Select
+from kiprdf.sparql.text import render
 from tests.golden.pages import fenced_blocks, json_text, with_bodies
 
 FOLDER = Path(__file__).parent / "golden"
 PAGES = sorted(FOLDER.glob("*.md"))
+PASSES = sorted(FOLDER.glob("optimize/*.md"))
 _LINK = re.compile(r"\]\(([a-z_]+\.kip)\)")
 
 
@@ -48,7 +60,7 @@ class Page:
         self._request: dict[str, Any] = {}
         self._parameters: dict[str, Any] = {}
         self._response: Any = None
-        self.found: dict[int, str] = {}
+        self.answers: dict[int, str] = {}
         self.expected: dict[int, str] = {}
         with kiprdf.Nexus.memory(clock=_clock) as nexus:
             for name in _LINK.findall(text):
@@ -56,7 +68,7 @@ class Page:
             for block in fenced_blocks(text):
                 answer = self._answer(nexus, block.language, block.note, block.body)
                 if answer is not None:
-                    self.found[block.start] = answer
+                    self.answers[block.start] = answer
                     self.expected[block.start] = block.body
 
     def _answer(self, nexus: kiprdf.Nexus, language: str, note: str, body: str) -> str | None:
@@ -87,11 +99,47 @@ class Page:
 def test_page(path: Path, update_golden: bool) -> None:
     text = path.read_text("utf-8")
     page = Page(text)
-    assert page.found, "a page answers at least one command"
+    assert page.answers, "a page answers at least one command"
     if update_golden:
-        path.write_text(with_bodies(text, page.found), "utf-8")
+        path.write_text(with_bodies(text, page.answers), "utf-8")
     else:
-        assert page.found == page.expected
+        assert page.answers == page.expected
+
+
+@pytest.mark.parametrize("path", PASSES, ids=lambda path: path.stem)
+def test_pass(path: Path, update_golden: bool) -> None:
+    """``sparql before`` and ``sparql after`` a pass, for a command; the page is named after it."""
+    text = path.read_text("utf-8")
+    kip, *blocks = fenced_blocks(text)
+    answers = dict(zip(("before", "after"), sparql_of_pass(path.stem, kip.body), strict=True))
+    assert [block.note for block in blocks] == ["before", "after"]
+    if update_golden:
+        bodies = {block.start: answers[block.note] for block in blocks}
+        path.write_text(with_bodies(text, bodies), "utf-8")
+    else:
+        assert answers == {block.note: block.body for block in blocks}
+
+
+def sparql_of_pass(name: str, command: str) -> tuple[str, str]:
+    """A command before and after the pass that a page is named after."""
+    iris = Iris("urn:kip:nexus/")
+    plan = plan_find(cast(ast.Find, bind(parse(command), {})), iris)
+    translation, needed = plan.translation, set(plan.variables)
+    values, namer = translation.values, translation.namer
+    passes: dict[str, Callable[[Pattern], Pattern]] = {
+        "push_filters": lambda p: push_filters(p, values, iris, namer),
+        "order_joins": lambda p: order_joins(p, needed, values, namer),
+        "fetch_values": lambda p: fetch_values(p, values, namer, iris),
+        "deadlines": add_deadline_checks,
+    }
+    pattern = translation.pattern
+    for pass_name, function in passes.items():
+        before, pattern = pattern, function(pattern)
+        if name.startswith(pass_name):
+            selects = (Select(plan.variables, p, distinct=False) for p in (before, pattern))
+            first, second = (render(select, prefixes(iris.base)) for select in selects)
+            return first, second
+    raise AssertionError(f"{name} names no pass")
 
 
 def test_every_page_begins_with_a_title_and_its_section() -> None:

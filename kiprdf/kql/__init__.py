@@ -1,8 +1,9 @@
 """KQL to SPARQL and its rows to KIP JSON. Input is checked: every variable is in scope.
 
-``find`` runs one FIND. In order: ``probe`` (exact identities exist, patterns are valid),
-``translate`` (one function a clause), with ``scopes`` (how a KQL variable stands in SPARQL),
-``anchors`` (conditions that a clause can say), ``segments`` (clauses as units), ``joins`` (which
-unit comes first), ``paths`` (hops), ``fetches`` (values for FILTERs) and ``expressions`` (FILTERs);
-then ``cursor``, ``reader`` (values of nodes) and ``results`` (collapse, order, group, shape).
+``find`` runs one FIND. In order: ``identities`` (exact identities exist, patterns are valid),
+``translate`` (WHERE to algebra that says what is meant), with ``scopes`` (how a KQL variable stands
+in SPARQL), ``clauses``, ``comparisons`` (FILTERs) and ``holes`` (values that are filled in later);
+``optimize`` (passes from algebra to algebra) and ``lookup`` (reading it from the index), which
+``plan`` holds together; then ``cursor``, ``reader`` (values of nodes) and ``results`` (collapse,
+order, group, shape).
 """

@@ -1,4 +1,4 @@
-"""Fourteen questions, in KIP and as the good SPARQL that somebody would write by hand."""
+"""Sixteen questions, in KIP and as the good SPARQL that somebody would write by hand."""
 
 from __future__ import annotations
 
@@ -136,6 +136,16 @@ SHAPES = (
         "?a p:stated ?l ; rdfs:label ?v }",
         rdf11="SELECT DISTINCT ?v { ?l rdf:subject <urn:kip:nexus/Drug/D{n}> ; "
         "rdf:predicate p:treats . ?a p:stated ?l ; rdfs:label ?v }",
+    ),
+    Shape(
+        "all facts about facts",
+        'FIND(?a.name, ?d.name) WHERE { (?a, "stated", (?d, "treats", ?s)) }',
+        "SELECT ?v ?w { { SELECT DISTINCT ?a ?d { ?a p:stated ?l . "
+        "?l rdf:reifies <<( ?d p:treats ?s )>> . ?d p:treats ?s } } "
+        "?a rdfs:label ?v . ?d rdfs:label ?w }",
+        has_parameter=False,
+        rdf11="SELECT ?v ?w { { SELECT DISTINCT ?a ?d { ?a p:stated ?l . ?l rdf:subject ?d ; "
+        "rdf:predicate p:treats } } ?a rdfs:label ?v . ?d rdfs:label ?w }",
     ),
     Shape(
         "predicate variable",

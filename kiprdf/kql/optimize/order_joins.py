@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pyoxigraph import Variable
 
@@ -29,6 +30,7 @@ from kiprdf.sparql.algebra import (
     Hops,
     Pattern,
     TriplePattern,
+    TripleTerm,
     Union,
     is_iri,
     map_patterns,
@@ -194,15 +196,38 @@ def _selectivity(triple: TriplePattern) -> int:
 
 
 def _join_triples(pattern: Pattern, triples: list[TriplePattern], bound: set[Variable]) -> Pattern:
-    """Add a component in groups of a size that the planner can order."""
+    """Add a component in groups of a size that the planner can order.
+
+    Facts about facts are fewer than the facts that they are about. The engine does not know that:
+    where nothing is more selective than a type, they get a group of their own, before the others.
+    """
     remaining = list(dict.fromkeys(triples))
-    bound = set(bound)
+    if _best_selectivity(remaining) > 1 and not variables(tuple(remaining)) & bound:
+        outer = _outer_facts(remaining)
+        if outer:
+            pattern = lateral(pattern, BGP(tuple(outer)))
+            bound = bound | variables(tuple(outer))
+            remaining = [triple for triple in remaining if triple not in outer]
     while remaining:
         group = remaining if len(remaining) <= TRIPLES_A_GROUP else _next_group(remaining, bound)
         pattern = lateral(pattern, BGP(tuple(group)))
-        bound |= variables(tuple(group))
+        bound = bound | variables(tuple(group))
         remaining = [triple for triple in remaining if triple not in group]
     return pattern
+
+
+def _outer_facts(triples: list[TriplePattern]) -> list[TriplePattern]:
+    """The facts about facts, which no other fact is about, with their reifiers."""
+    links = {t.object: t.subject for t in triples if isinstance(t.object, TripleTerm)}
+    facts = {TripleTerm(*_terms(t)) for t in triples if t.object not in links}
+    about = {fact for fact in facts if {fact.subject, fact.object} & set(links.values())}
+    ends = {end for fact in facts for end in (fact.subject, fact.object)}
+    outer = {fact for fact in about if links.get(fact) not in ends}
+    return [t for t in triples if t.object in outer or TripleTerm(*_terms(t)) in outer]
+
+
+def _terms(triple: TriplePattern) -> tuple[Any, Any, Any]:
+    return triple.subject, triple.predicate, triple.object
 
 
 def _next_group(triples: list[TriplePattern], bound: set[Variable]) -> list[TriplePattern]:
