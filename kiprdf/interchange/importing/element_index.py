@@ -85,10 +85,10 @@ class ElementIndex:
             for id, iris in self.originals.items()
             for position, iri in enumerate(iris)
         ]
-        return {(_meta_type(id), iri): id for _, id, iri in sorted(entries, reverse=True)}
+        return {(meta_type(id), iri): id for _, id, iri in sorted(entries, reverse=True)}
 
 
-def _meta_type(id: str) -> str:
+def meta_type(id: str) -> str:
     """The meta-type of a definition's id, "" for other ids."""
     return next((meta for meta in META_TYPES if id.startswith(f"C:{meta}/")), "")
 

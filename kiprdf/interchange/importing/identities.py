@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.blank_nodes import is_blank
-from kiprdf.interchange.importing.element_index import ElementIndex
+from kiprdf.interchange.importing.element_index import ElementIndex, meta_type
 from kiprdf.interchange.importing.foreign import Statement
 from kiprdf.interchange.importing.naming import (
     GENERIC,
@@ -76,17 +76,13 @@ def _claims(
     claims = (s for s in statements if naming.is_claim(s.predicate.value))
     iris = {iri for statement in claims for iri in claimed(statement)}
     foreign = {iri for iri in iris if not naming.is_below_base(iri)}
-    if _meta_type(identity):
+    if meta_type(identity.id):
         return foreign
     return {iri for iri in foreign if index.other_element(iri, identity.id) is None}
 
 
-def _meta_type(identity: ConceptName) -> str:
-    return identity.type if identity.type in META_TYPES else ""
-
-
 def claims_by_element(
-    by_subject: BySubject, allowed: Allowed, naming: Naming, index: ElementIndex
+    by_subject: BySubject, define: bool, naming: Naming, index: ElementIndex
 ) -> dict[str, list[str]]:
     """The IRIs that concepts written by kiprdf are the same as, by their ids.
 
@@ -97,25 +93,26 @@ def claims_by_element(
         name = naming.element(node.value)
         if isinstance(name, ConceptName):
             with suppress(ValueError):
-                claims[allowed(name).id] = sorted(_claims(statements, name, naming, index))
+                claims[checked(name, define).id] = sorted(_claims(statements, name, naming, index))
     return claims
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """Returns an identity that an import may write, raises ValueError for others."""
-
-    define: bool
-
-    def __call__(self, name: ConceptName) -> ConceptName:
-        _check(name)
-        if name in SYSTEM:
-            raise ValueError("its subject belongs to the core schema, which stays as it is")
-        if name in ACTORS:
-            raise ValueError("its subject is the nexus itself, which stays as it is")
-        if name.type in META_TYPES and not self.define:
-            raise ValueError("its subject is a definition, and the import is to define nothing")
-        return name
+def checked(name: ConceptName, define: bool) -> ConceptName:
+    """An identity that an import may write. Raises ValueError for others."""
+    if name.type not in META_TYPES and not is_identifier(name.type):
+        raise ValueError(f"'{shown(name.type)}' can be no concept type")
+    fault = name_fault(name.name)
+    if fault is not None:
+        raise ValueError(f"a concept cannot be named so: the name {fault}")
+    if name.type in META_TYPES and not is_definition_name(name.type, name.name):
+        raise ValueError(f"'{shown(name.name)}' can be no definition")
+    if name in SYSTEM:
+        raise ValueError("its subject belongs to the core schema, which stays as it is")
+    if name in ACTORS:
+        raise ValueError("its subject is the nexus itself, which stays as it is")
+    if name.type in META_TYPES and not define:
+        raise ValueError("its subject is a definition, and the import is to define nothing")
+    return name
 
 
 class Identifier:
@@ -125,13 +122,13 @@ class Identifier:
         self,
         naming: Naming,
         index: ElementIndex,
-        allowed: Allowed,
+        define: bool,
         default_type: str | None,
         language: str | None,
     ) -> None:
         self._naming = naming
         self._index = index
-        self._allowed = allowed
+        self._define = define
         self._default_type = default_type
         self._language = language
         self._identities = Identities()
@@ -174,7 +171,7 @@ class Identifier:
             if not self._naming.is_below_base(node.value):
                 originals[self._identities.resources[node].identity.id].append(node.value)
         owners = {
-            (_meta_type(resource.identity), node.value): resource.identity
+            (meta_type(resource.identity.id), node.value): resource.identity
             for node, resource in self._identities.resources.items()
         }
         claims: dict[str, set[str]] = defaultdict(set)
@@ -185,10 +182,10 @@ class Identifier:
                 _claims(by_subject.get(node, ()), identity, self._naming, self._index)
             ):
                 # One IRI may be a class, a property and a thing, but only one thing.
-                if owners.setdefault((_meta_type(identity), iri), identity) != identity:
+                if owners.setdefault((meta_type(identity.id), iri), identity) != identity:
                     continue
                 claims[identity.id].add(iri)
-                if iri in refused and not _meta_type(identity):
+                if iri in refused and not meta_type(identity.id):
                     part = refused.pop(iri)
                     del self._identities.refused[part]
                     self._add(part, by_subject[part], identity)
@@ -205,7 +202,7 @@ class Identifier:
         """The concept that an IRI names, now or in the nexus. Raises ValueError for none."""
         name = self._naming.element(node.value)
         if isinstance(name, ConceptName):
-            return self._allowed(name)
+            return checked(name, self._define)
         if self._naming.is_below_base(node.value):
             raise ValueError("an IRI below the base of the nexus that names none of its concepts")
         if node.value.startswith(vocab.OWN):
@@ -215,7 +212,7 @@ class Identifier:
             return None
         if id.startswith("P:"):
             raise ValueError(f"the IRI stands for the proposition {id}")
-        name = self._allowed(_concept_of(id))
+        name = checked(_concept_of(id), self._define)
         return None if self._supersedes(node, statements, name) else name
 
     def _supersedes(self, node: NamedNode, statements: list[Statement], stub: ConceptName) -> bool:
@@ -311,14 +308,3 @@ def _texts(statements: list[Statement], property: str) -> list[Literal]:
 
 def _concept_of(id: str) -> ConceptName:
     return ConceptName(*id.removeprefix("C:").split("/", 1))
-
-
-def _check(name: ConceptName) -> None:
-    """Raise ValueError for an identity that no nexus can hold."""
-    if name.type not in META_TYPES and not is_identifier(name.type):
-        raise ValueError(f"'{shown(name.type)}' can be no concept type")
-    fault = name_fault(name.name)
-    if fault is not None:
-        raise ValueError(f"a concept cannot be named so: the name {fault}")
-    if name.type in META_TYPES and not is_definition_name(name.type, name.name):
-        raise ValueError(f"'{shown(name.name)}' can be no definition")

@@ -35,7 +35,6 @@ from kiprdf.interchange.importing.foreign import (
     statement_text,
 )
 from kiprdf.interchange.importing.identities import (
-    Allowed,
     Identifier,
     Resource,
     claimed,
@@ -97,10 +96,8 @@ def plan(
         raise KipError("KIP_1002", message)
     foreign, count = read_foreign(quads)
     bases = [iris] if source_base is None else [iris, Iris(source_base)]
-    allowed, provenance = Allowed(define), dict(metadata or {})
-    importer = _Importer(
-        foreign, mapping, bases, index, allowed, default_type, language, provenance
-    )
+    provenance = dict(metadata or {})
+    importer = _Importer(foreign, mapping, bases, index, define, default_type, language, provenance)
     plan = importer.plan()
     missing = importer.missing()
     if not define:
@@ -135,7 +132,7 @@ class _Importer:
         mapping: Mapping,
         bases: list[Iris],
         index: ElementIndex,
-        allowed: Allowed,
+        define: bool,
         default_type: str | None,
         language: str | None,
         metadata: JsonMap,
@@ -143,11 +140,11 @@ class _Importer:
         self._foreign = foreign
         self._metadata = metadata
         by_subject = foreign.by_subject()
-        claims = claims_by_element(by_subject, allowed, Naming(mapping, index, bases), index)
+        claims = claims_by_element(by_subject, define, Naming(mapping, index, bases), index)
         index = index.claiming(claims)
         naming = Naming(mapping, index, bases)
         undescribed = stubs(by_subject, foreign, naming, index) if default_type else set()
-        identifier = Identifier(naming, index, allowed, default_type, language)
+        identifier = Identifier(naming, index, define, default_type, language)
         self._identities = identifier.identify(by_subject, undescribed)
         self._naming = naming
         superseded = self._identities.superseded

@@ -16,7 +16,7 @@ from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.foreign import Object
 from kiprdf.interchange.mapping.contexts import Mapping, Term
-from kiprdf.interchange.vocabularies.standards import SCHEMA
+from kiprdf.interchange.vocabularies.standards import OWL, SCHEMA, SH, SKOS
 from kiprdf.language import limits
 from kiprdf.language.names import META_TYPES, is_identifier, is_key, name_fault
 from kiprdf.rdf import vocab
@@ -24,10 +24,7 @@ from kiprdf.rdf.iris import ConceptName, ElementName, Iris, decode
 
 T = TypeVar("T")
 
-OWL = "http://www.w3.org/2002/07/owl#"
-SKOS = "http://www.w3.org/2004/02/skos/core#"
 DCTERMS = "http://purl.org/dc/terms/"
-SHACL = "http://www.w3.org/ns/shacl#"
 OWL_SAME_AS = OWL + "sameAs"
 
 LABELS = (
@@ -356,4 +353,4 @@ def is_definition_class(node: NamedNode) -> bool:
     iri = node.value
     if iri in GENERIC:
         return False
-    return iri == f"{vocab.RDF}Property" or iri.startswith((vocab.RDFS, OWL, SHACL))
+    return iri == f"{vocab.RDF}Property" or iri.startswith((vocab.RDFS, OWL, SH))

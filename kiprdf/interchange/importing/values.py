@@ -14,18 +14,11 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from kiprdf.interchange.importing.foreign import Items, Object, Statement
 from kiprdf.interchange.mapping.contexts import Term
+from kiprdf.interchange.mapping.datatypes import INTEGER_TYPES
 from kiprdf.language import limits
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, canonical_json, to_json
 
-_INTEGERS = frozenset(
-    f"{vocab.XSD}{name}"
-    for name in (
-        *("integer", "long", "int", "short", "byte", "positiveInteger", "negativeInteger"),
-        *("nonNegativeInteger", "nonPositiveInteger"),
-        *("unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"),
-    )
-)
 _FRACTIONS = frozenset(f"{vocab.XSD}{name}" for name in ("decimal", "double", "float"))
 _TIMES = frozenset(
     f"{vocab.XSD}{name}"
@@ -64,7 +57,7 @@ def to_value(term: Object, mapped: Term | None = None) -> Json:
 
 def is_number(literal: Literal) -> bool:
     """Whether the datatype of a literal is one of numbers."""
-    return literal.datatype.value in _INTEGERS | _FRACTIONS
+    return literal.datatype.value in INTEGER_TYPES | _FRACTIONS
 
 
 def _checked(text: str) -> str:
@@ -99,7 +92,7 @@ def _plain(literal: Literal, text: str | None) -> Json:
         return to_json(literal) if text is None else text
     if datatype == vocab.STRING.value or datatype in _TIMES:
         return _checked(literal.value)
-    if datatype in _INTEGERS:
+    if datatype in INTEGER_TYPES:
         return _integer(literal.value, other)
     if datatype in _FRACTIONS:
         return _fraction(literal.value, other)

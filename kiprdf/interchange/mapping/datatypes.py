@@ -62,6 +62,8 @@ _UNCHECKED = (
     "string", "QName", "NOTATION", "ID", "IDREF", "IDREFS", "ENTITY", "ENTITIES", "NMTOKENS",
     "anyType", "anySimpleType", "anyAtomicType",
 )  # fmt: skip
+INTEGER_TYPES = frozenset(vocab.XSD + name for name in _INTEGERS)
+"""The IRIs of the datatypes of integers."""
 NAMES = frozenset((*_PATTERNS, *_INTEGERS, *_UNCHECKED))
 """The names of all datatypes of XML Schema."""
 _COMPILED = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyoxigraph import NamedNode
 
+from kiprdf.interchange.mapping.datatypes import INTEGER_TYPES
 from kiprdf.rdf import vocab
 
 OWL = "http://www.w3.org/2002/07/owl#"
@@ -52,23 +53,8 @@ def schema(name: str) -> NamedNode:
 EVERYTHING = (rdfs("Resource").value, owl("Thing").value)
 STANDARDS = (vocab.RDF, vocab.RDFS, vocab.XSD, OWL)
 """Namespaces whose terms never become definitions."""
-_INTEGERS = [
-    "integer",
-    "int",
-    "long",
-    "short",
-    "byte",
-    "nonNegativeInteger",
-    "positiveInteger",
-    "nonPositiveInteger",
-    "negativeInteger",
-    "unsignedLong",
-    "unsignedInt",
-    "unsignedShort",
-    "unsignedByte",
-]
 JSON_TYPES: dict[str, str | None] = {
-    **{vocab.XSD + name: "integer" for name in _INTEGERS},
+    **dict.fromkeys(INTEGER_TYPES, "integer"),
     **{vocab.XSD + name: "number" for name in ("decimal", "double", "float")},
     **{OWL + name: "number" for name in ("real", "rational")},
     vocab.XSD + "boolean": "boolean",
