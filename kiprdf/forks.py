@@ -1,9 +1,9 @@
-"""What a forked child may do with the files that its parent has open: nothing.
+"""Keeps a forked child from using the files that its parent has open.
 
-A fork copies the memory of a process, but neither its threads nor its locks on files. Closed in the
-child, RocksDB waits for threads that are not there and writes over the parent's files, and SQLite
-may delete the parent's log. So whatever was open at the fork stays open, untouched, until the child
-ends, and the child ends without the exit handlers of RocksDB (docs/decisions/042).
+A fork copies the memory of a process, but neither its threads nor its file locks. Closed in the
+child, RocksDB waits for missing threads and overwrites the parent's files, and SQLite may delete
+the parent's log. So everything that was open at the fork stays open, unused, until the child ends,
+and the child ends without the exit handlers of RocksDB (docs/decisions/042).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from weakref import ref
 
 
 class Owner(Protocol):
-    """Something that has files open through a library that cannot be used across a fork."""
+    """An object with open files of a library that cannot be used after a fork."""
 
     def abandon(self) -> None:
-        """Called in a forked child: keep the library's object from being closed, and let it be."""
+        """Called in a forked child: keep the library's object from ever being closed."""
 
 
 _owners: list[ref[Owner]] = []
@@ -26,13 +26,13 @@ _process_with_rocksdb: int | None = None
 
 
 def protect(owner: Owner) -> None:
-    """Have an owner called in every child that is forked while it lives."""
-    # No WeakSet: what a signal handler raises in its callbacks would be lost.
-    _owners[:] = [*(known for known in _owners if known() is not None), ref(owner)]
+    """Call ``owner.abandon`` in every child that is forked while the owner exists."""
+    # Not a WeakSet: an exception of a signal handler would be lost in its callbacks.
+    _owners[:] = [*(other for other in _owners if other() is not None), ref(owner)]
 
 
 def note_rocksdb() -> None:
-    """Remember that this process uses RocksDB, whose threads no child will have."""
+    """Remember that this process uses RocksDB, whose threads a child will not have."""
     global _process_with_rocksdb
     if _process_with_rocksdb is None:
         _process_with_rocksdb = os.getpid()
@@ -51,17 +51,17 @@ def keep_forever(handle: object) -> None:
 def _after_fork_in_child() -> None:
     if has_lost_rocksdb():
         _skip_exit_handlers()
-    for known in _owners:
-        owner = known()
+    for reference in _owners:
+        owner = reference()
         if owner is not None:
             owner.abandon()
 
 
 def _skip_exit_handlers() -> None:
-    """Let the process end right after Python has, with the status that it has.
+    """Let the process end right after Python, with its own status.
 
-    RocksDB's own exit handler joins its threads, and ends a child with SIGSEGV. Only glibc hands
-    the status to an exit handler; elsewhere the child ends as RocksDB lets it.
+    RocksDB's exit handler joins its threads, and ends a child with SIGSEGV. Only glibc passes the
+    status to an exit handler; elsewhere RocksDB's handler runs.
     """
     library: Any = ctypes.CDLL(None)
     if hasattr(library, "on_exit"):

@@ -13,7 +13,7 @@ from kiprdf.cli.options import DEFAULT_NEXUS, Format, FormatOption, NexusOption
 from kiprdf.cli.root import app
 from kiprdf.errors import ForkedLogError, StoreError
 from kiprdf.nexus import Nexus
-from kiprdf.store.oxigraph import repair_log
+from kiprdf.store.folder import repair_log
 
 SHOWN_FAULTS = 20
 """The number of faults printed without ``--format json``."""

@@ -1,10 +1,10 @@
-"""Where the dataset lives.
+"""Where the dataset is stored.
 
-``delta`` (what a write changes), ``base`` (the ``Store`` protocol: all that the other rooms may
-ask of a store), ``lock`` (the writer's lock), ``oxigraph`` (the embedded store, in memory or in a
-folder), ``log_repair`` (a log that a fork has written), ``cancellation`` (of long queries),
-``guard`` (what raw SPARQL may not do), ``sparql_worker`` and ``sparql_child`` (the processes that
-answer it), ``changes`` (what the last commits changed, for these).
+``delta`` (what a write changes), ``base`` (the ``Store`` protocol: all that other rooms may call),
+``lock`` (the writer's lock), ``commit_log`` (commit numbers, recent changes), ``folder`` (manifest,
+claims, opening), ``oxigraph`` (the embedded store, in memory or in a folder), ``log_repair`` (a log
+that a fork has written), ``cancellation`` (of long queries), ``guard`` (limits of raw SPARQL),
+``sparql_worker`` and ``sparql_child`` (the processes that answer it).
 """
 
 from kiprdf.store.base import Store

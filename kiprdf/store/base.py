@@ -1,4 +1,4 @@
-"""The ``Store`` protocol: narrow enough that a remote SPARQL store can stand behind it."""
+"""The ``Store`` protocol: narrow enough for a remote SPARQL store to implement it."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ class Store(Protocol):
         predicate: NamedNode | None,
         object: NamedNode | Literal | Triple | None,
     ) -> Iterator[Triple]:
-        """The triples of the default graph that fit a pattern; None fits everything."""
+        """The triples of the default graph that match a pattern; None matches any term."""
 
     def lookup(self, subject: Cell, predicate: Cell, object: Cell, most: int) -> list[Statement]:
-        """The first triples of the default graph that fit a pattern, for whoever asks often."""
+        """The first triples, at most ``most``, that match a pattern; without a deadline check."""
 
     def describe(self, node: NamedNode) -> list[Triple]:
-        """What makes a node an element: the triples it is the subject of, its facts aside."""
+        """The triples that make a node an element: those with it as subject, without its facts."""
 
     def commit(self) -> int:
-        """How many writes there have been; to ask costs nearly nothing."""
+        """The number of commits; reading it costs almost nothing."""
 
     def records(self) -> dict[str, str]:
-        """The nexus's own notes: format, base and what ``Delta.records`` wrote."""
+        """The records of the nexus about itself, which ``Delta.records`` wrote."""
 
     def read(self, function: Callable[[], T]) -> T:
-        """Run a reading function of several queries so that it sees one state."""
+        """Run a reading function, which may be repeated, on one state of the dataset."""
 
     def writing(self) -> AbstractContextManager[None]:
         """The writer's lock: it spans reading, checking and applying."""
@@ -73,6 +73,6 @@ class Store(Protocol):
         """Write a delta as one commit and return its number; the lock is held."""
 
     def replace(self, dataset: Engine, records: dict[str, str]) -> int:
-        """Put a dataset in the place of all there is, as one commit; the lock is held."""
+        """Replace the whole dataset, as one commit; the lock is held."""
 
     def close(self) -> None: ...

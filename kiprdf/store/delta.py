@@ -1,4 +1,4 @@
-"""A write as data: the triples that go, the triples that come, the elements concerned."""
+"""A write as data: removed triples, added triples, and the elements that they touch."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.rdf.elements import Element
 
 Written: TypeAlias = Triple | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
-"""A triple, or its three terms, of which the engine would have to make one for nobody."""
+"""A triple, or its three terms, which the engine accepts without a triple being created."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What one atomic commit changes in the default graph; what stands twice counts once.
+    """What one atomic commit changes in the default graph; duplicates count once.
 
-    ``touched`` are the elements whose rows in the text index must be made again, ``elements`` those
-    of them that are known as the commit leaves them, so that nobody has to read them again.
-    ``records`` are the nexus's own notes, written to the bookkeeping graph in the same commit.
+    ``touched`` are the elements whose rows in the text index must be updated. ``elements`` are
+    those of them whose state after the commit is known, so that it need not be read. ``records``
+    are written to the bookkeeping graph in the same commit.
     """
 
     removed: Sequence[Written] = ()

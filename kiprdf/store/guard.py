@@ -1,8 +1,8 @@
-"""What raw SPARQL from a caller may not do: reach the network, write, or crush the engine.
+"""Refuses raw SPARQL that would reach the network, write, or overload the engine.
 
-The engine reads without a tokenizer, so that ``falseSERVICE:x`` calls a service for it. The guard
-therefore trusts only strings, IRIs, variables and local names to hold that word, and refuses a text
-in which it could take one of these for something else than the engine does.
+The engine parses without a tokenizer: to it, ``falseSERVICE:x`` calls a service. So the guard
+allows the word only in strings, IRIs, variables and local names, and refuses a text in which it
+could recognize one of these where the engine does not.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ QUERY_BYTES = 64 * 1024
 BRACKET_DEPTH = 100
 OPERATORS = 200
 TEXT_FUNCTIONS = 8
-"""Functions that make long texts of short ones; chained they fill the memory."""
+"""Calls of functions that build long strings from short ones; chained they fill the memory."""
 JOINS = 100
-"""Triples, groups and their kin; the engine's planner takes minutes for some hundreds."""
+"""Triples and groups; the engine takes minutes to plan a few hundred of them."""
 LISTED_TERMS = 64
-"""Terms that stand next to each other in one pair of parentheses, as in an RDF collection."""
+"""Adjacent terms in one pair of parentheses, as in an RDF collection."""
 
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
-# Either a comparison with a string or an IRI with an apostrophe: two readings of all that follows.
+# A comparison with a string, or an IRI with an apostrophe: two ways to read what follows.
 _IRI = r"[^\x00-\x20<>\"{}|^`\\]"
 _AMBIGUOUS = re.compile(rf"<{_IRI}*'")
 _NAME = r"[\w\u00b7\u0300-\u036f\u203f\u2040]"
@@ -63,14 +63,14 @@ _ONE_PATTERN = re.compile(r"(?:Pii|Bi)*(?:A|S(?:v{1,3}|\*))W?\{[iv][iv][ivln]\.?
 
 
 def check_query(text: str) -> str:
-    """The text that may be run, its code point escapes resolved (SPARQL §19.2).
+    """Check a query and return it with its code point escapes resolved (SPARQL §19.2).
 
-    Raises ``KipError``. KIP_1001: it is no query, calls SERVICE, or can be read in two ways.
-    KIP_4002: beyond 64 KiB, brackets nested deeper than 100, 200 operators, or 100 triples and
-    groups; past them the engine plans for minutes or crashes.
+    Raises KIP_1001 for a text that is not a query, calls SERVICE, or can be read in two ways;
+    KIP_4002 beyond 64 KiB, 100 levels of brackets, 200 operators, or 100 triples and groups, where
+    the engine would plan for minutes or crash.
     """
     if not isinstance(text, str):
-        raise KipError("KIP_1001", "A query is a text.", "Send SPARQL as a string.")
+        raise KipError("KIP_1001", "A query is a string.", "Send SPARQL as a string.")
     if len(text.encode("utf-8", "surrogatepass")) > QUERY_BYTES:
         raise KipError("KIP_4002", "The SPARQL text is longer than 64 KiB.", "Split the query.")
     text = _resolved(text)
@@ -79,21 +79,21 @@ def check_query(text: str) -> str:
         hint = "Write a space behind '<' in a comparison, and %27 for an apostrophe in an IRI."
         span = Span(ambiguous.start(), ambiguous.end())
         raise KipError("KIP_1001", "This can be read in two ways.", hint, span, text)
-    form = False
+    only_reads = False
     for match in _tokens(text):
         _refuse_service(match)
-        form = form or match.group().upper() in _READING
-    if not form:
-        hint = "SELECT, ASK, CONSTRUCT and DESCRIBE are run; writes go through KML."
-        raise KipError("KIP_1001", "This is no SPARQL query.", hint)
+        only_reads = only_reads or match.group().upper() in _READING
+    if not only_reads:
+        hint = "Use SELECT, ASK, CONSTRUCT or DESCRIBE; write with KML."
+        raise KipError("KIP_1001", "This is not a SPARQL query.", hint)
     _check_size(text)
     return text
 
 
 def is_one_pattern(text: str) -> bool:
-    """Whether a query that passed the guard is one look into an index, and each hit an answer.
+    """Whether a query that passed the guard is a single index lookup without further computation.
 
-    Then it takes no longer than its answer is long, and makes no text.
+    Such a query takes no longer than reading its answer.
     """
     kinds = "".join(_kind(match) for match in _tokens(text) if match.lastgroup != "comment")
     shape = _ONE_PATTERN.fullmatch(kinds)
@@ -125,13 +125,13 @@ def _resolved(text: str) -> str:
 def _character(digits: str) -> str:
     number = int(digits, 16)
     if number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
-        message = f"The code point escape {digits} is no character."
+        message = f"The code point escape {digits} is not a character."
         raise KipError("KIP_1001", message, "Write the character itself.")
     return chr(number)
 
 
 def _tokens(text: str) -> Iterator[re.Match[str]]:
-    """The tokens of a text, white space aside; what is none is refused."""
+    """The tokens of a text without white space; raises KIP_1001 for anything else."""
     offset = 0
     while offset < len(text):
         match = _TOKEN.match(text, offset)
@@ -147,21 +147,21 @@ def _tokens(text: str) -> Iterator[re.Match[str]]:
 def _refuse_service(match: re.Match[str]) -> None:
     if match.lastgroup in ("string", "iri", "variable"):
         return
-    # Behind the colon of a name the engine reads on; before it, it may see the keyword.
+    # The engine may find the keyword before the colon of a name, but not after it.
     exposed = match.group().partition(":")[0] if match.lastgroup == "name" else match.group()
     if "service" in exposed.casefold():
         hint = (
-            "kiprdf opens no network connection. Where the word is part of a name, write the "
-            "name as a whole IRI: <…>."
+            "kiprdf opens no network connection. If the word is part of a name, write the name "
+            "as a full IRI: <…>."
         )
         span = Span(match.start(), match.end())
         raise KipError("KIP_1001", "SERVICE is refused.", hint, span, match.string)
 
 
 def _check_size(text: str) -> None:
-    """Count what the engine plans; a list of values in parentheses or VALUES costs little."""
+    """Count what the engine plans; lists of values in parentheses or VALUES cost little."""
     open_brackets: list[str] = []
-    operators = joins = neighbours = texts = 0
+    operators = joins = neighbours = calls = 0
     previous, previous_is_term = "", False
     for match in _tokens(text):
         token = match.group()
@@ -178,22 +178,22 @@ def _check_size(text: str) -> None:
         else:
             joins += token in (".", ";", ",") or token.upper() in ("VALUES", "GRAPH")
         operators += token in _OPERATOR_MARKS or token.upper() in _OPERATOR_WORDS
-        # The star of SELECT * and COUNT(*) is none.
+        # The star of SELECT * and COUNT(*) is not an operator.
         operators += token == "*" and previous not in _BEFORE_STAR
         previous, previous_is_term = token.upper(), is_term
-        texts += token.upper() in _TEXT_FUNCTIONS
-        _refuse_oversize(len(open_brackets), operators, joins, neighbours, texts)
+        calls += token.upper() in _TEXT_FUNCTIONS
+        _refuse_oversize(len(open_brackets), operators, joins, neighbours, calls)
 
 
-def _refuse_oversize(depth: int, operators: int, joins: int, neighbours: int, texts: int) -> None:
-    budgets = (
+def _refuse_oversize(depth: int, operators: int, joins: int, neighbours: int, calls: int) -> None:
+    limits = (
         (depth, BRACKET_DEPTH, "levels of brackets"),
         (operators, OPERATORS, "operators"),
         (joins, JOINS, "triples and groups"),
         (neighbours, LISTED_TERMS, "terms in a row in parentheses"),
-        (texts, TEXT_FUNCTIONS, "calls of CONCAT, GROUP_CONCAT and REPLACE"),
+        (calls, TEXT_FUNCTIONS, "calls of CONCAT, GROUP_CONCAT and REPLACE"),
     )
-    for number, most, what in budgets:
+    for number, most, what in limits:
         if number > most:
             message = f"The SPARQL text has more than {most} {what}."
             raise KipError("KIP_4002", message, "Split the query.")

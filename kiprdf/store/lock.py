@@ -1,4 +1,4 @@
-"""The writer's lock: re-entrant, fair to those who wait, and never left held by an interrupt."""
+"""The writer's lock: re-entrant, fair, and never left locked by an interrupt."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _RLock = type(threading.RLock())
 
 
 class FairLock(_RLock):  # type: ignore[valid-type,misc]
-    """A re-entrant lock that a thread in a loop cannot keep from the others.
+    """A re-entrant lock with which a thread in a loop cannot starve the others.
 
-    A thread that wants the lock first takes the turn, and holds it while it waits. The last owner,
-    coming again, waits behind it: a reader that gave up reading beside writers gets its state.
+    A thread acquires the turn first, and holds it while it waits for the lock. The last owner, if
+    it comes again, waits behind that thread.
 
     A signal handler may raise between any two instructions of Python, but not within a function
-    written in C. So ``__exit__`` is that of the C type, and where ``__enter__`` fails, its first
-    step is to call ``release``, which itself knows whether this thread has the lock.
+    written in C. So ``__exit__`` is that of the C type. If ``__enter__`` fails, it calls
+    ``release`` first, which itself checks whether this thread owns the lock.
 
     >>> lock = FairLock()
     >>> with lock, lock:
@@ -33,29 +33,29 @@ class FairLock(_RLock):  # type: ignore[valid-type,misc]
             try:
                 return bool(self.acquire())
             except BaseException:
-                # It did not wait, so the interrupt came when it was taken.
+                # It did not wait, so the interrupt came after the acquisition.
                 self.release()
                 raise
         try:
             try:
-                _take(self._turn)
-                _take(self)
+                _acquire(self._turn)
+                _acquire(self)
             finally:
                 try:  # noqa: SIM105  (an interrupt in ``suppress`` would come before the release)
                     self._turn.release()
                 except RuntimeError:
-                    pass  # the turn was not taken
+                    pass  # the turn was not acquired
         except BaseException:
             try:  # noqa: SIM105
                 self.release()
             except RuntimeError:
-                pass  # the lock was not taken
+                pass  # the lock was not acquired
             raise
         return True
 
 
-def _take(lock: threading.RLock) -> None:
-    """Wait for a lock, as long as the running request has time."""
+def _acquire(lock: threading.RLock) -> None:
+    """Acquire a lock; KIP_4001 when the time of the running request is over."""
     spending = budget.current()
     if spending is None or spending.deadline == math.inf:
         lock.acquire()

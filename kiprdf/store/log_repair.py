@@ -1,9 +1,9 @@
 """Repairs a RocksDB log in which a process and a fork of it have both written.
 
 A forked child could once write through the nexus of its parent (docs/decisions/042). Both then
-counted on from the same sequence number, and from the same end of a block, into the same file. Of
-such a log RocksDB reads nothing, or only what stands before the first block that is not aligned.
-All that both wrote is in it, one batch after the other: it is written again with new numbers.
+counted on from the same sequence number, and from the same end of a block, into the same file.
+RocksDB reads nothing of such a log, or only its beginning, up to the first misaligned block. It
+contains everything that both wrote, batch by batch, and is written again with new numbers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def is_forked(graph: Path) -> bool:
 def repair(graph: Path, aside: Path) -> None:
     """Write the logs of two processes again, with one sequence of numbers.
 
-    A log that is changed is copied into the folder ``aside`` first.
+    A log that changes is copied into the folder ``aside`` first.
     """
     for log in sorted(graph.glob("*.log")):
         batches = list(_batches(log, checked=True))
@@ -51,7 +51,7 @@ def _goes_back(batches: Iterable[bytes]) -> bool:
 
 
 def _numbered(batches: Iterable[bytes]) -> Iterator[bytes]:
-    """The batches with numbers that go on where the last ones end."""
+    """The batches, each with the number that follows the batch before it."""
     end = 0
     for batch in batches:
         first, count = _BATCH.unpack_from(batch)
@@ -61,7 +61,7 @@ def _numbered(batches: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _batches(path: Path, *, checked: bool) -> Iterator[bytes]:
-    """What was written at once, each; until something else is found, such as an older log."""
+    """The batches of a log, up to other content, such as that of an older log."""
     content = b""
     for kind, part in _fragments(path.read_bytes(), int(path.stem), checked):
         content = part if kind in (_FULL, _FIRST) else content + part
@@ -70,13 +70,13 @@ def _batches(path: Path, *, checked: bool) -> Iterator[bytes]:
 
 
 def _fragments(log: bytes, number: int, checked: bool) -> Iterator[tuple[int, bytes]]:
-    """The parts of batches. Two writers do not agree on where blocks end, so that the zeros at
-    their ends may stand anywhere."""
+    """The parts of batches. Two writers disagree on where blocks end, so the zeros at the end of
+    a block may be anywhere."""
     at = end_of_last = 0
     while at + _HEADER.size <= len(log):
-        checksum, length, kind, found = _HEADER.unpack_from(log, at)
+        checksum, length, kind, log_number = _HEADER.unpack_from(log, at)
         end = at + _HEADER.size + length
-        is_fragment = _FULL <= kind <= _LAST and found == number and end <= len(log)
+        is_fragment = _FULL <= kind <= _LAST and log_number == number and end <= len(log)
         if is_fragment and checked:
             is_fragment = checksum == _masked(_crc32c(log[at + _CHECKED_FROM : end]))
         if is_fragment:

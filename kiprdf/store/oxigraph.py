@@ -1,25 +1,15 @@
-"""The embedded store: Oxigraph, in memory or in a folder.
-
-A folder holds ``nexus.json`` (format and base), ``graph/`` (RocksDB) and what other rooms keep
-beside it. RocksDB would turn any folder into a store, so the folder is looked at first.
-"""
+"""The embedded store: Oxigraph, in memory or in a folder."""
 
 from __future__ import annotations
 
-import gc
-import json
 import os
-import re
 import secrets
 import shutil
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, cast
-from weakref import ref
 
 from pyoxigraph import (
     DefaultGraph,
@@ -33,55 +23,57 @@ from pyoxigraph import (
 from pyoxigraph import Store as Engine
 
 from kiprdf import budget, forks
-from kiprdf.errors import ForkedLogError, StoreError
+from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import Iris, base_fault, decode, encode
+from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.text import render_update
-from kiprdf.store import log_repair
 from kiprdf.store.base import Cancellation, Cell, Row, Statement
 from kiprdf.store.cancellation import CancellationToken, run_cancellable
-from kiprdf.store.changes import Changes
+from kiprdf.store.commit_log import (
+    ENGINE_FAULTS,
+    RECORD,
+    CommitNumber,
+    RecentChanges,
+    commit_note,
+    note,
+    read_commit_number,
+    readable,
+    record,
+    remove_earlier_number,
+    unreadable,
+)
 from kiprdf.store.delta import Delta, Written
+from kiprdf.store.folder import (
+    FORMAT,
+    GRAPH,
+    MANIFEST,
+    Claim,
+    absolute,
+    checked_base,
+    open_engine,
+    open_folder,
+    require_rocksdb,
+    write_manifest,
+)
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.lock import FairLock
-from kiprdf.store.sparql_worker import Found, Solutions, SparqlProcesses
+from kiprdf.store.sparql_worker import Solutions, SparqlAnswer, SparqlProcesses
 
 T = TypeVar("T")
 
-FORMAT = 1
-"""The format of the folder and of the dataset in it."""
 READ_ATTEMPTS = 3
 FLUSHED_QUADS = 20_000
-"""After so many quads the log is written into tables: to close, or to open after a crash, then
-never takes long."""
+"""Written quads after which the log is flushed into tables, so that closing, and opening after a
+crash, never take long."""
 COMPACTED_QUADS = 20_000
-"""Fewer quads that were removed are left in an engine in memory."""
-OPEN_ATTEMPTS = 12
-_MANIFEST = "nexus.json"
-_PARTIAL = _MANIFEST + ".partial"
-_GRAPH = "graph"
-_RECORD = vocab.KIP + "record/"
-_FORMAT_NOTED = Literal(str(FORMAT), datatype=vocab.INTEGER)
+"""Removed quads after which an engine in memory may be compacted."""
+_FORMAT_NOTE = note(vocab.FORMAT, Literal(str(FORMAT), datatype=vocab.INTEGER))
 _DEFAULT = DefaultGraph()
 
-_ENGINE_FAULTS = (OSError, RuntimeError)
-"""What the engine raises when the disk fails it."""
-
-_OWN_LOCK = "lock hold by current process"
 _FORKED = (
     "This nexus belongs to the process that opened it, and this process is a fork of that one; "
     "start processes that use kiprdf with the method spawn."
 )
-
-
-class _Claim:
-    """What a store that may write to a folder holds; the folder is free when it is gone."""
-
-    __slots__ = ("__weakref__",)
-
-
-_claims: dict[Path, ref[_Claim]] = {}
-_claims_lock = threading.Lock()
 
 
 class Reading(NamedTuple, Generic[T]):
@@ -105,7 +97,7 @@ class OxigraphStore:
         base: str,
         folder: Path | None = None,
         read_only: bool = False,
-        claim: _Claim | None = None,
+        claim: Claim | None = None,
     ) -> None:
         self._engine = engine
         self._folder = folder
@@ -113,12 +105,12 @@ class OxigraphStore:
         self._process = os.getpid()
         self._lock = FairLock()
         self._closed = False
-        self._noted = _noted(engine)
+        self._last = read_commit_number(engine)
         self._unflushed = 0
         self._uncompacted = 0
         self._compacted_after = COMPACTED_QUADS
         self._processes = SparqlProcesses()
-        self.changes = Changes()
+        self.changes = RecentChanges()
         self.iris = Iris(base)
         self.read_only = read_only
         forks.protect(self)
@@ -126,37 +118,23 @@ class OxigraphStore:
     @classmethod
     def memory(cls, base: str | None = None) -> OxigraphStore:
         """A new store that lives as long as the process."""
-        return cls(Engine(), _checked_base(vocab.DEFAULT_BASE if base is None else base))
+        return cls(Engine(), checked_base(vocab.DEFAULT_BASE if base is None else base))
 
     @classmethod
     def open(
         cls, folder: str | os.PathLike[str], base: str | None = None, read_only: bool = False
     ) -> OxigraphStore:
-        """The store in a folder, made there when the folder is absent or empty.
+        """The store in a folder, which is created if it is absent or empty.
 
-        Raises ``StoreError`` when the folder holds something else, a newer format or another
-        base, when another process or this one has it open, and when it cannot be written.
+        Raises ``StoreError`` as ``open_folder`` does.
         """
-        path = Path(folder).absolute()
-        if "\0" in str(path):
-            raise StoreError("The path of the folder holds a NUL character.")
-        manifest = _manifest(path)
-        if manifest is None and read_only:
-            raise StoreError(f"There is no nexus in {path}.")
-        stored = None if manifest is None else manifest["base"]
-        chosen = _checked_base(base if base is not None else stored or vocab.DEFAULT_BASE)
-        if stored is not None and stored != chosen:
-            raise StoreError(f"The nexus in {path} has the base {stored}, not {chosen}.")
-        claim = None if read_only else _claim(path)
+        path = absolute(folder)
+        claim: Claim | None = None
         try:
-            if manifest is None:
-                engine = _create(path, chosen)
-            else:
-                _require_graph(path)
-                engine = _open_engine(path, read_only)
+            engine, chosen, claim = open_folder(path, base, read_only)
             _require_base(engine, path, chosen)
             if not read_only:
-                _drop_stale(engine)
+                remove_earlier_number(engine)
             return cls(engine, chosen, path, read_only, claim)
         except BaseException:
             # The traceback keeps this frame, and must not keep the folder.
@@ -179,7 +157,7 @@ class OxigraphStore:
             self._processes.close()
             if self._folder is not None and not self.read_only:
                 engine.flush()
-        except _ENGINE_FAULTS as fault:
+        except ENGINE_FAULTS as fault:
             raise StoreError(f"The nexus in {self._folder} cannot be written: {fault}") from None
         finally:
             del self._engine, engine
@@ -220,11 +198,11 @@ class OxigraphStore:
 
     @contextmanager
     def bulk_reading(self) -> Iterator[Engine]:
-        """The engine for reading much of it; what a disk gives back amiss is a ``StoreError``."""
+        """The engine for reading many quads; a disk that fails raises ``StoreError``."""
         try:
             yield self.engine
-        except _ENGINE_FAULTS as fault:
-            raise _unreadable(fault) from fault
+        except ENGINE_FAULTS as fault:
+            raise unreadable(fault) from fault
 
     def select(
         self, query: str, *, cancellation: Cancellation = "none", width: int | None = None
@@ -236,22 +214,22 @@ class OxigraphStore:
             try:
                 solutions = engine.query(query, custom_functions=functions)
                 return token.fetch_all(map(tuple, cast(QuerySolutions, solutions)), width)
-            except _ENGINE_FAULTS as fault:
-                raise _unreadable(fault) from fault
+            except ENGINE_FAULTS as fault:
+                raise unreadable(fault) from fault
 
         return run_cancellable(run, budget.current(), threaded=cancellation == "threaded")
 
-    def query(self, text: str) -> Found:
+    def query(self, text: str) -> SparqlAnswer:
         """Answer SPARQL that a caller wrote and the guard let through (docs/decisions/043).
 
-        A single look into an index is taken here; all else in a process that can be killed.
-        Raises ``SyntaxError``, ``ValueError``, ``OSError`` and ``RuntimeError`` as the engine does.
+        A single index lookup runs here, everything else in a process that can be killed. Raises
+        ``SyntaxError``, ``ValueError``, ``OSError`` and ``RuntimeError`` as the engine does.
         """
         engine = self.engine
         if not is_one_pattern(text):
             return self._processes.query(text, self, budget.current())
 
-        def run(token: CancellationToken) -> Found:
+        def run(token: CancellationToken) -> SparqlAnswer:
             results = engine.query(text)
             if isinstance(results, QuerySolutions):
                 names = tuple(variable.value for variable in results.variables)
@@ -273,8 +251,8 @@ class OxigraphStore:
         try:
             pattern: Any = (subject, predicate, object, _DEFAULT)
             return list(islice(self.engine.quads_for_pattern(*pattern), most))
-        except _ENGINE_FAULTS as fault:
-            raise _unreadable(fault) from fault
+        except ENGINE_FAULTS as fault:
+            raise unreadable(fault) from fault
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
@@ -283,18 +261,18 @@ class OxigraphStore:
         return [triple for triple in triples if not triple.predicate.value.startswith(facts)]
 
     def _quads(self, *pattern: Any) -> Iterator[Quad]:
-        return _readable(self.engine, *pattern)
+        return readable(self.engine, *pattern)
 
     def commit(self) -> int:
         engine = self.engine
         while True:
-            noted = self._noted
-            if noted.is_sure:
+            noted = self._last
+            if noted.is_certain:
                 return noted.number
-            # A write is on its way: whether its number stands there is whether it has happened.
-            if _commit_note(noted.number + 1) in engine:
+            # A write is running; it has happened when its number is in the graph.
+            if commit_note(noted.number + 1) in engine:
                 return noted.number + 1
-            if noted is self._noted:
+            if noted is self._last:
                 return noted.number
 
     def lacks_number(self) -> bool:
@@ -302,21 +280,21 @@ class OxigraphStore:
 
         An interrupt could make pyoxigraph write ``<unprintable int object>`` for it.
         """
-        return bool(self._noted.notes) and self._noted.number == 0
+        return bool(self._last.notes) and self._last.number == 0
 
     def renumber(self, above: int) -> int:
-        """Note a number for the last commit, higher than another, and return it."""
+        """Give the last commit a number above another one, and return it."""
         with self.writing():
-            self._noted = self._noted._replace(number=above)
+            self._last = self._last._replace(number=above)
             return self.apply(Delta())
 
     def records(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        records: dict[str, str] = {}
         for quad in self._quads(None, None, None, vocab.BOOKKEEPING):
-            if quad.predicate.value.startswith(_RECORD):
-                key = decode(quad.predicate.value[len(_RECORD) :])
-                found[key] = cast(Literal, quad.object).value
-        return found
+            if quad.predicate.value.startswith(RECORD):
+                key = decode(quad.predicate.value[len(RECORD) :])
+                records[key] = cast(Literal, quad.object).value
+        return records
 
     def read(self, function: Callable[[], T]) -> T:
         self._require_open()
@@ -342,11 +320,11 @@ class OxigraphStore:
         return Reading(before, result) if self.commit() == before else None
 
     def fault_of_files(self) -> str | None:
-        """Why the files on disk could not be opened again, which the open engine does not see."""
+        """Why the folder could not be opened again, which the open engine does not notice."""
         if self._folder is None or self.read_only:
             return None
         try:
-            _open_engine(self._folder, read_only=True)
+            open_engine(self._folder, read_only=True)
         except StoreError as fault:
             return str(fault)
         return None
@@ -362,26 +340,24 @@ class OxigraphStore:
     def backup(self, folder: str | os.PathLike[str]) -> None:
         """Copy the store into a folder, which is absent or empty, as of one commit.
 
-        Others read and, unless the store lives in memory or is read-only, hardly wait. The copy is
-        whole or not there. Raises ``StoreError``.
+        Readers do not wait, and writers hardly wait for a folder. The copy is complete or absent.
+        Raises ``StoreError``.
         """
         self._require_open()
-        target = Path(folder).absolute()
-        if "\0" in str(target):
-            raise StoreError("The path of the folder holds a NUL character.")
+        target = absolute(folder)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise StoreError(f"{target} is not empty; a backup is made in a folder of its own.")
-        _require_rocksdb(target)
+            raise StoreError(f"{target} is not empty; a backup needs a folder of its own.")
+        require_rocksdb(target)
         partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
         try:
             partial.mkdir(parents=True)
-            self._copy_graph(partial / _GRAPH)
-            _write_manifest(partial, self.iris.base)
+            self._copy_graph(partial / GRAPH)
+            write_manifest(partial, self.iris.base)
             if target.exists():
                 target.rmdir()
             partial.rename(target)
         except (OSError, RuntimeError) as fault:
-            raise StoreError(f"No backup can be made in {target}: {fault}") from None
+            raise StoreError(f"No backup can be written to {target}: {fault}") from None
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
@@ -389,7 +365,7 @@ class OxigraphStore:
         if self._folder is not None and not self.read_only:
             with self.writing():
                 self.engine.flush()
-                # RocksDB's own: it links the files that never change.
+                # RocksDB links the files that never change.
                 self.engine.backup(str(graph))
             return
         # An iterator sees one state as long as it lives.
@@ -408,33 +384,33 @@ class OxigraphStore:
     def apply(self, delta: Delta) -> int:
         with self.writing():
             engine = self.engine
-            before = self._noted if self._noted.is_sure else _noted(engine)
+            before = self._last if self._last.is_certain else read_commit_number(engine)
             number = before.number + 1
-            notes = [_commit_note(number)]
+            notes = [commit_note(number)]
             if number == 1:
-                notes.append(_note(vocab.FORMAT, _FORMAT_NOTED))
-                notes.append(_note(vocab.BASE, Literal(self.iris.base)))
-            self._noted = before._replace(is_sure=False)
-            stale: Sequence[Quad] = ()
+                notes.append(_FORMAT_NOTE)
+                notes.append(note(vocab.BASE, Literal(self.iris.base)))
+            self._last = before._replace(is_certain=False)
+            earlier: Sequence[Quad] = ()
             try:
                 if delta.removed or delta.records:
-                    self._exchange(delta, before.notes, notes)
+                    self._update(delta, before.notes, notes)
                 else:
-                    stale = self._add(delta.added, before.notes, notes)
-                # A graph that has lost its log may take a write, and not show it.
+                    earlier = self._extend(delta.added, before.notes, notes)
+                # A graph that has lost its log may accept a write without showing it.
                 if notes[0] not in engine:
-                    raise OSError("what was written is not there.")
+                    raise OSError("the written quads are missing.")
             except BaseException as fault:
-                # What was written of it, if anything, only the graph can tell.
+                # Only the graph shows whether the write has happened.
                 with suppress(StoreError):
-                    self._noted = _noted(engine)
-                if isinstance(fault, _ENGINE_FAULTS):
+                    self._last = read_commit_number(engine)
+                if isinstance(fault, ENGINE_FAULTS):
                     raise StoreError(f"The nexus cannot be written: {fault}") from fault
                 raise
-            if not delta.records:  # what leads over a gap is not known
+            if not delta.records:  # then the removed records are not in the delta
                 removed, added = (*delta.removed, *before.notes), (*delta.added, *notes)
                 self.changes.add(number, removed, added)
-            self._noted = _Noted(number, (notes[0], *stale))
+            self._last = CommitNumber(number, (notes[0], *earlier))
             if self._folder is not None:
                 self._flush_after(len(delta.added) + len(delta.removed))
             else:
@@ -442,307 +418,104 @@ class OxigraphStore:
             return number
 
     def _flush_after(self, written: int) -> None:
-        """Write the log into tables when enough has come together; its writes have happened."""
+        """Flush the log into tables after enough writes; a failure does not undo them."""
         self._unflushed += written
         if self._unflushed >= FLUSHED_QUADS:
-            with suppress(*_ENGINE_FAULTS):
+            with suppress(*ENGINE_FAULTS):
                 self._engine.flush()
             self._unflushed = 0
 
     def _compact_after(self, removed: int) -> None:
-        """Copy the dataset when more was removed from it than it holds.
+        """Copy the dataset when more quads were removed from it than it has.
 
-        An engine in memory never frees what was removed, some 400 bytes a quad.
+        An engine in memory never frees removed quads, which take some 400 bytes each.
         """
         self._uncompacted += removed
         if self._uncompacted < self._compacted_after:
             return
-        size = len(self._engine)  # takes as long as there are quads
+        size = len(self._engine)  # counts the quads one by one
         if self._uncompacted < size:
             self._compacted_after = size
             return
         copy = Engine()
-        # An engine in memory lists what came last first, and the copy should list the same.
+        # An engine in memory lists the last quad first, and so should the copy.
         copy.bulk_extend(reversed(list(self._engine)))
-        # Who reads the old engine goes on; it holds the same.
+        # Readers of the old engine go on; it has the same quads.
         self._engine = copy
         self._uncompacted = 0
         self._compacted_after = COMPACTED_QUADS
 
-    def _exchange(self, delta: Delta, stale: Iterable[Quad], notes: Iterable[Quad]) -> None:
-        """Write what removes as well, in the one way of the engine that does both."""
-        removed: list[Written | Quad] = [*delta.removed, *stale]
+    def _update(self, delta: Delta, earlier: Iterable[Quad], notes: Iterable[Quad]) -> None:
+        """Remove and add quads in one transaction."""
+        removed: list[Written | Quad] = [*delta.removed, *earlier]
         added: list[Written | Quad] = [*delta.added, *notes]
         for key, value in delta.records.items():
-            note = _note(_record(key), Literal(value))
-            removed += self._quads(note.subject, note.predicate, None, note.graph_name)
-            added.append(note)
+            quad = note(record(key), Literal(value))
+            removed += self._quads(quad.subject, quad.predicate, None, quad.graph_name)
+            added.append(quad)
         self.engine.update(render_update(removed, added))
 
-    def _add(
-        self, added: Iterable[Written], stale: Sequence[Quad], notes: Iterable[Quad]
+    def _extend(
+        self, added: Iterable[Written], earlier: Sequence[Quad], notes: Iterable[Quad]
     ) -> Sequence[Quad]:
-        """Write what only adds: one transaction too, without a text that must be parsed.
+        """Add quads in one transaction, without a text that the engine must parse.
 
-        It cannot remove the number of the commit before, which goes afterwards: until then, and
-        after a crash, the higher one holds (docs/decisions/039). What stays there is returned.
+        The earlier commit number is removed afterwards: until then, and after a crash, the higher
+        one counts (docs/decisions/039). Returns the notes that could not be removed.
         """
         self.engine.extend(chain(starmap(Quad, added), notes))
         try:
-            for quad in stale:
+            for quad in earlier:
                 self.engine.remove(quad)
-        except _ENGINE_FAULTS:
+        except ENGINE_FAULTS:
             # The write has happened; the next one tries again.
-            return stale
+            return earlier
         return ()
 
     def replace(self, dataset: Engine, records: dict[str, str]) -> int:
-        """Put a dataset in the place of all there is, as one commit, and return its number.
+        """Replace the whole dataset, as one commit, and return its number.
 
-        ``dataset`` has it as its default graph, and nothing else; it is this store's from here on.
-        ``records`` are written beside those there are. The lock is held.
+        ``dataset`` has a default graph only, and belongs to this store from now on. ``records`` are
+        added to the existing ones. The lock is held.
         """
         with self.writing():
             if self._folder is not None:
                 return self._replace_on_disk(dataset, records)
             graph, number = vocab.BOOKKEEPING, self.commit() + 1
-            notes = {note.predicate: note.object for note in self._quads(graph, None, None, graph)}
-            notes |= {vocab.FORMAT: _FORMAT_NOTED, vocab.BASE: Literal(self.iris.base)}
-            notes |= {_record(key): Literal(value) for key, value in records.items()}
-            notes[vocab.COMMIT] = _commit_note(number).object
+            notes = {quad.predicate: quad.object for quad in self._quads(graph, None, None, graph)}
+            notes |= {vocab.FORMAT: _FORMAT_NOTE.object, vocab.BASE: Literal(self.iris.base)}
+            notes |= {record(key): Literal(value) for key, value in records.items()}
+            notes[vocab.COMMIT] = commit_note(number).object
             dataset.extend(Quad(graph, key, value, graph) for key, value in notes.items())
-            # Who reads the old engine goes on, and sees by the commit that it is old.
-            self._noted = self._noted._replace(is_sure=False)
+            # Readers of the old engine go on, and see by the commit number that it is old.
+            self._last = self._last._replace(is_certain=False)
             self._engine = dataset
-            self._noted = _Noted(number, (_commit_note(number),))
+            self._last = CommitNumber(number, (commit_note(number),))
             return number
 
     def _replace_on_disk(self, dataset: Engine, records: dict[str, str]) -> int:
-        """The same where only an update takes away and puts there at once."""
-        wanted = {quad.triple: None for quad in dataset}
-        present = set(self.match(None, None, None))
-        removed = tuple(triple for triple in present if triple not in wanted)
-        added = tuple(triple for triple in wanted if triple not in present)
+        """Replace the dataset by one delta: only an update removes and adds in one transaction."""
+        after = {quad.triple: None for quad in dataset}
+        before = set(self.match(None, None, None))
+        removed = tuple(triple for triple in before if triple not in after)
+        added = tuple(triple for triple in after if triple not in before)
         return self.apply(Delta(removed, added, records=records))
 
 
-class _Noted(NamedTuple):
-    """The number of the last commit and where it is noted, besides in the graph.
-
-    To read it there takes the longer the more numbers have stood there: the engine passes by what
-    was removed.
-    """
-
-    number: int
-    notes: tuple[Quad, ...]
-    is_sure: bool = True
-    """Not while a write is on its way."""
-
-
-def _noted(engine: Engine) -> _Noted:
-    """The same as the graph has it; after a crash the number before may stand there too."""
-    graph = vocab.BOOKKEEPING
-    notes = tuple(_readable(engine, graph, vocab.COMMIT, None, graph))
-    texts = (cast(Literal, quad.object).value for quad in notes)
-    return _Noted(max((int(text) for text in texts if text.isdecimal()), default=0), notes)
-
-
-def _drop_stale(engine: Engine) -> None:
-    """Remove the number of an earlier commit, which a crash may have left."""
-    noted = _noted(engine)
-    last = _commit_note(noted.number)
-    if last not in noted.notes:
-        return
-    with suppress(*_ENGINE_FAULTS):
-        for quad in noted.notes:
-            if quad != last:
-                engine.remove(quad)
-
-
-def _note(key: NamedNode, value: Literal) -> Quad:
-    return Quad(vocab.BOOKKEEPING, key, value, vocab.BOOKKEEPING)
-
-
-def _commit_note(number: int) -> Quad:
-    # Of an integer pyoxigraph makes the text itself, and takes no notice of an interrupt meanwhile.
-    return _note(vocab.COMMIT, Literal(str(number), datatype=vocab.INTEGER))
-
-
-def _record(key: str) -> NamedNode:
-    """The predicate of a note of the nexus's own."""
-    return NamedNode(_RECORD + encode(key))
-
-
-def _readable(engine: Engine, *pattern: Any) -> Iterator[Quad]:
-    """The quads of a pattern; a disk that gives back something else is a ``StoreError``."""
-    try:
-        yield from engine.quads_for_pattern(*pattern)
-    except _ENGINE_FAULTS as fault:
-        raise _unreadable(fault) from fault
-
-
 def _triples(engine: Engine, *pattern: Any) -> Iterator[Triple]:
-    """The same without the names of graphs; most readings are small, and each layer tells."""
+    """The triples of a pattern; by itself, since another layer would slow small readings down."""
     try:
         for quad in engine.quads_for_pattern(*pattern):
             yield quad.triple
-    except _ENGINE_FAULTS as fault:
-        raise _unreadable(fault) from fault
-
-
-def _unreadable(fault: Exception) -> StoreError:
-    return StoreError(f"The nexus cannot be read: {fault}")
-
-
-def _checked_base(base: str) -> str:
-    fault = base_fault(base)
-    if fault is not None:
-        raise StoreError(f"The base IRI {base!r} {fault}.")
-    return base
-
-
-def _manifest(path: Path) -> dict[str, Any] | None:
-    """What a folder says of its nexus; None when the folder is absent or empty."""
-    try:
-        if not path.exists():
-            return None
-        if not path.is_dir():
-            raise StoreError(f"{path} is a file; a nexus lives in a folder.")
-        manifest = path / _MANIFEST
-        if not manifest.exists():
-            # The graph alone is what an interrupted creation leaves; nothing was written to it.
-            if any(entry.name not in (_GRAPH, _PARTIAL) for entry in path.iterdir()):
-                raise StoreError(f"The folder {path} holds other files and no nexus.")
-            return None
-        found = json.loads(manifest.read_text("utf-8"))
-    except (ValueError, RecursionError):
-        raise StoreError(f"{path / _MANIFEST} cannot be read: it is no JSON.") from None
-    except OSError as fault:
-        raise StoreError(f"The folder {path} cannot be read: {fault.strerror}.") from None
-    number = found.get("format") if isinstance(found, dict) else None
-    if type(number) is not int or number < 1:
-        raise StoreError(f"{path / _MANIFEST} does not describe a nexus.")
-    if found["format"] > FORMAT:
-        raise StoreError(
-            f"The nexus in {path} has format {found['format']}; this kiprdf reads up to {FORMAT}."
-        )
-    if not isinstance(found.get("base"), str):
-        raise StoreError(f"{path / _MANIFEST} does not describe a nexus.")
-    return cast(dict[str, Any], found)
-
-
-def _create(path: Path, base: str) -> Engine:
-    """Make a nexus. A folder with a manifest is one, so the manifest comes last."""
-    try:
-        (path / _GRAPH).mkdir(parents=True, exist_ok=True)
-        engine = _open_engine(path, read_only=False)
-        _write_manifest(path, base)
-    except OSError as fault:
-        raise StoreError(f"No nexus can be made in {path}: {fault.strerror}.") from None
-    return engine
-
-
-def _write_manifest(path: Path, base: str) -> None:
-    text = json.dumps({"format": FORMAT, "base": base}, indent=2) + "\n"
-    partial = path / _PARTIAL
-    partial.write_text(text, "utf-8")
-    partial.replace(path / _MANIFEST)
+    except ENGINE_FAULTS as fault:
+        raise unreadable(fault) from fault
 
 
 def _require_base(engine: Engine, path: Path, base: str) -> None:
-    """The dataset notes its base too: an edited manifest would mix two bases."""
+    """Refuse an edited manifest: the dataset notes its base too, and two would be mixed."""
     graph = vocab.BOOKKEEPING
-    for quad in _readable(engine, graph, vocab.BASE, None, graph):
+    for quad in readable(engine, graph, vocab.BASE, None, graph):
         noted = cast(Literal, quad.object).value
         if noted != base:
-            message = f"The nexus in {path} holds the base {noted}; its {_MANIFEST} says {base}."
+            message = f"The nexus in {path} has the base {noted}; its {MANIFEST} says {base}."
             raise StoreError(message)
-
-
-def _require_graph(path: Path) -> None:
-    """RocksDB would make a lost graph anew, empty."""
-    try:
-        found = (path / _GRAPH / "CURRENT").is_file()
-    except OSError as fault:
-        raise StoreError(f"The graph of {path} cannot be read: {fault.strerror}.") from None
-    if not found:
-        raise StoreError(f"The graph of the nexus in {path} is missing or damaged.")
-
-
-def _open_engine(path: Path, read_only: bool) -> Engine:
-    if not read_only:
-        _require_rocksdb(path)
-    if log_repair.is_forked(path / _GRAPH):
-        # RocksDB may not notice, and throws away what it does not read.
-        raise ForkedLogError(
-            f"A process and a fork of it have both written to the log of the nexus in {path}; "
-            f"repair it with: kiprdf check --nexus {path}"
-        )
-    forks.note_rocksdb()
-    graph = str(path / _GRAPH)
-    for attempt in range(OPEN_ATTEMPTS):
-        try:
-            return Engine.read_only(graph) if read_only else Engine(graph)
-        except (OSError, RuntimeError) as fault:
-            reason = str(fault)
-        # A writer that is just opening replaces files that the reader has listed; a query that was
-        # given up has the graph of a closed nexus open until it ends.
-        if not read_only and _OWN_LOCK not in reason:
-            break
-        gc.collect()
-        time.sleep(0.02 * attempt)
-    if _OWN_LOCK in reason:
-        raise StoreError(f"A query that was given up still has the nexus in {path} open.")
-    if re.search("permission|read-only", reason, re.IGNORECASE):
-        raise StoreError(f"The nexus in {path} cannot be written.")
-    # "lock hold by", "While lock file"; a "block checksum mismatch" is none of another's doing.
-    if re.search(r"\block\b", reason, re.IGNORECASE):
-        raise StoreError(f"Another process has the nexus in {path} open.")
-    raise StoreError(f"The nexus in {path} cannot be opened: {reason}")
-
-
-def _require_rocksdb(path: Path) -> None:
-    """RocksDB has no threads in a fork, and would wait for them for ever."""
-    if forks.has_lost_rocksdb():
-        raise StoreError(
-            f"The nexus in {path} cannot be opened for writing: this process is a fork of one that "
-            "used a folder; start processes that use kiprdf with the method spawn."
-        )
-
-
-def repair_log(folder: str | os.PathLike[str]) -> None:
-    """Write the log of a closed folder again, if a process and a fork of it have written it.
-
-    Nothing of either is lost; they may disagree on an element, which ``check`` reports. The log as
-    it was is kept in the subfolder ``damaged``. Raises ``StoreError`` when the folder is
-    open somewhere, or cannot be written.
-    """
-    import fcntl  # not on Windows, which has no forks
-
-    path = Path(folder).absolute()
-    claim = _claim(path)
-    try:
-        with (path / _GRAPH / "LOCK").open("r+b") as lock:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does
-            log_repair.repair(path / _GRAPH, path / "damaged")
-    except OSError as fault:
-        raise StoreError(f"The log of the nexus in {path} cannot be repaired: {fault}.") from None
-    finally:
-        del claim
-
-
-def _claim(path: Path) -> _Claim:
-    place = path.resolve()
-    if _is_claimed(place):
-        gc.collect()  # a nexus that nobody closed may be waiting in a cycle of objects
-    with _claims_lock:
-        if _is_claimed(place):
-            raise StoreError(f"This process has the nexus in {path} open already.")
-        claim = _Claim()
-        _claims[place] = ref(claim)
-        return claim
-
-
-def _is_claimed(place: Path) -> bool:
-    found = _claims.get(place)
-    return found is not None and found() is not None

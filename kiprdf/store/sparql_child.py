@@ -1,8 +1,8 @@
-"""Answers raw SPARQL: the process that ``sparql_worker`` starts, and how the two talk.
+"""The process that answers raw SPARQL, which ``sparql_worker`` starts, and their protocol.
 
-It is run by its path, and imports pyoxigraph and little else, to be ready soon. It reads a
-dataset, bounds its own memory, and answers queries until its input ends or it is killed. A frame
-is four bytes of length, one byte that says what it is, and a payload.
+It is run by its path, and imports pyoxigraph and little else, to start quickly. It reads a dataset,
+limits its own memory, and answers queries until its input ends or it is killed. A frame has four
+bytes of length, one byte for its kind, and a payload.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from itertools import chain, islice
 from typing import IO, Any, NamedTuple
 
 LOAD_FOLDER, LOAD_QUADS, QUADS, CHANGE, QUERY = b"F", b"Q", b"q", b"+", b"?"
-"""What the parent sends: where the dataset is, or that it follows, in pieces; what a commit
-changed; a query."""
+"""Frames of the parent: the path of the dataset, or that it follows in pieces; the changes of a
+commit; a query."""
 READY, UNFIT, COLUMNS, ROWS, END, TRUTH, FAULT = b"R", b"U", b"C", b"r", b"E", b"T", b"X"
-"""What the child sends; an answer ends with one of ``LAST``."""
+"""Frames of the child; an answer ends with one of ``LAST``."""
 LAST = (END, TRUTH, FAULT)
 OUT_OF_MEMORY = 3
-"""How the child ends when Python, and not the engine, finds no memory."""
+"""The exit status when Python, and not the engine, runs out of memory."""
 CHUNK_ROWS = 1024
 CHUNK_CHARACTERS = 1024 * 1024
 TERM_BYTES, CELL_BYTES, ROW_BYTES = 128, 8, 56
-"""What a term takes in memory besides its text, a cell of a row, and a row."""
+"""The memory of a term besides its text, of a cell, and of a row."""
 _HEAD = struct.Struct(">Ic")
 
 
 class Query(NamedTuple):
-    """A query, and how large its answer may be: solutions, weighed by width, and bytes."""
+    """A query, and the limits of its answer: solutions, weighted by width, and bytes."""
 
     text: str
     most_rows: int | None
@@ -61,7 +61,7 @@ def receive(pipe: IO[bytes]) -> tuple[bytes, bytes] | None:
 
 
 class Pieces(io.RawIOBase):
-    """A long text in frames, to be read or written like a file; an empty frame ends it."""
+    """A file whose content is sent in frames; an empty frame ends it."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe
@@ -94,12 +94,12 @@ class Pieces(io.RawIOBase):
 
 
 def main(parent: int, memory: int) -> None:
-    """Load the dataset, bound the memory, answer."""
+    """Load the dataset, limit the memory, answer queries."""
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     if os.name == "posix":
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    store = _loaded(requests, answers)
-    _limit(memory)
+    store = _load(requests, answers)
+    _limit_memory(memory)
     send(answers, READY)
     while (frame := receive(requests)) is not None:
         if frame[0] == CHANGE:
@@ -109,14 +109,14 @@ def main(parent: int, memory: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End when the parent is gone: in the midst of a query nobody reads the input."""
+    """End when the parent is gone; during a query nothing reads the input."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(0)
 
 
-def _loaded(requests: IO[bytes], answers: IO[bytes]) -> Any:
-    """The dataset that the parent names; a folder that shows another commit is not taken."""
+def _load(requests: IO[bytes], answers: IO[bytes]) -> Any:
+    """Load the dataset that the parent sends; a folder with another commit is refused."""
     from pyoxigraph import RdfFormat, Store, parse
 
     while (frame := receive(requests)) is not None:
@@ -125,16 +125,16 @@ def _loaded(requests: IO[bytes], answers: IO[bytes]) -> Any:
             graph, notes, commit, is_exact = pickle.loads(payload)
             try:
                 store = Store.read_only(graph)
-                found = _commit(store, notes)
+                visible = _commit(store, notes)
             except (OSError, RuntimeError):
-                found = -1
-            if found == commit or (found > commit and not is_exact):
+                visible = -1
+            if visible == commit or (visible > commit and not is_exact):
                 return store
             send(answers, UNFIT)
         else:
             pieces = io.BufferedReader(Pieces(requests), CHUNK_CHARACTERS)
             quads = list(parse(pieces, format=RdfFormat.N_QUADS, lenient=True))
-            # An engine in memory shows what came last first; the copy shows it in the same order.
+            # An engine in memory lists the last quad first, and so does the copy.
             quads.reverse()
             store = Store()
             store.bulk_extend(quads)
@@ -143,7 +143,7 @@ def _loaded(requests: IO[bytes], answers: IO[bytes]) -> Any:
 
 
 def _change(store: Any, removed: list[Any], added: list[Any]) -> None:
-    """Do what a commit did; to do it twice changes nothing."""
+    """Apply the changes of a commit; applying them twice makes no difference."""
     from pyoxigraph import Quad
 
     for terms in removed:
@@ -152,14 +152,14 @@ def _change(store: Any, removed: list[Any], added: list[Any]) -> None:
 
 
 def _commit(store: Any, notes: tuple[Any, Any]) -> int:
-    """The number of the commit that a store shows; a crash may have left the one before, too."""
+    """The number of the visible commit; a crash may have left an earlier number, too."""
     graph, key = notes
-    found = [quad.object.value for quad in store.quads_for_pattern(graph, key, None, graph)]
-    return max((int(text) for text in found if text.isdecimal()), default=0)
+    texts = [quad.object.value for quad in store.quads_for_pattern(graph, key, None, graph)]
+    return max((int(text) for text in texts if text.isdecimal()), default=0)
 
 
-def _limit(memory: int) -> None:
-    """Bound the memory beyond what is held now, if the system can; be the first to be killed."""
+def _limit_memory(memory: int) -> None:
+    """Limit further memory, if the system can, and be the first process that it kills."""
     try:
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
@@ -172,15 +172,15 @@ def _limit(memory: int) -> None:
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = _size() + memory
-        if hard == resource.RLIM_INFINITY or wanted < hard:
-            resource.setrlimit(resource.RLIMIT_AS, (wanted, wanted))
+        limit = _size() + memory
+        if hard == resource.RLIM_INFINITY or limit < hard:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     except (OSError, ValueError):
         pass
 
 
 def _size() -> int:
-    """The address space in use; where nobody tells, little."""
+    """The address space in use; 0 where the system does not say."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -189,17 +189,17 @@ def _size() -> int:
 
 
 def _answer(store: Any, query: Query, answers: IO[bytes]) -> None:
-    """Send the answer of a query, or why there is none."""
+    """Send the answer to a query, or the fault."""
     try:
-        found = store.query(query.text)
-        kind = type(found).__name__
+        results = store.query(query.text)
+        kind = type(results).__name__
         if kind == "QueryBoolean":
-            send(answers, TRUTH, pickle.dumps(bool(found)))
+            send(answers, TRUTH, pickle.dumps(bool(results)))
             return
-        variables = found.variables if kind == "QuerySolutions" else None
+        variables = results.variables if kind == "QuerySolutions" else None
         names = None if variables is None else [variable.value for variable in variables]
-        chunks = _chunks(map(tuple, found))
-        # Before anything is sent: what cannot be read is then tried again by a new process.
+        chunks = _chunks(map(tuple, results))
+        # Nothing is sent before: if the dataset cannot be read, a new process tries again.
         first = list(islice(chunks, 1))
         send(answers, COLUMNS, pickle.dumps(names))
         _send_rows(chain(first, chunks), names, query, answers)
@@ -217,7 +217,7 @@ def _answer(store: Any, query: Query, answers: IO[bytes]) -> None:
 def _send_rows(
     chunks: Iterable[_Chunk], names: list[str] | None, query: Query, answers: IO[bytes]
 ) -> None:
-    """Send rows, or triples where there are no names, as long as the answer is not too large."""
+    """Send rows, or triples if there are no names, until the answer exceeds its limits."""
     width = 3 if names is None else len(names)
     weight = -(-width // query.width_of_one)
     number = size = 0
@@ -241,7 +241,7 @@ def _send_rows(
 
 
 class _Chunk:
-    """Some rows: the terms that did not come before, and the number of each cell's term."""
+    """A few rows: their new terms, and the number of each cell's term."""
 
     def __init__(self) -> None:
         self.terms: list[Any] = []
@@ -257,15 +257,15 @@ class _Chunk:
 
 
 def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[_Chunk]:
-    """The rows in chunks; 0 is the number of what is unbound."""
-    known: dict[Any, int] = {None: 0}
+    """The rows in chunks; the number of an unbound cell is 0."""
+    numbers: dict[Any, int] = {None: 0}
     lengths = [0]
     chunk = _Chunk()
     for row in rows:
         for term in row:
-            number = known.get(term)
+            number = numbers.get(term)
             if number is None:
-                number = known[term] = len(known)
+                number = numbers[term] = len(numbers)
                 chunk.terms.append(term)
                 lengths.append(len(str(term)))
                 chunk.new_characters += lengths[number]

@@ -1,9 +1,9 @@
-"""Raw SPARQL runs in separate processes, which can be killed (docs/decisions/043).
+"""Runs raw SPARQL in separate processes, which can be killed (docs/decisions/043).
 
-A request becomes a ``_Job`` in a queue. A ``_Worker``, a thread, takes it, sees to it that its
-process (``sparql_child``) holds the state of the last commit, and hands on what that answers. Only
-the worker starts, reads and kills its process. Whoever asks holds no lock while waiting, and may
-stop waiting anywhere: the worker then kills the process, and starts another for the next query.
+A query becomes a ``_Job`` in a queue. A ``_Worker`` is a thread: it takes the job, brings its
+process (``sparql_child``) to the state of the last commit, and forwards the answer. Only the worker
+starts, reads and kills its process. The caller holds no lock while it waits, and may stop waiting
+anywhere: the worker then kills the process, and starts another for the next query.
 """
 
 from __future__ import annotations
@@ -33,32 +33,33 @@ from kiprdf.errors import KipError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.store import sparql_child as child
 from kiprdf.store.base import Row
-from kiprdf.store.changes import Changes
+from kiprdf.store.commit_log import RecentChanges
+from kiprdf.store.folder import GRAPH
 
 if TYPE_CHECKING:
     import subprocess
 
 QUERY_MEMORY = 1024**3
-"""Bytes that a query may take, besides the dataset, in the process that runs it."""
+"""Bytes of memory that a query may use, besides the dataset, in the process that runs it."""
 ANSWER_MEMORY = 512 * 1024**2
-"""Bytes that an answer may take, in the process that asked."""
+"""Bytes of memory that an answer may use in the process of the caller."""
 MOST_PROCESSES = 4
-"""Queries that run at once; the others wait, on their own time."""
+"""Queries that run at once; the others wait, and their time runs."""
 START_SECONDS = 120.0
-"""How long a process may take to start and to load the dataset, which no request is charged for."""
+"""The time a process has to start and load the dataset; requests do not spend it."""
 MOST_STARTS = 10
-"""How often one query is begun again because the writer has replaced the files meanwhile."""
+"""How often a query is started again because the writer has replaced files meanwhile."""
 MOST_CHANGES = 64 * 1024**2
-"""Bytes of changes that a copy in memory takes in; they come off what a query may take."""
+"""Bytes of changes that a copy in memory applies; they reduce the memory left for a query."""
 LOG_BYTES = 4 * 1024**2
-"""A longer log of the graph is written out, once, before each reader reads it again."""
+"""A longer log of the graph is flushed once, so that not every reader reads it again."""
 _POLL_SECONDS = 0.5
-_LOOK_SECONDS = 0.5
+_IDLE_SECONDS = 0.5
 _END_SECONDS = 5.0
-"""A process that is killed gives back its memory before it is gone."""
+"""How long closing waits for a killed process, which releases its memory first."""
 _HINT_MEMORY = (
     "Ask for less at once: link the patterns, filter before ORDER BY, GROUP BY and DISTINCT, "
-    "and do not build long texts."
+    "and do not build long strings."
 )
 
 
@@ -69,15 +70,15 @@ class Solutions(NamedTuple):
     rows: list[Row]
 
 
-Found: TypeAlias = Solutions | bool | list[Triple]
+SparqlAnswer: TypeAlias = Solutions | bool | list[Triple]
 _Frame: TypeAlias = tuple[bytes, bytes]
 
 
 class Source(Protocol):
-    """What is asked of the store whose dataset the processes read."""
+    """The part of a store that the processes read."""
 
     read_only: bool
-    changes: Changes
+    changes: RecentChanges
 
     @property
     def engine(self) -> Engine: ...
@@ -89,19 +90,18 @@ class Source(Protocol):
 
 
 class SparqlProcesses:
-    """The processes that answer raw SPARQL for one store; none is started before it is needed."""
+    """The processes that answer raw SPARQL for one store; each starts when it is needed."""
 
     def __init__(self) -> None:
-        # The workers look whether this is still there. No finalizer: what a signal handler raises
-        # in it would be lost.
+        # The workers check whether this object still exists. It has no finalizer: an exception of a
+        # signal handler would be lost in it.
         self._state = _State(self)
 
-    def query(self, text: str, source: Source, spending: Spending | None) -> Found:
-        """Answer a query on the state of the last commit, or one after it.
+    def query(self, text: str, source: Source, spending: Spending | None) -> SparqlAnswer:
+        """Answer a query on the state of the last commit, or of a later one.
 
-        Raises ``KipError``: KIP_4001 when the time is over, KIP_4002 when the query, or its
-        answer, takes more memory than it may. Raises ``SyntaxError`` and ``RuntimeError`` as the
-        engine does.
+        Raises KIP_4001 when the time is over, KIP_4002 when the query or its answer exceeds its
+        memory limit, and ``SyntaxError`` and ``RuntimeError`` as the engine does.
         """
         if os.getpid() != self._state.pid:
             raise StoreError("The nexus belongs to the process that opened it.")
@@ -125,9 +125,9 @@ class SparqlProcesses:
 
 
 class _State:
-    """What the threads share; it knows nothing of the store, which may go while they wait.
+    """What the threads share; it does not keep the store, which may be dropped while they wait.
 
-    There is no lock in it, which an interrupt could leave behind.
+    It has no lock, which an interrupt could leave locked.
     """
 
     def __init__(self, owner: object) -> None:
@@ -144,16 +144,16 @@ class _State:
             raise _closed()
 
     def next_job(self) -> _Job | None:
-        """The next query; None when there will be none."""
+        """The next query; None when there will be no more."""
         while True:
             with suppress(queue.Empty):
-                return self.jobs.get(timeout=_LOOK_SECONDS)
+                return self.jobs.get(timeout=_IDLE_SECONDS)
             if self._owner() is None:
                 self.is_closed = True
                 return None
 
     def grow(self) -> None:
-        """Start another worker where all are busy."""
+        """Start another worker if all are busy."""
         running = [worker for worker in self.workers if worker.thread is not None]
         busy = sum(worker.is_busy for worker in running)
         idle = [worker for worker in self.workers if worker.thread is None]
@@ -161,7 +161,7 @@ class _State:
             threading.Thread(target=idle[0].run, name="kiprdf SPARQL", daemon=True).start()
 
     def refuse(self) -> None:
-        """Answer the jobs that nobody will take, and let the next worker end too."""
+        """Fail the remaining jobs, and let the next worker end too."""
         with suppress(queue.Empty):
             while True:
                 job = self.jobs.get_nowait()
@@ -170,7 +170,7 @@ class _State:
         self.jobs.put(None)
 
     def end(self) -> None:
-        """End all processes; a copy of this process, made by a fork, leaves them alone."""
+        """End all processes; a forked copy of this process leaves them alone."""
         self.is_closed = True
         if os.getpid() != self.pid:
             return
@@ -181,24 +181,24 @@ class _State:
 
 
 class _Job:
-    """One query, from both sides: who asks waits for ``messages``, the worker fills them."""
+    """One query: the caller waits for ``messages``, the worker puts them."""
 
     def __init__(self, text: str, source: Source, spending: Spending | None) -> None:
-        # A nexus that is dropped must not wait for a query that nobody waits for.
+        # An abandoned query must not keep a dropped nexus alive.
         self._source = weakref.ref(source)
         self.commit = source.commit()
         self.is_abandoned = False
         self.deadline = math.inf if spending is None else spending.deadline
         self.messages: queue.SimpleQueue[_Frame | BaseException] = queue.SimpleQueue()
         self.events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        """Those of the worker, once it has one."""
+        """The queue of the worker, once a worker has taken the job."""
         self._spending = spending
         most = None if spending is None else spending.budget.max_rows
         self.query = child.Query(text, most, ANSWER_MEMORY, WIDTH)
 
     @property
     def source(self) -> Source:
-        """The store; raises ``StoreError`` when it is gone."""
+        """The store; raises ``StoreError`` when it was dropped."""
         source = self._source()
         if source is None:
             raise _closed()
@@ -206,7 +206,7 @@ class _Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody waits any more."""
+        """Whether the caller has stopped waiting."""
         return self.is_abandoned or time.monotonic() > self.deadline
 
     def expired(self) -> BaseException:
@@ -214,7 +214,7 @@ class _Job:
             return KipError("KIP_4003", "The process that answers SPARQL does not start.")
         return self._spending.expired()
 
-    def answer(self) -> Found:
+    def answer(self) -> SparqlAnswer:
         """Wait for the answer, and read it."""
         kind, payload = self._next()
         if kind == child.TRUTH:
@@ -240,7 +240,7 @@ class _Job:
             return message
 
     def _chunks(self, width: int) -> Iterator[Iterable[Any]]:
-        """Some rows after another; a term that comes again is the same object."""
+        """The rows, chunk by chunk; equal terms are the same object."""
         terms: list[Any] = [None]
         while (frame := self._next())[0] != child.END:
             if self.is_over:
@@ -263,11 +263,11 @@ class _Job:
 
 
 class _Worker:
-    """A thread and its process, or one process after another."""
+    """A thread with one process after another."""
 
     def __init__(self, state: _State) -> None:
         self.events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        """What the process says, as pairs; None for a look at whether somebody still waits."""
+        """Pairs of a process and its frame; None makes the worker check whether to go on."""
         self.is_busy = False
         self.thread: threading.Thread | None = None
         self._claim = [self]
@@ -279,14 +279,14 @@ class _Worker:
         self._is_loaded = False
 
     def kill(self) -> None:
-        """Kill the process, from any thread; the worker's own thread notices."""
+        """Kill the process, from any thread; the worker's thread notices."""
         process = self._process
         if process is not None:
             with suppress(OSError):
                 process.kill()
 
     def run(self) -> None:
-        """Serve jobs until the nexus is closed; the first thread that comes does."""
+        """Serve jobs until the nexus is closed; only the first thread that is started does."""
         try:
             self._claim.pop()
         except IndexError:
@@ -294,7 +294,7 @@ class _Worker:
         self.thread = threading.current_thread()
         while (job := self._state.next_job()) is not None:
             self.is_busy = True
-            with suppress(RuntimeError):  # no more threads; the others do
+            with suppress(RuntimeError):  # the system allows no more threads
                 self._state.grow()
             self._serve(job)
             del job
@@ -305,7 +305,7 @@ class _Worker:
         self._state.refuse()
 
     def _serve(self, job: _Job) -> None:
-        """Let the process answer; one that is in the midst of something else is not kept."""
+        """Let the process answer a job; a process that was interrupted is not used again."""
         job.events = self.events
         self._starts = 0
         if job.is_over:
@@ -313,14 +313,14 @@ class _Worker:
             return
         try:
             while not self._answer(job):
-                # Files that the writer has replaced since the process opened the folder.
+                # The writer has replaced files since the process opened the folder.
                 self._stop()
         except BaseException as fault:
             self._stop()
             job.messages.put(fault.with_traceback(None))
 
     def _answer(self, job: _Job) -> bool:
-        """Hand on the answer; False when another process could read what this one could not."""
+        """Forward the answer; False if a new process must read the dataset again."""
         if not self._is_ready(job):
             self._start(job)
             self._starts += 1
@@ -345,7 +345,7 @@ class _Worker:
         return self._commit >= job.commit or self._catches_up(job)
 
     def _catches_up(self, job: _Job) -> bool:
-        """Bring a copy in memory to the job's commit; False where that takes a new process."""
+        """Bring a copy in memory to the job's commit; False if that needs a new process."""
         changes = job.source.changes.since(self._commit, job.commit)
         if job.source.folder is not None or changes is None:
             return False
@@ -358,19 +358,19 @@ class _Worker:
         return True
 
     def _start(self, job: _Job) -> None:
-        """Start a process and load the dataset; the job's clock stands still meanwhile."""
+        """Start a process and load the dataset; the time of the job stops meanwhile."""
         self._stop()
         begun = time.monotonic()
         left = job.deadline - begun
         job.deadline = begun + START_SECONDS
-        self._process = process = _started()
+        self._process = process = _start_process()
         reader = threading.Thread(target=_read, args=(process, self.events), daemon=True)
         reader.start()
-        # Before the dataset is read: what comes in between is read again, and not missed.
+        # Read before the dataset: a commit in between is then applied twice, and not missed.
         self._commit = job.source.commit()
         self._changed = 0
         if job.source.folder is None:
-            job.source.changes.since(self._commit, self._commit)  # to be kept from now on
+            job.source.changes.since(self._commit, self._commit)  # keep changes from now on
         if not self._opens_folder(job):
             self._send_quads(job.source.engine)
             self._next(job)
@@ -389,21 +389,21 @@ class _Worker:
         self._send(child.QUADS)
 
     def _opens_folder(self, job: _Job) -> bool:
-        """Let the process open the folder; False when that shows another commit."""
+        """Let the process open the folder; False if it sees another commit there."""
         source = job.source
         if source.folder is None:
             return False
-        graph = source.folder / "graph"
+        graph = source.folder / GRAPH
         if not source.read_only and _log_size(graph) > LOG_BYTES:
             source.engine.flush()
         notes = (vocab.BOOKKEEPING, vocab.COMMIT)
-        wanted = (str(graph), notes, self._commit, source.read_only)
+        arguments = (str(graph), notes, self._commit, source.read_only)
         del source  # this may take a while
-        self._send(child.LOAD_FOLDER, pickle.dumps(wanted))
+        self._send(child.LOAD_FOLDER, pickle.dumps(arguments))
         return self._next(job)[0] == child.READY
 
     def _next(self, job: _Job) -> _Frame:
-        """The next frame of the process, as long as somebody waits and the process lives."""
+        """The next frame of the process; raises when the job is over or the process ended."""
         while True:
             if self._state.is_closed:
                 raise _closed()
@@ -428,7 +428,7 @@ class _Worker:
             raise self._broken() from None
 
     def _broken(self) -> KipError | StoreError:
-        """Why the process ended, which this thread has not killed."""
+        """The error of a process that ended by itself."""
         if self._state.is_closed:
             return _closed()
         if not self._is_loaded:
@@ -438,7 +438,7 @@ class _Worker:
         return KipError("KIP_4002", message, _HINT_MEMORY)
 
     def _stop(self) -> None:
-        """Kill the process, if there is one, and wait for its end."""
+        """Kill the process, if there is one, and wait until it has ended."""
         process, self._process = self._process, None
         self._is_loaded = False
         if process is not None:
@@ -448,9 +448,9 @@ class _Worker:
                 _stdin(process).close()
 
 
-def _started() -> subprocess.Popen[bytes]:
-    """A process that runs ``sparql_child``, and imports from nowhere but the two libraries."""
-    import subprocess  # few programs send SPARQL
+def _start_process() -> subprocess.Popen[bytes]:
+    """Start a process that runs ``sparql_child`` and imports from the two libraries only."""
+    import subprocess  # imported here: few programs send SPARQL
 
     library = Path(pyoxigraph.__file__).parent.parent
     script = [sys.executable, "-I", "-S", child.__file__, str(library)]
@@ -469,7 +469,7 @@ def _started() -> subprocess.Popen[bytes]:
 
 
 def _read(process: subprocess.Popen[bytes], events: queue.SimpleQueue[Any]) -> None:
-    """Hand on what a process says, and None at its end."""
+    """Put the frames of a process into a queue, and None at its end."""
     assert process.stdout is not None
     with suppress(OSError, ValueError), process.stdout:
         while (frame := child.receive(process.stdout)) is not None:
@@ -487,9 +487,9 @@ def _closed() -> StoreError:
 
 
 def _log_size(graph: Path) -> int:
-    """How much a reader of the folder must read again, which is not in the tables yet.
+    """The size of the log, which each reader of the folder must read again.
 
-    The log of the highest number is the one in use; the others wait to be used again.
+    The log with the highest number is in use; the others wait to be reused.
     """
     try:
         logs = {int(path.stem): path.stat().st_size for path in graph.glob("*.log")}

@@ -336,7 +336,7 @@ def test_a_folder_of_other_files_is_one_sentence(invoke: Invoke, tmp_path: Path)
     (tmp_path / "other.txt").write_text("x", "utf-8")
     answer = invoke("load", "medical", "--nexus", str(tmp_path))
     assert answer.exit_code == 1
-    assert answer.stderr == f"kiprdf: The folder {tmp_path} holds other files and no nexus.\n"
+    assert answer.stderr == f"kiprdf: The folder {tmp_path} contains other files and no nexus.\n"
 
 
 def test_a_damaged_store_is_one_sentence(loaded: Invoke, tmp_path: Path) -> None:

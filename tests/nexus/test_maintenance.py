@@ -93,7 +93,7 @@ def test_a_folder_in_use_is_no_place_for_a_backup(nexus: kiprdf.Nexus, tmp_path:
     (tmp_path / "full" / "letter.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
     for place in ("full", "file", "kb"):
-        with pytest.raises(StoreError, match="is not empty; a backup is made in a folder of its"):
+        with pytest.raises(StoreError, match="is not empty; a backup needs a folder of its"):
             nexus.backup(tmp_path / place)
     assert (tmp_path / "full" / "letter.txt").read_text() == "mine"
     (tmp_path / "empty").mkdir()
@@ -102,7 +102,7 @@ def test_a_folder_in_use_is_no_place_for_a_backup(nexus: kiprdf.Nexus, tmp_path:
 
 
 def test_a_backup_that_fails_leaves_nothing(nexus: kiprdf.Nexus, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="No backup can be made in"):
+    with pytest.raises(StoreError, match="No backup can be written to"):
         nexus.backup(tmp_path / "kb" / "nexus.json" / "below")
     (tmp_path / "none").mkdir(mode=0o500)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kb", "none"]

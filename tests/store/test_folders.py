@@ -80,13 +80,13 @@ def test_a_folder_whose_making_broke_off_is_made_again(tmp_path: Path) -> None:
 def test_a_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("x")
-    assert refusal(path) == f"{path} is a file; a nexus lives in a folder."
+    assert refusal(path) == f"{path} is a file; a nexus needs a folder."
     assert path.read_text() == "x"
 
 
 def test_a_foreign_folder_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
-    assert refusal(tmp_path) == f"The folder {tmp_path} holds other files and no nexus."
+    assert refusal(tmp_path) == f"The folder {tmp_path} contains other files and no nexus."
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
@@ -98,7 +98,7 @@ def test_a_newer_format_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "nonsense", b"\xff\xfe\x00", "[" * 100_000])
 def test_a_manifest_that_is_no_json_is_refused(tmp_path: Path, text: str | bytes) -> None:
     folder = manifest(tmp_path, text)
-    assert refusal(folder) == f"{folder / 'nexus.json'} cannot be read: it is no JSON."
+    assert refusal(folder) == f"{folder / 'nexus.json'} cannot be read: it is not JSON."
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_a_nexus_in_a_folder_that_cannot_be_written_is_not_made(tmp_path: Path) 
         if _can_write_anywhere(tmp_path):
             pytest.skip("this user may write everywhere")
         path = tmp_path / "nexus"
-        assert refusal(path) == f"No nexus can be made in {path}: Permission denied."
+        assert refusal(path) == f"No nexus can be created in {path}: Permission denied."
     finally:
         tmp_path.chmod(0o700)
 
@@ -343,6 +343,6 @@ def test_a_nexus_below_a_file_is_not_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     path = tmp_path / "file" / "nexus"
     assert refusal(path) in (
-        f"No nexus can be made in {path}: Not a directory.",
+        f"No nexus can be created in {path}: Not a directory.",
         f"The folder {path} cannot be read: Not a directory.",
     )

@@ -288,13 +288,13 @@ def test_an_answer_has_a_bound(form: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_clock_stands_still_while_a_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = sparql_worker._started
+    started = sparql_worker._start_process
 
     def slowly() -> Any:
         time.sleep(0.4)
         return started()
 
-    monkeypatch.setattr(sparql_worker, "_started", slowly)
+    monkeypatch.setattr(sparql_worker, "_start_process", slowly)
     nexus = with_nodes(100, budget=Budget(timeout_s=0.3))
     assert _asked(nexus, COUNTED) == _bare(nexus, COUNTED)
 

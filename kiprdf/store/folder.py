@@ -1,0 +1,239 @@
+"""The folder of a nexus: its manifest, who has it open, and how its graph is opened.
+
+A folder contains ``nexus.json`` (format and base), ``graph/`` (RocksDB) and the files of other
+rooms. RocksDB would turn any folder into a store, so the folder is checked before it is opened.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import re
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple, TypedDict, cast
+from weakref import ref
+
+from pyoxigraph import Store as Engine
+
+from kiprdf import forks
+from kiprdf.errors import ForkedLogError, StoreError
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import base_fault
+from kiprdf.store import log_repair
+
+FORMAT = 1
+"""The format of the folder and of the dataset in it."""
+GRAPH = "graph"
+MANIFEST = "nexus.json"
+OPEN_ATTEMPTS = 12
+_PARTIAL = MANIFEST + ".partial"
+_OWN_LOCK = "lock hold by current process"
+
+
+class Claim:
+    """Held by a store that may write to a folder; the folder is free when the claim is gone."""
+
+    __slots__ = ("__weakref__",)
+
+
+class OpenFolder(NamedTuple):
+    """The engine of a folder, the base of its IRIs, and the claim of a writer."""
+
+    engine: Engine
+    base: str
+    claim: Claim | None
+
+
+class _Manifest(TypedDict):
+    format: int
+    base: str
+
+
+def absolute(folder: str | os.PathLike[str]) -> Path:
+    """The absolute path of a folder; raises ``StoreError`` for one that no system accepts."""
+    path = Path(folder).absolute()
+    if "\0" in str(path):
+        raise StoreError("The path of the folder contains a NUL character.")
+    return path
+
+
+def open_folder(path: Path, base: str | None, read_only: bool) -> OpenFolder:
+    """Open the graph in a folder; create it if the folder is absent or empty.
+
+    Raises ``StoreError`` when the folder contains something else, a newer format or another base,
+    when another process or this one has it open, and when it cannot be written.
+    """
+    manifest = _read_manifest(path)
+    if manifest is None and read_only:
+        raise StoreError(f"There is no nexus in {path}.")
+    stored = None if manifest is None else manifest["base"]
+    chosen = checked_base(base if base is not None else stored or vocab.DEFAULT_BASE)
+    if stored is not None and stored != chosen:
+        raise StoreError(f"The nexus in {path} has the base {stored}, not {chosen}.")
+    claim = None if read_only else _claim(path)
+    try:
+        if manifest is None:
+            engine = _create(path, chosen)
+        else:
+            _require_graph(path)
+            engine = open_engine(path, read_only)
+        return OpenFolder(engine, chosen, claim)
+    except BaseException:
+        # The traceback keeps this frame, and must not keep the folder.
+        claim = None
+        raise
+
+
+def checked_base(base: str) -> str:
+    """A base IRI; raises ``StoreError`` for one that cannot be a base."""
+    fault = base_fault(base)
+    if fault is not None:
+        raise StoreError(f"The base IRI {base!r} {fault}.")
+    return base
+
+
+def _read_manifest(path: Path) -> _Manifest | None:
+    """The manifest of a folder; None if the folder is absent or empty."""
+    try:
+        if not path.exists():
+            return None
+        if not path.is_dir():
+            raise StoreError(f"{path} is a file; a nexus needs a folder.")
+        file = path / MANIFEST
+        if not file.exists():
+            # An interrupted creation leaves the graph only; nothing was written to it.
+            if any(entry.name not in (GRAPH, _PARTIAL) for entry in path.iterdir()):
+                raise StoreError(f"The folder {path} contains other files and no nexus.")
+            return None
+        manifest = json.loads(file.read_text("utf-8"))
+    except (ValueError, RecursionError):
+        raise StoreError(f"{path / MANIFEST} cannot be read: it is not JSON.") from None
+    except OSError as fault:
+        raise StoreError(f"The folder {path} cannot be read: {fault.strerror}.") from None
+    number = manifest.get("format") if isinstance(manifest, dict) else None
+    if type(number) is not int or number < 1:
+        raise StoreError(f"{path / MANIFEST} does not describe a nexus.")
+    if number > FORMAT:
+        raise StoreError(
+            f"The nexus in {path} has format {number}; this kiprdf reads up to {FORMAT}."
+        )
+    if not isinstance(manifest.get("base"), str):
+        raise StoreError(f"{path / MANIFEST} does not describe a nexus.")
+    return cast(_Manifest, manifest)
+
+
+def _create(path: Path, base: str) -> Engine:
+    """Create a nexus. The manifest makes a folder a nexus, so it comes last."""
+    try:
+        (path / GRAPH).mkdir(parents=True, exist_ok=True)
+        engine = open_engine(path, read_only=False)
+        write_manifest(path, base)
+    except OSError as fault:
+        raise StoreError(f"No nexus can be created in {path}: {fault.strerror}.") from None
+    return engine
+
+
+def write_manifest(path: Path, base: str) -> None:
+    """Write the manifest of a folder, whole or not at all."""
+    text = json.dumps({"format": FORMAT, "base": base}, indent=2) + "\n"
+    partial = path / _PARTIAL
+    partial.write_text(text, "utf-8")
+    partial.replace(path / MANIFEST)
+
+
+def _require_graph(path: Path) -> None:
+    """Refuse a folder that has lost its graph; RocksDB would create an empty one."""
+    try:
+        has_graph = (path / GRAPH / "CURRENT").is_file()
+    except OSError as fault:
+        raise StoreError(f"The graph of {path} cannot be read: {fault.strerror}.") from None
+    if not has_graph:
+        raise StoreError(f"The graph of the nexus in {path} is missing or damaged.")
+
+
+def open_engine(path: Path, read_only: bool) -> Engine:
+    """Open the graph of a folder; raises ``StoreError``."""
+    if not read_only:
+        require_rocksdb(path)
+    if log_repair.is_forked(path / GRAPH):
+        # RocksDB may not notice, and drops what it cannot read.
+        raise ForkedLogError(
+            f"A process and a fork of it have both written to the log of the nexus in {path}; "
+            f"repair it with: kiprdf check --nexus {path}"
+        )
+    forks.note_rocksdb()
+    graph = str(path / GRAPH)
+    for attempt in range(OPEN_ATTEMPTS):
+        try:
+            return Engine.read_only(graph) if read_only else Engine(graph)
+        except (OSError, RuntimeError) as fault:
+            reason = str(fault)
+        # A writer that is just opening replaces files that the reader has listed; an abandoned
+        # query keeps the graph of a closed nexus open until it ends.
+        if not read_only and _OWN_LOCK not in reason:
+            break
+        gc.collect()
+        time.sleep(0.02 * attempt)
+    if _OWN_LOCK in reason:
+        raise StoreError(f"An abandoned query still has the nexus in {path} open.")
+    if re.search("permission|read-only", reason, re.IGNORECASE):
+        raise StoreError(f"The nexus in {path} cannot be written.")
+    # "lock hold by", "While lock file", but not "block checksum mismatch".
+    if re.search(r"\block\b", reason, re.IGNORECASE):
+        raise StoreError(f"Another process has the nexus in {path} open.")
+    raise StoreError(f"The nexus in {path} cannot be opened: {reason}")
+
+
+def require_rocksdb(path: Path) -> None:
+    """Refuse to write in a fork, in which RocksDB has no threads and would wait forever."""
+    if forks.has_lost_rocksdb():
+        raise StoreError(
+            f"The nexus in {path} cannot be opened for writing: this process is a fork of one that "
+            "used a folder; start processes that use kiprdf with the method spawn."
+        )
+
+
+def repair_log(folder: str | os.PathLike[str]) -> None:
+    """Repair the log of a closed folder that a process and a fork of it have both written.
+
+    Nothing of either is lost; ``check`` reports the elements on which they disagree. The original
+    log is kept in the subfolder ``damaged``. Raises ``StoreError`` when the folder is open
+    somewhere, or cannot be written.
+    """
+    import fcntl  # not on Windows, which has no forks
+
+    path = Path(folder).absolute()
+    claim = _claim(path)
+    try:
+        with (path / GRAPH / "LOCK").open("r+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does
+            log_repair.repair(path / GRAPH, path / "damaged")
+    except OSError as fault:
+        raise StoreError(f"The log of the nexus in {path} cannot be repaired: {fault}.") from None
+    finally:
+        del claim
+
+
+_claims: dict[Path, ref[Claim]] = {}
+_claims_lock = threading.Lock()
+
+
+def _claim(path: Path) -> Claim:
+    """Claim a folder for writing in this process."""
+    place = path.resolve()
+    if _is_claimed(place):
+        gc.collect()  # a nexus that nobody closed may wait in a cycle of objects
+    with _claims_lock:
+        if _is_claimed(place):
+            raise StoreError(f"This process has the nexus in {path} open already.")
+        claim = Claim()
+        _claims[place] = ref(claim)
+        return claim
+
+
+def _is_claimed(place: Path) -> bool:
+    claim = _claims.get(place)
+    return claim is not None and claim() is not None
