@@ -6,15 +6,15 @@ A page is one session: its blocks run in order, in one namespace, in an empty wo
 block      what happens
 =========  ==================================================================================
 python     with ``>>>`` a doctest, otherwise executed
-kip        executed on the page's ``nexus``, or on one with the medical example capsule; behind
-           the language may stand its parameters as a JSON object
+kip        executed on the page's ``nexus``, or on one with the medical example capsule; a JSON
+           object after the language sets its parameters
 sh         the lines that begin with ``kiprdf`` are run, without a shell
 turtle     parsed
 sparql     parsed
 =========  ==================================================================================
 
-A block of text, json, turtle or sparql right behind a python, kip or sh block is its output: what
-the last expression is, the result, what is printed. ``...`` stands for anything in it.
+A block of text, json, turtle or sparql directly after a python, kip or sh block is its output: the
+value of the last expression, the result, or what is printed. ``...`` in it matches anything.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ from typing import Any
 import pyoxigraph
 import pytest
 import rdflib
-from typer.testing import CliRunner
 
 import kiprdf
 from kiprdf import resources
-from kiprdf.cli import app
 from kiprdf.errors import ERROR_CODES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
+from tests.cli.runner import invoke
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -47,7 +46,7 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 if README.exists():
     PAGES.append(README)
 SETUP_BLOCKS = 2
-"""How many ``sh`` blocks at the start of the README are for a fresh clone, not for this test."""
+"""The number of ``sh`` blocks at the start of the README that set up a clone; they are not run."""
 
 _FENCE = re.compile(r"^```(\w*)[ ]?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<!\!)\[[^\]\n]*\]\(([^)\s]+)\)")
@@ -59,7 +58,7 @@ _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 @dataclass
 class Block:
-    """One fenced block; ``output_of`` is the block that it shows the output of."""
+    """One fenced block; ``output_of`` is the block whose output it shows."""
 
     page: Path
     line: int
@@ -79,8 +78,8 @@ def blocks_of(page: Path) -> list[Block]:
     for match in _FENCE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         block = Block(page, line, match.group(1), match.group(2).strip(), match.group(3))
-        directly_behind = not text[end : match.start()].strip()
-        if blocks and directly_behind and block.language in _SHOWN and blocks[-1].language in _RUN:
+        follows = not text[end : match.start()].strip()
+        if blocks and follows and block.language in _SHOWN and blocks[-1].language in _RUN:
             block.output_of = blocks[-1]
         blocks.append(block)
         end = match.end()
@@ -114,8 +113,8 @@ class Session:
 
     def _nexus(self) -> kiprdf.Nexus:
         if "nexus" in self.namespace:
-            found: kiprdf.Nexus = self.namespace["nexus"]
-            return found
+            nexus: kiprdf.Nexus = self.namespace["nexus"]
+            return nexus
         if self._standard is None:
             self._standard = kiprdf.Nexus.memory(clock=fixed_clock)
             self._standard.apply_capsule(resources.example_capsule("medical").text)
@@ -152,15 +151,12 @@ class Session:
             return error_text(error)
 
     def _sh(self, block: Block) -> str:
-        """What the lines with kiprdf print, one behind the other, errors among it."""
+        """The output of all lines with kiprdf, including errors."""
         lines = [line.removeprefix(".venv/bin/") for line in block.text.splitlines()]
-        runner = CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1"})
-        done = [
-            runner.invoke(app, shlex.split(line)[1:], prog_name="kiprdf", catch_exceptions=False)
-            for line in lines
-            if line.startswith("kiprdf ")
-        ]
-        return "".join(one.output for one in done)
+        commands = [shlex.split(line)[1:] for line in lines if line.startswith("kiprdf ")]
+        env = {"COLUMNS": "100", "NO_COLOR": "1"}
+        results = [invoke(*command, env=env, catch_exceptions=False) for command in commands]
+        return "".join(result.output for result in results)
 
 
 def is_error(output: Any) -> bool:
@@ -180,7 +176,7 @@ def agrees(shown: Block, output: Any) -> bool:
 
 
 def runnable(page: Path) -> list[Block]:
-    """The blocks of a page without the set-up of the README and what shows its output."""
+    """The blocks of a page, without the set-up blocks of the README and their output."""
     blocks = blocks_of(page)
     if page == README:
         skipped = [block for block in blocks if block.language == "sh"][:SETUP_BLOCKS]
@@ -228,16 +224,16 @@ def test_sparql_blocks_parse(block: Block) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
+def test_links_between_pages_have_a_target(page: Path) -> None:
     prose = _FENCE.sub("", page.read_text("utf-8"))
     for target in _LINK.findall(prose):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
-        found = page if not path else (page.parent / path)
-        assert found.exists(), target
+        linked = page if not path else (page.parent / path)
+        assert linked.exists(), target
         if anchor:
-            assert anchor in _anchors(found), target
+            assert anchor in _anchors(linked), target
 
 
 def _anchors(page: Path) -> set[str]:
@@ -254,10 +250,10 @@ def test_every_page_can_be_reached_from_the_index() -> None:
         page = pending.pop()
         prose = _FENCE.sub("", page.read_text("utf-8"))
         for target in _LINK.findall(prose):
-            found = (page.parent / target.partition("#")[0]).resolve()
-            if found.suffix == ".md" and found.exists() and found not in reached:
-                reached.add(found)
-                pending.append(found)
+            linked = (page.parent / target.partition("#")[0]).resolve()
+            if linked.suffix == ".md" and linked.exists() and linked not in reached:
+                reached.add(linked)
+                pending.append(linked)
     assert {page for page in PAGES if page != README} <= reached
 
 
@@ -292,21 +288,21 @@ def test_decisions_name_conformance_cases_that_exist() -> None:
 VOCABULARY = ROOT / "mappings" / "kip.ttl"
 
 
-def _own_terms() -> set[str]:
-    """The IRIs that kiprdf/rdf/vocab.py defines outside the namespaces of the W3C."""
+def _kiprdf_terms() -> set[str]:
+    """The IRIs in kiprdf/rdf/vocab.py that are not in namespaces of the W3C."""
     values = [getattr(vocab, name) for name in dir(vocab) if name.isupper()]
     iris = {getattr(value, "value", value) for value in values}
     return {iri for iri in iris if isinstance(iri, str) and iri.startswith(vocab.KIP)} - {vocab.KIP}
 
 
-def test_the_vocabulary_names_every_term_of_ours_with_label_and_comment() -> None:
+def test_the_vocabulary_has_every_term_of_kiprdf_with_label_and_comment() -> None:
     graph = rdflib.Graph().parse(VOCABULARY)
     described = {
         str(subject)
         for subject in graph.subjects(rdflib.RDFS.comment)
         if (subject, rdflib.RDFS.label) in {(s, p) for s, p, _ in graph}
     }
-    assert _own_terms() <= described
+    assert _kiprdf_terms() <= described
     subjects = {str(subject) for subject in graph.subjects()}
     assert subjects == described
     for space in (vocab.ATTRIBUTE, vocab.METADATA, vocab.KIP):

@@ -12,7 +12,13 @@ import typer
 
 from kiprdf.cli import inputs, output
 from kiprdf.cli.failures import Failure, writing
-from kiprdf.cli.options import DEFAULT_NEXUS, MappingOption, NexusOption, TargetArgument
+from kiprdf.cli.options import (
+    DEFAULT_NEXUS,
+    MappingOption,
+    NexusOption,
+    Profile,
+    TargetArgument,
+)
 from kiprdf.cli.root import app
 from kiprdf.interchange import formats
 from kiprdf.nexus import Nexus
@@ -101,6 +107,10 @@ def schema(
     shapes: Annotated[
         bool, typer.Option("--shapes", help="Write SHACL shapes instead of RDFS and OWL.")
     ] = False,
+    profile: Annotated[
+        Profile | None,
+        typer.Option(help="Profile of the snapshots to validate (--shapes; default rdf11)."),
+    ] = None,
     mapping: MappingOption = None,
 ) -> None:
     """Write the types and predicates as RDFS and OWL, or as SHACL shapes, in Turtle.
@@ -112,12 +122,18 @@ def schema(
       kiprdf schema schema.ttl
       kiprdf schema --mapping schema-org --mapping foaf
       kiprdf schema shapes.ttl --shapes
+      kiprdf schema --shapes --profile rdf12
     """
+    if profile and not shapes:
+        raise typer.BadParameter("--profile requires --shapes.")
     if mapping and shapes:
         raise typer.BadParameter("--mapping cannot be combined with --shapes.")
     target, names = None if file == inputs.STDIN else file, inputs.mapping_of(mapping)
     with inputs.open_to_read(nexus) as opened, writing(file):
-        text = opened.shapes(target) if shapes else opened.schema(target, mapping=names)
+        if shapes:
+            text = opened.shapes(target, (profile or Profile.RDF11).value)
+        else:
+            text = opened.schema(target, mapping=names)
     if target is None:
         output.write_exactly(text)
     else:

@@ -1,21 +1,19 @@
-"""A folder to work in, and two ways of running the command line in it."""
+"""A folder to work in, and two ways to run the command line in it."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from kiprdf.cli import app
 from kiprdf.nexus import Nexus
 
-ROOT = Path(__file__).resolve().parents[2]
+from . import runner
 
 DRUGS = """\
 UPSERT {
@@ -37,33 +35,10 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Invoke = Callable[..., Result]
 
 
-def environment(**more: str) -> dict[str, str]:
-    """An environment that neither colours nor wraps, and knows this checkout."""
-    kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **more}
-
-
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """Run ``kiprdf`` as a child process in an empty folder."""
-
-    def call(
-        *arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "kiprdf", *arguments],
-            input=stdin,
-            capture_output=True,
-            cwd=tmp_path,
-            env=environment(**(env or {})),
-            timeout=60,
-            check=False,
-        )
-        return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
-        )
-
-    return call
+    return partial(runner.run_process, folder=tmp_path)
 
 
 @pytest.fixture
@@ -72,8 +47,7 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     monkeypatch.chdir(tmp_path)
     for name in ("COLUMNS", "KIPRDF_NEXUS", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    runner = CliRunner()
-    return lambda *arguments, **more: runner.invoke(app, list(arguments), **more)
+    return runner.invoke
 
 
 @pytest.fixture
@@ -86,7 +60,7 @@ def drugs(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A nexus that holds the small capsule; to be copied."""
+    """A nexus with the small capsule; to be copied."""
     folder = tmp_path_factory.mktemp("prepared") / "nexus"
     with Nexus.open(folder) as nexus:
         nexus.apply_capsule(DRUGS)
@@ -95,6 +69,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def loaded(invoke: Invoke, prepared: Path, tmp_path: Path) -> Invoke:
-    """Run ``kiprdf`` in this process, beside a nexus that holds the small capsule."""
+    """Run ``kiprdf`` in this process, in a folder with a nexus that has the small capsule."""
     shutil.copytree(prepared, tmp_path / "nexus")
     return invoke

@@ -436,10 +436,16 @@ def test_the_shapes_are_shacl(loaded: Invoke) -> None:
     shapes = loaded("schema", "--shapes").stdout
     assert "sh:reifierShape" not in shapes
     assert list(rdflib.Graph().parse(data=shapes).subjects(rdflib.RDF.type, rdflib.SH.NodeShape))
+    assert "reifierShape" in loaded("schema", "--shapes", "--profile", "rdf12").stdout
 
 
-def test_shapes_take_no_mapping(loaded: Invoke) -> None:
-    assert loaded("schema", "--shapes", "--mapping", "schema-org").exit_code == 2
+@pytest.mark.parametrize(
+    "options", [("--profile", "rdf12"), ("--shapes", "--mapping", "schema-org")]
+)
+def test_options_of_schema_that_do_not_fit_are_refused(
+    loaded: Invoke, options: tuple[str, ...]
+) -> None:
+    assert loaded("schema", *options).exit_code == 2
 
 
 def test_a_nexus_is_published(loaded: Invoke, tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT, Run, environment
+from .conftest import Run
+from .runner import ROOT, environment
 
 COUNT = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
 
@@ -28,37 +29,37 @@ def test_the_demo_shows_answers_and_writes_a_snapshot(run: Run, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["medical.ttl"]
 
 
-def test_the_demo_needs_a_place_to_write(run: Run) -> None:
-    done = run("demo", "--out", "nowhere/medical.ttl")
-    assert done.returncode == 1
-    assert done.stderr == (
-        "kiprdf: nowhere/medical.ttl cannot be written: No such file or directory.\n"
-    )
+DEMO_FAILURES = {
+    "a missing folder": (
+        ("demo", "--out", "nowhere/medical.ttl"),
+        "kiprdf: nowhere/medical.ttl cannot be written: No such file or directory.\n",
+    ),
+    "a file that is not a snapshot": (
+        ("demo",),
+        "kiprdf: medical.ttl exists and is not a snapshot; choose another file with --out.\n",
+    ),
+}
 
 
-def test_the_demo_keeps_a_file_that_is_no_snapshot(run: Run, tmp_path: Path) -> None:
-    own = tmp_path / "medical.ttl"
-    own.write_text("my own work", "utf-8")
-    done = run("demo")
-    assert done.returncode == 1
-    assert done.stderr == (
-        "kiprdf: medical.ttl exists and is not a snapshot; choose another file with --out.\n"
-    )
-    assert own.read_text("utf-8") == "my own work"
+@pytest.mark.parametrize(("command", "sentence"), DEMO_FAILURES.values(), ids=DEMO_FAILURES)
+def test_the_demo_overwrites_no_other_file(
+    run: Run, tmp_path: Path, command: tuple[str, ...], sentence: str
+) -> None:
+    (tmp_path / "medical.ttl").write_text("my own work", "utf-8")
+    done = run(*command)
+    assert (done.returncode, done.stderr) == (1, sentence)
+    assert (tmp_path / "medical.ttl").read_text("utf-8") == "my own work"
 
 
-def test_the_demo_writes_over_its_own_snapshot(run: Run) -> None:
+def test_the_demo_overwrites_its_own_snapshot(run: Run) -> None:
     run("demo")
     assert run("demo").returncode == 0
 
 
 def test_the_script_runs_the_same_program(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", "from kiprdf.cli import main; main()"]
     done = subprocess.run(
-        [sys.executable, "-c", "from kiprdf.cli import main; main()"],
-        capture_output=True,
-        cwd=tmp_path,
-        env=environment(),
-        check=False,
+        program, capture_output=True, cwd=tmp_path, env=environment(), check=False
     )
     assert done.returncode == 2
     assert b"Usage: kiprdf" in done.stdout + done.stderr
@@ -76,18 +77,20 @@ def test_a_command_comes_from_a_file(run: Run, tmp_path: Path) -> None:
     assert done.stdout == '{"result": ["Archived", "CoreSchema", "System", "Unsorted"]}\n'
 
 
-@pytest.mark.parametrize("stdin", [b"FIND(\xff", b"\xff\xfe\x00"])
-def test_bytes_that_are_no_text_are_one_sentence(run: Run, stdin: bytes) -> None:
-    done = run("run", "--memory", stdin=stdin)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "kiprdf: Standard input is not UTF-8 text: see line 1.\n"
+NOT_UTF_8 = "kiprdf: Standard input is not UTF-8 text: see line 1.\n"
 
 
-@pytest.mark.parametrize("stdin", [b"", b"\x00", b"nonsense", b"}" * 9_999, b"(" * 9_999])
-def test_nonsense_is_a_kip_error_without_a_traceback(run: Run, stdin: bytes) -> None:
+@pytest.mark.parametrize(
+    ("stdin", "error"),
+    [
+        *((stdin, NOT_UTF_8) for stdin in (b"FIND(\xff", b"\xff\xfe\x00")),
+        *((stdin, "KIP_") for stdin in (b"", b"\x00", b"nonsense", b"}" * 9_999, b"(" * 9_999)),
+    ],
+)
+def test_invalid_input_is_an_error_without_a_traceback(run: Run, stdin: bytes, error: str) -> None:
     done = run("run", "--memory", stdin=stdin)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("KIP_")
+    assert done.stderr.startswith(error)
     assert "Traceback" not in done.stderr
 
 
@@ -116,33 +119,18 @@ def test_a_failing_engine_shows_its_traceback_on_demand(
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("command", [("run", "DESCRIBE PRIMER", "--memory"), ("demo",)])
-def test_a_full_disk_is_one_sentence(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_a_full_disk_is_one_sentence(run: Run, command: tuple[str, ...]) -> None:
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "kiprdf", *command],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            cwd=tmp_path,
-            env=environment(),
-            check=False,
-        )
-    assert done.returncode == 1
-    assert done.stderr == b"kiprdf: No space left on device.\n"
+        done = run(*command, stdout=full)
+    assert (done.returncode, done.stderr) == (1, "kiprdf: No space left on device.\n")
 
 
-def test_a_reader_that_leaves_early_causes_no_noise(tmp_path: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(run: Run) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [sys.executable, "-m", "kiprdf", "run", "DESCRIBE PRIMER", "--memory"],
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        cwd=tmp_path,
-        env=environment(),
-        check=False,
-    )
+    done = run("run", "DESCRIBE PRIMER", "--memory", stdout=writing)
     os.close(writing)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_a_snapshot_is_utf8_whatever_the_locale(run: Run, drugs: Path, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ import pytest
 
 from kiprdf.cli.shell import is_complete
 
-from .conftest import Run, environment
+from .conftest import Run
+from .runner import environment, matches
 
 
 @pytest.mark.parametrize(
@@ -50,62 +51,49 @@ def test_a_command_that_is_whole_or_wrong_runs(text: str) -> None:
     assert is_complete(text)
 
 
-def test_commands_from_a_pipe_are_answered_one_by_one(run: Run) -> None:
-    done = run(
-        "shell",
-        "--memory",
-        stdin=b'.json on\nFIND(?d.name)\nWHERE { ?d {type: "Domain", name: "Unsorted"} }\n'
+DOMAINS = '{"result": ["Archived", "CoreSchema", "System", "Unsorted"]}\n'
+SESSIONS = {
+    "commands from a pipe are answered one by one": (
+        b'.json on\nFIND(?d.name)\nWHERE { ?d {type: "Domain", name: "Unsorted"} }\n'
         b"DESCRIBE DOMAINS; // with a comment\n",
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == (
-        '{"result": ["Unsorted"]}\n{"result": ["Archived", "CoreSchema", "System", "Unsorted"]}\n'
-    )
-
-
-def test_a_line_of_a_file_continues_the_command_above(run: Run) -> None:
-    done = run(
-        "shell",
-        "--memory",
-        stdin=b'.json on\nFIND(?d.name)\nWHERE { ?d {type: "Domain"} }\n'
+        '{"result": ["Unsorted"]}\n' + DOMAINS,
+        "",
+    ),
+    "a line of a file continues the command above": (
+        b'.json on\nFIND(?d.name)\nWHERE { ?d {type: "Domain"} }\n'
         b"ORDER BY ?d.name DESC\nDESCRIBE DOMAINS",
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == (
-        '{"result": ["Unsorted", "System", "CoreSchema", "Archived"]}\n'
-        '{"result": ["Archived", "CoreSchema", "System", "Unsorted"]}\n'
-    )
+        '{"result": ["Unsorted", "System", "CoreSchema", "Archived"]}\n' + DOMAINS,
+        "",
+    ),
+    "an error does not end the shell": (
+        b"FIND(3)\nDESCRIBE DOMAINS\n",
+        "Archived\nCoreSchema\nSystem\nUnsorted\n",
+        "KIP_1001 1:6 ...",
+    ),
+    "invalid bytes do not end the shell": (
+        b"\xff\nDESCRIBE DOMAINS\n",
+        "Archived\nCoreSchema\nSystem\nUnsorted\n",
+        "KIP_1001 1:1 ...",
+    ),
+    "an empty line runs the command": (b"FIND(?d\n", "", "KIP_1001 1:8 ..."),
+    "a semicolon runs the command": (b"FIND(?d;\n", "", "KIP_1001 1:8 ..."),
+    "the end of the input runs the command": (b"FIND(?d", "", "KIP_1001 1:8 ..."),
+    ".explain shows the SPARQL": (
+        b'.explain FIND(?d) WHERE { ?d {type: "Domain"} }\n',
+        "...SELECT...",
+        "",
+    ),
+    "an unknown dot command shows the help": (b".tables\n", "...\n  .explain FIND …...", ""),
+    ".quit ends the shell": (b".quit\nDESCRIBE DOMAINS\n", "", ""),
+}
 
 
-def test_a_mistake_does_not_end_the_shell(run: Run) -> None:
-    done = run("shell", "--memory", stdin=b"FIND(3)\nDESCRIBE DOMAINS\n")
-    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nSystem\nUnsorted\n")
-    assert done.stderr.startswith("KIP_1001 1:6 ")
-
-
-def test_bytes_that_are_no_text_do_not_end_the_shell(run: Run) -> None:
-    done = run("shell", "--memory", stdin=b"\xff\nDESCRIBE DOMAINS\n")
-    assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nSystem\nUnsorted\n")
-    assert done.stderr.startswith("KIP_1001 1:1 ")
-
-
-@pytest.mark.parametrize("end", [b"\n", b";\n", b""])
-def test_an_empty_line_a_semicolon_or_the_end_runs_what_is_there(run: Run, end: bytes) -> None:
-    done = run("shell", "--memory", stdin=b"FIND(?d" + end)
-    assert done.stderr.startswith("KIP_1001 1:8 ")
-
-
-def test_explain_shows_the_sparql_in_the_shell(run: Run) -> None:
-    done = run("shell", "--memory", stdin=b'.explain FIND(?d) WHERE { ?d {type: "Domain"} }\n')
-    assert "SELECT" in done.stdout
-
-
-def test_an_unknown_dot_command_shows_the_help(run: Run) -> None:
-    assert ".explain FIND …" in run("shell", "--memory", stdin=b".tables\n").stdout
-
-
-def test_quit_leaves_before_the_rest(run: Run) -> None:
-    assert run("shell", "--memory", stdin=b".quit\nDESCRIBE DOMAINS\n").stdout == ""
+@pytest.mark.parametrize(("stdin", "stdout", "stderr"), SESSIONS.values(), ids=SESSIONS)
+def test_a_session_from_a_pipe(run: Run, stdin: bytes, stdout: str, stderr: str) -> None:
+    done = run("shell", "--memory", stdin=stdin)
+    assert done.returncode == 0
+    assert matches(stdout, done.stdout), done.stdout
+    assert matches(stderr, done.stderr), done.stderr
 
 
 # On a terminal --------------------------------------------------------------------------------

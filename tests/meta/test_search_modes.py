@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import kiprdf
-from kiprdf.cli import app
 from kiprdf.search import embedders
 from kiprdf.search.vectors import PROBE
+from tests.cli.runner import invoke
 from tests.nexus.support import code, untouched
 from tests.search.toys import Counting, by_meaning
 
@@ -395,7 +394,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, command: str, *more: str) -> Any:
-    return CliRunner().invoke(app, ["run", "--nexus", str(folder), *more, command])
+    return invoke("run", "--nexus", str(folder), *more, command)
 
 
 def test_the_command_line_searches_by_meaning(

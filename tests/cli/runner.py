@@ -1,0 +1,55 @@
+"""Runs the command line, in this process or as a child process, and compares what it prints."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from typer.testing import CliRunner, Result
+
+from kiprdf.cli import app
+
+ROOT = Path(__file__).resolve().parents[2]
+_CHECKER = doctest.OutputChecker()
+
+
+def invoke(*arguments: str, **options: Any) -> Result:
+    """Run ``kiprdf`` in this process; options are those of typer's runner."""
+    return CliRunner().invoke(app, list(arguments), prog_name="kiprdf", **options)
+
+
+def environment(**more: str) -> dict[str, str]:
+    """An environment without colours and wrapping, which finds this checkout."""
+    kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **more}
+
+
+def run_process(
+    *arguments: str,
+    folder: Path,
+    stdin: bytes = b"",
+    env: dict[str, str] | None = None,
+    stdout: int | IO[bytes] = subprocess.PIPE,
+) -> subprocess.CompletedProcess[str]:
+    """Run ``kiprdf`` as a child process in a folder."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kiprdf", *arguments],
+        input=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment(**(env or {})),
+        timeout=60,
+        check=False,
+    )
+    output = (done.stdout or b"").decode()
+    return subprocess.CompletedProcess(done.args, done.returncode, output, done.stderr.decode())
+
+
+def matches(expected: str, actual: str) -> bool:
+    """Whether a text is the expected one, in which ``...`` stands for anything."""
+    return expected == actual or _CHECKER.check_output(expected, actual, doctest.ELLIPSIS)
