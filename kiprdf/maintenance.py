@@ -1,4 +1,4 @@
-"""Whether a nexus is sound: its graph, its notes, its text index."""
+"""Checks a nexus: its graph, its records, its text index."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from kiprdf.rdf.iris import PropositionName
 from kiprdf.store import OxigraphStore
 
 _NOTES = (vocab.FORMAT, vocab.BASE)
-"""What has one value; the number of the commit may stand there twice after a crash."""
+"""The records with one value; the commit number may have two after a crash."""
 
 
 def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
     """Check everything that a nexus promises of its graph and of its index.
 
-    ``faults`` are sentences: an end that is missing, a fact without a link or with two, a value
-    that no command writes, a note that is gone, files that cannot be opened again. ``index`` is
-    "sound", "wrong" or "repaired": it is derived, and ``repair`` rebuilds it where it does not
-    say what the graph says. Of a graph with faults no index can be judged; then it is "unchecked".
+    ``faults`` are sentences: a missing endpoint, a fact with no link or with two, a value that no
+    command writes, a missing record, files that cannot be opened again. ``index`` is "sound",
+    "wrong" or "repaired"; ``repair`` rebuilds an index that differs from the graph. If the graph
+    has faults, it is "unchecked".
     """
     store = engine.store
     # A nexus that is open read-only never changes.
@@ -60,10 +60,10 @@ def _check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, An
 
 
 def _faults_of_notes(store: OxigraphStore) -> Iterator[str]:
-    """What is wrong outside of the default graph, which holds the nexus's own notes."""
+    """The faults outside of the default graph, where the records are."""
     for graph in store.engine.named_graphs():
         if graph != vocab.BOOKKEEPING:
-            yield f"There is a graph {graph}, of which a nexus knows nothing."
+            yield f"There is a graph {graph}, which does not belong to a nexus."
     if store.lacks_number():
         noted = ", ".join(str(quad.object) for quad in _notes(store, vocab.COMMIT))
         yield f"The number of the last commit cannot be read: {noted}."
@@ -72,7 +72,7 @@ def _faults_of_notes(store: OxigraphStore) -> Iterator[str]:
     for key in _NOTES:
         notes = list(_notes(store, key))
         if len(notes) != 1:
-            yield f"The note {key} stands there {len(notes)} times; it has one value."
+            yield f"The record {key} has {len(notes)} values instead of one."
     for quad in _notes(store, vocab.BASE):
         if quad.object != Literal(store.iris.base):
             yield f"The noted base is {quad.object}, and the nexus has {store.iris.base}."
@@ -88,5 +88,5 @@ def _index_state(indexer: Indexer, repair: bool) -> str:
         return "sound"
     if not repair:
         return "wrong"
-    indexer.remake()
+    indexer.rebuild()
     return "repaired" if indexer.is_sound() else "wrong"

@@ -1,4 +1,4 @@
-"""The answer of ``Nexus.find`` and ``Nexus.sparql``: rows for people."""
+"""The rows that ``Nexus.find`` and ``Nexus.sparql`` return."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, overload
 class Rows:
     """Rows as dictionaries by column name; iterable, sized, indexable.
 
-    A column that was asked for twice stands once in the dictionaries, twice in ``tuples``.
+    A column that is selected twice is once in the dictionaries, twice in ``tuples``.
 
     >>> rows = Rows(("?d.name",), (("Aspirin",), ("Ibuprofen",)))
     >>> len(rows), rows[0], [row["?d.name"] for row in rows]

@@ -31,7 +31,7 @@ def compare_with_index(store: OxigraphStore, indexer: Indexer) -> int:
     """
     if store.lacks_number() and not store.read_only:
         opened_at = int(store.records().get(BOOTSTRAP, 0))
-        number = store.renumber(above=max(opened_at, indexer.known_commit()))
+        number = store.renumber(above=max(opened_at, indexer.indexed_commit()))
         _log.warning(
             "The number of the last commit could not be read; it is %s from now on.", number
         )

@@ -1,1 +1,1 @@
-"""META: looking around (KIP 5). ``describe`` (the schema and the primer), ``search``."""
+"""META (KIP 5): ``describe`` (schema, primer), ``search``, ``export``, ``indexing`` for SEARCH."""

@@ -21,7 +21,7 @@ from kiprdf.store import Store
 
 PROTOCOL = "KIP 1.0"
 KEY_ITEMS = 5
-"""How many key concepts, types and predicates the primer shows of a domain."""
+"""The key concepts, types and predicates that the primer shows for a domain."""
 IDENTITY_KEYS = (
     "name",
     "person_class",
@@ -81,7 +81,7 @@ def _type(command: ast.DescribeType, store: Store, catalog: Catalog) -> Json:
 
 
 def primer(store: Store, search_modes: list[str]) -> dict[str, Any]:
-    """Who the agent is and what its memory is about, small enough for a context window."""
+    """The identity of the agent and a map of its memory, small enough for a context window."""
     domains = [_domain(node, name.name, store) for node, name in sorted(_domains(store), key=str)]
     domains.sort(key=lambda domain: cast(str, domain["name"]))
     return {
@@ -94,28 +94,28 @@ def primer(store: Store, search_modes: list[str]) -> dict[str, Any]:
 
 
 def _identity(store: Store) -> dict[str, Json] | None:
-    """What ``$self`` has become; null in a nexus without it."""
+    """The identity of ``$self``; null in a nexus without it."""
     node = store.iris.concept("Person", "$self")
     if not exists(node, store):
         return None
     attributes = Reader(store).object(node).get("attributes", {})
     identity = {key: attributes.get(key) for key in IDENTITY_KEYS}
-    # Until it is given one, its name is that of its node.
+    # Until it gets a name, it has that of its node.
     return {**identity, "name": identity["name"] or "$self"}
 
 
 def _domains(store: Store) -> list[tuple[NamedNode, ConceptName]]:
-    found = []
+    domains = []
     for triple in store.match(None, vocab.TYPE, store.iris.type("Domain")):
         node = cast(NamedNode, triple.subject)
         name = store.iris.name(node.value)
         assert isinstance(name, ConceptName), node
-        found.append((node, name))
-    return found
+        domains.append((node, name))
+    return domains
 
 
 def _domain(node: NamedNode, name: str, store: Store) -> dict[str, Json]:
-    """One line of the map: what has most links in a domain stands for it."""
+    """One line of the map: a domain and its most linked members, types and predicates."""
     member_of = store.match(None, store.iris.predicate(_BELONGS), node)
     members = [cast(NamedNode, triple.subject) for triple in member_of]
     concepts: Counter[str] = Counter()
@@ -140,13 +140,13 @@ def _domain(node: NamedNode, name: str, store: Store) -> dict[str, Json]:
 
 
 def _predicates_at(node: NamedNode, store: Store) -> Counter[str]:
-    """How many propositions of each predicate a node has, membership in domains aside."""
+    """The number of propositions of a node by predicate, without membership in domains."""
     start = len(store.iris.predicates)
-    found = Counter(fact.predicate.value[start:] for fact in facts_at(store, node))
-    found.pop(_BELONGS, None)
-    return found
+    counts = Counter(fact.predicate.value[start:] for fact in facts_at(store, node))
+    counts.pop(_BELONGS, None)
+    return counts
 
 
 def _most_linked(counts: Counter[str]) -> list[str]:
-    """The five with most links, ties by name."""
+    """The most linked names, ties by name."""
     return sorted(counts, key=lambda name: (-counts[name], name))[:KEY_ITEMS]

@@ -1,4 +1,4 @@
-"""SEARCH by words, by meaning or both, and the rows that the index is made of (KIP 5.2)."""
+"""SEARCH by words, by meaning or both, and the rows of the index (KIP 5.2)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from kiprdf.store.cancellation import run_cancellable
 
 MOST_HITS = 100
 FUSED_HITS = 1000
-"""How far down the rankings of a hybrid search are looked at; far beyond what is shown, since an
-element in the middle of both may beat one at the top of one."""
+"""The hits of each ranking that a hybrid search merges; far more than it returns, since an element
+in the middle of both rankings may beat one at the top of one."""
 _MICRO = 1_000_000
-"""A score is shown in millionths, and 1 is out of reach."""
+"""A score is rounded to millionths, and stays below 1."""
 
 ByMeaning = Callable[[Kind, str, str | None, int], list[Hit]]
 """The semantic ranking of a kind, for a term, a type and a limit; raises ``EmbeddingError``."""
@@ -40,73 +40,74 @@ _log = logging.getLogger(__name__)
 def search(
     command: ast.Search, store: Store, index: TextIndex, by_meaning: ByMeaning | None = None
 ) -> list[Json]:
-    """The elements that fit a term best, each with ``metadata._score`` in [0, 1).
+    """The elements that match a term best, each with ``metadata._score`` in [0, 1).
 
-    A mode that cannot be served degrades to keyword: without ``by_meaning``, or when it fails.
-    Raises KIP_1001 for a term without a word.
+    Without ``by_meaning``, or when it fails, every mode degrades to keyword. Raises KIP_1001 for a
+    term without a word.
     """
     mode = search_mode(command.mode)
     term = text_of(command.term, "The term of SEARCH")
-    wanted = None if command.type is None else text_of(command.type, "The type of SEARCH")
+    type = None if command.type is None else text_of(command.type, "The type of SEARCH")
     limit = min(page_size(command.limit) or MOST_HITS, MOST_HITS)
     kind: Kind = "concept" if command.kind == "CONCEPT" else "proposition"
     if not segment_term(term):
-        message = "The term of SEARCH holds no word."
+        message = "The term of SEARCH contains no word."
         hint = "Search for a name, an alias or a word of a description."
         raise KipError("KIP_1001", message, hint, command.term.span)
 
-    by_words = partial(index.search, kind, term, wanted)
-    by_sense = by_meaning and partial(by_meaning, kind, term, wanted)
+    by_words = partial(index.search, kind, term, type)
+    by_sense = by_meaning and partial(by_meaning, kind, term, type)
     hits = _ranked(mode, limit, by_words, by_sense)
     least = threshold(command.threshold) or 0.0
     reader = Reader(store)
-    scored = ((NamedNode(hit.key), _shown(hit.score)) for hit in hits)
-    found = ((reader.element(node), score) for node, score in scored if score >= least)
-    # Beside a writer, the index may know of more than a read-only nexus shows.
-    return [_hit(store.iris, element, score) for element, score in found if element is not None]
+    scored = ((NamedNode(hit.key), _rounded(hit.score)) for hit in hits)
+    elements = ((reader.element(node), score) for node, score in scored if score >= least)
+    # Beside a writer, the index may contain elements that a read-only nexus does not see.
+    return [_hit(store.iris, element, score) for element, score in elements if element is not None]
 
 
 def _ranked(mode: Mode, limit: int, by_words: Ranking, by_meaning: Ranking | None) -> list[Hit]:
-    """The best hits of a mode, or of the words where the mode cannot be served (KIP 5.2)."""
+    """The best hits of a mode, or those by words if the mode cannot be served (KIP 5.2)."""
     if mode == "keyword" or by_meaning is None:
         return by_words(limit)
     try:
-        meant = _left_behind(by_meaning, limit if mode == "semantic" else FUSED_HITS)
+        hits = _run_abandonable(by_meaning, limit if mode == "semantic" else FUSED_HITS)
     except EmbeddingError as fault:
         _log.warning("The embedder failed, SEARCH looks for words only: %s", fault)
         return by_words(limit)
-    return meant if mode == "semantic" else fuse([by_words(FUSED_HITS), meant], limit)
+    return hits if mode == "semantic" else fuse([by_words(FUSED_HITS), hits], limit)
 
 
-def _left_behind(by_meaning: Ranking, limit: int) -> list[Hit]:
-    """The semantic ranking, on a thread of its own, since no embedder can be told to stop.
+def _run_abandonable(by_meaning: Ranking, limit: int) -> list[Hit]:
+    """The semantic ranking, on a thread of its own, since an embedder cannot be cancelled.
 
-    When the time is over it is left behind (KIP_4001); what the embedder gives then is kept.
+    When the time is over the thread is abandoned (KIP_4001); the vectors that the embedder returns
+    later are stored.
     """
-    context = copy_context()  # its clock, and whether an embedder asks
+    context = copy_context()  # the deadline, and whether an embedder is running
     return run_cancellable(lambda _: context.run(by_meaning, limit), current())
 
 
-def _shown(score: float) -> float:
-    """A score as it is shown, and compared with a THRESHOLD."""
+def _rounded(score: float) -> float:
+    """A score as it is returned, and compared with a THRESHOLD."""
     return min(round(score * _MICRO), _MICRO - 1) / _MICRO
 
 
 def _hit(iris: Iris, element: Element, score: float) -> Json:
-    shown = to_object(iris, element)
-    cast(dict[str, Json], shown.setdefault("metadata", {}))["_score"] = score
-    return shown
+    hit = to_object(iris, element)
+    cast(dict[str, Json], hit.setdefault("metadata", {}))["_score"] = score
+    return hit
 
 
 def index_rows(
     store: Store,
     nodes: Iterable[NamedNode],
-    known: Mapping[NamedNode, Element | None] = MappingProxyType({}),
+    elements: Mapping[NamedNode, Element | None] = MappingProxyType({}),
 ) -> Iterator[IndexRow]:
-    """The index rows of those among some nodes that are elements; what is known is not read."""
+    """The index rows of the nodes that are elements; those in ``elements`` are not read again."""
     rows = _Rows(store)
     for node in nodes:
-        element = known.get(node) or read_element(store.iris, node, store.describe(node))
+        element = elements.get(node) or read_element(store.iris, node, store.describe(node))
         if element is not None:
             yield rows.of(element)
 
@@ -119,7 +120,7 @@ def all_elements(store: Store) -> Iterator[NamedNode]:
 
 
 class _Rows:
-    """Makes rows of elements; what metadata say is not searched, and not looked at."""
+    """Converts elements to rows, without their metadata, which SEARCH ignores."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -157,23 +158,23 @@ class _Rows:
         return name.name if isinstance(name, ConceptName) else name.predicate
 
     def _description(self, predicate: str) -> str:
-        """The description of a predicate, which is read once."""
+        """The description of a predicate, read once."""
         if predicate not in self._descriptions:
             node = self._store.iris.predicate(predicate)
-            found = self._reader.value(node, "attributes", "description")
-            self._descriptions[predicate] = found if isinstance(found, str) else ""
+            text = self._reader.value(node, "attributes", "description")
+            self._descriptions[predicate] = text if isinstance(text, str) else ""
         return self._descriptions[predicate]
 
 
 def _text(attributes: Terms, description: bool = False) -> str:
-    """The other text attributes in one."""
-    own = () if description else ("aliases", "description")
-    found = (_strings(attributes[key]) for key in sorted(attributes) if key not in own)
-    return "\n".join(text for strings in found for text in strings)
+    """The strings of all other attributes, joined."""
+    skipped = () if description else ("aliases", "description")
+    values = (_strings(attributes[key]) for key in sorted(attributes) if key not in skipped)
+    return "\n".join(text for strings in values for text in strings)
 
 
 def _strings(term: Term | None) -> list[str]:
-    """Every string in a value, those inside arrays and objects included."""
+    """All strings in a value, also inside arrays and objects."""
     return [] if term is None else list(_strings_in(to_json(term)))
 
 

@@ -1,14 +1,14 @@
 """The index behind SEARCH, by words and by meaning.
 
-Rows are keyed by strings and replaced by key; nothing here knows a graph, and everything can
-always be made again. Words are found whatever their case, accents, width or script; meanings are
-compared as the vectors that an embedder makes of texts, and need numpy (`semantic`, `vectors`).
-rows, files, segment, index, embedders, vectors, semantic, fusion.
+Rows are keyed by strings and replaced by key. Nothing here depends on a graph, and everything can
+be rebuilt. Words match whatever their case, accents, width or script. Meanings are compared as
+vectors, which an embedder computes from texts, and need numpy (`semantic`, `vectors`).
+Modules: rows, files, segment, index, embedders, vectors, semantic, fusion.
 """
 
 from kiprdf.search.embedders import Embedder, EmbeddingError
 from kiprdf.search.fusion import fuse
-from kiprdf.search.index import Entries, TextIndex, known_commit
+from kiprdf.search.index import Entries, TextIndex, commit_of_file
 from kiprdf.search.rows import Hit, IndexRow, Kind
 from kiprdf.search.segment import segment_term
 
@@ -20,7 +20,7 @@ __all__ = [
     "IndexRow",
     "Kind",
     "TextIndex",
+    "commit_of_file",
     "fuse",
-    "known_commit",
     "segment_term",
 ]

@@ -1,4 +1,4 @@
-"""Embedders: what turns texts into vectors, so that near meanings have a large cosine."""
+"""Embedders turn texts into vectors, so that similar meanings have a large cosine."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'kiprdf[semantic]'"
 _MODEL = "wordllama"
-# Characters of the texts that are embedded at once. A model pads them all to the longest, and a
-# character of Chinese may be three tokens of a kilobyte each.
+# Characters of the texts embedded at once. A model pads them all to the longest, and a Chinese
+# character may be three tokens of a kilobyte each.
 _BATCH_CHARACTERS = 16_000
 
 
 class Embedder(Protocol):
     """Any callable from a list of texts to as many vectors, all of one length.
 
-    Lists of numbers or a numpy array. Lengths do not matter, directions do. The same text must
-    always get the same vector. A nexus calls it from one thread at a time.
+    The vectors are lists of numbers or a numpy array. Only their directions matter. The same text
+    must always get the same vector. A nexus calls the embedder from one thread at a time.
     """
 
     def __call__(self, texts: list[str], /) -> Sequence[Sequence[float]] | NDArray[Any]:
@@ -36,11 +36,11 @@ class Embedder(Protocol):
 
 
 class EmbeddingError(Exception):
-    """An embedder that failed, or gave what is not one finite vector a text."""
+    """An embedder failed, or did not return one finite vector for each text."""
 
 
 def require_numpy() -> None:
-    """Raise `StoreError` where vectors cannot be compared; numpy itself is not loaded yet."""
+    """Raise `StoreError` if numpy is not installed; does not load it."""
     if find_spec("numpy") is None:
         raise StoreError(f"An embedder needs numpy, which is not installed: {INSTALL}.")
 
@@ -67,15 +67,15 @@ def convert_failures(embedder: Embedder) -> Embedder:
 
 
 def is_installed() -> bool:
-    """Tell whether `wordllama` can work; nothing is loaded."""
+    """Whether `wordllama` is installed; loads nothing."""
     return find_spec("numpy") is not None and find_spec(_MODEL) is not None
 
 
 def wordllama() -> Embedder:
-    """Return the embedder of the extra `semantic`: small, of English words, and offline.
+    """Return the embedder of the extra `semantic`: small, for English, and offline.
 
-    Its weights are part of the installed package, 256 numbers a token; they are loaded at the
-    first call. Raises `StoreError` when the extra is not installed.
+    Its weights are part of the installed package, 256 numbers for each token; the first call loads
+    them. Raises `StoreError` if the extra is not installed.
     """
     if not is_installed():
         raise StoreError(f"The embedder wordllama is not installed: {INSTALL}.")
@@ -99,17 +99,17 @@ class _WordLlama:
 
 
 def _load() -> Any:
-    with _logging_left_alone():
+    with _unchanged_logging():
         package = import_module(_MODEL)
     assert package.__file__ is not None
-    # Its wheel holds weights and tokenizer, but it looks for the tokenizer in a cache folder only.
+    # Its wheel contains the tokenizer, but the package looks for it in a cache folder only.
     folder = Path(package.__file__).parent
     return package.WordLlama.load(cache_dir=folder, disable_download=True)
 
 
 @contextmanager
-def _logging_left_alone() -> Iterator[None]:
-    """Undo what an import does to the root logger; it is the application's."""
+def _unchanged_logging() -> Iterator[None]:
+    """Undo what an import changes at the root logger, which belongs to the application."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:

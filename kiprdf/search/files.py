@@ -1,4 +1,4 @@
-"""SQLite files of derived data: made when absent, thrown away when damaged or outdated."""
+"""SQLite files of derived data: created when absent, emptied when damaged or outdated."""
 
 import os
 import sqlite3
@@ -17,8 +17,8 @@ _DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 class DerivedFile:
     """One connection to the file `path`, or to a database in memory.
 
-    `create` makes the tables of an empty database, among them `about` with one row and a column
-    `version`. Threads may share the file: one lock orders their uses.
+    `create` creates the tables of an empty database, among them `about` with one row and a column
+    `version`. Threads may share the file: one lock serializes their uses.
     """
 
     def __init__(
@@ -30,8 +30,8 @@ class DerivedFile:
     ) -> None:
         """Open the file; create it, or empty it if it is damaged or of another version.
 
-        With `read_only` the file is another's: it is never written, and `sqlite3.Error` is raised
-        where it is absent, damaged or of another version.
+        With `read_only` the file belongs to another process: it is never written, and
+        `sqlite3.Error` is raised if it is absent, damaged or of another version.
         """
         self._path = None if path is None or read_only else Path(path)
         self._version = version
@@ -44,9 +44,9 @@ class DerivedFile:
         forks.protect(self)
 
     def use(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        """Lend the connection to one thread; empty the file if it turns out to be damaged.
+        """Call a function with the connection; empty the file if it turns out to be damaged.
 
-        Whatever the file holds, it fails with `sqlite3.Error` only, or as the function fails.
+        Raises `sqlite3.Error` whatever the file contains, or what the function raises.
         """
         with self._lock:
             try:
@@ -60,7 +60,7 @@ class DerivedFile:
                 raise sqlite3.DatabaseError("The file was damaged; it is empty.") from error
 
     def change(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        """Lend the connection for one transaction, which is undone if the function fails."""
+        """Call a function in one transaction, which is rolled back if the function fails."""
 
         def changed(connection: sqlite3.Connection) -> T:
             with connection:
@@ -70,7 +70,7 @@ class DerivedFile:
         return self.use(changed)
 
     def close(self) -> None:
-        """Close the file; every use of it then fails with `sqlite3.ProgrammingError`."""
+        """Close the file; later uses raise `sqlite3.ProgrammingError`."""
         with self._lock:
             self._connection.close()
 
@@ -82,7 +82,7 @@ class DerivedFile:
 def _connect(
     path: Path | None, version: str, create: Callable[[sqlite3.Connection], None]
 ) -> sqlite3.Connection:
-    """Open the file; one that cannot be used is replaced by an empty one."""
+    """Open the file; replace an unusable one by an empty one."""
     connection = _open(path)
     if not _is_current(connection, version):
         connection.close()
@@ -91,15 +91,15 @@ def _connect(
         with connection:
             connection.execute("BEGIN IMMEDIATE")
             create(connection)
-    # WAL commits are cheap; a power cut may lose the last ones, which `about` then tells.
+    # WAL commits are cheap; a power cut may lose the last ones, and `about` with them.
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
 
 
 def _copy(path: Path, version: str) -> sqlite3.Connection:
-    """A copy in memory of another's file: reading in place would leave files beside it."""
-    # Without its log nobody has the file open, and nothing beside it is needed to read it.
+    """A copy in memory of a file of another process; reading in place would create files."""
+    # Without a log no process has the file open, and it can be read by itself.
     still = "" if path.with_name(path.name + "-wal").exists() else "&immutable=1"
     source = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{still}", uri=True)
     copy = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
@@ -124,7 +124,7 @@ def _open(path: Path | None) -> sqlite3.Connection:
 
 
 def _is_current(connection: sqlite3.Connection, version: str) -> bool:
-    """Tell whether the file is undamaged and of this version."""
+    """Whether the file is undamaged and of this version."""
     try:
         state = connection.execute("PRAGMA quick_check(1)").fetchall()
         state += connection.execute("SELECT version FROM about").fetchall()
@@ -137,10 +137,10 @@ def _is_current(connection: sqlite3.Connection, version: str) -> bool:
 
 
 def _is_damage(error: sqlite3.Error | UnicodeDecodeError) -> bool:
-    """Tell a file that cannot be used from one that is locked, full or read-only."""
+    """Whether an error means an unusable file, and not one that is locked, full or read-only."""
     if isinstance(error, UnicodeDecodeError):  # SQLite's message quotes the damaged file
         return True
-    # The statements here are constants, so that SQLITE_ERROR too speaks of the file. An error of
+    # The statements here are constants, so SQLITE_ERROR is a fault of the file, too. An error of
     # the Python module, such as the use of a closed connection, has no code.
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 

@@ -1,4 +1,4 @@
-"""Two rankings made one: hybrid search."""
+"""Hybrid search: two rankings are merged."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,8 +12,8 @@ RANK_CONSTANT = 60
 def fuse(rankings: Sequence[Iterable[Hit]], limit: int) -> list[Hit]:
     """Rank by the sum of 1 / (60 + rank) over the rankings, best first, ties by key.
 
-    The sums are scaled so that the first of every ranking has 1; their own scores do not matter,
-    since BM25 and cosines cannot be compared.
+    The sums are scaled so that the first of every ranking gets 1. The scores of the rankings do not
+    matter, since BM25 and cosines cannot be compared.
 
     >>> fuse([[Hit("a", 0.9), Hit("b", 0.1)], [Hit("b", 0.3)]], limit=9)
     [Hit(key='b', score=0.991...), Hit(key='a', score=0.5)]

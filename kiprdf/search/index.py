@@ -1,7 +1,6 @@
-"""The rows SEARCH ranks by their words: an FTS5 table a kind of element, in one SQLite file.
+"""Ranks rows by their words: one FTS5 table for each kind of element, in one SQLite file.
 
-FTS5 sees finished tokens only: `segment` cuts the texts, and the `ascii` tokenizer leaves what it
-is given alone.
+FTS5 gets finished tokens: `segment` cuts the texts, and the `ascii` tokenizer keeps them unchanged.
 """
 
 import math
@@ -18,25 +17,25 @@ from kiprdf.search.files import DerivedFile
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, segment, segment_term
 
-# Moves with every change of the schema below or of what a row offers.
+# Increased with every change of the schema below or of the tokens of a row.
 INDEX_VERSION = f"4, segmenter {SEGMENTER_VERSION}"
 
-# A column's weight stands for that many occurrences of a word in other text.
+# One occurrence in a column counts like this number of occurrences in other text.
 WEIGHTS = {"exact": 80.0, "name": 40.0, "aliases": 12.0, "description": 3.0, "text": 1.0}
-SHORTEST_PREFIX = 3  # characters of a term's last word before it also finds longer words
-PREFIX_WEIGHT = 0.25  # of a longer word, against the whole word
-LONGEST_TERM = 64  # tokens of a term that are looked for
-FEW = 200  # rows that a term may find to be ranked without asking the file twice
-AT_ONCE = 500  # rows that are written by one statement
-AT_ONCE_CHARACTERS = 1_000_000  # of their texts, but for the last row
-KNOWN_TEXT = 200  # characters of a text whose tokens are remembered, if it comes again soon
+SHORTEST_PREFIX = 3  # characters that a term's last word needs to match longer words, too
+PREFIX_WEIGHT = 0.25  # of a longer word, relative to the whole word
+LONGEST_TERM = 64  # tokens of a term that are searched
+FEW = 200  # matching rows that are ranked with one query of the file
+AT_ONCE = 500  # rows written by one statement
+AT_ONCE_CHARACTERS = 1_000_000  # of the texts of these rows, without the last one
+CACHED_TEXT = 200  # characters of a text whose tokens are cached
 
 _COLUMNS = ", ".join(WEIGHTS)
 _WEIGHTS = ", ".join(map(str, WEIGHTS.values()))
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
     "CREATE TABLE about (version TEXT NOT NULL, store_commit INTEGER NOT NULL)",
-    # What the commits after `first` up to `last` touched, and no row shows yet.
+    # The keys that the commits after `first` up to `last` touched; their rows are outdated.
     "CREATE TABLE postponed (first INTEGER NOT NULL, last INTEGER NOT NULL, keys BLOB NOT NULL)",
     "CREATE TABLE element (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
     " type BLOB NOT NULL, digest BLOB NOT NULL)",
@@ -65,28 +64,28 @@ class TextIndex:
     >>> [hit.key for hit in index.search("concept", "PAIN")], index.commit
     (['urn:1'], 7)
 
-    Threads may share it: one lock orders their calls. A method fails with `sqlite3.Error` only
-    (save for the ValueError of `search`), and then leaves the rows and the commit as they were. A
-    file found to be damaged is emptied before the error is raised, so that `rebuild` can follow.
+    Threads may share it: one lock serializes their calls. Methods raise `sqlite3.Error` (and
+    `search` ValueError), and then the rows and the commit are unchanged. A damaged file is emptied
+    before the error is raised, so that `rebuild` can follow.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, read_only: bool = False) -> None:
         """Open the file; create it, or empty it if it is damaged or of another version.
 
-        With `read_only` the file is another's: it is never written, and `sqlite3.Error` is raised
-        where it is absent, damaged or of another version.
+        With `read_only` the file belongs to another process: it is never written, and
+        `sqlite3.Error` is raised if it is absent, damaged or of another version.
         """
         self._file = DerivedFile(path, INDEX_VERSION, _create, read_only)
         self._totals: dict[Kind, int] = {}
-        """How many rows of a kind there are; to count them takes longer the more there are."""
+        """The number of rows of a kind; counting takes time proportional to them."""
 
     @property
     def commit(self) -> int:
-        """The commit of the store that the index reflects; -1 when that is unknown."""
+        """The commit of the store that the index reflects; -1 if unknown."""
         return self._file.use(_commit)
 
     def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
-        """Delete the `removed` keys, put each row in the place of its key's, in one transaction."""
+        """Delete the `removed` keys and replace the rows of other keys, in one transaction."""
 
         def updated(connection: sqlite3.Connection) -> None:
             self._totals.clear()
@@ -96,11 +95,11 @@ class TextIndex:
         self._file.change(updated)
 
     def rebuild(self, rows: Iterable[IndexRow], commit: int) -> None:
-        """Replace everything by the rows, in one transaction."""
+        """Replace all rows, in one transaction."""
 
         def rebuilt(connection: sqlite3.Connection) -> None:
             self._totals.clear()
-            # To drop the tables is much faster than to delete row by row.
+            # Dropping the tables is much faster than deleting row by row.
             for table in ("about", "postponed", "element", *KINDS):
                 connection.execute(f"DROP TABLE {table}")
             _create(connection)
@@ -115,7 +114,7 @@ class TextIndex:
         self._file.change(lambda c: c.execute(statement, (first, last, joined)))
 
     def postponed(self) -> tuple[set[str], int]:
-        """The keys that were kept for later, and the commit the index reflects once they are in."""
+        """The keys kept for a later `update`, and the commit that it brings the index to."""
 
         def read(connection: sqlite3.Connection) -> tuple[set[str], int]:
             keys: set[str] = set()
@@ -130,11 +129,11 @@ class TextIndex:
         return self._file.use(read)
 
     def search(self, kind: Kind, term: str, type: str | None = None, limit: int = 100) -> list[Hit]:
-        """Return the rows that hold any word of the term, best first, ties by key (KIP 5.2).
+        """Return the rows with any word of the term, best first, ties by key (KIP 5.2).
 
-        More and rarer words score more, and so do weightier fields; the last word also finds
-        longer words, for less. The score is s/(1+s), s the sum of the words' weighted BM25.
-        Raises ValueError if the term has no word.
+        More words, rarer words and weightier fields score higher. The last word also matches longer
+        words, with a lower score. The score is s/(1+s), where s is the sum of the weighted BM25 of
+        the words. Raises ValueError if the term has no word.
         """
         weights = _weigh(term)
         if not weights:
@@ -149,15 +148,15 @@ class TextIndex:
         return self._file.use(ranked)
 
     def holds(self, rows: Iterable[IndexRow]) -> bool:
-        """Return whether the index has these rows, word by word, and no others."""
+        """Return whether the index has exactly these rows, word by word."""
 
         def compared(connection: sqlite3.Connection) -> bool:
             number = 0
             for row in rows:
                 number += 1
                 words = tuple(_blob(column) for column in _columns(row))
-                wanted = (_blob(row.type), digest(embedded_text(row)), *words)
-                if _stored(connection, row) != wanted:
+                expected = (_blob(row.type), digest(embedded_text(row)), *words)
+                if _stored(connection, row) != expected:
                     return False
             elements, *words_of = (
                 int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
@@ -187,8 +186,8 @@ class TextIndex:
         self._file.close()
 
 
-def known_commit(path: str | os.PathLike[str]) -> int:
-    """The commit that the index in a file reflects; -1 when it cannot be told."""
+def commit_of_file(path: str | os.PathLike[str]) -> int:
+    """The commit that the index in a file reflects or has postponed; -1 if unknown."""
     try:
         connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=rw", uri=True)
         try:
@@ -223,7 +222,7 @@ def _put_all(connection: sqlite3.Connection, rows: Iterable[IndexRow], commit: i
 
 
 def _batches(rows: Iterable[IndexRow]) -> Iterator[dict[str, IndexRow]]:
-    """The rows, the last of each key, by as many as are written at once."""
+    """The rows in batches that are written at once; of equal keys the last row."""
     batch: dict[str, IndexRow] = {}
     characters = 0
     for row in rows:
@@ -239,16 +238,16 @@ def _batches(rows: Iterable[IndexRow]) -> Iterator[dict[str, IndexRow]]:
 def _delete(connection: sqlite3.Connection, keys: Iterable[str]) -> None:
     remaining = map(_blob, keys)
     while batch := tuple(islice(remaining, AT_ONCE)):
-        places = ", ".join("?" * len(batch))
-        found = connection.execute(
-            f"DELETE FROM element WHERE key IN ({places}) RETURNING id", batch
+        holes = ", ".join("?" * len(batch))
+        ids = connection.execute(
+            f"DELETE FROM element WHERE key IN ({holes}) RETURNING id", batch
         ).fetchall()
-        for table in KINDS if found else ():
-            connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", found)
+        for table in KINDS if ids else ():
+            connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", ids)
 
 
 def _insert(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
-    """Insert rows of different keys; a statement a row would take longer than its words."""
+    """Insert rows of different keys; one statement for each row would be much slower."""
     (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM element").fetchone()
     numbered = list(enumerate(rows, last + 1))
     connection.executemany(
@@ -266,19 +265,19 @@ def _insert(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
 
 
 def _columns(row: IndexRow) -> tuple[str, ...]:
-    """The tokens of a row, a text a column."""
-    # Names of predicates, and what describes them, come often; names of concepts do not.
+    """The tokens of a row, one text for each column."""
+    # Names and descriptions of predicates repeat; those of concepts do not.
     is_common = row.kind == "proposition"
-    whole = _known_whole(row.name) if is_common else exact_token(row.name)
-    name = _known_tokens(row.name) if is_common else _tokens(row.name)
+    whole = _cached_exact_token(row.name) if is_common else exact_token(row.name)
+    name = _cached_tokens(row.name) if is_common else _tokens(row.name)
     description = row.description
-    is_short = len(description) <= KNOWN_TEXT
+    is_short = len(description) <= CACHED_TEXT
     return (
         whole,
         name,
         # Lines keep two aliases apart: no pair of characters spans them.
         _tokens("\n".join(row.aliases)),
-        _known_tokens(description) if is_short else _tokens(description),
+        _cached_tokens(description) if is_short else _tokens(description),
         _tokens(row.text),
     )
 
@@ -287,19 +286,19 @@ def _tokens(text: str) -> str:
     return " ".join(segment(text)) if text else ""
 
 
-_known_tokens = lru_cache(maxsize=1024)(_tokens)
-_known_whole = lru_cache(maxsize=1024)(exact_token)
+_cached_tokens = lru_cache(maxsize=1024)(_tokens)
+_cached_exact_token = lru_cache(maxsize=1024)(exact_token)
 
 
 def _stored(connection: sqlite3.Connection, row: IndexRow) -> tuple[object, ...] | None:
-    """What the tables hold under the key of a row."""
-    found: tuple[object, ...] | None = connection.execute(
+    """The values in the tables for the key of a row."""
+    values: tuple[object, ...] | None = connection.execute(
         f"SELECT element.type, element.digest, {_COLUMNS} FROM element "
         f"JOIN {_table(row.kind)} AS words ON words.rowid = element.id "
         "WHERE element.key = ? AND element.kind = ?",
         (_blob(row.key), row.kind),
     ).fetchone()
-    return found
+    return values
 
 
 def _weigh(term: str) -> dict[str, float]:
@@ -314,7 +313,7 @@ def _weigh(term: str) -> dict[str, float]:
 
 
 def _match(token: str) -> str:
-    """Return the MATCH expression that finds the token: an FTS5 string, whatever it holds."""
+    """Return the MATCH expression of any token, as an FTS5 string."""
     return '"' + token.replace('"', '""') + '"'
 
 
@@ -328,42 +327,42 @@ def _rank(
 ) -> list[tuple[bytes, float]]:
     """Return the keys with the highest sums of weighted BM25, best first."""
     table = _table(kind)
-    found = connection.execute(_finding(table, len(weights)), (*weights, FEW + 1)).fetchall()
-    if len(found) <= FEW:
-        return _rank_few(connection, total, found, weights, type)[:limit]
+    matches = connection.execute(_matching(table, len(weights)), (*weights, FEW + 1)).fetchall()
+    if len(matches) <= FEW:
+        return _rank_few(connection, total, matches, weights, type)[:limit]
     factors = _factors(connection, table, total, weights)
     parameters = [value for expression in factors.items() for value in reversed(expression)]
-    wanted = () if type is None else (_blob(type),)
+    types = () if type is None else (_blob(type),)
     statement = _ranking(table, len(factors), type is not None)
-    return connection.execute(statement, (*parameters, *wanted, limit, limit)).fetchall()
+    return connection.execute(statement, (*parameters, *types, limit, limit)).fetchall()
 
 
 def _rank_few(
     connection: sqlite3.Connection,
     total: int,
-    found: Sequence[tuple[int, int, float]],
+    matches: Sequence[tuple[int, int, float]],
     weights: dict[str, float],
     type: str | None,
 ) -> list[tuple[bytes, float]]:
-    """Return the same of everything that was found, in which each word's rows are counted."""
-    counts = Counter(expression for expression, _, _ in found)
+    """Return the same for a few matches, from which the rows of each word are counted."""
+    counts = Counter(expression for expression, _, _ in matches)
     factors = [
         weight * _rarity(total, counts[number]) for number, weight in enumerate(weights.values())
     ]
     scores: dict[int, float] = defaultdict(float)
-    for expression, identifier, share in found:
+    for expression, identifier, share in matches:
         scores[identifier] += share * factors[expression]
-    places = ", ".join("?" * len(scores))
-    of_type, wanted = ("", ()) if type is None else (" AND type = ?", (_blob(type),))
-    statement = f"SELECT id, key FROM element WHERE id IN ({places}){of_type}"
-    keys = connection.execute(statement, (*scores, *wanted)).fetchall()
+    holes = ", ".join("?" * len(scores))
+    of_type, types = ("", ()) if type is None else (" AND type = ?", (_blob(type),))
+    statement = f"SELECT id, key FROM element WHERE id IN ({holes}){of_type}"
+    keys = connection.execute(statement, (*scores, *types)).fetchall()
     ranked = ((key, scores[identifier]) for identifier, key in keys)
     return sorted(ranked, key=lambda hit: (-hit[1], hit[0]))
 
 
 @cache
-def _finding(table: str, expressions: int) -> str:
-    """Return the statement for what MATCH expressions find, as many rows as it is told."""
+def _matching(table: str, expressions: int) -> str:
+    """Return the statement for the rows that MATCH expressions match, with a LIMIT."""
     parts = (
         f"SELECT {number}, rowid, -bm25({table}, {_WEIGHTS}) FROM {table} WHERE {table} MATCH ?"
         for number in range(expressions)
@@ -373,27 +372,27 @@ def _finding(table: str, expressions: int) -> str:
 
 @cache
 def _ranking(table: str, expressions: int, is_typed: bool) -> str:
-    """Return the statement that ranks what some MATCH expressions find.
+    """Return the statement that ranks the rows that MATCH expressions match.
 
-    A common word is found in most rows: they are summed as they come, and only those that may be
+    A common word matches most rows: their scores are summed first, and only the rows that may be
     among the best are looked up and ordered by key.
     """
     # FTS5's bm25() is negative.
     part = f"SELECT rowid AS id, -bm25({table}, {_WEIGHTS}) * ? AS share FROM {table} "
     parts = " UNION ALL ".join([part + f"WHERE {table} MATCH ?"] * expressions)
     of_type = " JOIN element USING (id) WHERE type = ?" if is_typed else ""
-    # bm25() works in a query of its own only, and a LIMIT keeps the query one.
+    # bm25() needs a query of its own; the LIMIT keeps SQLite from flattening it.
     return (
         f"WITH whole AS (SELECT id, sum(share) AS score FROM ({parts} LIMIT -1) GROUP BY id), "
-        f"wanted AS MATERIALIZED (SELECT id, score FROM whole{of_type}) "
-        "SELECT key, score FROM wanted JOIN element USING (id) WHERE score >= "
-        "(SELECT min(score) FROM (SELECT score FROM wanted ORDER BY score DESC LIMIT ?)) "
+        f"typed AS MATERIALIZED (SELECT id, score FROM whole{of_type}) "
+        "SELECT key, score FROM typed JOIN element USING (id) WHERE score >= "
+        "(SELECT min(score) FROM (SELECT score FROM typed ORDER BY score DESC LIMIT ?)) "
         "ORDER BY score DESC, key LIMIT ?"
     )
 
 
 def _count(connection: sqlite3.Connection, kind: Kind) -> int:
-    # FTS5's own table of row lengths is the quickest to count.
+    # FTS5's table of row lengths is the fastest to count.
     (count,) = connection.execute(f"SELECT count(*) FROM {_table(kind)}_docsize").fetchone()
     return int(count)
 
@@ -401,25 +400,27 @@ def _count(connection: sqlite3.Connection, kind: Kind) -> int:
 def _factors(
     connection: sqlite3.Connection, table: str, total: int, weights: dict[str, float]
 ) -> dict[str, float]:
-    """Return each expression that finds something, and what to multiply its bm25() by."""
+    """Return each expression that matches rows, and the factor of its bm25()."""
     counts = connection.execute(_counting(table, len(weights)), tuple(weights)).fetchone()
-    found = zip(weights.items(), counts, strict=True)
+    counted = zip(weights.items(), counts, strict=True)
     return {
-        expression: weight * _rarity(total, count) for (expression, weight), count in found if count
+        expression: weight * _rarity(total, count)
+        for (expression, weight), count in counted
+        if count
     }
 
 
 @cache
 def _counting(table: str, expressions: int) -> str:
-    """Return the statement that counts the rows that each expression finds."""
+    """Return the statement that counts the rows that each expression matches."""
     part = f"(SELECT count(*) FROM {table} WHERE {table} MATCH ?)"
     return f"SELECT {', '.join([part] * expressions)}"
 
 
-def _rarity(total: int, found: int) -> float:
-    """Return what turns FTS5's inverse document frequency into one that is always positive."""
-    odds = (total - found + 0.5) / (found + 0.5)
-    # To FTS5 a word of half the rows or more is worth 1e-6: in a small store, almost any word.
+def _rarity(total: int, matching: int) -> float:
+    """Return the factor that makes FTS5's inverse document frequency always positive."""
+    odds = (total - matching + 0.5) / (matching + 0.5)
+    # FTS5 gives a word in half of the rows or more 1e-6; in a small store that is almost any word.
     fts5 = math.log(odds) if odds > 1 else 1e-6
     return math.log1p(odds) / fts5
 

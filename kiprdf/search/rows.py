@@ -1,4 +1,4 @@
-"""What the index knows of an element, and what it finds."""
+"""The rows of the index, and its hits."""
 
 import hashlib
 from typing import Literal, NamedTuple, get_args
@@ -11,7 +11,7 @@ LONGEST_TEXT = 2000
 
 
 class IndexRow(NamedTuple):
-    """What can be found of one element."""
+    """The searchable texts of one element."""
 
     key: str  # IRI of the element
     kind: Kind
@@ -23,14 +23,14 @@ class IndexRow(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A row that was found; a higher score, in [0, 1), is a better answer."""
+    """A matching row; its score is in [0, 1), and a higher one is better."""
 
     key: str
     score: float
 
 
 def embedded_text(row: IndexRow) -> str:
-    r"""What an embedder reads of a row: the fields that keyword search finds it by.
+    r"""The text of a row for an embedder: the fields that keyword search uses.
 
     >>> embedded_text(IndexRow("urn:1", "concept", "Drug", "Aspirin", ("ASA",), "Eases pain.", ""))
     'Aspirin\nASA\nEases pain.'
@@ -41,7 +41,7 @@ def embedded_text(row: IndexRow) -> str:
     >>> embedded_text(link)
     'Aspirin treats Fever'
     """
-    # To a model has_side_effect is an odd word, has side effect are three known ones.
+    # For a model has_side_effect is an unusual word, has side effect are three usual ones.
     name = row.name.replace("_", " ")
     if row.kind == "proposition":
         first, *others = row.aliases or ("",)
@@ -52,11 +52,11 @@ def embedded_text(row: IndexRow) -> str:
 
 
 def clean(text: str) -> str:
-    """The beginning of a text, as UTF-8 can hold it."""
+    """The beginning of a text, without what UTF-8 cannot encode."""
     begin = text[:LONGEST_TEXT]
     return begin if begin.isascii() else begin.encode("utf-8", "replace").decode("utf-8")
 
 
 def digest(text: str) -> bytes:
-    """What a text is known by."""
+    """The digest that identifies a text."""
     return hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest()

@@ -1,9 +1,9 @@
-"""Text to tokens, so that words are found whatever their case, accents, width or script.
+"""Cuts text into tokens, so that words match whatever their case, accents, width or script.
 
-Documents and terms are folded alike: compatibility forms, accents and case are taken away.
-They are segmented alike too, except that a term asks of Chinese, Japanese and Korean only what is
-specific: its pairs of characters, where a document also offers the single ones.
-A token holds letters, digits and the marks that belong to them; only `exact_token` adds `_`.
+Documents and terms are folded alike: compatibility forms, accents and case are removed. They are
+also segmented alike, with one exception: of Chinese, Japanese and Korean, a document gets pairs of
+characters and single ones, a term only the pairs, which are more specific.
+A token contains letters, digits and the marks that belong to them; only `exact_token` adds `_`.
 """
 
 import re
@@ -12,11 +12,11 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-# Stored in the index. The number moves with every change of this file that changes a token; the
-# character tables move with Python.
+# Stored in the index. The number increases with every change of this file that changes a token;
+# the character tables change with Python.
 SEGMENTER_VERSION = f"1, Unicode {unicodedata.unidata_version}"
 
-LONGEST_WORD = 100  # characters; the rest of a longer word (a hash, base64) tells nothing more
+LONGEST_WORD = 100  # characters; the rest of a longer word (a hash, base64) is ignored
 LONGEST_NAME = 1000  # characters of an exact name
 
 
@@ -63,7 +63,7 @@ def exact_token(name: str) -> str:
 def _runs(text: str) -> list[str]:
     if not text.isascii():
         return _patterns().run.findall(_fold(text))
-    # The same for most texts, in which none of the rest occurs.
+    # The same result for ASCII texts, faster.
     return _ASCII_RUN.findall(text if text.islower() else _HUMP.sub("_", text).lower())
 
 
@@ -91,7 +91,7 @@ def _is_unspaced(run: str) -> bool:
 
 
 def _fold(text: str) -> str:
-    """Take away compatibility forms, accents and case; turn CamelCase into snake_case."""
+    """Remove compatibility forms, accents and case; turn CamelCase into snake_case."""
     return _HUMP.sub("_", _without_accents(text)).casefold().translate(_STROKED_LETTERS)
 
 
@@ -106,7 +106,7 @@ def _without_accents(text: str) -> str:
 def _mark_ranges() -> str:
     """Return the combining marks as the inside of a regular expression's character class."""
     ranges: list[list[int]] = []
-    for code in range(0x300, 0x20000):  # beyond are only Han characters and the invisible
+    for code in range(0x300, 0x20000):  # beyond are Han and invisible characters only
         if unicodedata.category(chr(code))[0] == "M":
             if ranges and ranges[-1][1] == code - 1:
                 ranges[-1][1] = code
@@ -125,7 +125,7 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"  # Han
 )
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
-# Soft hyphen, joiners, direction marks and variation selectors stand inside words, unseen.
+# Soft hyphen, joiners, direction marks and variation selectors are invisible inside words.
 _INVISIBLE = re.compile("[\u00ad\u034f\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
 _ASCII_RUN = re.compile(r"[a-z0-9_]+")
 # Without accents these three alphabets are all the capitals that matter: sideEffect, HTTPServer.
@@ -139,7 +139,7 @@ _STROKED_LETTERS = str.maketrans(
 
 
 class _Patterns(NamedTuple):
-    """What the combining marks are needed for."""
+    """The patterns that contain the combining marks."""
 
     run: re.Pattern[str]
     accents: re.Pattern[str]
@@ -148,7 +148,7 @@ class _Patterns(NamedTuple):
 
 @cache
 def _patterns() -> _Patterns:
-    """Made when the first text is cut: to look at every mark takes as long as to open a nexus."""
+    """Compiled for the first text: collecting the marks takes as long as opening a nexus."""
     marks = _mark_ranges()
     return _Patterns(
         # `\w` has no combining marks, but a word of an Indic script is full of them.
@@ -156,11 +156,11 @@ def _patterns() -> _Patterns:
             rf"[{_UNSPACED}][{_UNSPACED}{marks}]*"
             rf"|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]+|[{marks}]+)*"
         ),
-        # Accents are ornament in Latin, Greek and Cyrillic only; elsewhere a mark is a vowel or a
-        # voice.
+        # Accents may be removed in Latin, Greek and Cyrillic only; elsewhere a mark is a vowel or
+        # changes a consonant.
         accents=re.compile(
             rf"(?<=[A-Za-z\u00c0-\u02af\u0370-\u03ff\u0400-\u052f\ua640-\ua69f])[{marks}]+"
         ),
-        # Unicode's bound for normalisation (UAX #15, stream-safe text): to sort marks is quadratic.
+        # The limit of UAX #15 (stream-safe text): sorting marks takes quadratic time.
         surplus_marks=re.compile(rf"([{marks}]{{30}})[{marks}]+"),
     )

@@ -1,4 +1,4 @@
-"""The rows SEARCH ranks by their meaning: cosines of vectors, exact, in memory."""
+"""Ranks rows by meaning: cosines of vectors, exact, in memory."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, clean, digest, embedd
 from kiprdf.search.vectors import Vector, Vectors
 
 RowsOf = Callable[[Iterable[str]], Iterable[IndexRow]]
-"""Makes the rows of some keys again; the index keeps no texts."""
+"""Reads the rows of some keys again; the index stores no texts."""
 TERMS = 64
-"""How many terms are remembered with their vectors."""
+"""Terms whose vectors are cached."""
 DIGITS = 6
-"""Of a cosine; the digits behind them depend on the machine, and would decide ties."""
+"""Digits of a cosine; further digits depend on the machine, and would decide ties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class _Table:
         """Return the keys with the largest positive cosines, ties by key."""
         cosines = np.round((self.matrix @ vector)[self.texts].astype(np.float64), DIGITS)
         if type is not None:
-            cosines[[found != type for found in self.types]] = 0
+            cosines[[other != type for other in self.types]] = 0
         order = np.argsort(-cosines, kind="stable")[:limit]
         return [Hit(self.keys[row], float(cosines[row])) for row in order if cosines[row] > 0]
 
@@ -49,19 +49,19 @@ class _Table:
 class SemanticIndex:
     """Ranks the rows of a text index by meaning.
 
-    Vectors are made when a search needs them, of what has changed since the last one. What an
-    embedder has made is not lost when it then fails. Threads may share it; one at a time brings
-    it up to date and calls the embedder.
+    A search embeds the texts that have changed since the last one. Vectors are not lost when the
+    embedder fails later. Threads may share the index; one at a time updates it and calls the
+    embedder.
     """
 
     def __init__(self, embedder: Embedder, path: Path | None, read_only: bool = False) -> None:
-        """Keep vectors in the file `path`, or only in memory; see `Vectors`."""
+        """Store vectors in the file `path`, or only in memory; see `Vectors`."""
         self._vectors = Vectors(embedder, path, read_only)
         self._lock = threading.Lock()
-        self._known: dict[Kind, dict[bytes, Vector]] = {}
+        self._vectors_of: dict[Kind, dict[bytes, Vector]] = {}
         self._tables: dict[Kind, _Table] = {}
         self._terms: dict[str, Vector] = {}
-        self._compared = False  # the file with the index
+        self._is_compared = False  # the file with the index
         self._is_closed = False
 
     def search(
@@ -79,7 +79,7 @@ class SemanticIndex:
         fault of the text index.
         """
         self._vectors.refuse_own_embedder()
-        with self._held():
+        with self._timed_lock():
             try:
                 table = self._table(index, rows_of, kind)
                 vector = self._term(clean(term)) if table.keys else None
@@ -88,16 +88,15 @@ class SemanticIndex:
                     self._vectors.close()
         return [] if vector is None else table.rank(vector, type, limit)
 
-    def _held(self) -> AbstractContextManager[Any]:
-        """The lock, waited for as long as the running request has time."""
+    def _timed_lock(self) -> AbstractContextManager[Any]:
+        """The lock, which waits until the running request is out of time."""
         spending = current()
         if spending is None or spending.deadline == math.inf:
             return self._lock
-        return _Held(self._lock, spending)
+        return _TimedLock(self._lock, spending)
 
     def _term(self, text: str) -> Vector:
-        """The vector of a term; those of the last terms are known, since a search beside a writer
-        is made again."""
+        """The vector of a term, cached since a search beside a writer is repeated."""
         if text not in self._terms:
             if len(self._terms) == TERMS:
                 del self._terms[next(iter(self._terms))]
@@ -105,7 +104,7 @@ class SemanticIndex:
         return self._terms[text]
 
     def close(self) -> None:
-        """Close the file of vectors; a search that still waits for its embedder does so itself."""
+        """Close the file of vectors; a search that waits for its embedder closes it later."""
         self._is_closed = True
         if not self._lock.locked():
             with self._lock:
@@ -117,53 +116,59 @@ class SemanticIndex:
         if table is not None and table.commit == index.commit:
             return table
         entries = index.entries(kind)
-        known = self._known.setdefault(kind, {})
-        self._make_missing(known, entries, rows_of)
-        table = _table_of(entries, known)
+        vectors = self._vectors_of.setdefault(kind, {})
+        self._add_missing(vectors, entries, rows_of)
+        table = _table_of(entries, vectors)
         if entries.commit < 0 or len(table.keys) < len(entries.keys):
-            # The index was emptied, or a row changed meanwhile: this is no state of a commit, and
-            # what is known of it must not be dropped.
+            # The index was emptied, or a row changed meanwhile: this is not the state of a commit,
+            # and its vectors must not be deleted.
             return table
-        self._drop_stale(index, known, entries)
-        # Views of the new matrix, so that the old one can go.
-        self._known[kind] = dict(zip(dict.fromkeys(entries.digests), table.matrix, strict=True))
+        self._delete_unused(index, vectors, entries)
+        # Views of the new matrix, so that the old one is freed.
+        self._vectors_of[kind] = dict(
+            zip(dict.fromkeys(entries.digests), table.matrix, strict=True)
+        )
         self._tables[kind] = table
         return table
 
-    def _make_missing(self, known: dict[bytes, Vector], entries: Entries, rows_of: RowsOf) -> None:
-        """Add the vectors that are not known: those that are kept, then those of new texts."""
-        missing = {found for found in entries.digests if found not in known}
+    def _add_missing(self, vectors: dict[bytes, Vector], entries: Entries, rows_of: RowsOf) -> None:
+        """Add the missing vectors: stored ones, then those of new texts."""
+        missing = set(entries.digests) - vectors.keys()
         if not missing:
             return
-        known.update(self._vectors.load(missing))
-        lacking = (
+        vectors.update(self._vectors.load(missing))
+        keys = (
             key
-            for key, found in zip(entries.keys, entries.digests, strict=True)
-            if found in missing and found not in known
+            for key, of_text in zip(entries.keys, entries.digests, strict=True)
+            if of_text in missing and of_text not in vectors
         )
-        texts = map(embedded_text, rows_of(lacking))
-        # Batch by batch, so that a text that two rows share is embedded once, and an embedder
-        # that fails later takes nothing away.
-        for made, vector in self._vectors.make(text for text in texts if digest(text) not in known):
-            known[made] = vector
+        texts = map(embedded_text, rows_of(keys))
+        # Batch by batch, so that a text of two rows is embedded once, and nothing is lost when the
+        # embedder fails later.
+        new_texts = (text for text in texts if digest(text) not in vectors)
+        for of_text, vector in self._vectors.make(new_texts):
+            vectors[of_text] = vector
 
-    def _drop_stale(self, index: TextIndex, known: dict[bytes, Vector], entries: Entries) -> None:
-        """Forget the texts that no row has any more."""
-        if self._compared:
-            self._vectors.forget(known.keys() - set(entries.digests))
+    def _delete_unused(
+        self, index: TextIndex, vectors: dict[bytes, Vector], entries: Entries
+    ) -> None:
+        """Delete the vectors of texts that no row has any more."""
+        if self._is_compared:
+            self._vectors.forget(vectors.keys() - set(entries.digests))
             return
-        # The file may hold what is stale since before it was opened.
-        every = [index.entries(kind) for kind in KINDS]
-        if all(one.commit == entries.commit for one in every):
-            live = {found for one in every for found in one.digests}
-            self._vectors.forget(self._vectors.kept() - live)
-            self._compared = True
+        # The file may contain such vectors from earlier processes.
+        all_entries = [index.entries(kind) for kind in KINDS]
+        if all(of_kind.commit == entries.commit for of_kind in all_entries):
+            used = {of_text for of_kind in all_entries for of_text in of_kind.digests}
+            self._vectors.forget(self._vectors.stored() - used)
+            self._is_compared = True
 
 
-class _Held:
-    """A lock that is waited for no longer than a request has time (KIP_4001).
+class _TimedLock:
+    """A lock that waits until a request is out of time (KIP_4001).
 
-    For threads of our own: in the main thread, a signal between two lines could leave it locked.
+    Only for threads that kiprdf starts: in the main thread, a signal handler between two lines
+    could leave it locked.
     """
 
     def __init__(self, lock: threading.Lock, spending: Spending) -> None:
@@ -179,17 +184,17 @@ class _Held:
         self._lock.release()
 
 
-def _table_of(entries: Entries, known: dict[bytes, Vector]) -> _Table:
-    """Return the table of the rows whose vectors are known."""
-    places: dict[bytes, int] = {}
-    for found in entries.digests:
-        if found in known:
-            places.setdefault(found, len(places))
+def _table_of(entries: Entries, vectors: dict[bytes, Vector]) -> _Table:
+    """Return the table of the rows that have vectors."""
+    numbers: dict[bytes, int] = {}
+    for of_text in entries.digests:
+        if of_text in vectors:
+            numbers.setdefault(of_text, len(numbers))
     rows = [
-        (key, type, places[found])
-        for key, type, found in zip(*entries[1:], strict=True)
-        if found in places
+        (key, type, numbers[of_text])
+        for key, type, of_text in zip(*entries[1:], strict=True)
+        if of_text in numbers
     ]
     keys, types, texts = zip(*rows, strict=True) if rows else ((), (), ())
-    matrix = np.stack([known[found] for found in places]) if rows else np.empty((0, 0), np.float32)
+    matrix = np.stack([vectors[key] for key in numbers]) if rows else np.empty((0, 0), np.float32)
     return _Table(entries.commit, keys, types, matrix, np.array(texts, dtype=np.intp))

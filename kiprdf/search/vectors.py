@@ -1,7 +1,7 @@
-"""The vectors of texts: made by an embedder once, kept in a file by the digest of the text.
+"""The vectors of texts, computed by an embedder once and stored by the digest of the text.
 
-A vector depends on its text and the embedder only. So it outlives the text index, a row that comes
-back unchanged finds it again, and a text that changes while it is embedded does no harm.
+A vector depends on its text and the embedder only. So it outlives the text index, and a text that
+changes while it is embedded does no harm.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from kiprdf.search.rows import digest
 
 Vector = NDArray[np.float32]
 
-# Moves with every change of the schema below.
+# Increased with every change of the schema below.
 VECTORS_VERSION = "1"
 DIMENSIONS = 65_536
-"""How many numbers a vector has at most."""
+"""The most numbers that a vector may have."""
 BATCH = 256
-"""Texts that are embedded, and kept, at once."""
-PROBE = "The quick brown fox jumps over the lazy dog: 0123456789."
-"""The text whose vector tells one embedder from another."""
+"""Texts that are embedded and stored at once."""
+SAMPLE = "The quick brown fox jumps over the lazy dog: 0123456789."
+"""The text whose vector identifies an embedder."""
 SAME = 0.1
-"""Two unit vectors of the probe that are nearer are of one embedder: services compute in floating
-point and do not repeat themselves to the bit."""
+"""The distance below which two vectors of the sample are of one embedder; a service does not return
+the same vector to the last bit."""
 
 _DIGESTS = "SELECT digest FROM vector"
 _VECTOR_OF = "SELECT digest, vector FROM vector WHERE digest = ?"
 _log = logging.getLogger(__name__)
 _embedding: ContextVar[tuple[Vectors, ...]] = ContextVar("kiprdf_embedding", default=())
-"""Whose embedders run now, one below the other."""
+"""The vectors whose embedders are running, one called by the other."""
 
 
 class Vectors:
-    """The unit vectors of one embedder, kept in the file `path`; with None nothing is kept.
+    """The unit vectors of one embedder, stored in the file `path`; with None nothing is stored.
 
-    A fault of the file is logged and costs no more than new calls of the embedder. With
-    `read_only` the file is another's: it is read once and never written.
+    A fault of the file is logged and costs only new calls of the embedder. With `read_only` the
+    file belongs to another process: it is read once and never written.
     """
 
     def __init__(self, embedder: Embedder, path: Path | None, read_only: bool = False) -> None:
@@ -59,77 +59,77 @@ class Vectors:
         self._dimension = 0  # until the embedder has been called
 
     def of(self, text: str) -> Vector:
-        """Return the vector of a text that is not kept: the term of a search."""
+        """Return the vector of a text without storing it: the term of a search."""
         vector: Vector = self._embed([text])[0]
         return vector
 
     def load(self, digests: Iterable[bytes]) -> dict[bytes, Vector]:
-        """Return what is kept of some digests."""
+        """Return the stored vectors of some digests."""
         self._begin()
-        found: list[tuple[bytes, bytes]] = []
+        rows: list[tuple[bytes, bytes]] = []
 
         def read(connection: sqlite3.Connection) -> None:
             for key in digests:
-                found.extend(connection.execute(_VECTOR_OF, (key,)))
+                rows.extend(connection.execute(_VECTOR_OF, (key,)))
 
-        with self._kept() as file:
+        with self._open_file() as file:
             if file is not None:
                 file.use(read)
-        return self._sound(found)
+        return self._valid(rows)
 
     def make(self, texts: Iterable[str]) -> Iterator[tuple[bytes, Vector]]:
-        """Embed texts, taken batch by batch; yield digests and vectors, which are kept by then."""
+        """Embed texts batch by batch; yield digests and vectors once they are stored."""
         self._begin()
         remaining = iter(texts)
         while batch := {digest(text): text for text in islice(remaining, BATCH)}:
-            made = list(zip(batch, self._embed(list(batch.values())), strict=True))
+            vectors = list(zip(batch, self._embed(list(batch.values())), strict=True))
             self._write(
                 "INSERT OR REPLACE INTO vector VALUES (?, ?)",
-                [(key, vector.tobytes()) for key, vector in made],
+                [(key, vector.tobytes()) for key, vector in vectors],
             )
-            yield from made
+            yield from vectors
 
     def forget(self, digests: Iterable[bytes]) -> None:
-        """Drop the vectors of texts that are no more."""
+        """Delete the vectors of some texts."""
         self._write("DELETE FROM vector WHERE digest = ?", [(key,) for key in digests])
 
-    def kept(self) -> set[bytes]:
+    def stored(self) -> set[bytes]:
         """Return the digests in the file."""
         self._begin()
-        with self._kept() as file:
+        with self._open_file() as file:
             if file is not None:
                 return file.use(lambda c: {key for (key,) in c.execute(_DIGESTS)})
         return set()
 
     def close(self) -> None:
-        """Close the file; nothing is kept from here on."""
+        """Close the file; nothing is stored from now on."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def _begin(self) -> None:
-        """Open the file, and empty it if another embedder filled it."""
+        """Open the file, and empty it if its vectors are of another embedder."""
         if self._begun:
             return
-        probe = self._embed([PROBE])[0]
+        sample = self._embed([SAMPLE])[0]
         self._begun = True
-        with self._kept():
+        with self._open_file():
             if self._path is not None:
                 self._file = DerivedFile(self._path, VECTORS_VERSION, _create, self._read_only)
-        with self._kept() as file:
+        with self._open_file() as file:
             if file is None:
                 return
             (blob,) = file.use(lambda c: c.execute("SELECT probe FROM about").fetchone())
-            known = self._sound([(b"", blob)]).get(b"")
-            if known is not None and np.linalg.norm(known - probe) < SAME:
+            stored = self._valid([(b"", blob)]).get(b"")
+            if stored is not None and np.linalg.norm(stored - sample) < SAME:
                 return
             if self._read_only:
                 self.close()
                 return
-            file.change(lambda c: _empty(c, probe))
+            file.change(lambda c: _empty(c, sample))
 
     def refuse_own_embedder(self) -> None:
-        """Raise `EmbeddingError` below a call of the embedder, which waits for its answer."""
+        """Raise `EmbeddingError` within a call of the embedder, which would wait for itself."""
         if self in _embedding.get():
             raise EmbeddingError("It searches the nexus that waits for its vectors.")
 
@@ -137,40 +137,40 @@ class Vectors:
         budget.check()
         token = _embedding.set((*_embedding.get(), self))
         try:
-            made = self._embedder(texts)
+            vectors = self._embedder(texts)
         finally:
             _embedding.reset(token)
-        matrix = _unit(_matrix(made, len(texts)))
+        matrix = _unit(_matrix(vectors, len(texts)))
         dimension = matrix.shape[1]
         if self._dimension not in (0, dimension):
-            message = f"The embedder gave {self._dimension} numbers a text before, now {dimension}."
+            message = f"The embedder returned {self._dimension} numbers before, now {dimension}."
             raise EmbeddingError(message)
         self._dimension = dimension
         return matrix
 
-    def _sound(self, found: list[tuple[bytes, bytes]]) -> dict[bytes, Vector]:
-        """Return the kept vectors that can be the embedder's; SQLite does not see a changed bit."""
-        fitting = [(key, blob) for key, blob in found if len(blob) == 4 * self._dimension]
+    def _valid(self, rows: list[tuple[bytes, bytes]]) -> dict[bytes, Vector]:
+        """Return the stored vectors that are valid; SQLite does not notice a changed bit."""
+        fitting = [(key, blob) for key, blob in rows if len(blob) == 4 * self._dimension]
         joined = np.frombuffer(b"".join(blob for _, blob in fitting), dtype=np.float32)
         matrix = joined.reshape(-1, self._dimension)
         finite = np.isfinite(np.abs(matrix).max(axis=1))
         return {key: matrix[row] for row, (key, _) in enumerate(fitting) if finite[row]}
 
     def _write(self, statement: str, values: list[tuple[bytes, ...]]) -> None:
-        with self._kept() as file:
+        with self._open_file() as file:
             if file is not None and not self._read_only and values:
                 file.change(lambda c: c.executemany(statement, values))
 
     @contextmanager
-    def _kept(self) -> Iterator[DerivedFile | None]:
-        """Lend the file, if there is one; with a fault, do without it from here on."""
+    def _open_file(self) -> Iterator[DerivedFile | None]:
+        """The file, if there is one; after a fault it is not used any more."""
         try:
             yield self._file
         except sqlite3.Error as fault:
             absent = self._read_only and self._file is None
             _log.log(
                 logging.DEBUG if absent else logging.WARNING,
-                "Vectors are not kept, the file is unusable: %s",
+                "Vectors are not stored, the file is unusable: %s",
                 fault,
             )
             self.close()
@@ -182,48 +182,48 @@ def _create(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO about VALUES (?, x'')", (VECTORS_VERSION,))
 
 
-def _empty(connection: sqlite3.Connection, probe: Vector) -> None:
+def _empty(connection: sqlite3.Connection, sample: Vector) -> None:
     connection.execute("DELETE FROM vector")
-    connection.execute("UPDATE about SET probe = ?", (probe.tobytes(),))
+    connection.execute("UPDATE about SET probe = ?", (sample.tobytes(),))
 
 
 def check_shape(vectors: object, count: int) -> None:
-    """Raise `EmbeddingError` for lists that are no vectors, before numpy looks through them.
+    """Raise `EmbeddingError` for lists that are not vectors, before numpy reads them.
 
-    Lists in lists that share their halves would be walked for ever, and nothing could stop it.
+    Numpy would read nested lists that share their halves forever, and could not be stopped.
     """
     if not isinstance(vectors, list | tuple):
         return
     if len(vectors) > max(count, BATCH):
-        raise EmbeddingError(f"The embedder gave {len(vectors)} vectors for {count} texts.")
+        raise EmbeddingError(f"The embedder returned {len(vectors)} vectors for {count} texts.")
     for row in vectors:
         if isinstance(row, list | tuple):
             if len(row) > DIMENSIONS:
                 raise EmbeddingError(f"A vector has more than {DIMENSIONS} numbers.")
             if any(issubclass(kind, list | tuple | dict) for kind in set(map(type, row))):
                 raise EmbeddingError(
-                    "The embedder gave no vectors of one length, but lists in lists."
+                    "The embedder returned lists in lists instead of vectors of one length."
                 )
 
 
 def _matrix(vectors: object, count: int) -> NDArray[np.float32]:
-    """Return an embedder's answer as one finite vector a text."""
+    """Return the result of an embedder as one finite vector for each text."""
     check_shape(vectors, count)
     try:
         with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
             matrix = np.asarray(vectors, dtype=np.float32)
     except (ArithmeticError, RuntimeError, TypeError, ValueError) as fault:
-        raise EmbeddingError(f"The embedder gave no vectors of one length: {fault}") from fault
+        raise EmbeddingError(f"The embedder returned no vectors of one length: {fault}") from fault
     if matrix.ndim != 2 or len(matrix) != count or not matrix.size:
-        message = f"The embedder gave an array of {matrix.shape} for {count} texts."
+        message = f"The embedder returned an array of {matrix.shape} for {count} texts."
         raise EmbeddingError(message)
     if not np.isfinite(matrix).all():
-        raise EmbeddingError("The embedder gave a number that is not finite.")
+        raise EmbeddingError("The embedder returned a number that is not finite.")
     return matrix
 
 
 def _unit(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the directions of the rows; a row of zeros has none and stays."""
+    """Return the rows as unit vectors; a row of zeros has no direction and stays."""
     # Squares of float32 overflow in float32.
     wide = matrix.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)

@@ -46,7 +46,7 @@ def _concepts(letter: str, numbers: range) -> str:
 
 def search(nexus: kiprdf.Nexus, term: str) -> Ratio:
     """A term, beside the query that finds and ranks the same rows, and gives their texts."""
-    connection: sqlite3.Connection = nexus._engine.indexer.fresh()._file._connection
+    connection: sqlite3.Connection = nexus._engine.indexer.current()._file._connection
     command = f'SEARCH CONCEPT "{term}" LIMIT {LIMIT}'
     tokens = dict.fromkeys((*segment_term(term), exact_token(term)))
     match = " OR ".join((*(f'"{token}"' for token in tokens), f'"{segment_term(term)[-1]}" *'))
@@ -79,7 +79,7 @@ def indexing(nexus: kiprdf.Nexus) -> Ratio:
         nexus.apply_capsule(text)
         wrote.append(time.perf_counter() - started)
         started = time.perf_counter()
-        caught_up = nexus._engine.indexer.fresh()
+        caught_up = nexus._engine.indexer.current()
         indexed.append(time.perf_counter() - started)
         if caught_up.search("concept", f"N{number * BATCH}", limit=1) == []:
             sys.exit("indexing: what was written is not found")

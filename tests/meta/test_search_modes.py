@@ -12,7 +12,7 @@ import pytest
 
 import kiprdf
 from kiprdf.search import embedders
-from kiprdf.search.vectors import PROBE
+from kiprdf.search.vectors import SAMPLE
 from tests.cli.runner import invoke
 from tests.nexus.support import code, untouched
 from tests.search.toys import Counting, by_meaning
@@ -431,4 +431,4 @@ def test_reading_beside_a_writer_uses_its_vectors(folder: Path) -> None:
             put(writer, "pyrexia chart", type="Book")
             assert names(writer, "pyrexia", "semantic") == ["pyrexia chart", "Fever"]
             assert names(reader, "pyrexia", "semantic") == ["Fever"]
-    assert embedder.texts == [PROBE, "pyrexia"]
+    assert embedder.texts == [SAMPLE, "pyrexia"]

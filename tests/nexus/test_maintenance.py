@@ -195,8 +195,8 @@ def test_notes_and_graphs_are_looked_at() -> None:
     engine.add(Quad(graph, vocab.BASE, Literal("urn:other/"), graph))
     engine.add(Quad(graph, vocab.FORMAT, Literal(1), NamedNode("urn:x:graph")))
     assert nexus.check()["faults"] == [
-        "There is a graph <urn:x:graph>, of which a nexus knows nothing.",
-        "The note <urn:kip:vocab/base> stands there 2 times; it has one value.",
+        "There is a graph <urn:x:graph>, which does not belong to a nexus.",
+        "The record <urn:kip:vocab/base> has 2 values instead of one.",
         'The noted base is "urn:other/", and the nexus has urn:kip:nexus/.',
     ]
 
@@ -213,7 +213,7 @@ def test_notes_and_graphs_are_looked_at() -> None:
 )
 def test_an_index_that_says_something_else_is_made_anew(spoil: str, nexus: kiprdf.Nexus) -> None:
     nexus.execute('SEARCH CONCEPT "Aspirin"')
-    nexus._engine.indexer.fresh()._file.change(lambda connection: connection.execute(spoil))
+    nexus._engine.indexer.current()._file.change(lambda connection: connection.execute(spoil))
     assert nexus.check()["index"] == "wrong"
     assert nexus.check(repair=True)["index"] == "repaired"
     assert nexus.check()["index"] == "sound"
@@ -230,4 +230,4 @@ def test_a_reader_checks_and_repairs_nothing(nexus: kiprdf.Nexus, tmp_path: Path
     nexus.execute('SEARCH CONCEPT "Aspirin"')
     with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as reader:
         assert reader.check(repair=True)["faults"] == []
-    assert isinstance(nexus._engine.indexer.fresh(), TextIndex)
+    assert isinstance(nexus._engine.indexer.current(), TextIndex)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import kiprdf
-from kiprdf.search.vectors import PROBE
+from kiprdf.search.vectors import SAMPLE
 from tests.nexus.support import FACTS, SCHEMA
 from tests.search.toys import Counting, by_meaning
 
@@ -255,7 +255,7 @@ def embedded(folder: Path) -> list[str]:
     embedder = Counting()
     with kiprdf.Nexus.open(folder, genesis=False, embedder=embedder) as nexus:
         assert meant(nexus, "cephalalgia") == ["Headache"]
-    return [text for text in embedder.texts if text not in (PROBE, "cephalalgia")]
+    return [text for text in embedder.texts if text not in (SAMPLE, "cephalalgia")]
 
 
 def test_a_nexus_that_is_opened_again_embeds_nothing_again(folder: Path) -> None:

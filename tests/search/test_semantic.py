@@ -15,7 +15,7 @@ import pytest
 
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex
 from kiprdf.search.semantic import SemanticIndex
-from kiprdf.search.vectors import BATCH, PROBE
+from kiprdf.search.vectors import BATCH, SAMPLE
 from tests.search.toys import MEANINGS, Counting, by_meaning
 
 
@@ -166,14 +166,14 @@ def test_only_the_kind_that_is_searched_is_embedded() -> None:
     embedder = Counting()
     shelf = Shelf(concept("a", "tea"), proposition("p", "tea", "eases", "fever"))
     shelf.keys(SemanticIndex(embedder, None), "tea")
-    assert embedder.texts == [PROBE, "tea", "tea"]
+    assert embedder.texts == [SAMPLE, "tea", "tea"]
 
 
 def test_rows_of_one_text_share_a_vector() -> None:
     embedder = Counting()
     shelf = Shelf(*(concept(f"{n:03}", "tea", type=f"T{n}") for n in range(2 * BATCH)))
     assert len(shelf.keys(SemanticIndex(embedder, None), "tea", limit=1000)) == 2 * BATCH
-    assert embedder.texts == [PROBE, "tea", "tea"]
+    assert embedder.texts == [SAMPLE, "tea", "tea"]
 
 
 def test_texts_are_embedded_in_batches() -> None:
@@ -234,7 +234,7 @@ def embedded(path: Path, embedder: Counting | None = None, read_only: bool = Fal
         assert shelf().keys(semantic, "infusion") == ["a"]
     finally:
         semantic.close()
-    return [text for text in counting.texts if text not in (PROBE, "infusion")]
+    return [text for text in counting.texts if text not in (SAMPLE, "infusion")]
 
 
 def test_vectors_outlive_the_process(path: Path) -> None:
@@ -255,7 +255,7 @@ def test_an_embedder_with_another_vector_of_the_probe_makes_all_anew(path: Path)
     class Reversed(Counting):
         def __call__(self, texts: list[str], /) -> list[list[float]]:
             vectors = [vector[::-1] for vector in super().__call__(texts)]
-            return [[1.0] * len(MEANINGS)] if texts == [PROBE] else vectors
+            return [[1.0] * len(MEANINGS)] if texts == [SAMPLE] else vectors
 
     assert embedded(path, Reversed()) == ["tea", "fever"]
     assert embedded(path, Reversed()) == []
@@ -344,14 +344,14 @@ def test_a_folder_in_the_place_of_the_file_fails_no_search(
 ) -> None:
     (tmp_path / "vectors").mkdir()
     assert embedded(tmp_path / "vectors") == ["tea", "fever"]
-    assert "Vectors are not kept" in caplog.text
+    assert "Vectors are not stored" in caplog.text
 
 
 def test_read_only_uses_the_file_and_leaves_it_alone(path: Path) -> None:
     before = path.read_bytes()
     semantic = SemanticIndex(embedder := Counting(), path, read_only=True)
     assert shelf(concept("c", "coffee")).keys(semantic, "espresso") == ["c"]
-    assert embedder.texts == [PROBE, "coffee", "espresso"]
+    assert embedder.texts == [SAMPLE, "coffee", "espresso"]
     assert (path.read_bytes(), list(path.parent.iterdir())) == (before, [path])
 
 
@@ -360,7 +360,7 @@ def test_read_only_reads_beside_an_open_writer(path: Path) -> None:
     shelf(concept("c", "coffee")).keys(writer, "tea")
     reader = SemanticIndex(embedder := Counting(), path, read_only=True)
     assert shelf(concept("c", "coffee")).keys(reader, "espresso") == ["c"]
-    assert embedder.texts == [PROBE, "espresso"]
+    assert embedder.texts == [SAMPLE, "espresso"]
     writer.close()
 
 
@@ -409,8 +409,8 @@ def test_what_was_embedded_before_a_failure_is_not_embedded_again(
         (lambda texts: [["x"]] * len(texts), "no vectors of one length"),
         (lambda texts: None, "an array of|no vectors"),
         (lambda texts: ([1.0] for _ in texts), "an array of|no vectors"),
-        (lambda texts: [[1.0, [2.0]]], "no vectors of one length"),
-        (lambda texts: [[1.0] * (1 + len(texts[0]) % 7)], "numbers a text before"),
+        (lambda texts: [[1.0, [2.0]]], "instead of vectors of one length"),
+        (lambda texts: [[1.0] * (1 + len(texts[0]) % 7)], "numbers before"),
     ],
 )
 def test_what_is_not_one_finite_vector_a_text_is_refused(
