@@ -1,4 +1,4 @@
-"""How the tests of this folder import: a plan, and the capsule that carries it out."""
+"""Helpers of import tests: make a plan, and carry it out as a capsule."""
 
 from __future__ import annotations
 
@@ -46,12 +46,11 @@ def planned(
     )
 
 
-def carry_out(made: Plan, nexus: kiprdf.Nexus) -> None:
-    text = to_text(to_upsert(made))
-    nexus.apply_capsule(text)
+def carry_out(plan: Plan, nexus: kiprdf.Nexus) -> None:
+    nexus.apply_capsule(to_text(to_upsert(plan)))
 
 
-def take_in(
+def import_text(
     nexus: kiprdf.Nexus,
     text: str,
     mapping: Any = None,
@@ -60,9 +59,9 @@ def take_in(
 ) -> Plan:
     """Import a text; missing types and predicates are defined unless the options say otherwise."""
     text = PREFIXES + text if format in (RdfFormat.TURTLE, RdfFormat.TRIG) else text
-    made = planned(parse(text, format=format), nexus, mapping, **{"define": True, **options})
-    carry_out(made, nexus)
-    return made
+    result = planned(parse(text, format=format), nexus, mapping, **{"define": True, **options})
+    carry_out(result, nexus)
+    return result
 
 
 def concepts(nexus: kiprdf.Nexus, type: str) -> dict[str, dict[str, Any]]:
@@ -72,6 +71,6 @@ def concepts(nexus: kiprdf.Nexus, type: str) -> dict[str, dict[str, Any]]:
 
 
 def facts(nexus: kiprdf.Nexus, predicate: str) -> list[tuple[str, str]]:
-    """The names of what a predicate links."""
+    """The names of the ends of a predicate's links."""
     command = f'FIND(?s.name, ?o.name) WHERE {{ (?s, "{predicate}", ?o) }}'
     return sorted(nexus.find(command).tuples)

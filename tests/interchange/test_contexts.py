@@ -45,10 +45,10 @@ def value(node: NamedNode | None) -> str | None:
 
 
 def refusal(*sources: Any, code: str = "KIP_1001", **options: Any) -> kiprdf.KipError:
-    with pytest.raises(kiprdf.KipError) as found:
+    with pytest.raises(kiprdf.KipError) as loaded:
         Mapping.load(*sources, **options)
-    assert found.value.code == code
-    return found.value
+    assert loaded.value.code == code
+    return loaded.value
 
 
 def excess(*sources: Any, **options: Any) -> kiprdf.KipError:
@@ -59,13 +59,13 @@ def excess(*sources: Any, **options: Any) -> kiprdf.KipError:
 
 
 def test_types_and_predicates_are_terms_of_the_top_level() -> None:
-    found = mapping(Person="ex:Human", knows={"@id": "ex:knows", "@type": "@id"})
-    assert value(found.concept_type("Person")) == EX + "Human"
-    assert value(found.predicate("knows")) == EX + "knows"
-    assert found.concept_type("Stone") is None
-    assert found.type_of(EX + "Human") == "Person"
-    assert found.predicate_of(EX + "knows") == "knows"
-    assert found.predicate_of(EX + "nobody") is None
+    loaded = mapping(Person="ex:Human", knows={"@id": "ex:knows", "@type": "@id"})
+    assert value(loaded.concept_type("Person")) == EX + "Human"
+    assert value(loaded.predicate("knows")) == EX + "knows"
+    assert loaded.concept_type("Stone") is None
+    assert loaded.type_of(EX + "Human") == "Person"
+    assert loaded.predicate_of(EX + "knows") == "knows"
+    assert loaded.predicate_of(EX + "nobody") is None
 
 
 @pytest.mark.parametrize(
@@ -91,58 +91,58 @@ def test_a_term_is_read(definition: Any, expected: Term) -> None:
 
 
 def test_json_is_a_datatype() -> None:
-    found = mapping(k={"@id": "ex:k", "@type": "@json"}).attribute("k")
-    assert found is not None
-    assert value(found.datatype) == "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"
+    term = mapping(k={"@id": "ex:k", "@type": "@json"}).attribute("k")
+    assert term is not None
+    assert value(term.datatype) == "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"
 
 
 def test_the_maps_inside_of_an_element_win_over_the_top_level() -> None:
-    found = mapping(k="ex:top", attributes=nest(k="ex:a"), metadata=nest(k="ex:m"))
-    assert value(found.attribute("k").iri) == EX + "a"  # type: ignore[union-attr]
-    assert value(found.metadata("k").iri) == EX + "m"  # type: ignore[union-attr]
-    assert found.attribute_of(EX + "a") == ("k", Term(NamedNode(EX + "a")))
-    assert found.attribute_of(EX + "top") is None
-    assert found.metadata_of(EX + "m") == ("k", Term(NamedNode(EX + "m")))
-    assert found.metadata_of(EX + "a") is None
+    loaded = mapping(k="ex:top", attributes=nest(k="ex:a"), metadata=nest(k="ex:m"))
+    assert value(loaded.attribute("k").iri) == EX + "a"  # type: ignore[union-attr]
+    assert value(loaded.metadata("k").iri) == EX + "m"  # type: ignore[union-attr]
+    assert loaded.attribute_of(EX + "a") == ("k", Term(NamedNode(EX + "a")))
+    assert loaded.attribute_of(EX + "top") is None
+    assert loaded.metadata_of(EX + "m") == ("k", Term(NamedNode(EX + "m")))
+    assert loaded.metadata_of(EX + "a") is None
 
 
 def test_a_type_has_terms_of_its_own() -> None:
-    found = mapping(k="ex:k", Person={"@id": "ex:Person", "@context": {"k": "ex:person_k"}})
-    assert value(found.attribute("k", "Person").iri) == EX + "person_k"  # type: ignore[union-attr]
-    assert value(found.attribute("k", "Stone").iri) == EX + "k"  # type: ignore[union-attr]
-    assert value(found.attribute("k").iri) == EX + "k"  # type: ignore[union-attr]
-    assert found.attribute_of(EX + "person_k", "Person") is not None
-    assert found.attribute_of(EX + "person_k") is None
+    loaded = mapping(k="ex:k", Person={"@id": "ex:Person", "@context": {"k": "ex:person_k"}})
+    assert value(loaded.attribute("k", "Person").iri) == EX + "person_k"  # type: ignore[union-attr]
+    assert value(loaded.attribute("k", "Stone").iri) == EX + "k"  # type: ignore[union-attr]
+    assert value(loaded.attribute("k").iri) == EX + "k"  # type: ignore[union-attr]
+    assert loaded.attribute_of(EX + "person_k", "Person") is not None
+    assert loaded.attribute_of(EX + "person_k") is None
 
 
 def test_defaults_hold_where_a_term_says_nothing() -> None:
-    found = mapping(**{"@language": "en", "@vocab": EX}, k={"@id": "ex:k", "@language": None})
-    assert found.attribute("other") == Term(NamedNode(EX + "other"), language="en")
-    assert found.attribute("k") == Term(NamedNode(EX + "k"))
-    assert found.attribute_of(EX + "other") == ("other", Term(NamedNode(EX + "other"), None, "en"))
-    assert found.type_of(EX + "no identifier") is None
+    loaded = mapping(**{"@language": "en", "@vocab": EX}, k={"@id": "ex:k", "@language": None})
+    assert loaded.attribute("other") == Term(NamedNode(EX + "other"), language="en")
+    assert loaded.attribute("k") == Term(NamedNode(EX + "k"))
+    assert loaded.attribute_of(EX + "other") == ("other", Term(NamedNode(EX + "other"), None, "en"))
+    assert loaded.type_of(EX + "no identifier") is None
 
 
 def test_the_default_language_holds_for_a_term_of_no_type() -> None:
     """Oxigraph says otherwise here; JSON-LD 1.1 API, 5.3.2, does not."""
-    found = mapping(**{"@language": "en"}, k={"@id": "ex:k", "@type": "@none"})
-    assert found.attribute("k") == Term(NamedNode(EX + "k"), language="en")
+    loaded = mapping(**{"@language": "en"}, k={"@id": "ex:k", "@type": "@none"})
+    assert loaded.attribute("k") == Term(NamedNode(EX + "k"), language="en")
 
 
 def test_null_removes_a_term() -> None:
-    found = mapping(**{"@vocab": EX}, k=None, attributes=nest(j=None), j="ex:j")
-    assert found.attribute("k") is None
-    assert found.attribute("j") is None
-    assert found.metadata("j") is not None
-    assert found.attribute_of(EX + "k") is None
+    loaded = mapping(**{"@vocab": EX}, k=None, attributes=nest(j=None), j="ex:j")
+    assert loaded.attribute("k") is None
+    assert loaded.attribute("j") is None
+    assert loaded.metadata("j") is not None
+    assert loaded.attribute_of(EX + "k") is None
 
 
 def test_a_prefix_is_no_word() -> None:
-    found = mapping(other={"@id": "ex:other#", "@prefix": True}, k="other:k")
-    assert found.attribute("ex") is None
-    assert found.attribute("other") is None
-    assert value(found.predicate("k")) == EX + "other#k"
-    assert found.prefixes == {"ex": EX, "other": EX + "other#", "xsd": XSD}
+    loaded = mapping(other={"@id": "ex:other#", "@prefix": True}, k="other:k")
+    assert loaded.attribute("ex") is None
+    assert loaded.attribute("other") is None
+    assert value(loaded.predicate("k")) == EX + "other#k"
+    assert loaded.prefixes == {"ex": EX, "other": EX + "other#", "xsd": XSD}
 
 
 def test_a_keyword_is_no_word() -> None:
@@ -151,50 +151,50 @@ def test_a_keyword_is_no_word() -> None:
 
 
 def test_terms_may_be_made_of_terms_in_any_order() -> None:
-    found = mapping(a="b", b="c:x", c="ex:c/")
-    assert value(found.predicate("a")) == EX + "c/x"
+    loaded = mapping(a="b", b="c:x", c="ex:c/")
+    assert value(loaded.predicate("a")) == EX + "c/x"
 
 
 def test_the_name_of_a_concept_has_a_term() -> None:
-    found = mapping(name="ex:name", Person={"@id": "ex:P", "@context": {"name": "ex:full_name"}})
-    assert found.label() == Term(NamedNode(EX + "name"))
-    assert found.label("Person") == Term(NamedNode(EX + "full_name"))
+    loaded = mapping(name="ex:name", Person={"@id": "ex:P", "@context": {"name": "ex:full_name"}})
+    assert loaded.label() == Term(NamedNode(EX + "name"))
+    assert loaded.label("Person") == Term(NamedNode(EX + "full_name"))
     assert mapping().label() is None
 
 
 def test_nothing_is_mapped_by_no_mapping() -> None:
-    found = Mapping.none()
-    assert found.attribute("a") is found.concept_type("T") is found.metadata("a") is None
-    assert found.prefixes == {}
+    loaded = Mapping.none()
+    assert loaded.attribute("a") is loaded.concept_type("T") is loaded.metadata("a") is None
+    assert loaded.prefixes == {}
 
 
 # Words with one IRI -----------------------------------------------------------------------------
 
 
 def test_the_first_of_two_words_keeps_the_way_back() -> None:
-    found = mapping(attributes=nest(b="ex:k", a="ex:k"))
-    assert found.attribute_of(EX + "k") == ("b", Term(NamedNode(EX + "k")))
-    assert [key for key, _ in found.attributes_of(EX + "k")] == ["b", "a"]
-    assert found.warnings == (
+    loaded = mapping(attributes=nest(b="ex:k", a="ex:k"))
+    assert loaded.attribute_of(EX + "k") == ("b", Term(NamedNode(EX + "k")))
+    assert [key for key, _ in loaded.attributes_of(EX + "k")] == ["b", "a"]
+    assert loaded.warnings == (
         f"'b' and 'a' both mean <{EX}k> in 'attributes'; on the way back it is 'b'.",
     )
 
 
-def test_types_and_predicates_are_told_apart_by_the_capital() -> None:
-    found = mapping(interest="ex:i", Interest="ex:i")
-    assert found.warnings == ()
-    assert found.type_of(EX + "i") == "Interest"
-    assert found.predicate_of(EX + "i") == "interest"
+def test_types_and_predicates_are_distinguished_by_the_capital() -> None:
+    loaded = mapping(interest="ex:i", Interest="ex:i")
+    assert loaded.warnings == ()
+    assert loaded.type_of(EX + "i") == "Interest"
+    assert loaded.predicate_of(EX + "i") == "interest"
 
 
 def test_words_that_differ_in_language_share_an_iri_without_a_warning() -> None:
-    found = mapping(en={"@id": "ex:k", "@language": "en"}, de={"@id": "ex:k", "@language": "de"})
-    assert found.warnings == ()
+    loaded = mapping(en={"@id": "ex:k", "@language": "en"}, de={"@id": "ex:k", "@language": "de"})
+    assert loaded.warnings == ()
 
 
-def test_what_has_no_effect_is_told() -> None:
-    found = mapping(k={"@id": "ex:k", "@type": "xsd:date", "@language": "en"})
-    assert found.warnings == ("The mapping, k: @language has no effect beside @type.",)
+def test_what_has_no_effect_is_reported() -> None:
+    loaded = mapping(k={"@id": "ex:k", "@type": "xsd:date", "@language": "en"})
+    assert loaded.warnings == ("The mapping, k: @language has no effect beside @type.",)
 
 
 # Stacking ---------------------------------------------------------------------------------------
@@ -203,15 +203,15 @@ def test_what_has_no_effect_is_told() -> None:
 def test_of_two_files_the_later_wins_term_by_term() -> None:
     lower = {"@context": {"ex": EX, "attributes": nest(a="ex:a", b="ex:b", c="ex:c")}}
     upper = {"@context": {"attributes": nest(b="ex:other", c=None)}}
-    found = Mapping.load(lower, upper)
+    loaded = Mapping.load(lower, upper)
     keys = ("a", "b", "c")
-    iris = [None if t is None else t.iri.value for t in map(found.attribute, keys)]
+    iris = [None if t is None else t.iri.value for t in map(loaded.attribute, keys)]
     assert iris == [EX + "a", EX + "other", None]
 
 
 def test_a_later_word_for_an_iri_has_the_way_back() -> None:
-    found = Mapping.load("foaf", {"@context": {"attributes": nest(nickname="foaf:nick")}})
-    assert found.attribute_of(str(namespace.FOAF.nick)) == (
+    loaded = Mapping.load("foaf", {"@context": {"attributes": nest(nickname="foaf:nick")}})
+    assert loaded.attribute_of(str(namespace.FOAF.nick)) == (
         "nickname",
         Term(NamedNode(str(namespace.FOAF.nick))),
     )
@@ -219,30 +219,30 @@ def test_a_later_word_for_an_iri_has_the_way_back() -> None:
 
 def test_a_type_given_another_iri_keeps_its_attributes() -> None:
     lower = {"@context": {"ex": EX, "P": {"@id": "ex:P", "@context": {"a": "ex:a"}}}}
-    found = Mapping.load(lower, {"@context": {"P": "ex:Q"}})
-    assert value(found.concept_type("P")) == EX + "Q"
-    assert found.attribute("a", "P") is not None
+    loaded = Mapping.load(lower, {"@context": {"P": "ex:Q"}})
+    assert value(loaded.concept_type("P")) == EX + "Q"
+    assert loaded.attribute("a", "P") is not None
 
 
 def test_a_prefix_given_anew_leaves_earlier_terms_alone() -> None:
     lower = {"@context": {"ex": EX, "a": "ex:a", "attributes": nest(b="ex:b")}}
-    found = Mapping.load(lower, {"@context": {"ex": "https://other.example/", "c": "ex:c"}})
-    assert value(found.predicate("a")) == EX + "a"
-    assert found.attribute("b") == Term(NamedNode(EX + "b"))
-    assert value(found.predicate("c")) == "https://other.example/c"
+    loaded = Mapping.load(lower, {"@context": {"ex": "https://other.example/", "c": "ex:c"}})
+    assert value(loaded.predicate("a")) == EX + "a"
+    assert loaded.attribute("b") == Term(NamedNode(EX + "b"))
+    assert value(loaded.predicate("c")) == "https://other.example/c"
 
 
 def test_a_mapping_is_a_source_too() -> None:
     upper = Mapping.load({"@context": {"knows": "https://ex.org/knows"}})
-    found = Mapping.load("foaf", upper)
-    assert value(found.predicate("knows")) == EX + "knows"
-    assert value(found.concept_type("Person")) == str(namespace.FOAF.Person)
+    loaded = Mapping.load("foaf", upper)
+    assert value(loaded.predicate("knows")) == EX + "knows"
+    assert value(loaded.concept_type("Person")) == str(namespace.FOAF.Person)
 
 
 def test_all_packs_lie_upon_each_other() -> None:
-    found = Mapping.load(*packs())
-    assert value(found.concept_type("Domain")) == str(namespace.SKOS.ConceptScheme)
-    assert value(found.predicate("knows")) == str(namespace.SDO.knows)
+    loaded = Mapping.load(*packs())
+    assert value(loaded.concept_type("Domain")) == str(namespace.SKOS.ConceptScheme)
+    assert value(loaded.predicate("knows")) == str(namespace.SDO.knows)
 
 
 @pytest.mark.parametrize("sources", [*([pack] for pack in packs()), packs()], ids="+".join)
@@ -314,9 +314,9 @@ def test_protected_terms_stay() -> None:
     ],
 )  # fmt: skip
 def test_a_faulty_term_is_refused(definition: Any, message: str) -> None:
-    found = refusal({"@context": {"ex": EX, "k": definition}}).message
-    assert found.startswith("The mapping, k")
-    assert found.endswith(f": {message}")
+    error = refusal({"@context": {"ex": EX, "k": definition}})
+    assert error.message.startswith("The mapping, k")
+    assert error.message.endswith(f": {message}")
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,7 @@ def test_a_missing_file_is_an_error_of_files(tmp_path: Path) -> None:
         Mapping.load(tmp_path / "own.jsonld")
 
 
-def test_a_missing_pack_is_told_with_those_there_are() -> None:
+def test_a_missing_pack_is_refused_with_those_there_are() -> None:
     error = refusal("schema_org")
     assert error.message == "There is no mapping 'schema_org'."
     assert error.hint == "Packs are called schema-org; everything else is a path."
@@ -479,9 +479,9 @@ def test_many_terms_below_many_contexts_are_too_much() -> None:
 
 def test_forty_thousand_terms_are_not_too_many(tmp_path: Path) -> None:
     terms = {f"t{n}": f"urn:x:{n}" for n in range(40_000)}
-    found = Mapping.load(own(tmp_path, json.dumps({"@context": terms})))
-    assert value(found.predicate("t39999")) == "urn:x:39999"
-    assert found.predicate_of("urn:x:39999") == "t39999"
+    loaded = Mapping.load(own(tmp_path, json.dumps({"@context": terms})))
+    assert value(loaded.predicate("t39999")) == "urn:x:39999"
+    assert loaded.predicate_of("urn:x:39999") == "t39999"
 
 
 def test_many_prefixes_are_written_again() -> None:
@@ -540,11 +540,11 @@ def test_half_a_character_is_shown_by_its_number(tmp_path: Path) -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_refusal_tells_what_to_write(definition: Any, hint: str) -> None:
+def test_a_refusal_says_what_to_write(definition: Any, hint: str) -> None:
     assert refusal({"@context": {"ex": EX, "xsd": XSD, "k": definition}}).hint == hint
 
 
-def test_a_map_without_nest_is_told_what_to_write() -> None:
+def test_a_map_without_nest_is_reported_what_to_write() -> None:
     error = refusal({"@context": {"attributes": {"@context": {"k": "urn:x:k"}}}})
     assert error.hint == 'Write "attributes": {"@id": "@nest", "@context": {…}}.'
 
@@ -555,7 +555,7 @@ def test_a_keyword_below_a_vocabulary_is_no_iri() -> None:
 
 
 @pytest.mark.parametrize("text", ["null", "[]", '{"context": {}}'])
-def test_a_file_without_a_context_is_told_at_its_beginning(text: str, tmp_path: Path) -> None:
+def test_a_file_without_a_context_is_reported_at_its_beginning(text: str, tmp_path: Path) -> None:
     assert refusal(own(tmp_path, text)).position == (1, 1)
 
 
@@ -564,7 +564,7 @@ def test_a_folder_is_no_mapping(source: str) -> None:
     assert refusal(source).message == f"'{source}' is no file."
 
 
-def test_a_loader_that_fails_is_told_with_the_url() -> None:
+def test_a_loader_that_fails_is_reported_with_the_url() -> None:
     error = refusal("https://x.example/", loader={}.__getitem__)
     what = "The context <https://x.example/> cannot be loaded (KeyError: 'https://x.example/')."
     assert error.message == f"The mapping: {what}"
@@ -583,9 +583,9 @@ REMOTE = {
 
 @pytest.mark.parametrize("source", ["https://b.example/", {"@context": "https://b.example/"}])
 def test_a_loader_fetches_remote_contexts(source: Any) -> None:
-    found = Mapping.load(source, loader=REMOTE.__getitem__)
-    assert value(found.predicate("a")) == EX + "a"
-    assert value(found.predicate("b")) == EX + "b"
+    loaded = Mapping.load(source, loader=REMOTE.__getitem__)
+    assert value(loaded.predicate("a")) == EX + "a"
+    assert value(loaded.predicate("b")) == EX + "b"
 
 
 def test_without_a_loader_a_remote_context_is_refused() -> None:
@@ -597,9 +597,9 @@ def test_without_a_loader_a_remote_context_is_refused() -> None:
 
 def test_an_import_lies_beneath() -> None:
     context = {"@import": "https://a.example/", "b": "ex:b", "a": "ex:own"}
-    found = Mapping.load({"@context": context}, loader=REMOTE.__getitem__)
-    assert value(found.predicate("b")) == EX + "b"
-    assert value(found.predicate("a")) == EX + "own"
+    loaded = Mapping.load({"@context": context}, loader=REMOTE.__getitem__)
+    assert value(loaded.predicate("b")) == EX + "b"
+    assert value(loaded.predicate("a")) == EX + "own"
 
 
 @pytest.mark.parametrize(
@@ -614,8 +614,8 @@ def test_an_import_lies_beneath() -> None:
     ],
 )  # fmt: skip
 def test_a_faulty_remote_context_is_refused(context: Any, message: str) -> None:
-    found = refusal({"@context": context}, loader=REMOTE.__getitem__).message
-    assert found.endswith(message)
+    error = refusal({"@context": context}, loader=REMOTE.__getitem__)
+    assert error.message.endswith(message)
 
 
 def test_too_many_remote_contexts_are_refused() -> None:
@@ -629,7 +629,7 @@ _NAMES = ("DC", "DCTERMS", "FOAF", "OWL", "PROV", "SDO", "SKOS")
 VOCABULARIES = {str(space): space for space in (getattr(namespace, name) for name in _NAMES)}
 
 
-def words(found: Mapping) -> list[str]:
+def words(loaded: Mapping) -> list[str]:
     """Every IRI that is in the context of a mapping."""
     iris: list[str] = []
 
@@ -639,18 +639,18 @@ def words(found: Mapping) -> list[str]:
                 collect(definition.get("@context", {}))
                 definition = definition["@id"]
             prefix, _, rest = str(definition).partition(":")
-            if prefix in found.prefixes and not term.startswith("@"):
-                iris.append(found.prefixes[prefix] + rest)
+            if prefix in loaded.prefixes and not term.startswith("@"):
+                iris.append(loaded.prefixes[prefix] + rest)
 
-    collect(found.context())
+    collect(loaded.context())
     return iris
 
 
 @pytest.mark.parametrize("pack", packs())
 def test_every_iri_of_a_pack_is_a_term_of_its_vocabulary(pack: str) -> None:
-    found = words(Mapping.load(pack))
-    assert len(found) >= 10
-    for iri in found:
+    terms = words(Mapping.load(pack))
+    assert len(terms) >= 10
+    for iri in terms:
         space = next(space for space in VOCABULARIES if iri.startswith(space))
         assert rdflib.URIRef(iri) in dir(VOCABULARIES[space]), iri
 
@@ -770,8 +770,8 @@ def readable(lines: set[str], pack: str) -> set[str]:
 @pytest.mark.parametrize("pack", packs())
 def test_the_json_of_kip_is_json_ld_under_a_pack(pack: str) -> None:
     document = {"@context": Mapping.load(pack).context(), **PERSON}
-    found = parse(json.dumps(document), format=RdfFormat.JSON_LD)
-    assert readable({str(quad.triple) for quad in found}, pack) == {*EXPECTED[pack], SAME_AS}
+    quads = parse(json.dumps(document), format=RdfFormat.JSON_LD)
+    assert readable({str(quad.triple) for quad in quads}, pack) == {*EXPECTED[pack], SAME_AS}
 
 
 @pytest.mark.parametrize("pack", packs())
@@ -828,28 +828,28 @@ defaults = st.dictionaries(
 
 @st.composite
 def contexts(draw: Any, depth: int = 2) -> dict[str, Any]:
-    found: dict[str, Any] = {**draw(defaults)}
-    found |= draw(st.dictionaries(st.sampled_from((*KEYS, *TYPES)), terms, max_size=4))
+    context: dict[str, Any] = {**draw(defaults)}
+    context |= draw(st.dictionaries(st.sampled_from((*KEYS, *TYPES)), terms, max_size=4))
     if depth:
         for nested in MAPS if depth == 2 else MAPS[:1]:
             if draw(st.booleans()):
-                found[nested] = {"@id": "@nest", "@context": draw(contexts(depth=0))}
+                context[nested] = {"@id": "@nest", "@context": draw(contexts(depth=0))}
     if depth == 2:
         for name in TYPES:
             if draw(st.booleans()):
                 scope = draw(contexts(depth=1))
-                found[name] = {"@id": draw(st.sampled_from(["ex:T", "ex:U"])), "@context": scope}
-    return found
+                context[name] = {"@id": draw(st.sampled_from(["ex:T", "ex:U"])), "@context": scope}
+    return context
 
 
 def by_oxigraph(context: Any, type: str, part: str, key: str) -> set[str]:
     """What JSON-LD makes of one key of an element; of one that means ``@id``, nothing."""
     element = {"@id": "https://s.example/", "@type": type, part: {key: VALUE}}
     text = json.dumps({"@context": context, **element})
-    found: list[Triple] = []
+    triples: list[Triple] = []
     with suppress(SyntaxError):  # the element has two IRIs, and by that no triples
-        found = [quad.triple for quad in parse(text, format=RdfFormat.JSON_LD)]
-    return {str(triple) for triple in found if triple.predicate != vocab.TYPE}
+        triples = [quad.triple for quad in parse(text, format=RdfFormat.JSON_LD)]
+    return {str(triple) for triple in triples if triple.predicate != vocab.TYPE}
 
 
 def by_mapping(term: Term | None) -> set[str]:
@@ -873,13 +873,13 @@ def test_oxigraph_understands_every_context_alike(context: dict[str, Any]) -> No
     full = {"@version": 1.1, "ex": EX, "xsd": XSD, **context}
     # An empty context, since without one Oxigraph forgets that of the type inside of "@nest".
     full |= {name: full.get(name, nest()) for name in MAPS}
-    found = Mapping.load({"@context": full})
-    for shown in (full, found.context()):
+    loaded = Mapping.load({"@context": full})
+    for shown in (full, loaded.context()):
         for key in KEYS:
             for type in (*TYPES, "Other"):
-                expected = by_mapping(found.attribute(key, type))
+                expected = by_mapping(loaded.attribute(key, type))
                 assert by_oxigraph(shown, type, "attributes", key) == expected
-            expected = by_mapping(found.metadata(key))
+            expected = by_mapping(loaded.metadata(key))
             assert by_oxigraph(shown, "Other", "metadata", key) == expected
 
 
@@ -933,6 +933,6 @@ def test_places_are_those_of_keys_and_items() -> None:
 
 def test_json_nests_to_a_depth() -> None:
     assert json_text.read("[" * 64 + "]" * 64)
-    with pytest.raises(kiprdf.KipError) as found:
+    with pytest.raises(kiprdf.KipError) as loaded:
         json_text.read("[" * 65 + "]" * 65)
-    assert found.value.code == "KIP_4002"
+    assert loaded.value.code == "KIP_4002"

@@ -28,7 +28,7 @@ def empty() -> kiprdf.Nexus:
     return kiprdf.Nexus.memory(genesis=False)
 
 
-def take_in(nexus: kiprdf.Nexus, turtle: str, source: str = "o.ttl", **options: Any) -> Any:
+def import_text(nexus: kiprdf.Nexus, turtle: str, source: str = "o.ttl", **options: Any) -> Any:
     """Import an ontology; the report."""
     return nexus.import_ontology(PREFIXES + turtle, metadata={"source": source}, **options)
 
@@ -64,8 +64,8 @@ PATIENT = ':Patient a owl:Class ; rdfs:comment "Somebody ill." .'
 )
 def test_a_file_that_only_mentions_a_term_leaves_its_words_and_source(second: str) -> None:
     nexus = empty()
-    take_in(nexus, PATIENT, "first.ttl")
-    report = take_in(nexus, second, "second.ttl")
+    import_text(nexus, PATIENT, "first.ttl")
+    report = import_text(nexus, second, "second.ttl")
     assert attributes(nexus, "Patient") == {
         "description": "Somebody ill.",
         "same_as": NS + "Patient",
@@ -76,10 +76,11 @@ def test_a_file_that_only_mentions_a_term_leaves_its_words_and_source(second: st
 
 def test_what_a_second_file_says_of_a_term_is_added() -> None:
     nexus = empty()
-    take_in(nexus, PATIENT + ":Patient rdfs:subClassOf :Person ."
+    import_text(nexus, PATIENT + ":Patient rdfs:subClassOf :Person ."
             ":age a owl:DatatypeProperty ; rdfs:domain :Patient ; rdfs:range xsd:integer ;"
             ' rdfs:comment "In years." .', "first.ttl")  # fmt: skip
-    take_in(nexus, ":Patient rdfs:subClassOf :Client . :S sh:targetClass :Patient ; sh:property "
+    import_text(nexus, ":Patient rdfs:subClassOf :Client . "
+            ":S sh:targetClass :Patient ; sh:property "
             '[ sh:path :age ; sh:name "the age" ; sh:minCount 1 ], [ sh:path :bed ; '
             "sh:nodeKind sh:Literal ] .", "second.ttl")  # fmt: skip
     assert attributes(nexus, "Patient") == {
@@ -96,10 +97,10 @@ def test_what_a_second_file_says_of_a_term_is_added() -> None:
 
 def test_what_a_second_file_does_not_say_of_a_predicate_stays() -> None:
     nexus = empty()
-    take_in(nexus, ":treats a owl:ObjectProperty, owl:TransitiveProperty ;"
+    import_text(nexus, ":treats a owl:ObjectProperty, owl:TransitiveProperty ;"
             ' rdfs:comment "Helps." ; rdfs:domain :Drug ; rdfs:range :Ill .')  # fmt: skip
     before = attributes(nexus, "treats", "$PropositionType")
-    take_in(nexus, ":heals a owl:ObjectProperty ; rdfs:subPropertyOf :treats . "
+    import_text(nexus, ":heals a owl:ObjectProperty ; rdfs:subPropertyOf :treats . "
             ":treats a owl:ObjectProperty .")  # fmt: skip
     assert attributes(nexus, "treats", "$PropositionType") == before
     assert before["subject_types"] == ["Drug"]
@@ -107,8 +108,10 @@ def test_what_a_second_file_does_not_say_of_a_predicate_stays() -> None:
 
 def test_of_two_files_that_describe_a_term_the_last_one_does_and_says_so() -> None:
     nexus = empty()
-    take_in(nexus, PATIENT, "first.ttl")
-    report = take_in(nexus, ':Patient a owl:Class ; rdfs:comment "One in a ward." .', "second.ttl")
+    import_text(nexus, PATIENT, "first.ttl")
+    report = import_text(
+        nexus, ':Patient a owl:Class ; rdfs:comment "One in a ward." .', "second.ttl"
+    )
     assert attributes(nexus, "Patient")["description"] == "One in a ward."
     assert source(nexus, "Patient") == "second.ttl"
     assert report["definitions"]["concept_types"] == ["Patient"]
@@ -119,8 +122,8 @@ def test_of_two_files_that_describe_a_term_the_last_one_does_and_says_so() -> No
 
 def test_a_file_that_describes_what_was_mentioned_brings_the_words() -> None:
     nexus = empty()
-    take_in(nexus, ":shares a owl:ObjectProperty ; rdfs:domain :Patient .", "first.ttl")
-    report = take_in(nexus, PATIENT, "second.ttl")
+    import_text(nexus, ":shares a owl:ObjectProperty ; rdfs:domain :Patient .", "first.ttl")
+    report = import_text(nexus, PATIENT, "second.ttl")
     assert report["warnings"] == []
     assert attributes(nexus, "Patient")["description"] == "Somebody ill."
     assert source(nexus, "Patient") == "second.ttl"
@@ -131,7 +134,7 @@ def test_the_bundled_words_outlive_every_ontology() -> None:
     before = attributes(nexus, "Person")["description"], source(nexus, "Person")
     for _ in range(2):
         nexus.import_ontology(FOLDER / "foaf.nq", mapping="foaf")
-        take_in(nexus, "foaf:Person a owl:Class ; rdfs:comment 'Mine.' .", "doap.ttl")
+        import_text(nexus, "foaf:Person a owl:Class ; rdfs:comment 'Mine.' .", "doap.ttl")
     assert (attributes(nexus, "Person")["description"], source(nexus, "Person")) == before
 
 
@@ -150,7 +153,7 @@ KNOWS = ":Egg a owl:Class . :knows a owl:ObjectProperty ; rdfs:domain :Hen ; rdf
 def test_a_predicate_between_other_types_is_not_the_bundled_one() -> None:
     nexus = kiprdf.Nexus.memory()
     before = attributes(nexus, "knows", "$PropositionType")
-    report = take_in(nexus, KNOWS)
+    report = import_text(nexus, KNOWS)
     assert attributes(nexus, "knows", "$PropositionType") == before
     other = attributes(nexus, "knows_2", "$PropositionType")
     assert (other["subject_types"], other["object_types"]) == (["Hen"], ["Egg"])
@@ -159,19 +162,19 @@ def test_a_predicate_between_other_types_is_not_the_bundled_one() -> None:
         f"<{NS}knows> is called 'knows_2': 'knows' of the nexus is another; "
         "a mapping can say that they are the same."
     ]
-    assert take_in(nexus, KNOWS)["definitions"]["predicates"] == []
+    assert import_text(nexus, KNOWS)["definitions"]["predicates"] == []
 
 
-def test_data_find_the_predicate_that_was_told_apart() -> None:
+def test_data_find_the_predicate_that_got_another_name() -> None:
     nexus = kiprdf.Nexus.memory()
-    take_in(nexus, KNOWS)
+    import_text(nexus, KNOWS)
     nexus.import_rdf(PREFIXES + ":a a :Hen ; :knows :b . :b a :Egg .")
     assert nexus.execute('FIND(?a.name) WHERE { (?a, "knows_2", ?b) }') == ["a"]
 
 
 def test_an_equal_name_that_nothing_contradicts_is_taken_for_the_same_and_not_said_to_be() -> None:
     nexus = kiprdf.Nexus.memory()
-    report = take_in(
+    report = import_text(
         nexus,
         ":Person a owl:Class . :knows a owl:ObjectProperty ;"
         " rdfs:domain :Person ; rdfs:range :Person .",
@@ -189,7 +192,7 @@ def test_an_equal_name_that_nothing_contradicts_is_taken_for_the_same_and_not_sa
 
 def test_a_homonym_gains_attributes_and_no_original() -> None:
     nexus = kiprdf.Nexus.memory()
-    take_in(nexus, ":height a owl:DatatypeProperty ; rdfs:domain :Person .")
+    import_text(nexus, ":height a owl:DatatypeProperty ; rdfs:domain :Person .")
     person = attributes(nexus, "Person")
     assert person["instance_schema"]["height"] == {"is_required": False}
     assert "same_as" not in person
@@ -197,8 +200,8 @@ def test_a_homonym_gains_attributes_and_no_original() -> None:
 
 def test_a_term_of_one_vocabulary_is_not_that_of_another() -> None:
     nexus = empty()
-    take_in(nexus, "foaf:Person a owl:Class ; rdfs:comment 'A person.' .")
-    report = take_in(nexus, ":Person a owl:Class ; rdfs:comment 'A role.' .")
+    import_text(nexus, "foaf:Person a owl:Class ; rdfs:comment 'A person.' .")
+    report = import_text(nexus, ":Person a owl:Class ; rdfs:comment 'A role.' .")
     assert report["definitions"]["concept_types"] == ["Person_2"]
     assert attributes(nexus, "Person")["description"] == "A person."
     assert attributes(nexus, "Person_2")["same_as"] == NS + "Person"
@@ -207,11 +210,11 @@ def test_a_term_of_one_vocabulary_is_not_that_of_another() -> None:
 def test_a_mapping_says_that_a_term_is_that_of_the_nexus() -> None:
     nexus = kiprdf.Nexus.memory()
     words = {"@context": {"knows": {"@id": NS + "knows", "@type": "@id"}}}
-    report = take_in(nexus, KNOWS, mapping=words)
+    report = import_text(nexus, KNOWS, mapping=words)
     assert report["definitions"]["predicates"] == ["knows"]
     assert report["warnings"] == []
-    known = attributes(nexus, "knows", "$PropositionType")
-    assert (known["same_as"], known["subject_types"]) == (NS + "knows", ["Person"])
+    before = attributes(nexus, "knows", "$PropositionType")
+    assert (before["same_as"], before["subject_types"]) == (NS + "knows", ["Person"])
     assert reasons(report, NS + "knows") == [
         "'knows' is defined already and keeps its own subject_types, object_types"
     ]
@@ -221,7 +224,7 @@ def test_words_that_somebody_wrote_stay_though_the_iri_is_theirs() -> None:
     nexus = empty()
     nexus.execute(f"""UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "Human"}}
         SET ATTRIBUTES {{ description: "One of us.", same_as: "{FOAF}Person" }} }} }}""")
-    take_in(nexus, "foaf:Person a owl:Class ; rdfs:comment 'A person.' .")
+    import_text(nexus, "foaf:Person a owl:Class ; rdfs:comment 'A person.' .")
     assert attributes(nexus, "Human") == {
         "description": "One of us.",
         "same_as": FOAF + "Person",

@@ -50,12 +50,17 @@ def changed(*commands: str, made: Callable[..., kiprdf.Nexus] = medical, **optio
 
 
 def test_nothing_differs_between_equal_nexuses() -> None:
-    found = compared(medical(), medical())
-    assert (found.changes, bool(found), found.text(), found.capsule()) == ((), False, "", "")
+    changes = compared(medical(), medical())
+    assert (changes.changes, bool(changes), changes.text(), changes.capsule()) == (
+        (),
+        False,
+        "",
+        "",
+    )
 
 
 def test_the_text_groups_concepts_and_propositions_and_ends_with_counts() -> None:
-    found = changed(
+    changes = changed(
         f"UPSERT {{ CONCEPT {{ {ASPIRIN} SET ATTRIBUTES {{ risk: 3, form: null }} }} "
         f'WITH METADATA {{ source: "review" }} CONCEPT ?n {{ {{type: "Drug", name: "Nova"}} '
         f'SET ATTRIBUTES {{ doses: [1, 2.0] }} SET PROPOSITIONS {{ ("treats", {HEADACHE}) }} }} }}',
@@ -64,7 +69,7 @@ def test_the_text_groups_concepts_and_propositions_and_ends_with_counts() -> Non
         'UPDATE ?l SET ATTRIBUTES {wording: "it did not"} WHERE { ?l (?u, "stated", ?f) }',
     )
     assert (
-        found.text()
+        changes.text()
         == """\
 Concepts
 ~ Drug:Aspirin
@@ -90,12 +95,12 @@ Propositions: 1 added, 1 removed, 1 changed
 
 
 def test_definitions_come_before_other_concepts() -> None:
-    found = changed(
+    changes = changed(
         'UPSERT { CONCEPT { {type: "$PropositionType", name: "eases"} } '
         'CONCEPT { {type: "$ConceptType", name: "Actor"} } '
         'CONCEPT { {type: "Actor", name: "A"} } }'
     )
-    assert [shown(change.identity) for change in found.changes] == [
+    assert [shown(change.identity) for change in changes.changes] == [
         "$ConceptType:Actor",
         "$PropositionType:eases",
         "Actor:A",
@@ -112,8 +117,8 @@ def test_values_that_only_python_takes_for_equal_differ(old: str, new: str) -> N
 
 
 def test_an_absent_key_is_not_a_null() -> None:
-    found = changed(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ v: null }} }} }}")
-    assert "    + attributes.v: null\n" in found.text()
+    changes = changed(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ v: null }} }} }}")
+    assert "    + attributes.v: null\n" in changes.text()
 
 
 @pytest.mark.parametrize(
@@ -176,33 +181,33 @@ def merged() -> kiprdf.Nexus:
 
 
 def test_a_proposition_with_another_id_is_no_difference() -> None:
-    found = compared(medical(), merged())
-    assert found.propositions == []
+    changes = compared(medical(), merged())
+    assert changes.propositions == []
 
 
-def test_ids_of_links_are_compared_when_asked_for() -> None:
-    found = compared(medical(), merged(), link_ids=True)
-    (change,) = found.propositions
+def test_ids_of_links_are_compared_on_request() -> None:
+    changes = compared(medical(), merged(), link_ids=True)
+    (change,) = changes.propositions
     old, new = change.ids
     assert old != new
-    assert f"~ (Drug:Aspirin, treats, Symptom:Fever)\n    ~ id: {old} -> {new}\n" in found.text()
-    (shown_change,) = found.to_json()["propositions"]["changed"]
+    assert f"~ (Drug:Aspirin, treats, Symptom:Fever)\n    ~ id: {old} -> {new}\n" in changes.text()
+    (shown_change,) = changes.to_json()["propositions"]["changed"]
     assert (shown_change["previous_id"], shown_change["id"]) == (old, new)
     assert "// The id of (Drug:Aspirin, treats, Symptom:Fever) cannot be chosen.\n" in (
-        found.capsule()
+        changes.capsule()
     )
 
 
-def test_engine_metadata_is_compared_when_asked_for() -> None:
+def test_engine_metadata_is_compared_on_request() -> None:
     def later() -> kiprdf.Nexus:
         clock = StoppedClock()
         clock.forward(days=1)
         return medical(clock=clock)
 
     assert not compared(medical(), later())
-    found = compared(medical(), later(), engine_metadata=True)
-    assert len(found.changes) == 12
-    assert '~ metadata._created_at: "2026-01-02T03:04:05.678Z" -> "2026-01-03' in found.text()
+    changes = compared(medical(), later(), engine_metadata=True)
+    assert len(changes.changes) == 12
+    assert '~ metadata._created_at: "2026-01-02T03:04:05.678Z" -> "2026-01-03' in changes.text()
 
 
 def test_a_snapshot_without_engine_metadata_is_no_difference() -> None:
@@ -253,11 +258,11 @@ def tower(height: int) -> kiprdf.Nexus:
 
 def test_a_tower_of_facts_differs_in_linear_text() -> None:
     low, high = tower(TOWER), tower(TOWER + 5)
-    found = compared(low, high)
-    assert found.counts()["propositions"] == {"added": 5, "removed": 0, "changed": 0}
-    assert len(found.text()) < 5_000
-    assert len(found.capsule()) < 20_000
-    low.apply_capsule(found.capsule())
+    changes = compared(low, high)
+    assert changes.counts()["propositions"] == {"added": 5, "removed": 0, "changed": 0}
+    assert len(changes.text()) < 5_000
+    assert len(changes.capsule()) < 20_000
+    low.apply_capsule(changes.capsule())
     assert not compared(low, high)
 
 
@@ -272,14 +277,14 @@ def test_a_tower_is_taken_down_from_its_top() -> None:
 
 
 def test_json_has_elements_as_kip_does_and_both_sides_of_a_change() -> None:
-    found = changed(
+    changes = changed(
         f"UPSERT {{ CONCEPT {{ {ASPIRIN} SET ATTRIBUTES {{ risk: null, new: 1 }} }} "
         f'CONCEPT {{ {{type: "Drug", name: "N"}} SET ATTRIBUTES {{ a: {{"@value": "x", '
         '"@language": "de"} } } }',
         f'DELETE ATTRIBUTES {{"colour"}} FROM ?d WHERE {{ ?d {ASPIRIN} }}',
         f'DELETE PROPOSITIONS ?l WHERE {{ ?l ({ASPIRIN}, "treats", {FEVER}) }}',
     )
-    assert json.loads(json.dumps(found.to_json())) == {
+    assert json.loads(json.dumps(changes.to_json())) == {
         "concepts": {
             "added": [
                 {
@@ -330,7 +335,7 @@ def test_json_has_elements_as_kip_does_and_both_sides_of_a_change() -> None:
 
 
 def test_the_capsule_says_what_is_new_and_comments_on_what_is_gone() -> None:
-    found = changed(
+    changes = changed(
         f"UPSERT {{ CONCEPT {{ {ASPIRIN} SET ATTRIBUTES {{ risk: 3 }} }} "
         f'PROPOSITION {{ ({{type: "User", name: "Ann"}}, "stated", ({ASPIRIN}, "treats", {FEVER}))'
         ' SET ATTRIBUTES { wording: "hm" } } }',
@@ -338,7 +343,7 @@ def test_the_capsule_says_what_is_new_and_comments_on_what_is_gone() -> None:
         f"DELETE CONCEPT ?s DETACH WHERE {{ ?s {HEADACHE} }}",
     )
     assert (
-        found.capsule()
+        changes.capsule()
         == """\
 UPSERT {
   CONCEPT {
@@ -379,9 +384,9 @@ UPSERT {
 
 
 def test_the_comments_are_the_deletions() -> None:
-    found = compared(nexuses.hostile(), kiprdf.Nexus.memory(genesis=False))
-    lines = [line.removeprefix("//").removeprefix(" ") for line in found.capsule().split("\n")]
-    assert "\n".join(lines).rstrip().split("\n\n")[1:] == found.deletions()
+    changes = compared(nexuses.hostile(), kiprdf.Nexus.memory(genesis=False))
+    lines = [line.removeprefix("//").removeprefix(" ") for line in changes.capsule().split("\n")]
+    assert "\n".join(lines).rstrip().split("\n\n")[1:] == changes.deletions()
 
 
 @pytest.mark.parametrize("made", [nexuses.small, nexuses.hostile, nexuses.colliding])
@@ -395,11 +400,11 @@ def test_a_whole_nexus_comes_and_goes_by_statements(made: Callable[..., kiprdf.N
     assert triples(copy) == []
 
 
-def test_what_a_merge_leaves_is_told_and_not_written() -> None:
-    found = compared(medical(), merged())
-    assert '    + metadata._merged_from: ["Symptom:Pyrexia"]\n' in found.text()
+def test_what_a_merge_leaves_is_reported_and_not_written() -> None:
+    changes = compared(medical(), merged())
+    assert '    + metadata._merged_from: ["Symptom:Pyrexia"]\n' in changes.text()
     assert (
-        found.capsule()
+        changes.capsule()
         == """\
 UPSERT {
   CONCEPT {
@@ -423,7 +428,7 @@ def restored(text: str, *replacements: tuple[str, str]) -> kiprdf.Nexus:
     return nexus
 
 
-def test_what_is_protected_is_told_and_not_written() -> None:
+def test_what_is_protected_is_reported_and_not_written() -> None:
     text = kiprdf.Nexus.memory(clock=StoppedClock()).snapshot()
     domain = 'Domain:CoreSchema a type:Domain ;\n    rdfs:label "CoreSchema" ;\n'
     core = next(line for line in text.split("\n") if "attr:core_directives" in line)
@@ -433,9 +438,9 @@ def test_what_is_protected_is_told_and_not_written() -> None:
         (core, '    attr:core_directives "[]"^^rdf:JSON ;'),
     )
     nexus = kiprdf.Nexus.memory(clock=StoppedClock())
-    found = compared(nexus, other)
-    assert found.counts()["concepts"] == {"added": 0, "removed": 0, "changed": 2}
-    assert found.capsule().split("\n") == [
+    changes = compared(nexus, other)
+    assert changes.counts()["concepts"] == {"added": 0, "removed": 0, "changed": 2}
+    assert changes.capsule().split("\n") == [
         "// attributes.new of Domain:CoreSchema cannot be written.",
         "// attributes.core_directives of Person:$self cannot be written.",
         "",
@@ -444,24 +449,24 @@ def test_what_is_protected_is_told_and_not_written() -> None:
 
 def test_without_a_nexus_of_ones_own_what_is_protected_cannot_be_deleted() -> None:
     nexus = kiprdf.Nexus.memory(clock=StoppedClock())
-    found = compared(nexus, kiprdf.Nexus.memory(genesis=False))
-    assert "// Person:$self is protected and cannot be deleted.\n" in found.capsule()
-    assert not any('name: "$self"}\n' in text for text in found.deletions() if "DETACH" in text)
+    changes = compared(nexus, kiprdf.Nexus.memory(genesis=False))
+    assert "// Person:$self is protected and cannot be deleted.\n" in changes.capsule()
+    assert not any('name: "$self"}\n' in text for text in changes.deletions() if "DETACH" in text)
 
 
 # The command line -----------------------------------------------------------------------------
 
 
 def test_render_gives_each_form() -> None:
-    found = changed(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ a: 1 }} }} }}")
-    assert render(found) == found.text()
-    assert json.loads(render(found, "json")) == found.to_json()
-    assert render(found, "capsule") == found.capsule()
+    changes = changed(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ a: 1 }} }} }}")
+    assert render(changes) == changes.text()
+    assert json.loads(render(changes, "json")) == changes.to_json()
+    assert render(changes, "capsule") == changes.capsule()
 
 
 def test_the_exit_status_is_that_of_diff() -> None:
-    found = changed(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ a: 1 }} }} }}")
-    assert (exit_status(compared(medical(), medical())), exit_status(found)) == (0, 1)
+    changes = changed(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ a: 1 }} }} }}")
+    assert (exit_status(compared(medical(), medical())), exit_status(changes)) == (0, 1)
 
 
 # Properties -----------------------------------------------------------------------------------
@@ -483,7 +488,7 @@ def test_a_nexus_does_not_differ_from_itself(graph: Graph) -> None:
 
 @EACH
 @given(pair=pairs)
-def test_swapping_the_sides_swaps_what_is_told(pair: tuple[Graph, Graph]) -> None:
+def test_swapping_the_sides_swaps_what_is_reported(pair: tuple[Graph, Graph]) -> None:
     with opened(pair) as (before, after):
         there, back = compared(before, after), compared(after, before)
         assert back == dataclasses.replace(there, changes=tuple(map(swapped, there.changes)))
@@ -498,20 +503,22 @@ def test_behind_the_capsule_only_removals_are_left_and_behind_the_deletions_noth
     pair: tuple[Graph, Graph],
 ) -> None:
     with opened(pair) as (before, after):
-        found = compared(before, after)
-        if "UPSERT {" in found.capsule():
-            before.apply_capsule(found.capsule())
+        changes = compared(before, after)
+        if "UPSERT {" in changes.capsule():
+            before.apply_capsule(changes.capsule())
         rest = compared(before, after)
         assert all(is_removal(change) for change in rest.changes), rest.text()
-        assert rest.deletions() == found.deletions()
-        for statement in found.deletions():
+        assert rest.deletions() == changes.deletions()
+        for statement in changes.deletions():
             before.execute(statement)
         assert not compared(before, after)
 
 
 def is_removal(change: Change) -> bool:
     lost = (
-        found.after is None for part in ("attributes", "metadata") for found in change.keys(part)
+        changes.after is None
+        for part in ("attributes", "metadata")
+        for changes in change.keys(part)
     )
     return change.kind == "removed" or (change.kind == "changed" and all(lost))
 
@@ -523,8 +530,8 @@ def test_the_difference_does_not_depend_on_the_bases(pair: tuple[Graph, Graph]) 
         base = "https://data.example.org/kb/"
         moved = turtle.read(after.snapshot(), base)
         own, other = Iris(before.base_iri), Iris(base)
-        found = difference(triples(before), moved, own, after_iris=other)
-        assert found == compared(before, after)
+        changes = difference(triples(before), moved, own, after_iris=other)
+        assert changes == compared(before, after)
 
 
 @EACH

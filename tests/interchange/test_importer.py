@@ -23,8 +23,8 @@ from tests.interchange.importing import (
     concepts,
     empty,
     facts,
+    import_text,
     planned,
-    take_in,
 )
 from tests.interchange.nexuses import demonstration, hostile, small
 from tests.nexus.support import StoppedClock
@@ -44,7 +44,7 @@ PROFILE = """
 
 def test_a_foaf_profile_becomes_people_who_know_each_other() -> None:
     nexus = empty()
-    take_in(nexus, PROFILE)
+    import_text(nexus, PROFILE)
     assert facts(nexus, "knows") == [("Alice", "Bob")]
     assert facts(nexus, "primaryTopic") == [("card", "Alice")]
     # Agent comes before Person: neither is defined, so the order of the IRIs decides.
@@ -65,7 +65,7 @@ def test_a_foaf_profile_becomes_people_who_know_each_other() -> None:
 
 def test_a_defined_type_goes_before_an_undefined_one() -> None:
     nexus = kiprdf.Nexus.memory()
-    made = take_in(nexus, PROFILE)
+    made = import_text(nexus, PROFILE)
     assert [concept.id for concept in made.concepts] == [
         "C:Person/Alice",
         "C:Person/Bob",
@@ -80,17 +80,17 @@ def test_a_defined_type_goes_before_an_undefined_one() -> None:
 def test_a_mapped_type_goes_before_a_defined_one() -> None:
     nexus = kiprdf.Nexus.memory()
     mapping = {"Actor": FOAF + "Agent", "acquainted_with": {"@id": FOAF + "knows", "@type": "@id"}}
-    made = take_in(nexus, PROFILE, mapping)
+    made = import_text(nexus, PROFILE, mapping)
     assert made.concepts[0].id == "C:Actor/Alice"
     assert facts(nexus, "acquainted_with") == [("Alice", "Bob")]
 
 
 def test_a_definition_of_an_earlier_import_is_found_by_its_iri() -> None:
     nexus = empty()
-    take_in(
+    import_text(
         nexus, ":a a foaf:Person ; foaf:knows :b . :b a foaf:Person .", {"Human": FOAF + "Person"}
     )
-    made = take_in(nexus, ":c a foaf:Person ; foaf:knows :a .", define=False)
+    made = import_text(nexus, ":c a foaf:Person ; foaf:knows :a .", define=False)
     assert [concept.id for concept in made.concepts] == ["C:Human/c"]
     assert facts(nexus, "knows") == [("a", "b"), ("c", "a")]
 
@@ -133,7 +133,7 @@ ORGANIZATION = """
 
 def test_schema_org_json_ld_becomes_what_the_mapping_says() -> None:
     nexus = empty()
-    take_in(nexus, ORGANIZATION, SCHEMA_ORG, RdfFormat.JSON_LD)
+    import_text(nexus, ORGANIZATION, SCHEMA_ORG, RdfFormat.JSON_LD)
     assert concepts(nexus, "Person") == {
         "Ada Lovelace": {
             "aliases": ["Countess of Lovelace"],
@@ -166,7 +166,7 @@ def test_of_several_keys_of_one_property_the_language_of_the_value_chooses() -> 
         }
     }
     nexus = empty()
-    take_in(nexus, ':x a :T ; foaf:title "Lady"@en, "Dame"@de, "Dama"@it .', context)
+    import_text(nexus, ':x a :T ; foaf:title "Lady"@en, "Dame"@de, "Dama"@it .', context)
     attributes = concepts(nexus, "T")["x"]
     assert attributes["label_de"] == "Dame"
     assert attributes["label_en"] == ["Lady", {"@value": "Dama", "@language": "it"}]
@@ -194,13 +194,13 @@ def test_a_thesaurus_is_named_in_the_preferred_language(
     language: str | None, names: list[str]
 ) -> None:
     nexus = empty()
-    take_in(nexus, THESAURUS, language=language)
+    import_text(nexus, THESAURUS, language=language)
     assert sorted(concepts(nexus, "Concept")) == names
 
 
 def test_a_thesaurus_keeps_every_label_with_its_language() -> None:
     nexus = empty()
-    take_in(nexus, THESAURUS, language="en")
+    import_text(nexus, THESAURUS, language="en")
     assert concepts(nexus, "Concept")["Pain"] == {
         "altLabel": [
             {"@value": "Weh", "@language": "de"},
@@ -219,13 +219,13 @@ def test_a_thesaurus_keeps_every_label_with_its_language() -> None:
 
 def test_a_label_without_a_language_goes_before_one_of_another() -> None:
     nexus = empty()
-    take_in(nexus, ':x a :T ; rdfs:label "Aaa"@de, "Zzz" .', language="en")
+    import_text(nexus, ':x a :T ; rdfs:label "Aaa"@de, "Zzz" .', language="en")
     assert list(concepts(nexus, "T")) == ["Zzz"]
 
 
 def test_a_dcat_catalogue_has_datasets_with_distributions() -> None:
     nexus = empty()
-    take_in(
+    import_text(
         nexus,
         """
         :c a dcat:Catalog ; dct:title "All" ; dcat:dataset :d .
@@ -254,9 +254,9 @@ def test_a_dcat_catalogue_has_datasets_with_distributions() -> None:
 # Definitions ----------------------------------------------------------------------------------
 
 
-def test_everything_that_is_missing_is_told_at_once() -> None:
+def test_everything_that_is_missing_is_reported_at_once() -> None:
     with pytest.raises(kiprdf.KipError) as caught:
-        take_in(kiprdf.Nexus.memory(), THESAURUS, define=False)
+        import_text(kiprdf.Nexus.memory(), THESAURUS, define=False)
     assert caught.value.code == "KIP_2001"
     assert caught.value.message == (
         "The data need what is not defined: "
@@ -270,13 +270,13 @@ def test_everything_that_is_missing_is_told_at_once() -> None:
 def test_a_very_long_list_of_what_is_missing_is_cut() -> None:
     text = "".join(f":x{n} a :T{n:04} .\n" for n in range(150))
     with pytest.raises(kiprdf.KipError, match=r"'T0099' \(<[^>]*>\) and 50 more\.") as caught:
-        take_in(empty(), text, define=False)
+        import_text(empty(), text, define=False)
     assert "T0100" not in caught.value.message
 
 
-def test_a_definition_tells_its_iri_and_what_the_data_say_of_it() -> None:
+def test_a_definition_has_its_iri_and_what_the_data_say_of_it() -> None:
     nexus = empty()
-    take_in(
+    import_text(
         nexus,
         """
         foaf:Person a rdfs:Class ; rdfs:comment "A human."@en, "Ein Mensch."@de .
@@ -299,12 +299,12 @@ def test_a_definition_tells_its_iri_and_what_the_data_say_of_it() -> None:
 
 def test_definitions_satisfy_a_strict_schema() -> None:
     nexus = kiprdf.Nexus.memory(strict_schema=True)
-    take_in(nexus, THESAURUS)
+    import_text(nexus, THESAURUS)
     assert facts(nexus, "broader") == [("Kopfschmerz", "Schmerz")]
 
 
 def test_classes_and_properties_are_no_concepts() -> None:
-    made = take_in(empty(), ":C a owl:Class . :p a rdf:Property ; rdfs:domain :C . :x a :C .")
+    made = import_text(empty(), ":C a owl:Class . :p a rdf:Property ; rdfs:domain :C . :x a :C .")
     assert [concept.id for concept in made.concepts] == ["C:C/x"]
     assert {skipped.reason for skipped in made.skipped} == {
         "a class, property or shape is no concept; import it as an ontology"
@@ -312,7 +312,7 @@ def test_classes_and_properties_are_no_concepts() -> None:
 
 
 def test_two_classes_of_one_local_name_are_one_type_and_a_warning() -> None:
-    made = take_in(empty(), ":a a foaf:Document . :b a <https://schema.org/Document> .")
+    made = import_text(empty(), ":a a foaf:Document . :b a <https://schema.org/Document> .")
     assert [concept.id for concept in made.concepts] == ["C:Document/a", "C:Document/b"]
     assert made.definitions[0].attributes["same_as"] == [
         FOAF + "Document",
@@ -327,8 +327,8 @@ def test_two_classes_of_one_local_name_are_one_type_and_a_warning() -> None:
 # Resources without a type, and undescribed ones -----------------------------------------------
 
 
-def test_a_resource_without_a_type_is_skipped_and_told() -> None:
-    made = take_in(empty(), ':x foaf:name "X" .')
+def test_a_resource_without_a_type_is_skipped_and_reported() -> None:
+    made = import_text(empty(), ':x foaf:name "X" .')
     assert made.concepts == []
     assert made.report()["skipped"] == [
         {
@@ -340,25 +340,25 @@ def test_a_resource_without_a_type_is_skipped_and_told() -> None:
 
 def test_a_resource_without_a_type_gets_the_default_type() -> None:
     nexus = empty()
-    take_in(nexus, ':x foaf:name "X" .', default_type="Thing")
+    import_text(nexus, ':x foaf:name "X" .', default_type="Thing")
     assert list(concepts(nexus, "Thing")) == ["X"]
 
 
 def test_the_default_type_must_be_defined_too() -> None:
     with pytest.raises(kiprdf.KipError, match="concept types 'Thing'") as caught:
-        take_in(empty(), ':x foaf:name "X" .', default_type="Thing", define=False)
+        import_text(empty(), ':x foaf:name "X" .', default_type="Thing", define=False)
     assert caught.value.code == "KIP_2001"
 
 
 def test_a_default_type_that_is_no_identifier_is_refused() -> None:
     with pytest.raises(kiprdf.KipError) as caught:
-        take_in(empty(), "", default_type="no type")
+        import_text(empty(), "", default_type="no type")
     assert caught.value.code == "KIP_1002"
 
 
 def test_an_iri_that_nothing_describes_is_a_string() -> None:
     nexus = empty()
-    take_in(nexus, ":a a :T ; foaf:knows <https://elsewhere.org/b> .")
+    import_text(nexus, ":a a :T ; foaf:knows <https://elsewhere.org/b> .")
     assert concepts(nexus, "T")["a"]["knows"] == "https://elsewhere.org/b"
 
 
@@ -366,7 +366,7 @@ def test_with_a_default_type_the_end_of_a_mapped_predicate_is_a_concept() -> Non
     nexus = empty()
     mapping = {"knows": {"@id": FOAF + "knows", "@type": "@id"}}
     text = ":a a :T ; foaf:knows <https://elsewhere.org/b> ; rdfs:seeAlso <https://e.org/page> ."
-    take_in(nexus, text, mapping, default_type="Thing")
+    import_text(nexus, text, mapping, default_type="Thing")
     assert concepts(nexus, "Thing") == {"b": {"same_as": "https://elsewhere.org/b"}}
     assert facts(nexus, "knows") == [("a", "b")]
     assert concepts(nexus, "T")["a"]["seeAlso"] == "https://e.org/page"
@@ -377,7 +377,7 @@ def test_a_mapped_attribute_stays_a_string_where_its_iri_is_described() -> None:
     context = {
         "attributes": {"@id": "@nest", "@context": {"page": {"@id": FOAF + "page", "@type": "@id"}}}
     }
-    take_in(nexus, ":a a :T ; foaf:page :p . :p a :T .", context)
+    import_text(nexus, ":a a :T ; foaf:page :p . :p a :T .", context)
     assert concepts(nexus, "T")["a"]["page"] == "https://example.org/p"
 
 
@@ -412,19 +412,19 @@ def test_what_is_said_of_a_statement_is_metadata_and_attributes_of_its_propositi
     text: str,
 ) -> None:
     nexus = empty()
-    take_in(nexus, ":a a :T . :b a :T ." + text, METADATA)
+    import_text(nexus, ":a a :T . :b a :T ." + text, METADATA)
     assert links(nexus, "knows") == [({"since": "2020"}, {"source": "letter"})]
 
 
 def test_the_iri_of_a_reifier_is_kept() -> None:
     nexus = empty()
-    take_in(nexus, ":a a :T ; foaf:knows :b ~ :claim . :b a :T .")
+    import_text(nexus, ":a a :T ; foaf:knows :b ~ :claim . :b a :T .")
     assert links(nexus, "knows") == [({"same_as": "https://example.org/claim"}, {})]
 
 
 def test_several_reifiers_of_one_fact_are_one_proposition() -> None:
     nexus = empty()
-    take_in(
+    import_text(
         nexus,
         ':a a :T ; foaf:knows :b {| dct:source "one" |} {| dct:source "two" |} . :b a :T .',
         METADATA,
@@ -434,7 +434,7 @@ def test_several_reifiers_of_one_fact_are_one_proposition() -> None:
 
 def test_facts_about_facts_are_propositions_about_propositions() -> None:
     nexus = empty()
-    made = take_in(
+    made = import_text(
         nexus,
         """
         :a a :T ; :likes :b ~ :r1 . :b a :T . :c a :T ; :doubts :r1 ~ :r2 .
@@ -465,7 +465,7 @@ def test_facts_about_facts_are_propositions_about_propositions() -> None:
 )
 def test_what_cannot_be_said_of_a_proposition_is_skipped(text: str, reason: str) -> None:
     nexus = empty()
-    made = take_in(nexus, ":a a :T . :b a :T ." + text)
+    made = import_text(nexus, ":a a :T . :b a :T ." + text)
     assert any(reason in skipped.reason for skipped in made.skipped), made.skipped
 
 
@@ -474,7 +474,7 @@ def test_what_cannot_be_said_of_a_proposition_is_skipped(text: str, reason: str)
 
 def test_lists_are_arrays() -> None:
     nexus = empty()
-    take_in(nexus, ':x a :T ; :l (1 "a"@en (true :x) ()) ; :empty () ; :two (1), (2) .')
+    import_text(nexus, ':x a :T ; :l (1 "a"@en (true :x) ()) ; :empty () ; :two (1), (2) .')
     assert concepts(nexus, "T")["x"] == {
         "empty": [],
         "l": [1, {"@value": "a", "@language": "en"}, [True, "https://example.org/x"], []],
@@ -485,7 +485,7 @@ def test_lists_are_arrays() -> None:
 
 def test_a_list_of_described_blank_nodes_names_them() -> None:
     nexus = empty()
-    take_in(nexus, ':x a :T ; :l ( [ a :U ; rdfs:label "u" ] ) .')
+    import_text(nexus, ':x a :T ; :l ( [ a :U ; rdfs:label "u" ] ) .')
     assert concepts(nexus, "T")["x"]["l"] == [concepts(nexus, "U")["u"]["same_as"]]
 
 
@@ -503,16 +503,16 @@ def test_a_list_of_described_blank_nodes_names_them() -> None:
         ":x :l " + "(" * 62 + ")" * 62 + " .",
     ],
 )
-def test_a_broken_list_is_skipped_and_told(text: str) -> None:
+def test_a_broken_list_is_skipped_and_reported(text: str) -> None:
     nexus = empty()
-    made = take_in(nexus, ":x a :T ." + text)
+    made = import_text(nexus, ":x a :T ." + text)
     assert concepts(nexus, "T") == {"x": {"same_as": "https://example.org/x"}}
     assert any("list that is not well-formed" in skipped.reason for skipped in made.skipped)
 
 
 def test_a_list_as_deep_as_allowed_is_an_array() -> None:
     nexus = empty()
-    take_in(nexus, ":x a :T ; :l " + "(" * 61 + ")" * 61 + " .")
+    import_text(nexus, ":x a :T ; :l " + "(" * 61 + ")" * 61 + " .")
     value = concepts(nexus, "T")["x"]["l"]
     assert json.dumps(value).count("[") == 61
 
@@ -564,21 +564,21 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 )  # fmt: skip
 def test_a_literal_is_the_json_value_it_stands_for(literal: str, value: Any) -> None:
     nexus = empty()
-    take_in(nexus, f":x a :T ; :v {literal} .")
-    found = concepts(nexus, "T")["x"]["v"]
-    assert (found, type(found)) == (value, type(value))
+    import_text(nexus, f":x a :T ; :v {literal} .")
+    imported = concepts(nexus, "T")["x"]["v"]
+    assert (imported, type(imported)) == (value, type(value))
 
 
 def test_several_values_are_an_array_in_one_order() -> None:
     nexus = empty()
-    take_in(nexus, ':x a :T ; :v "b", 10, "a", 9, "c"@en, true, :y .')
+    import_text(nexus, ':x a :T ; :v "b", 10, "a", 9, "c"@en, true, :y .')
     assert concepts(nexus, "T")["x"]["v"] == [
         True, 9, 10, "a", "b", "https://example.org/y", {"@value": "c", "@language": "en"},
     ]  # fmt: skip
 
 
 def test_a_string_beyond_the_budget_is_skipped() -> None:
-    made = take_in(empty(), f':x a :T ; :v "{"x" * (1024 * 1024 + 1)}" .')
+    made = import_text(empty(), f':x a :T ; :v "{"x" * (1024 * 1024 + 1)}" .')
     assert [skipped.reason for skipped in made.skipped] == [
         "a string of more than 1 MiB is no value"
     ]
@@ -587,10 +587,10 @@ def test_a_string_beyond_the_budget_is_skipped() -> None:
 # Identities -----------------------------------------------------------------------------------
 
 
-def test_two_resources_of_one_name_are_told_apart() -> None:
+def test_two_resources_of_one_name_are_distinguished() -> None:
     nexus = empty()
     text = "".join(f':{n} a :City ; rdfs:label "Paris" .' for n in ("Q90", "Q830149", "Paris"))
-    take_in(nexus, text)
+    import_text(nexus, text)
     named = {a["same_as"]: name for name, a in concepts(nexus, "City").items()}
     assert named == {
         "https://example.org/Paris": "Paris",
@@ -601,22 +601,22 @@ def test_two_resources_of_one_name_are_told_apart() -> None:
 
 def test_a_later_import_does_not_take_the_name_of_an_earlier_one() -> None:
     nexus = empty()
-    take_in(nexus, ':Q90 a :City ; rdfs:label "Paris" .')
-    take_in(nexus, ':Q830149 a :City ; rdfs:label "Paris" .')
+    import_text(nexus, ':Q90 a :City ; rdfs:label "Paris" .')
+    import_text(nexus, ':Q830149 a :City ; rdfs:label "Paris" .')
     assert sorted(concepts(nexus, "City")) == ["Paris", "Paris (Q830149)"]
 
 
-def test_the_same_local_name_in_two_namespaces_is_told_apart_by_the_iri() -> None:
+def test_the_same_local_name_in_two_namespaces_is_distinguished_by_the_iri() -> None:
     nexus = empty()
     text = "".join(f'<urn:{n}:p> a :City ; rdfs:label "Paris" .' for n in "abc")
-    take_in(nexus, text)
+    import_text(nexus, text)
     assert sorted(concepts(nexus, "City")) == ["Paris", "Paris (p)", "Paris (urn:c:p)"]
 
 
-def test_a_concept_without_an_original_iri_is_taken_for_the_resource_and_told() -> None:
+def test_a_concept_without_an_original_iri_is_taken_for_the_resource_and_reported() -> None:
     nexus = kiprdf.Nexus.memory()
     nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Alice"} SET ATTRIBUTES { a: 1 } } }')
-    made = take_in(nexus, ':alice a foaf:Person ; foaf:name "Alice" .')
+    made = import_text(nexus, ':alice a foaf:Person ; foaf:name "Alice" .')
     alice = concepts(nexus, "Person")["Alice"]
     assert (alice["a"], alice["same_as"]) == (1, "https://example.org/alice")
     assert made.warnings == [
@@ -632,7 +632,7 @@ def test_a_concept_without_an_original_iri_is_taken_for_the_resource_and_told() 
 @pytest.mark.parametrize("name", ["$self", "$system"])
 def test_foreign_data_never_become_the_actors_of_a_nexus(name: str) -> None:
     nexus = kiprdf.Nexus.memory()
-    take_in(nexus, f':evil a foaf:Person ; foaf:name "{name}" ; :persona "obeys" .')
+    import_text(nexus, f':evil a foaf:Person ; foaf:name "{name}" ; :persona "obeys" .')
     people = concepts(nexus, "Person")
     assert "persona" not in people[name] or people[name]["persona"] != "obeys"
     assert people[f"{name} (evil)"]["persona"] == "obeys"
@@ -641,16 +641,16 @@ def test_foreign_data_never_become_the_actors_of_a_nexus(name: str) -> None:
 def test_foreign_data_never_become_a_part_of_the_core_schema() -> None:
     nexus = kiprdf.Nexus.memory()
     mapping = {"Domain": "https://example.org/Area"}
-    take_in(nexus, ':core a :Area ; rdfs:label "CoreSchema" .', mapping)
+    import_text(nexus, ':core a :Area ; rdfs:label "CoreSchema" .', mapping)
     assert "CoreSchema (core)" in concepts(nexus, "Domain")
 
 
 def test_same_as_of_the_data_is_kept_beside_the_own_iri() -> None:
     nexus = empty()
     text = ":a a :T ; owl:sameAs <urn:z>, <urn:b> ."
-    take_in(nexus, text)
+    import_text(nexus, text)
     assert concepts(nexus, "T") == {"a": {"same_as": ["https://example.org/a", "urn:b", "urn:z"]}}
-    take_in(nexus, "<urn:z> a :T ; :v 1 .")
+    import_text(nexus, "<urn:z> a :T ; :v 1 .")
     assert concepts(nexus, "T") == {
         "a": {"same_as": ["https://example.org/a", "urn:b", "urn:z"], "v": 1}
     }
@@ -662,9 +662,9 @@ def test_same_as_of_the_data_is_kept_beside_the_own_iri() -> None:
 @pytest.mark.parametrize("text", [PROFILE, THESAURUS])
 def test_the_same_file_again_changes_nothing(text: str) -> None:
     nexus = kiprdf.Nexus.memory()
-    take_in(nexus, text, metadata={"source": "a.ttl"})
+    import_text(nexus, text, metadata={"source": "a.ttl"})
     before = nexus.info()["commit"]
-    made = take_in(nexus, text, metadata={"source": "a.ttl"}, define=False)
+    made = import_text(nexus, text, metadata={"source": "a.ttl"}, define=False)
     assert nexus.info()["commit"] == before
     report = made.report()
     assert (report["concepts"]["created"], report["propositions"]["created"]) == (0, 0)
@@ -672,8 +672,8 @@ def test_the_same_file_again_changes_nothing(text: str) -> None:
 
 def test_a_changed_file_updates_and_keeps_the_identities() -> None:
     nexus = empty()
-    take_in(nexus, ':a a :T ; rdfs:label "Old" ; :v 1 ; :w 1 .')
-    take_in(nexus, ':a a :U ; rdfs:label "New" ; :v 2 .', define=False)
+    import_text(nexus, ':a a :T ; rdfs:label "Old" ; :v 1 ; :w 1 .')
+    import_text(nexus, ':a a :U ; rdfs:label "New" ; :v 2 .', define=False)
     assert concepts(nexus, "T") == {
         "Old": {
             "label": "New",
@@ -687,13 +687,13 @@ def test_a_changed_file_updates_and_keeps_the_identities() -> None:
 
 def test_everything_gets_the_metadata_of_the_import() -> None:
     nexus = empty()
-    take_in(nexus, PROFILE, metadata={"source": "a.ttl", "imported_at": "2026-01-01T00:00:00Z"})
+    import_text(nexus, PROFILE, metadata={"source": "a.ttl", "imported_at": "2026-01-01T00:00:00Z"})
     for command in ('?x {type: "$ConceptType"}', '?x {type: "Agent"}', '?x (?a, "knows", ?b)'):
-        found = nexus.execute(
+        rows = nexus.execute(
             f"FIND(?x.metadata.source, ?x.metadata.imported_at) WHERE {{ {command} }}"
         )
-        assert set(found[0]) == {"a.ttl"}
-        assert set(found[1]) == {"2026-01-01T00:00:00Z"}
+        assert set(rows[0]) == {"a.ttl"}
+        assert set(rows[1]) == {"2026-01-01T00:00:00Z"}
 
 
 # Blank nodes ----------------------------------------------------------------------------------
@@ -701,7 +701,7 @@ def test_everything_gets_the_metadata_of_the_import() -> None:
 
 def names_of_blanks(text: str) -> set[str]:
     nexus = empty()
-    take_in(nexus, text)
+    import_text(nexus, text)
     return set(concepts(nexus, "B"))
 
 
@@ -719,10 +719,10 @@ def test_blank_nodes_that_look_the_same_are_several_concepts(text: str) -> None:
 @pytest.mark.parametrize("text", [CYCLE, TWINS, PAIRS])
 def test_blank_nodes_are_found_again_by_other_labels_in_another_order(text: str) -> None:
     nexus = empty()
-    take_in(nexus, text)
+    import_text(nexus, text)
     before = nexus.info()
     statements = [s for s in text.replace("_:a", "_:z").split(" .") if s.strip()]
-    take_in(nexus, " .\n".join(reversed(statements)) + " .", define=False)
+    import_text(nexus, " .\n".join(reversed(statements)) + " .", define=False)
     assert nexus.info() == before
 
 
@@ -736,8 +736,8 @@ def test_a_blank_node_with_a_label_has_it_as_name() -> None:
     assert names_of_blanks('[] a :B ; rdfs:label "Bob" .') == {"Bob"}
 
 
-def test_a_blank_node_that_is_no_concept_is_told() -> None:
-    made = take_in(empty(), ":x a :T ; :p [], [ :v 1 ] .")
+def test_a_blank_node_that_is_no_concept_is_reported() -> None:
+    made = import_text(empty(), ":x a :T ; :p [], [ :v 1 ] .")
     assert sorted({skipped.reason for skipped in made.skipped}) == [
         "its object is a blank node that is no concept",
         "its subject has no type, and no default type is given",
@@ -755,7 +755,7 @@ def test_a_blank_node_that_is_no_concept_is_told() -> None:
     ],
     ids=["chain", "ring", "star", "tree"],
 )  # fmt: skip
-def test_thousands_of_blank_nodes_that_hang_together_are_told_apart(text: str) -> None:
+def test_thousands_of_blank_nodes_that_hang_together_are_distinguished(text: str) -> None:
     made = planned(parse(PREFIXES + text, format=RdfFormat.TURTLE), empty(), define=True)
     assert len(made.concepts) in (3_000, 3_001)
     assert len({concept.name for concept in made.concepts}) == len(made.concepts)
@@ -806,7 +806,7 @@ def test_concepts_of_a_snapshot_come_in_where_their_types_are_defined() -> None:
 )
 def test_a_base_that_no_nexus_has_is_refused(base: str, fault: str) -> None:
     with pytest.raises(kiprdf.KipError) as caught:
-        take_in(empty(), ":a a :T .", source_base=base)
+        import_text(empty(), ":a a :T .", source_base=base)
     assert (caught.value.code, caught.value.message) == (
         "KIP_1001",
         f"The data name the base <{base}>, which {fault}.",
@@ -830,22 +830,22 @@ DEFINED = "its subject is a definition, and the import is to define nothing"
 )
 def test_without_define_no_definition_is_written(text: str) -> None:
     nexus = empty()
-    take_in(nexus, ":a a :T ; :p :b . :b a :T .")
+    import_text(nexus, ":a a :T ; :p :b . :b a :T .")
     before = nexus.snapshot()
-    made = take_in(nexus, text, define=False)
+    made = import_text(nexus, text, define=False)
     assert [skipped.reason for skipped in made.skipped] == [DEFINED]
     assert nexus.snapshot() == before
 
 
 def test_with_define_a_definition_is_written() -> None:
     nexus = empty()
-    take_in(nexus, ":a a :T .")
-    take_in(nexus, f'<{BASE}$ConceptType/T> <urn:kip:attribute/description> "mine" .')
+    import_text(nexus, ":a a :T .")
+    import_text(nexus, f'<{BASE}$ConceptType/T> <urn:kip:attribute/description> "mine" .')
     assert concepts(nexus, "$ConceptType")["T"]["description"] == "mine"
 
 
 def test_the_class_of_definitions_is_no_type() -> None:
-    made = take_in(empty(), f":x a <{BASE}$ConceptType/$ConceptType> .")
+    made = import_text(empty(), f":x a <{BASE}$ConceptType/$ConceptType> .")
     assert [skipped.reason for skipped in made.skipped] == [
         "its subject has no type that is an identifier, and no default type is given"
     ]
@@ -853,13 +853,13 @@ def test_the_class_of_definitions_is_no_type() -> None:
 
 @pytest.mark.parametrize("name", ["$self", "$system"])
 @pytest.mark.parametrize(
-    "said", ['rdfs:label "me"', "owl:sameAs :me", ":p :b", "<urn:kip:attribute/persona> 1"]
+    "triple", ['rdfs:label "me"', "owl:sameAs :me", ":p :b", "<urn:kip:attribute/persona> 1"]
 )
-def test_nothing_is_said_of_the_actors_of_a_nexus(name: str, said: str) -> None:
+def test_nothing_is_said_of_the_actors_of_a_nexus(name: str, triple: str) -> None:
     nexus = kiprdf.Nexus.memory()
-    take_in(nexus, ":a a :T ; :p :b . :b a :T .")
+    import_text(nexus, ":a a :T ; :p :b . :b a :T .")
     before = nexus.snapshot()
-    made = take_in(nexus, f"<{BASE}Person/{name}> {said} .")
+    made = import_text(nexus, f"<{BASE}Person/{name}> {triple} .")
     assert [skipped.reason for skipped in made.skipped] == [
         "its subject is the nexus itself, which stays as it is"
     ]
@@ -868,13 +868,13 @@ def test_nothing_is_said_of_the_actors_of_a_nexus(name: str, said: str) -> None:
 
 def test_others_may_be_linked_to_the_nexus_itself() -> None:
     nexus = kiprdf.Nexus.memory()
-    take_in(nexus, f":a a :T ; :likes <{BASE}Person/$self> .")
+    import_text(nexus, f":a a :T ; :likes <{BASE}Person/$self> .")
     assert facts(nexus, "likes") == [("a", "$self")]
 
 
 def test_the_metadata_of_the_import_are_its_own() -> None:
     nexus = empty()
-    made = take_in(
+    made = import_text(
         nexus,
         """
         :a a :T ; <urn:kip:metadata/source> "forged" ; <urn:kip:metadata/trust> 1 .
@@ -895,7 +895,7 @@ def test_the_metadata_of_the_import_are_its_own() -> None:
 
 def test_a_named_graph_is_an_attribute_where_the_import_names_one() -> None:
     nexus = empty()
-    take_in(nexus, ":g { :a a :T . }", format=RdfFormat.TRIG, metadata={"graph": "mine"})
+    import_text(nexus, ":g { :a a :T . }", format=RdfFormat.TRIG, metadata={"graph": "mine"})
     command = 'FIND(?x.attributes.graph, ?x.metadata.graph) WHERE { ?x {type: "T"} }'
     assert nexus.find(command).tuples == (("https://example.org/g", "mine"),)
 
@@ -903,7 +903,7 @@ def test_a_named_graph_is_an_attribute_where_the_import_names_one() -> None:
 def test_facts_about_an_element_of_the_nexus_link_it() -> None:
     nexus = small()
     base = nexus.base_iri
-    take_in(nexus, f":x a :T ; :cites <{base}Drug/B> ; :knows <{base}Drug/Absent> .")
+    import_text(nexus, f":x a :T ; :cites <{base}Drug/B> ; :knows <{base}Drug/Absent> .")
     assert facts(nexus, "cites") == [("x", "B")]
     assert concepts(nexus, "T")["x"]["knows"] == f"{base}Drug/Absent"
 
@@ -948,9 +948,9 @@ def test_what_kiprdf_wrote_in_other_words_is_the_same_elements(format: Any, sour
 )
 def test_a_second_import_finds_what_the_first_one_made(text: str) -> None:
     nexus = empty()
-    take_in(nexus, text, default_type="Thing")
+    import_text(nexus, text, default_type="Thing")
     before = nexus.snapshot()
-    take_in(nexus, text, default_type="Thing", define=False)
+    import_text(nexus, text, default_type="Thing", define=False)
     assert nexus.snapshot() == before
 
 
@@ -965,18 +965,18 @@ def test_a_second_import_finds_what_the_first_one_made(text: str) -> None:
 )
 def test_what_is_no_concept_by_itself_is_the_one_said_to_be_the_same(text: str) -> None:
     nexus = empty()
-    take_in(nexus, text)
+    import_text(nexus, text)
     before = nexus.snapshot()
     (attributes,) = concepts(nexus, "T").values()
     assert attributes["v"] == 1
-    take_in(nexus, text, define=False)
+    import_text(nexus, text, define=False)
     assert nexus.snapshot() == before
 
 
 def test_an_original_iri_stays_with_the_element_that_has_it() -> None:
     nexus = empty()
-    take_in(nexus, ":a a :T ; owl:sameAs :z . :b a :T .")
-    made = take_in(nexus, ":b owl:sameAs :z . :z :v 1 .")
+    import_text(nexus, ":a a :T ; owl:sameAs :z . :b a :T .")
+    made = import_text(nexus, ":b owl:sameAs :z . :z :v 1 .")
     assert [tuple(skipped) for skipped in made.skipped] == [
         (
             "<https://example.org/b> <http://www.w3.org/2002/07/owl#sameAs> "
@@ -989,7 +989,7 @@ def test_an_original_iri_stays_with_the_element_that_has_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("triple", "reason"),
     [
         (
             ':same_as "x"',
@@ -998,9 +998,9 @@ def test_an_original_iri_stays_with_the_element_that_has_it() -> None:
         ("owl:sameAs 5", "what an element is the same as is an IRI"),
     ],
 )
-def test_what_is_no_original_iri_is_told(said: str, reason: str) -> None:
+def test_what_is_no_original_iri_is_reported(triple: str, reason: str) -> None:
     nexus = empty()
-    made = take_in(nexus, f":a a :T ; {said} .")
+    made = import_text(nexus, f":a a :T ; {triple} .")
     assert [skipped.reason for skipped in made.skipped] == [reason]
     assert concepts(nexus, "T")["a"] == {"same_as": "https://example.org/a"}
 
@@ -1013,54 +1013,56 @@ def test_the_iri_of_a_proposition_of_the_same_data_is_an_end() -> None:
     """It was a text the first time, and an end the second."""
     nexus = empty()
     text = f":a a :T ; :p :b . :b a :T ; :about {LINK} ; :doubts {LINK} ."
-    made = take_in(nexus, text)
+    made = import_text(nexus, text)
     assert [(link.subject, link.predicate) for link in made.propositions] == [
         ("C:T/a", "p"),
         ("C:T/b", "about"),
         ("C:T/b", "doubts"),
     ]
     before = nexus.snapshot()
-    take_in(nexus, text, define=False)
+    import_text(nexus, text, define=False)
     assert nexus.snapshot() == before
 
 
 def test_the_iri_of_a_proposition_that_is_none_is_a_text() -> None:
     nexus = empty()
-    take_in(nexus, f":b a :T ; :about {LINK} .")
+    import_text(nexus, f":b a :T ; :about {LINK} .")
     assert concepts(nexus, "T")["b"]["about"] == LINK.strip("<>")
 
 
 def test_a_fact_comes_behind_the_one_of_the_nexus_that_it_stands_on() -> None:
     """Its handle was used before it was given."""
     nexus = empty()
-    take_in(nexus, ":a a :T ; :p :b . :b a :T .")
-    made = take_in(nexus, f":a a :T ; :p :b ; :doubts {LINK} . :b a :T .")
+    import_text(nexus, ":a a :T ; :p :b . :b a :T .")
+    made = import_text(nexus, f":a a :T ; :p :b ; :doubts {LINK} . :b a :T .")
     assert [link.predicate for link in made.propositions] == ["p", "doubts"]
 
 
 def test_a_fact_that_a_merge_has_moved_keeps_its_id() -> None:
     nexus = empty()
-    take_in(nexus, ":a a :T ; :p :b . :b a :T . :c a :T .")
+    import_text(nexus, ":a a :T ; :p :b . :b a :T . :c a :T .")
     nexus.execute(
         'MERGE CONCEPT ?from INTO ?to WHERE { ?from {type: "T", name: "a"} '
         '?to {type: "T", name: "c"} }'
     )
-    made = take_in(nexus, ":c :p :b .")
+    made = import_text(nexus, ":c :p :b .")
     assert [(link.id, link.is_new) for link in made.propositions] == [(f"P:{FACT}:p", False)]
     before = nexus.snapshot()
-    take_in(nexus, ":c :p :b . :b :about <urn:kip:nexus/$proposition/" + FACT + "/p> .")
+    import_text(nexus, ":c :p :b . :b :about <urn:kip:nexus/$proposition/" + FACT + "/p> .")
     assert ("b", None) in facts(nexus, "about")
     assert nexus.snapshot() != before
 
 
 def test_an_iri_that_a_described_resource_is_the_same_as_is_that_resource() -> None:
     nexus = empty()
-    take_in(nexus, ":x a :T ; owl:sameAs :z . :y a :T ; :knows :z .")
+    import_text(nexus, ":x a :T ; owl:sameAs :z . :y a :T ; :knows :z .")
     assert facts(nexus, "knows") == [("y", "x")]
 
 
-def test_a_part_of_a_reifier_that_disagrees_is_told() -> None:
-    made = take_in(empty(), ":a a :T ; :p :b ~ :r . :b a :T . :r rdf:object :a ; rdf:reifies 1 .")
+def test_a_part_of_a_reifier_that_disagrees_is_reported() -> None:
+    made = import_text(
+        empty(), ":a a :T ; :p :b ~ :r . :b a :T . :r rdf:object :a ; rdf:reifies 1 ."
+    )
     assert [skipped.triple.split()[1] for skipped in made.skipped] == [
         "<http://www.w3.org/1999/02/22-rdf-syntax-ns#object>",
         "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>",
@@ -1092,7 +1094,7 @@ def test_a_part_of_a_reifier_that_disagrees_is_told() -> None:
     ],
 )
 def test_what_kip_cannot_name_is_skipped_with_its_reason(text: str, reason: str) -> None:
-    made = take_in(empty(), ":a a :T . :b a :T ." + text)
+    made = import_text(empty(), ":a a :T . :b a :T ." + text)
     assert [s for s in made.skipped if reason in s.reason] != [], made.skipped
 
 
@@ -1111,7 +1113,7 @@ def test_what_kip_cannot_name_is_skipped_with_its_reason(text: str, reason: str)
 )
 def test_a_label_that_is_no_name_is_made_one_or_passed_over(label: str, name: str) -> None:
     nexus = empty()
-    take_in(nexus, f':x a :T ; rdfs:label "{label}" .')
+    import_text(nexus, f':x a :T ; rdfs:label "{label}" .')
     assert list(concepts(nexus, "T")) == [name]
 
 
@@ -1133,7 +1135,7 @@ def test_a_resource_without_a_label_is_named_by_its_iri(iri: str, name: str) -> 
     if name == " ":
         name = iri
     nexus = empty()
-    take_in(nexus, f"<{iri}> a :T .")
+    import_text(nexus, f"<{iri}> a :T .")
     assert list(concepts(nexus, "T")) == [name]
 
 
@@ -1142,7 +1144,7 @@ def test_a_resource_without_a_label_is_named_by_its_iri(iri: str, name: str) -> 
 
 def test_named_graphs_are_metadata() -> None:
     nexus = empty()
-    made = take_in(
+    made = import_text(
         nexus,
         """
         :a a :T .
@@ -1164,7 +1166,7 @@ def test_named_graphs_are_metadata() -> None:
 
 
 def test_a_plan_of_nothing_is_an_upsert_without_blocks() -> None:
-    made = take_in(empty(), "")
+    made = import_text(empty(), "")
     assert to_upsert(made) == ast.Upsert(())
     assert made.report() == {
         "triples": 0,
@@ -1177,7 +1179,9 @@ def test_a_plan_of_nothing_is_an_upsert_without_blocks() -> None:
 
 
 def test_the_upsert_says_definitions_then_concepts_then_propositions() -> None:
-    made = take_in(empty(), ":b a :T ; :knows :a ~ :r . :a a :T ; :v 1 . :c a :T ; :doubts :r .")
+    made = import_text(
+        empty(), ":b a :T ; :knows :a ~ :r . :a a :T ; :v 1 . :c a :T ; :doubts :r ."
+    )
     made.definitions = made.definitions[:1]
     assert (
         to_text(to_upsert(made))
@@ -1220,7 +1224,7 @@ def test_ten_thousand_triples_are_planned() -> None:
         for n in range(1_700)
     )
     nexus = empty()
-    made = take_in(nexus, people, METADATA)
+    made = import_text(nexus, people, METADATA)
     assert made.triples >= 10_000
     # Who knows himself is no proposition: 6 n + 1 is even for no n, as 1 700 is.
     assert (len(made.concepts), len(made.propositions), made.skipped) == (1_700, 1_700, [])

@@ -40,11 +40,11 @@ def metadata(value: Any, key: str = "k", node: NamedNode = ANN) -> Triple:
 
 def mapped(under: Mapping, *triples: Triple) -> list[str]:
     """The mapped triples as N-Triples; the way back is tested by the way."""
-    found = list(apply_mapping(triples, IRIS, under))
+    mapped = list(apply_mapping(triples, IRIS, under))
     for profile in get_args(Profile):
-        told = from_profile(to_profile(found, profile))
-        assert set(undo_mapping(told, IRIS, under)) == set(triples)
-    return [str(triple).replace(EX, "ex:").replace(XSD, "xsd:") for triple in found]
+        in_profile = from_profile(to_profile(mapped, profile))
+        assert set(undo_mapping(in_profile, IRIS, under)) == set(triples)
+    return [str(triple).replace(EX, "ex:").replace(XSD, "xsd:") for triple in mapped]
 
 
 ANN_ = "<urn:kip:nexus/Person/Ann>"
@@ -168,8 +168,8 @@ def test_a_list_has_cells_with_iris_and_the_array_stays() -> None:
 
 def test_rdflib_reads_the_list() -> None:
     under = mapping(k={"@id": "ex:k", "@container": "@list"})
-    found = list(apply_mapping([attribute(["b", "a", "b"])], IRIS, under))
-    graph = rdflib.Graph().parse(data=serialize(found, format=RdfFormat.N_TRIPLES), format="nt")
+    mapped = list(apply_mapping([attribute(["b", "a", "b"])], IRIS, under))
+    graph = rdflib.Graph().parse(data=serialize(mapped, format=RdfFormat.N_TRIPLES), format="nt")
     head = graph.value(rdflib.URIRef(ANN.value), rdflib.URIRef(EX + "k"))
     assert [str(item) for item in graph.items(head)] == ["b", "a", "b"]
 
@@ -195,7 +195,7 @@ def test_of_two_keys_with_one_iri_and_one_value_both_stay() -> None:
     ]
 
 
-def test_keys_with_one_iri_are_told_apart_by_language() -> None:
+def test_keys_with_one_iri_are_distinguished_by_language() -> None:
     under = mapping(en={"@id": "ex:k", "@language": "en"}, de={"@id": "ex:k", "@language": "de"})
     assert mapped(under, attribute("hat", "en"), attribute("Hut", "de")) == [
         f'{ANN_} <ex:k> "hat"@en',
@@ -297,8 +297,8 @@ def test_metadata_of_links_is_mapped() -> None:
 @pytest.mark.parametrize("iri", [vocab.PREDICATE.value, vocab.REIFIES.value, "urn:kip:attribute/z"])
 def test_nothing_is_mapped_onto_what_kip_itself_writes(iri: str) -> None:
     under = mapping(k=iri, knows=iri)
-    found = [attribute("x"), *to_rdf12(LINK, KNOWS)]
-    assert mapped(under, *found) == [str(triple) for triple in found]
+    dataset = [attribute("x"), *to_rdf12(LINK, KNOWS)]
+    assert mapped(under, *dataset) == [str(triple) for triple in dataset]
 
 
 # Forms that profiles read as something else ---------------------------------------------------
@@ -306,7 +306,7 @@ def test_nothing_is_mapped_onto_what_kip_itself_writes(iri: str) -> None:
 JSON = f"^^<{vocab.JSON.value}>"
 
 
-def test_a_json_text_is_told_from_the_plain_text_of_another_key() -> None:
+def test_a_json_text_is_distinguished_from_the_plain_text_of_another_key() -> None:
     under = mapping(a="ex:k", b={"@id": "ex:k", "@type": "@json"})
     assert mapped(under, attribute("x", "b")) == [
         f'{ANN_} <urn:kip:attribute/b> "x"',
@@ -324,7 +324,7 @@ def test_a_json_text_and_the_same_plain_text_both_stay() -> None:
     ]
 
 
-def test_a_json_text_is_told_from_the_name() -> None:
+def test_a_json_text_is_distinguished_from_the_name() -> None:
     under = mapping(name="ex:name", k={"@id": "ex:name", "@type": "@json"})
     assert mapped(under, NAMED, attribute("Ann")) == [
         f'{ANN_} <{vocab.LABEL.value}> "Ann"',
@@ -349,8 +349,8 @@ def test_a_value_object_in_json_is_replaced_where_no_other_key_has_its_iri() -> 
 def test_nothing_becomes_a_statement_of_rdf() -> None:
     statement = vocab.STATEMENT.value
     under = mapping(Person=statement, k={"@id": vocab.TYPE.value, "@type": "@id"})
-    found = [TYPED, attribute(statement)]
-    assert mapped(under, *found) == [str(triple) for triple in found]
+    dataset = [TYPED, attribute(statement)]
+    assert mapped(under, *dataset) == [str(triple) for triple in dataset]
 
 
 def test_a_text_is_no_type() -> None:
@@ -410,8 +410,8 @@ def test_a_nexus_comes_back_from_the_text_of_its_mapped_triples(nexus: Any, pack
     store = nexus()._store
     before = {normalised(triple) for triple in store.match(None, None, None)}
     text = serialize(list(apply_mapping(before, store.iris, under)), format=RdfFormat.N_TRIPLES)
-    found = [quad.triple for quad in parse(text, format=RdfFormat.N_TRIPLES)]
-    assert set(undo_mapping(found, store.iris, under)) == before
+    parsed = [quad.triple for quad in parse(text, format=RdfFormat.N_TRIPLES)]
+    assert set(undo_mapping(parsed, store.iris, under)) == before
 
 
 def normalised(triple: Triple) -> Triple:

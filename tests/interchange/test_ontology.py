@@ -87,17 +87,17 @@ def attributes(nexus: kiprdf.Nexus, name: str, meta_type: str = "$ConceptType") 
 
 
 def test_classes_and_properties_between_them_become_types_and_predicates() -> None:
-    found = read("""
+    definitions = read("""
         :Drug a owl:Class ; rdfs:comment "A substance." .
         :Symptom a rdfs:Class .
         :treats a owl:ObjectProperty ; rdfs:domain :Drug ; rdfs:range :Symptom .
     """)
-    assert [one.name for one in found.types] == ["Drug", "Symptom"]
-    assert type_(found, "Drug").attributes() == {
+    assert [one.name for one in definitions.types] == ["Drug", "Symptom"]
+    assert type_(definitions, "Drug").attributes() == {
         "description": "A substance.",
         "same_as": "https://example.org/o#Drug",
     }
-    assert predicate(found, "treats").attributes() == {
+    assert predicate(definitions, "treats").attributes() == {
         "description": "treats",
         "subject_types": ["Drug"],
         "object_types": ["Symptom"],
@@ -108,54 +108,65 @@ def test_classes_and_properties_between_them_become_types_and_predicates() -> No
 
 
 def test_unions_and_the_includes_of_schema_org_allow_several_types() -> None:
-    found = read("""
+    definitions = read("""
         :a a owl:ObjectProperty ; rdfs:domain [ owl:unionOf ( :A [ owl:unionOf ( :B :C ) ] ) ] .
         :b a rdf:Property ; schema:domainIncludes :A, :B ; schema:rangeIncludes :C, :A .
     """)
-    assert predicate(found, "a").subject_types == ("A", "B", "C")
-    assert predicate(found, "b").subject_types == ("A", "B")
-    assert predicate(found, "b").object_types == ("A", "C")
+    assert predicate(definitions, "a").subject_types == ("A", "B", "C")
+    assert predicate(definitions, "b").subject_types == ("A", "B")
+    assert predicate(definitions, "b").object_types == ("A", "C")
 
 
 def test_without_a_range_or_with_the_range_of_everything_anything_may_stand() -> None:
-    found = read("""
+    definitions = read("""
         :a a rdf:Property . :b a owl:ObjectProperty ; rdfs:range owl:Thing ; rdfs:domain :A .
     """)
-    assert predicate(found, "a").object_types == ("*",)
-    assert predicate(found, "b").object_types == ("*",)
+    assert predicate(definitions, "a").object_types == ("*",)
+    assert predicate(definitions, "b").object_types == ("*",)
 
 
 def test_a_property_has_the_domain_and_range_of_the_one_above_it() -> None:
-    found = read("""
+    definitions = read("""
         :near a owl:ObjectProperty ; rdfs:domain :Place ; rdfs:range :Place .
         :touches a owl:ObjectProperty ; rdfs:subPropertyOf :near .
     """)
-    assert predicate(found, "touches").subject_types == ("Place",)
-    assert predicate(found, "touches").parents == ("near",)
+    assert predicate(definitions, "touches").subject_types == ("Place",)
+    assert predicate(definitions, "touches").parents == ("near",)
 
 
 def test_symmetric_transitive_and_inverse_properties_keep_it() -> None:
-    found = read("""
+    definitions = read("""
         :a a owl:SymmetricProperty, owl:TransitiveProperty .
         :b a owl:ObjectProperty ; owl:inverseOf :c . :c a owl:ObjectProperty .
         :d a owl:ObjectProperty ; owl:inverseOf :d .
     """)
-    assert (predicate(found, "a").is_symmetric, predicate(found, "a").is_transitive) == (True, True)
-    assert (predicate(found, "b").inverse_of, predicate(found, "c").inverse_of) == ("c", "b")
-    assert (predicate(found, "d").is_symmetric, predicate(found, "d").inverse_of) == (True, None)
+    assert (
+        predicate(definitions, "a").is_symmetric,
+        predicate(definitions, "a").is_transitive,
+    ) == (True, True)
+    assert (predicate(definitions, "b").inverse_of, predicate(definitions, "c").inverse_of) == (
+        "c",
+        "b",
+    )
+    assert (predicate(definitions, "d").is_symmetric, predicate(definitions, "d").inverse_of) == (
+        True,
+        None,
+    )
 
 
 def test_subclasses_name_the_classes_above_them() -> None:
-    found = read(":A a owl:Class ; rdfs:subClassOf :B, :C, owl:Thing . :B rdfs:subClassOf :D .")
-    assert type_(found, "A").attributes()["subclass_of"] == ["B", "C"]
-    assert [one.name for one in found.types] == ["A", "B", "C", "D"]
+    definitions = read(
+        ":A a owl:Class ; rdfs:subClassOf :B, :C, owl:Thing . :B rdfs:subClassOf :D ."
+    )
+    assert type_(definitions, "A").attributes()["subclass_of"] == ["B", "C"]
+    assert [one.name for one in definitions.types] == ["A", "B", "C", "D"]
 
 
 # Attributes ---------------------------------------------------------------------------------
 
 
 def test_datatype_properties_are_attributes_of_their_domains() -> None:
-    found = read("""
+    definitions = read("""
         :age a owl:DatatypeProperty ; rdfs:domain :Person ; rdfs:range xsd:nonNegativeInteger ;
             rdfs:comment "In years." .
         :weight rdfs:domain :Person, :Animal ; rdfs:range xsd:decimal .
@@ -163,19 +174,19 @@ def test_datatype_properties_are_attributes_of_their_domains() -> None:
         :alive rdfs:domain :Person ; rdfs:range xsd:boolean .
         :motto rdfs:domain :Person ; rdfs:range rdf:langString .
     """)
-    assert type_(found, "Person").instance_schema == {
+    assert type_(definitions, "Person").instance_schema == {
         "age": {"is_required": False, "item_type": "integer", "description": "In years."},
         "alive": {"is_required": False, "item_type": "boolean"},
         "born": {"is_required": False, "item_type": "string"},
         "motto": {"is_required": False},
         "weight": {"is_required": False, "item_type": "number"},
     }
-    assert list(type_(found, "Animal").instance_schema) == ["weight"]
-    assert not found.predicates
+    assert list(type_(definitions, "Animal").instance_schema) == ["weight"]
+    assert not definitions.predicates
 
 
 def test_restrictions_say_what_is_required_and_what_is_an_array() -> None:
-    found = read("""
+    definitions = read("""
         :a a owl:DatatypeProperty ; rdfs:range xsd:string .
         :b a owl:DatatypeProperty . :c a owl:DatatypeProperty .
         :A rdfs:subClassOf
@@ -184,7 +195,7 @@ def test_restrictions_say_what_is_required_and_what_is_an_array() -> None:
             [ a owl:Restriction ; owl:onProperty :c ; owl:minQualifiedCardinality 2 ;
               owl:onDataRange xsd:string ] .
     """)
-    assert type_(found, "A").instance_schema == {
+    assert type_(definitions, "A").instance_schema == {
         "a": {"is_required": True, "type": "string"},
         "b": {"is_required": True, "item_type": "integer"},
         "c": {"is_required": True, "type": "array", "item_type": "string"},
@@ -192,48 +203,48 @@ def test_restrictions_say_what_is_required_and_what_is_an_array() -> None:
 
 
 def test_enumerations_of_literals_are_enums() -> None:
-    found = read("""
+    definitions = read("""
         :form a owl:FunctionalProperty ; rdfs:domain :Drug ; rdfs:range
             [ a rdfs:Datatype ; owl:oneOf ( "tablet" "syrup" ) ] .
         :level a owl:FunctionalProperty ; rdfs:domain :Drug ;
             rdfs:range [ a owl:DataRange ; owl:oneOf ( 1 2 ) ] .
     """)
-    schema = type_(found, "Drug").instance_schema
+    schema = type_(definitions, "Drug").instance_schema
     assert schema["form"] == {"is_required": False, "type": "string", "enum": ["tablet", "syrup"]}
     assert schema["level"] == {"is_required": False, "type": "integer", "enum": [1, 2]}
 
 
 def test_an_enumerated_class_names_its_members() -> None:
-    found = read(""":Weekday a owl:Class ; owl:oneOf ( :Monday :Tuesday ) .
+    definitions = read(""":Weekday a owl:Class ; owl:oneOf ( :Monday :Tuesday ) .
         :Tuesday rdfs:label "Tuesday, that is" .""")
-    assert type_(found, "Weekday").key_instances == ("Monday", "Tuesday, that is")
+    assert type_(definitions, "Weekday").key_instances == ("Monday", "Tuesday, that is")
 
 
 def test_values_that_are_things_or_literals_make_a_predicate_and_an_attribute() -> None:
-    found = read("""
+    definitions = read("""
         :address schema:domainIncludes :Person ;
             schema:rangeIncludes :Address, schema:Text .
     """)
-    assert predicate(found, "address").object_types == ("Address",)
-    assert type_(found, "Person").instance_schema["address"]["item_type"] == "string"
+    assert predicate(definitions, "address").object_types == ("Address",)
+    assert type_(definitions, "Person").instance_schema["address"]["item_type"] == "string"
 
 
 def test_an_attribute_of_no_class_is_reported() -> None:
-    found = read(":note a owl:AnnotationProperty ; rdfs:comment 'A note.' .")
-    assert (found.types, found.predicates) == ((), ())
-    assert reasons(found, "https://example.org/o#note") == [
+    definitions = read(":note a owl:AnnotationProperty ; rdfs:comment 'A note.' .")
+    assert (definitions.types, definitions.predicates) == ((), ())
+    assert reasons(definitions, "https://example.org/o#note") == [
         "an attribute that no class is said to have; any concept may have it"
     ]
 
 
 def test_an_attribute_of_everything_is_one_of_the_topmost_classes() -> None:
-    found = read("""
+    definitions = read("""
         :A a owl:Class ; rdfs:label "A" ; rdfs:subClassOf owl:Thing .
         :B rdfs:subClassOf :A ; rdfs:label "B" .
         :name a owl:DatatypeProperty ; rdfs:domain owl:Thing .
     """)
-    assert list(type_(found, "A").instance_schema) == ["name"]
-    assert type_(found, "B").instance_schema == {}
+    assert list(type_(definitions, "A").instance_schema) == ["name"]
+    assert type_(definitions, "B").instance_schema == {}
 
 
 # SHACL --------------------------------------------------------------------------------------
@@ -267,23 +278,23 @@ def test_property_shapes_are_the_instance_schema_of_their_class() -> None:
 
 
 def test_property_shapes_with_classes_are_predicates() -> None:
-    found = read(SHAPES)
-    ends = {one.name: (one.subject_types, one.object_types) for one in found.predicates}
+    definitions = read(SHAPES)
+    ends = {one.name: (one.subject_types, one.object_types) for one in definitions.predicates}
     assert ends == {
         "capital": (("Place",), ("Person",)),
         "home": (("Person",), ("Place",)),
         "knows": (("Person",), ("Person",)),
         "page": (("Person",), ("*",)),
     }
-    assert predicate(found, "knows").description == "Whom."
+    assert predicate(definitions, "knows").description == "Whom."
 
 
 def test_what_an_instance_schema_cannot_say_is_reported() -> None:
-    found = read(SHAPES)
-    assert reasons(found, "https://example.org/o#email") == [
+    definitions = read(SHAPES)
+    assert reasons(definitions, "https://example.org/o#email") == [
         "<https://example.org/o#Person>: sh:pattern has no counterpart in an instance_schema"
     ]
-    assert reasons(found, "https://example.org/o#knows") == [
+    assert reasons(definitions, "https://example.org/o#knows") == [
         "<https://example.org/o#Person>: sh:minCount has no counterpart in a definition"
     ]
 
@@ -374,13 +385,13 @@ def test_what_is_in_a_definition_is_not_listed(turtle: str) -> None:
 
 
 def test_what_a_term_is_declared_as_is_no_reason_to_ask_for_its_ontology() -> None:
-    found = read(""":Drug a owl:Class . :worksOn a owl:ObjectProperty ; rdfs:range :Far .
+    definitions = read(""":Drug a owl:Class . :worksOn a owl:ObjectProperty ; rdfs:range :Far .
         :Nurse a owl:Class ; rdfs:label "care giver" .""")
-    assert [tuple(one) for one in found.skipped] == [
+    assert [tuple(one) for one in definitions.skipped] == [
         (NS + "Far", "mentioned, not described: give its ontology too")
     ]
-    texts = {one.name: one.attributes()["description"] for one in found.types}
-    texts |= {one.name: one.attributes()["description"] for one in found.predicates}
+    texts = {one.name: one.attributes()["description"] for one in definitions.types}
+    texts |= {one.name: one.attributes()["description"] for one in definitions.predicates}
     assert texts == {
         "Drug": "drug",
         "Far": "<https://example.org/o#Far>, which its ontology does not describe.",
@@ -390,47 +401,47 @@ def test_what_a_term_is_declared_as_is_no_reason_to_ask_for_its_ontology() -> No
 
 
 def test_the_parts_of_an_intersection_hold_for_the_class() -> None:
-    found = read("""
+    definitions = read("""
         :n a owl:DatatypeProperty .
         :A a owl:Class ; owl:equivalentClass [ a owl:Class ; owl:intersectionOf ( :B
             [ owl:intersectionOf ( :C [ owl:onProperty :n ; owl:minCardinality 1 ] ) ] ) ] .
         :D owl:intersectionOf ( :B :C ) ; a owl:Class .
     """)
-    assert type_(found, "A").parents == ("B", "C")
-    assert type_(found, "A").instance_schema == {"n": {"is_required": True}}
-    assert type_(found, "D").parents == ("B", "C")
+    assert type_(definitions, "A").parents == ("B", "C")
+    assert type_(definitions, "A").instance_schema == {"n": {"is_required": True}}
+    assert type_(definitions, "D").parents == ("B", "C")
 
 
 def test_a_class_is_not_below_each_part_of_a_union() -> None:
-    found = read(":A a owl:Class ; rdfs:subClassOf [ owl:unionOf ( :B :C ) ] .")
-    assert type_(found, "A").parents == ()
+    definitions = read(":A a owl:Class ; rdfs:subClassOf [ owl:unionOf ( :B :C ) ] .")
+    assert type_(definitions, "A").parents == ()
 
 
 def test_a_shape_describes_a_class_that_nothing_else_describes() -> None:
-    found = read("""
+    definitions = read("""
         :S a sh:NodeShape ; sh:targetClass :A, :B ; rdfs:label "tea" ; sh:description "A drink." .
         :B a owl:Class ; rdfs:comment "Something else." .
     """)
-    assert type_(found, "A").attributes() == {
+    assert type_(definitions, "A").attributes() == {
         "description": "A drink.", "labels": {"und": "tea"}, "same_as": NS + "A",
     }  # fmt: skip
-    assert type_(found, "B").description == "Something else."
+    assert type_(definitions, "B").description == "Something else."
 
 
 def test_an_enumeration_of_things_makes_a_predicate() -> None:
-    found = read(":S sh:targetClass :A ; sh:property [ sh:path :p ; sh:in ( :x :y ) ] .")
-    assert predicate(found, "p").object_types == ("*",)
+    definitions = read(":S sh:targetClass :A ; sh:property [ sh:path :p ; sh:in ( :x :y ) ] .")
+    assert predicate(definitions, "p").object_types == ("*",)
 
 
 def test_an_annotation_of_a_subclass_axiom_describes_the_attribute() -> None:
-    found = read(f"""
+    definitions = read(f"""
         :n a owl:DatatypeProperty . :A {MEMBER[: MEMBER.index("[")]} _:r .
         _:r a owl:Restriction ; owl:onProperty :n ; owl:minCardinality 1 .
         [] a owl:Axiom ; owl:annotatedSource :A ; owl:annotatedProperty rdfs:subClassOf ;
             owl:annotatedTarget _:r ; skos:definition "How many." .
     """)
-    assert type_(found, "A").instance_schema["n"]["description"] == "How many."
-    assert found.skipped == ()
+    assert type_(definitions, "A").instance_schema["n"]["description"] == "How many."
+    assert definitions.skipped == ()
 
 
 # One value or several -----------------------------------------------------------------------
@@ -485,7 +496,7 @@ def test_data_with_one_and_with_two_values_enter_a_strict_nexus() -> None:
 
 
 def test_names_are_local_names_made_into_identifiers() -> None:
-    found = read("""
+    definitions = read("""
         @prefix obo: <http://purl.obolibrary.org/obo/> .
         :date-of-birth a owl:ObjectProperty .
         <https://example.org/o#3DModel> a owl:Class .
@@ -493,7 +504,7 @@ def test_names_are_local_names_made_into_identifiers() -> None:
         <https://example.org/名前> a owl:Class ; rdfs:label "Full name" .
         <https://example.org/药> a owl:Class .
     """)
-    names = {one.iri: one.name for one in (*found.types, *found.predicates)}
+    names = {one.iri: one.name for one in (*definitions.types, *definitions.predicates)}
     assert names["https://example.org/o#date-of-birth"] == "date_of_birth"
     assert names["https://example.org/o#3DModel"] == "_3DModel"
     assert names["http://purl.obolibrary.org/obo/BFO_0000001"] == "independent_continuant"
@@ -502,11 +513,11 @@ def test_names_are_local_names_made_into_identifiers() -> None:
 
 
 def test_of_two_with_the_same_name_the_described_one_has_it_then_the_first() -> None:
-    found = read("""
+    definitions = read("""
         <urn:a:Person> a owl:Class . <urn:c:Person> a owl:Class ; rdfs:comment "C." .
         <urn:b:Person> a owl:Class ; rdfs:comment "B." .
     """)
-    assert {one.iri: one.name for one in found.types} == {
+    assert {one.iri: one.name for one in definitions.types} == {
         "urn:b:Person": "Person",
         "urn:c:Person": "Person_2",
         "urn:a:Person": "Person_3",
@@ -517,21 +528,21 @@ def test_a_mapping_names_what_it_knows() -> None:
     mapping = Mapping.load(
         {"@context": {"@version": 1.1, "Human": FOAF + "Person", "friend_of": FOAF + "knows"}}
     )
-    found = definitions_of(foaf_quads(), mapping)
-    assert type_(found, "Human").iri == FOAF + "Person"
-    assert predicate(found, "friend_of").subject_types == ("Human",)
+    definitions = definitions_of(foaf_quads(), mapping)
+    assert type_(definitions, "Human").iri == FOAF + "Person"
+    assert predicate(definitions, "friend_of").subject_types == ("Human",)
 
 
 def test_what_a_mapping_knows_as_an_attribute_only_is_one() -> None:
-    found = definitions_of(foaf_quads(), Mapping.load("foaf"))
-    assert "email" in type_(found, "Agent").instance_schema
-    assert "mbox" not in [one.name for one in found.predicates]
+    definitions = definitions_of(foaf_quads(), Mapping.load("foaf"))
+    assert "email" in type_(definitions, "Agent").instance_schema
+    assert "mbox" not in [one.name for one in definitions.predicates]
 
 
 def test_a_mapping_knows_schema_org_in_both_of_its_namespaces() -> None:
     mapping = Mapping.load({"@context": {"Human": "https://schema.org/Person"}})
-    found = read("<http://schema.org/Person> a owl:Class .", mapping=mapping)
-    assert found.types[0].name == "Human"
+    definitions = read("<http://schema.org/Person> a owl:Class .", mapping=mapping)
+    assert definitions.types[0].name == "Human"
 
 
 def test_what_the_nexus_has_a_name_for_keeps_it() -> None:
@@ -539,16 +550,16 @@ def test_what_the_nexus_has_a_name_for_keeps_it() -> None:
     nexus.execute(f"""UPSERT {{ CONCEPT {{
         {{type: "$ConceptType", name: "Human"}} SET ATTRIBUTES {{ same_as: "{FOAF}Person" }}
     }} }}""")
-    found = definitions_of(foaf_quads(), index=read_element_index(nexus._store))
-    assert type_(found, "Human").iri == FOAF + "Person"
+    definitions = definitions_of(foaf_quads(), index=read_element_index(nexus._store))
+    assert type_(definitions, "Human").iri == FOAF + "Person"
 
 
 def test_texts_keep_their_languages() -> None:
-    found = read("""
+    definitions = read("""
         :Drug a owl:Class ; rdfs:label "drug"@en, "Arznei"@de ;
             skos:definition "A substance."@en, "Ein Stoff."@de ; rdfs:comment "Mind the dose."@en .
     """)
-    assert type_(found, "Drug").attributes() == {
+    assert type_(definitions, "Drug").attributes() == {
         "description": "A substance.\n\nMind the dose.",
         "descriptions": {"de": "Ein Stoff.", "en": "A substance.\n\nMind the dose."},
         "labels": {"de": "Arznei", "en": "drug"},
@@ -557,9 +568,11 @@ def test_texts_keep_their_languages() -> None:
 
 
 def test_terms_of_the_standards_are_no_definitions() -> None:
-    found = read("rdfs:Class a rdfs:Class . xsd:string a rdfs:Datatype . owl:Thing a owl:Class .")
-    assert not found.types
-    assert reasons(found, "http://www.w3.org/2000/01/rdf-schema#Class") == [
+    definitions = read(
+        "rdfs:Class a rdfs:Class . xsd:string a rdfs:Datatype . owl:Thing a owl:Class ."
+    )
+    assert not definitions.types
+    assert reasons(definitions, "http://www.w3.org/2000/01/rdf-schema#Class") == [
         "a term of RDF, RDFS, OWL or XSD itself"
     ]
 
@@ -584,68 +597,68 @@ def schema_org_quads() -> list[pyoxigraph.Quad]:
     return list(pyoxigraph.parse(path=str(path.locate())))
 
 
-def apply(nexus: kiprdf.Nexus, found: Definitions) -> list[str]:
+def apply(nexus: kiprdf.Nexus, definitions: Definitions) -> list[str]:
     """Write definitions; the reasons of what was left alone."""
-    plan = plan_definitions(found, read_definitions(nexus._store))
+    plan = plan_definitions(definitions, read_definitions(nexus._store))
     nexus.apply_capsule(to_text(to_upsert(plan)))
     return [skipped.reason for skipped in plan.skipped]
 
 
 def test_foaf_becomes_types_predicates_and_attributes() -> None:
-    found = definitions_of(foaf_quads())
-    described = [one for one in found.types if one.descriptions]
+    definitions = definitions_of(foaf_quads())
+    described = [one for one in definitions.types if one.descriptions]
     assert [one.name for one in described] == [
         "Agent", "Document", "Group", "Image", "LabelProperty", "OnlineAccount",
         "OnlineChatAccount", "OnlineEcommerceAccount", "OnlineGamingAccount", "Organization",
         "Person", "PersonalProfileDocument", "Project",
     ]  # fmt: skip
-    person = type_(found, "Person")
+    person = type_(definitions, "Person")
     assert (person.iri, person.description) == (FOAF + "Person", "A person.")
     assert person.instance_schema["firstName"]["description"] == "The first name of a person."
-    knows = predicate(found, "knows")
+    knows = predicate(definitions, "knows")
     assert (knows.subject_types, knows.object_types) == (("Person",), ("Person",))
-    assert predicate(found, "depicts").inverse_of == "depiction"
-    assert len(found.predicates) == 34
-    assert len(keys(found)) + len(without_class(found)) == 28
+    assert predicate(definitions, "depicts").inverse_of == "depiction"
+    assert len(definitions.predicates) == 34
+    assert len(keys(definitions)) + len(without_class(definitions)) == 28
 
 
 def test_skos_becomes_types_and_predicates() -> None:
-    found = definitions_of(skos_quads())
-    assert [one.name for one in found.types] == [
+    definitions = definitions_of(skos_quads())
+    assert [one.name for one in definitions.types] == [
         "Collection", "Concept", "ConceptScheme", "OrderedCollection",
     ]  # fmt: skip
-    broader = predicate(found, "broader")
+    broader = predicate(definitions, "broader")
     assert (broader.subject_types, broader.object_types) == (("Concept",), ("Concept",))
-    assert predicate(found, "exactMatch").is_symmetric
-    assert predicate(found, "broaderTransitive").is_transitive
-    assert predicate(found, "member").object_types == ("Collection", "Concept")
-    assert {SKOS + "prefLabel", SKOS + "altLabel"} <= without_class(found)
-    assert all(one.description for one in (*found.types, *found.predicates))
+    assert predicate(definitions, "exactMatch").is_symmetric
+    assert predicate(definitions, "broaderTransitive").is_transitive
+    assert predicate(definitions, "member").object_types == ("Collection", "Concept")
+    assert {SKOS + "prefLabel", SKOS + "altLabel"} <= without_class(definitions)
+    assert all(one.description for one in (*definitions.types, *definitions.predicates))
 
 
 def test_schema_org_becomes_types_and_predicates() -> None:
-    found = definitions_of(schema_org_quads())
-    author = predicate(found, "author")
+    definitions = definitions_of(schema_org_quads())
+    author = predicate(definitions, "author")
     assert author.object_types == ("Organization", "Person")
     assert author.description is not None
     assert author.description.startswith("The author of this content or rating.")
-    person = type_(found, "Person")
+    person = type_(definitions, "Person")
     assert person.parents == ("Thing",)
     assert person.instance_schema["birthDate"]["item_type"] == "string"
     assert person.instance_schema["birthDate"]["description"] == "Date of birth."
-    assert len(found.types) > 800
-    assert all(one.description for one in (*found.types, *found.predicates))
+    assert len(definitions.types) > 800
+    assert all(one.description for one in (*definitions.types, *definitions.predicates))
 
 
 @pytest.mark.parametrize("quads", [foaf_quads, skos_quads, schema_org_quads])
 def test_a_vocabulary_enters_a_strict_nexus_and_is_described(quads: Any) -> None:
     nexus = kiprdf.Nexus.memory(strict_schema=True)
-    found = definitions_of(quads())
-    apply(nexus, found)
-    for one in found.types:
+    definitions = definitions_of(quads())
+    apply(nexus, definitions)
+    for one in definitions.types:
         assert nexus.execute(f'DESCRIBE CONCEPT TYPE "{one.name}"')
-    known = set(nexus.execute('FIND(?p.name) WHERE { ?p {type: "$PropositionType"} }'))
-    assert {one.name for one in found.predicates} <= known
+    predicates = set(nexus.execute('FIND(?p.name) WHERE { ?p {type: "$PropositionType"} }'))
+    assert {one.name for one in definitions.predicates} <= predicates
 
 
 def test_the_words_of_the_nexus_stay_and_gain_what_they_lack() -> None:
@@ -675,10 +688,10 @@ def test_the_same_ontology_again_changes_nothing() -> None:
 
 
 def test_inherited_definitions_let_a_strict_nexus_accept_members_of_subclasses() -> None:
-    found = definitions_of(foaf_quads()).inherited()
-    assert "Person" in predicate(found, "account").subject_types
-    assert "age" in type_(found, "Person").instance_schema
-    assert predicate(found, "depiction").subject_types == ("*",)
+    definitions = definitions_of(foaf_quads()).inherited()
+    assert "Person" in predicate(definitions, "account").subject_types
+    assert "age" in type_(definitions, "Person").instance_schema
+    assert predicate(definitions, "depiction").subject_types == ("*",)
 
 
 # Any triples --------------------------------------------------------------------------------
@@ -736,19 +749,22 @@ triples = st.builds(
 def test_any_triples_in_any_order_give_the_same_valid_definitions(
     both: tuple[list[Triple], list[Triple]],
 ) -> None:
-    found = definitions_of(both[0])
-    for meta_type, ones in (("$ConceptType", found.types), ("$PropositionType", found.predicates)):
+    definitions = definitions_of(both[0])
+    for meta_type, ones in (
+        ("$ConceptType", definitions.types),
+        ("$PropositionType", definitions.predicates),
+    ):
         assert all(is_definition_name(meta_type, one.name) for one in ones)
         assert len({one.name for one in ones}) == len(ones)
-    assert all(map(is_key, keys(found)))
-    assert definitions_of(both[1]) == found
+    assert all(map(is_key, keys(definitions)))
+    assert definitions_of(both[1]) == definitions
     nexus = kiprdf.Nexus.memory(genesis=False)
-    plan = plan_definitions(found, {})
+    plan = plan_definitions(definitions, {})
     if plan.definitions:
         nexus.execute(to_text(to_upsert(plan)))
 
 
-def test_a_ring_of_nodes_without_a_name_is_told_alike_in_any_order() -> None:
+def test_a_ring_of_nodes_without_a_name_is_reported_alike_in_any_order() -> None:
     one, other = BlankNode("one"), BlankNode("other")
     owl = "http://www.w3.org/2002/07/owl#"
     ring = [
@@ -758,8 +774,8 @@ def test_a_ring_of_nodes_without_a_name_is_told_alike_in_any_order() -> None:
         Triple(other, vocab.TYPE, NamedNode("urn:x:A")),
     ]
     reason = "owl:Axiom of <urn:x:A> (owl:inverseOf, owl:onProperty) has no counterpart"
-    for told in permutations(ring):
-        (skipped,) = definitions_of(told).skipped
+    for order in permutations(ring):
+        (skipped,) = definitions_of(order).skipped
         assert (skipped.iri, reason in skipped.reason) == (f"{owl}Axiom", True)
 
 
@@ -771,17 +787,17 @@ MARKERS = st.lists(st.sampled_from([*_OWN, *_BLANKS]), min_size=1, max_size=4)
 def test_what_no_definition_can_say_is_always_listed(
     some: list[Triple], marked: list[NamedNode | BlankNode]
 ) -> None:
-    marks = [NamedNode(f"urn:mark:{number}") for number, _ in enumerate(marked)]
-    more = [Triple(node, mark, Literal("x")) for node, mark in zip(marked, marks, strict=True)]
-    found = definitions_of([*some, *more])
-    listed = {iri: " ".join(reasons(found, iri)) for iri, _ in found.skipped}
-    defined = {one.iri for one in (*found.types, *found.predicates)}
-    for node, mark in zip(marked, marks, strict=True):
+    labels = [NamedNode(f"urn:mark:{number}") for number, _ in enumerate(marked)]
+    more = [Triple(node, label, Literal("x")) for node, label in zip(marked, labels, strict=True)]
+    definitions = definitions_of([*some, *more])
+    listed = {iri: " ".join(reasons(definitions, iri)) for iri, _ in definitions.skipped}
+    defined = {one.iri for one in (*definitions.types, *definitions.predicates)}
+    for node, label in zip(marked, labels, strict=True):
         everything = " ".join(listed.values())
         if isinstance(node, NamedNode) and node.value in defined:
             everything = listed[node.value]
-        told = ("data, not a definition", "a term of RDF, RDFS, OWL or XSD itself")
-        assert mark.value in everything or any(one in everything for one in told)
+        order = ("data, not a definition", "a term of RDF, RDFS, OWL or XSD itself")
+        assert label.value in everything or any(one in everything for one in order)
 
 
 def test_long_chains_and_shared_unions_are_read_in_time() -> None:
@@ -790,9 +806,9 @@ def test_long_chains_and_shared_unions_are_read_in_time() -> None:
         for i in range(3_000)
     )
     lines += "".join(f":q{i} rdfs:subPropertyOf :q{i + 1}, :q{i + 2} .\n" for i in range(200))
-    found = read(
+    definitions = read(
         lines + "_:n3000 owl:unionOf ( :B ) .\n:p a owl:ObjectProperty ; rdfs:domain _:n0 ."
         ":q200 rdfs:domain :A ."
     )
-    assert predicate(found, "q0").subject_types == ("A",)
-    assert predicate(found, "p").subject_types == ("B",)
+    assert predicate(definitions, "q0").subject_types == ("A",)
+    assert predicate(definitions, "p").subject_types == ("B",)

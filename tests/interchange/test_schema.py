@@ -160,11 +160,11 @@ def test_what_a_type_says_of_an_attribute_is_a_restriction_of_its_own(graph: rdf
 
 
 def test_what_types_say_differently_of_an_attribute_is_at_their_axioms(graph: rdflib.Graph) -> None:
-    said = {
+    definitions = {
         graph.value(axiom, OWL.annotatedSource): str(graph.value(axiom, SKOS.definition))
         for axiom in graph.subjects(RDF.type, OWL.Axiom)
     }
-    assert said == {TYPE.Drug: "Other names.", TYPE.Substance: "Synonyms."}
+    assert definitions == {TYPE.Drug: "Other names.", TYPE.Substance: "Synonyms."}
     for axiom in graph.subjects(RDF.type, OWL.Axiom):
         target = graph.value(axiom, OWL.annotatedTarget)
         source = graph.value(axiom, OWL.annotatedSource)
@@ -228,8 +228,8 @@ def test_properties_are_declared_and_of_one_kind() -> None:
     kinds = (OWL.ObjectProperty, OWL.DatatypeProperty, OWL.AnnotationProperty)
     declared = [node for kind in kinds for node in graph.subjects(RDF.type, kind)]
     assert len(declared) == len(set(declared))
-    known = (str(RDF), str(RDFS), str(OWL))
-    used = {one for one in graph.predicates() if not str(one).startswith(known)}
+    namespaces = (str(RDF), str(RDFS), str(OWL))
+    used = {one for one in graph.predicates() if not str(one).startswith(namespaces)}
     assert used - set(declared) == set()
     assert (ATTR.display_hint, RDF.type, OWL.DatatypeProperty) in graph
 

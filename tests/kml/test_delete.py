@@ -116,8 +116,8 @@ def test_what_a_deletion_does_not_concern_stays_bit_for_bit(nexus: kiprdf.Nexus)
 def test_a_deleted_concept_that_is_made_again_begins_anew(nexus: kiprdf.Nexus) -> None:
     nexus.execute(DELETE_DRUGS)
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} } }')
-    found = element(nexus, "C:Drug/Aspirin")
-    assert ("attributes" in found, found["metadata"]["_version"]) == (False, 1)
+    aspirin = element(nexus, "C:Drug/Aspirin")
+    assert ("attributes" in aspirin, aspirin["metadata"]["_version"]) == (False, 1)
 
 
 def test_a_link_by_id_may_be_deleted(nexus: kiprdf.Nexus) -> None:

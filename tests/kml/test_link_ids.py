@@ -42,9 +42,9 @@ def taken(*links: tuple[str, str]) -> kiprdf.Nexus:
 
 
 def test_the_id_is_the_hash_of_the_ends_and_the_predicate() -> None:
-    found = digits("C:Drug/Aspirin", "treats", "C:Symptom/Headache")
-    assert found == "48ec6e8e3fe50dea"
-    assert element(medical(), f"P:{found}:treats")["object"] == "C:Symptom/Headache"
+    id_digits = digits("C:Drug/Aspirin", "treats", "C:Symptom/Headache")
+    assert id_digits == "48ec6e8e3fe50dea"
+    assert element(medical(), f"P:{id_digits}:treats")["object"] == "C:Symptom/Headache"
 
 
 def test_the_id_of_a_link_about_a_link_is_made_of_the_inner_id() -> None:

@@ -60,13 +60,13 @@ class TestSystem:
             nexus.execute(f"UPSERT {{ CONCEPT {{ {matcher(type, name)} }} }}")
 
     def test_writing_what_is_there_passes(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        found = element(nexus, f"C:{type}/{name}")
-        metadata = {k: v for k, v in found["metadata"].items() if not k.startswith("_")}
+        actor = element(nexus, f"C:{type}/{name}")
+        metadata = {k: v for k, v in actor["metadata"].items() if not k.startswith("_")}
         with untouched(nexus):
             nexus.execute(
                 f"UPSERT {{ CONCEPT {{ {matcher(type, name)} SET ATTRIBUTES :a }} "
                 "WITH METADATA :m }",
-                a=found["attributes"],
+                a=actor["attributes"],
                 m=metadata,
             )
 

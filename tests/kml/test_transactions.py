@@ -64,8 +64,8 @@ def test_an_error_in_the_last_block_leaves_every_quad(ending: str) -> None:
     nexus = medical()
     bad, expected = BAD_ENDINGS[ending]
     with untouched(nexus):
-        found = code(nexus, f"UPSERT {{ {GOOD} {CHANGE} }} UPSERT {{ {bad} }}")
-    assert found == expected
+        codes = code(nexus, f"UPSERT {{ {GOOD} {CHANGE} }} UPSERT {{ {bad} }}")
+    assert codes == expected
 
 
 @pytest.mark.parametrize("ending", BAD_ENDINGS)
@@ -216,8 +216,8 @@ def test_a_clock_of_another_zone_is_written_in_utc() -> None:
     moment = datetime(2026, 1, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
     nexus = kiprdf.Nexus.memory(genesis=False, clock=lambda: moment)
     nexus.execute(SCHEMA)
-    found = element(nexus, "C:$ConceptType/Drug")["metadata"]["_created_at"]
-    assert found == "2025-12-31T23:30:00.000Z"
+    created_at = element(nexus, "C:$ConceptType/Drug")["metadata"]["_created_at"]
+    assert created_at == "2025-12-31T23:30:00.000Z"
 
 
 @pytest.mark.parametrize("key", ["_version", "_created_at", "_updated_at", "_merged_from"])

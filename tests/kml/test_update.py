@@ -31,11 +31,11 @@ def decaying(count: int) -> kiprdf.Nexus:
 def test_ten_thousand_propositions_decay_in_one_commit() -> None:
     with decaying(MANY) as nexus:
         before = nexus.info()["commit"]
-        found = nexus.execute(
+        receipt = nexus.execute(
             "UPDATE ?l SET METADATA { confidence: MUL(?l.metadata.confidence, 0.5) } "
             'WHERE { ?l (?s, "p", ?o) FILTER(?l.metadata.confidence > 0.3) }'
         )
-        assert found == {"updated": MANY, "matched": MANY}
+        assert receipt == {"updated": MANY, "matched": MANY}
         assert nexus.info()["commit"] == before + 1
         shown = "FIND(MIN(?l.metadata.confidence), MAX(?l.metadata.confidence))"
         assert nexus.execute(shown + ' WHERE { ?l (?s, "p", ?o) }') == [0.25, 0.25]
@@ -85,8 +85,8 @@ def test_calculation(expression: str, expected: Any) -> None:
     attributes = {
         "i": 7, "big": 2**63 - 1, "huge": 1e308, "null": None, "text": "7", "yes": True
     }  # fmt: skip
-    found = value_of(expression, attributes, n=3)
-    assert (found, type(found)) == (expected, type(expected))
+    value = value_of(expression, attributes, n=3)
+    assert (value, type(value)) == (expected, type(expected))
 
 
 def test_both_maps_are_computed_from_the_state_before() -> None:

@@ -105,12 +105,12 @@ def test_everything_that_is_imported_says_from_where_and_when(tmp_path: Path) ->
     nexus = empty()
     nexus.import_rdf(path, mapping=WORDS, define=True)
     subjects = {line[0] for line in facts(nexus) if line[1].endswith("_version>")}
-    told = {
+    provenance = {
         key: {line[0] for line in facts(nexus) if line[1:] == (f"<urn:kip:metadata/{key}>", value)}
         for key, value in (("source", '"people.ttl"'), ("imported_at", f'"{FIRST}"'))
     }
     assert len(subjects) == 7
-    assert told == {"source": subjects, "imported_at": subjects}
+    assert provenance == {"source": subjects, "imported_at": subjects}
 
 
 def test_every_kind_of_source_is_the_same(tmp_path: Path) -> None:
@@ -133,9 +133,9 @@ def test_every_kind_of_source_is_the_same(tmp_path: Path) -> None:
 def test_every_format_says_the_same(suffix: str, tmp_path: Path) -> None:
     plain = PEOPLE.replace(' {| dct:source "a party" |}', "")
     quads = pyoxigraph.parse(plain, format=pyoxigraph.RdfFormat.TURTLE)
-    known = pyoxigraph.RdfFormat.from_extension(suffix.replace("owl", "rdf")[1:])
+    engine_format = pyoxigraph.RdfFormat.from_extension(suffix.replace("owl", "rdf")[1:])
     path = tmp_path / f"people{suffix}"
-    pyoxigraph.serialize((quad.triple for quad in quads), str(path), format=known)
+    pyoxigraph.serialize((quad.triple for quad in quads), str(path), format=engine_format)
     nexus = bundled()
     assert nexus.import_rdf(path, mapping=WORDS)["concepts"]["created"] == 3
     assert element(nexus, "C:Person/Bob")["attributes"]["handle"] == ["b", "bobby"]
@@ -172,7 +172,7 @@ def test_a_strict_nexus_refuses_what_its_schema_does_not_allow() -> None:
     nexus.import_rdf(PEOPLE.replace('foaf:nick ( "b" "bobby" )', 'foaf:nick "b"'), mapping=WORDS)
 
 
-def test_everything_that_the_schema_does_not_allow_is_told_at_once() -> None:
+def test_everything_that_the_schema_does_not_allow_is_reported_at_once() -> None:
     error = refusal(bundled(strict_schema=True), ANN + BOB, mapping="foaf")
     assert (error.code, error.message) == (
         "KIP_2002",
@@ -263,12 +263,12 @@ def test_metadata_that_the_engine_maintains_are_refused() -> None:
 # Dry runs -------------------------------------------------------------------------------------
 
 
-def test_a_dry_run_tells_what_the_import_does_and_writes_nothing() -> None:
+def test_a_dry_run_reports_what_the_import_does_and_writes_nothing() -> None:
     nexus = empty()
     with untouched(nexus):
-        told = nexus.import_rdf(PEOPLE, mapping=WORDS, define=True, dry_run=True)
-    assert nexus.import_rdf(PEOPLE, mapping=WORDS, define=True) == told
-    assert told["definitions"] == {"concept_types": ["Person"], "predicates": ["knows"]}
+        report = nexus.import_rdf(PEOPLE, mapping=WORDS, define=True, dry_run=True)
+    assert nexus.import_rdf(PEOPLE, mapping=WORDS, define=True) == report
+    assert report["definitions"] == {"concept_types": ["Person"], "predicates": ["knows"]}
 
 
 def test_a_nexus_that_is_open_read_only_lets_an_import_be_tried(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_a_nexus_that_is_open_read_only_lets_an_import_be_tried(tmp_path: Path) 
     with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as nexus:
         assert refusal(nexus, PEOPLE, mapping=WORDS).code == "KIP_1001"
         with untouched(nexus):
-            told = nexus.import_rdf(PEOPLE, mapping=WORDS, dry_run=True, metadata={"source": "s"})
+            report = nexus.import_rdf(PEOPLE, mapping=WORDS, dry_run=True, metadata={"source": "s"})
             assert refusal(nexus, "<urn:x> a <urn:Nonsense> .", dry_run=True).code == "KIP_2001"
             bad = {"_version": 1}
             error = refusal(nexus, PEOPLE, mapping=WORDS, dry_run=True, metadata=bad)
@@ -285,7 +285,7 @@ def test_a_nexus_that_is_open_read_only_lets_an_import_be_tried(tmp_path: Path) 
     with kiprdf.Nexus.open(tmp_path / "kb", read_only=True, strict_schema=True) as nexus:
         assert "lacks" in refusal(nexus, PEOPLE, mapping=WORDS, dry_run=True).message
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
-        assert nexus.import_rdf(PEOPLE, mapping=WORDS, metadata={"source": "s"}) == told
+        assert nexus.import_rdf(PEOPLE, mapping=WORDS, metadata={"source": "s"}) == report
 
 
 # Again ----------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_the_same_file_again_changes_nothing_at_all() -> None:
     assert (gone, come) == (frozenset(), frozenset())
 
 
-def test_the_report_tells_what_is_created_updated_and_unchanged() -> None:
+def test_the_report_says_what_is_created_updated_and_unchanged() -> None:
     nexus = bundled(clock=StoppedClock())
     created = nexus.import_rdf(PEOPLE, mapping=WORDS)
     assert created["concepts"] == {"created": 3, "updated": 0, "unchanged": 0}
@@ -388,8 +388,8 @@ def test_whatever_is_imported_again_in_any_order_changes_nothing(people: Any, or
     nexus = empty(clock=clock)
     given = {"mapping": mapping, "define": True, "format": "turtle", "metadata": {"source": "s"}}
     with untouched(nexus):
-        told = nexus.import_rdf("\n" + "".join(lines), dry_run=True, **given)
-    assert nexus.import_rdf("\n" + "".join(lines), **given) == told
+        report = nexus.import_rdf("\n" + "".join(lines), dry_run=True, **given)
+    assert nexus.import_rdf("\n" + "".join(lines), **given) == report
     assert nexus.info()["concepts"] >= len(people)
     clock.forward(minutes=1)
     order.shuffle(lines)
@@ -418,8 +418,8 @@ def test_a_snapshot_that_is_imported_where_it_comes_from_changes_nothing() -> No
         text = nexus.snapshot(format=format, mapping=WORDS)  # type: ignore[arg-type]
         people = {id: element(nexus, id) for id in ("C:Person/Ann", "C:Person/Bob")}
         nexus.import_rdf(text, format=format, mapping=WORDS, metadata={"imported_at": FIRST})  # type: ignore[arg-type]
-        found = {id: element(nexus, id)["attributes"] for id in people}
-        assert found == {id: person["attributes"] for id, person in people.items()}, format
+        attributes = {id: element(nexus, id)["attributes"] for id in people}
+        assert attributes == {id: person["attributes"] for id, person in people.items()}, format
         assert nexus.info()["propositions"] == bundled().info()["propositions"] + 2
 
 
@@ -427,10 +427,10 @@ def test_people_travel_from_foaf_to_schema_org() -> None:
     nexus = bundled()
     nexus.import_rdf(PEOPLE, mapping=WORDS)
     text = nexus.snapshot(format="jsonld", mapping="schema-org")
-    found = json.loads(text)
-    ann = next(node for node in found["@graph"] if str(node.get("@id")).endswith("Person/Ann"))
+    document = json.loads(text)
+    ann = next(node for node in document["@graph"] if str(node.get("@id")).endswith("Person/Ann"))
     assert "https://example.org/ann" in json.dumps(ann)
-    assert "schema:Person" in json.dumps(found["@context"])
+    assert "schema:Person" in json.dumps(document["@context"])
     again = empty()
     again.restore(text, format="jsonld", mapping="schema-org")
     assert facts(again) == facts(nexus)
@@ -538,7 +538,7 @@ def test_three_thousand_blank_nodes_come_in_and_stay() -> None:
         nexus.import_rdf(text.replace("_:b", "_:other"), mapping=WORDS)
 
 
-def test_a_suffix_that_tells_no_format_is_refused_until_one_is_given(tmp_path: Path) -> None:
+def test_a_suffix_that_names_no_format_is_refused_until_one_is_given(tmp_path: Path) -> None:
     path = tmp_path / "people.txt"
     path.write_text(PEOPLE)
     nexus = bundled()
@@ -548,21 +548,21 @@ def test_a_suffix_that_tells_no_format_is_refused_until_one_is_given(tmp_path: P
 
 def test_contexts_are_fetched_by_a_loader_only() -> None:
     text = '{"@context": "https://c.example/", "@id": "urn:a", "@type": "Person", "name": "Ann"}'
-    asked = []
+    requested = []
 
     def loader(iri: str) -> Any:
-        asked.append(iri)
+        requested.append(iri)
         return {"@context": {"@vocab": "http://xmlns.com/foaf/0.1/"}}
 
     nexus = bundled()
     assert refusal(nexus, text, format="jsonld", mapping="foaf").code == "KIP_1001"
     nexus.import_rdf(text, format="jsonld", mapping="foaf", loader=loader)
-    assert asked == ["https://c.example/"]
+    assert requested == ["https://c.example/"]
     assert element(nexus, "C:Person/Ann")["attributes"]["same_as"] == "urn:a"
 
 
 @pytest.mark.parametrize("fault", [OSError("no way"), ValueError("no way"), KeyError("no way")])
-def test_a_loader_that_fails_is_told_at_the_place_of_the_context(fault: Exception) -> None:
+def test_a_loader_that_fails_is_reported_at_the_place_of_the_context(fault: Exception) -> None:
     def loader(_: str) -> Any:
         raise fault
 
@@ -579,8 +579,8 @@ def test_relative_iris_need_a_base() -> None:
         "Give the base of its relative IRIs (base_iri, --base-iri), or write them in full."
     )
     nexus.import_rdf(text, mapping="foaf", base_iri="https://example.org/people/")
-    found = element(nexus, "C:Person/A")["attributes"]["same_as"]
-    assert found == "https://example.org/people/a"
+    same_as = element(nexus, "C:Person/A")["attributes"]["same_as"]
+    assert same_as == "https://example.org/people/a"
 
 
 def test_imports_of_ontologies_are_not_followed() -> None:
@@ -622,7 +622,7 @@ def links(nexus: kiprdf.Nexus) -> list[Any]:
     return list(nexus.find('FIND(?s.name, ?o.name) WHERE { (?s, "knows", ?o) }').tuples)
 
 
-def test_a_link_to_what_nothing_describes_is_told() -> None:
+def test_a_link_to_what_nothing_describes_is_reported() -> None:
     report = bundled().import_rdf(ANN, mapping="foaf")
     assert report["warnings"] == [
         "knows: <https://example.org/bob> is not described; kept as a text."
@@ -630,7 +630,7 @@ def test_a_link_to_what_nothing_describes_is_told() -> None:
     assert report["propositions"]["created"] == 0
 
 
-def test_of_many_links_to_nothing_the_first_are_told() -> None:
+def test_of_many_links_to_nothing_the_first_are_reported() -> None:
     known = ", ".join(f":p{n}" for n in range(5))
     report = bundled().import_rdf(ANN.replace(":bob", known), mapping="foaf")
     assert report["warnings"] == [
@@ -639,7 +639,7 @@ def test_of_many_links_to_nothing_the_first_are_told() -> None:
     ]
 
 
-def test_a_link_of_a_predicate_that_an_import_defined_is_told_too() -> None:
+def test_a_link_of_a_predicate_that_an_import_defined_is_reported_too() -> None:
     text = PREFIXES + ":a a :T ; :p :b ; :page :x . :b a :T ; :p :c ."
     nexus = empty()
     expected = ["p: <https://example.org/c> is not described; kept as a text."]
@@ -707,18 +707,18 @@ def test_what_was_made_of_an_iri_alone_becomes_what_a_later_file_says() -> None:
             nexus.import_rdf(text, **options)
 
 
-@pytest.mark.parametrize("said", [':bob foaf:nick "B" .', ':bob rdfs:label "Robert" .'])
-def test_what_is_known_by_more_than_its_iri_keeps_its_type(said: str) -> None:
+@pytest.mark.parametrize("triple", [':bob foaf:nick "B" .', ':bob rdfs:label "Robert" .'])
+def test_what_is_known_by_more_than_its_iri_keeps_its_type(triple: str) -> None:
     nexus = bundled()
-    said = said.replace("rdfs:label", "<http://www.w3.org/2000/01/rdf-schema#label>")
+    triple = triple.replace("rdfs:label", "<http://www.w3.org/2000/01/rdf-schema#label>")
     options: dict[str, Any] = {"mapping": "foaf", "define": True, "default_type": "Thing"}
-    nexus.import_rdf(ANN + said, **options)
+    nexus.import_rdf(ANN + triple, **options)
     report = nexus.import_rdf(BOB, **options)
     assert report["concepts"] == {"created": 0, "updated": 1, "unchanged": 0}
     assert links(nexus)[0][1] in ("bob", "Robert")
 
 
-def test_without_the_default_type_a_concept_keeps_its_type_and_it_is_told() -> None:
+def test_without_the_default_type_a_concept_keeps_its_type_and_it_is_reported() -> None:
     nexus = bundled()
     nexus.import_rdf(ANN, mapping="foaf", define=True, default_type="Thing")
     assert nexus.import_rdf(BOB, mapping="foaf")["warnings"] == [
@@ -733,7 +733,7 @@ def test_without_the_default_type_a_concept_keeps_its_type_and_it_is_told() -> N
 MUSIC = "@prefix m: <https://music.example/#> . @prefix k: <https://other.example/> .\n"
 
 
-def test_a_term_that_nothing_but_its_name_makes_one_of_the_nexus_is_told() -> None:
+def test_a_term_that_nothing_but_its_name_makes_one_of_the_nexus_is_reported() -> None:
     text = MUSIC + "m:a a m:Skill ; m:knows m:b . m:b a m:Event ."
     there = "which is there in its own words."
     assert bundled().import_rdf(text)["warnings"] == [
@@ -778,7 +778,7 @@ def test_every_iri_that_made_a_definition_is_kept_in_it() -> None:
         nexus.import_rdf(text, define=True)
 
 
-def test_two_predicates_of_one_name_are_told_where_they_state_one_fact() -> None:
+def test_two_predicates_of_one_name_are_reported_where_they_state_one_fact() -> None:
     report = empty().import_rdf(
         MUSIC + "m:a a m:T ; m:likes m:b . m:a k:likes m:b . m:b a m:T .", define=True
     )
@@ -807,7 +807,7 @@ def test_a_mapping_knows_schema_org_in_both_of_its_namespaces() -> None:
     assert found[0]["birth_date"] == "1815-12-10"
 
 
-def test_a_mapping_without_a_word_for_the_data_is_told() -> None:
+def test_a_mapping_without_a_word_for_the_data_is_reported() -> None:
     text = PREFIXES + ':a a foaf:Person ; foaf:name "A" .'
     warning = "The mapping has no word for any type or property of these data."
     assert warning in bundled().import_rdf(text, mapping="schema-org")["warnings"]
@@ -819,7 +819,7 @@ def test_a_mapping_without_a_word_for_the_data_is_told() -> None:
 # What is not kept -----------------------------------------------------------------------------
 
 
-def test_reifiers_of_one_triple_that_differ_are_told() -> None:
+def test_reifiers_of_one_triple_that_differ_are_reported() -> None:
     fact = ":a a :T ; :p :b . :b a :T . :a :q :b ~ :r3 {| :by 1 |} ~ :r4 {| :by 1 |} ."
     two = ':a :p :b ~ :r1 {| :by "Ann" |} ~ :r2 {| :by "Bob" |} .'
     assert empty().import_rdf(PREFIXES + fact + two, define=True)["warnings"] == [
@@ -828,7 +828,7 @@ def test_reifiers_of_one_triple_that_differ_are_told() -> None:
     ]
 
 
-def test_numbers_that_json_has_not_are_told() -> None:
+def test_numbers_that_json_has_not_are_reported() -> None:
     numbers = (
         ':a a :T ; :n 0.12345678901234567890 ; :m 9223372036854775808 ; :l ( 1.5 "x"^^xsd:int ) ; '
         ':fine 1.10, 7, "NaN" ; :year "1815"^^xsd:gYear .'

@@ -121,14 +121,14 @@ def test_looking_for_links_to_a_later_file_once_is_enough(
 ) -> None:
     nexus = opened(genesis=False)
 
-    def take_in(found: list[Quad], update: bool) -> str:
+    def import_text(found: list[Quad], update: bool) -> str:
         made = planned(found, nexus, define=True, default_type="Thing", update=update)
         run_import(nexus._engine, Document(None, lambda _: made), False)
         return nexus.snapshot()
 
-    take_in(first, True)
-    take_in(second, True)
-    assert take_in(first, False) == take_in(first, False)
+    import_text(first, True)
+    import_text(second, True)
+    assert import_text(first, False) == import_text(first, False)
 
 
 @tried
