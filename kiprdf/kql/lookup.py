@@ -1,50 +1,40 @@
 """A pattern read from the index, from the elements that it names (docs/decisions/041).
 
-The engine takes longer to read a query than to find some dozens of triples. So what begins at a
+The engine takes longer to parse a query than to find some dozens of triples. So what begins at a
 named element is first looked up: part after part of what is meant, each triple a read from an
-index, all solutions at a time. A lookup that grows ends, and the query runs as SPARQL.
+index. A lookup that grows ends, and the query runs as SPARQL.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple, Variable
 
 from kiprdf.kql.clauses import contains_one
 from kiprdf.kql.comparisons import FALSE, MOST_OPTIONS, OPERATORS, TRUE
 from kiprdf.kql.optimize.push_filters import NAMESPACES
-from kiprdf.kql.reader import fact_field
+from kiprdf.kql.reader import Reader
 from kiprdf.kql.scopes import PREDICATE_NAME, Values
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.rdf.iris import Iris
+from kiprdf.sparql import algebra
 from kiprdf.sparql.algebra import (
-    BGP,
     UNIT,
-    Alternative,
-    AntiJoin,
     Bindings,
     Call,
-    Condition,
     Count,
     Expression,
-    Extend,
-    Filter,
     Group,
     Hole,
     HopRange,
     Hops,
-    Infix,
-    Lateral,
-    LeftJoin,
-    Negation,
     Pattern,
     Term,
     TriplePattern,
     TripleTerm,
-    Union,
     certain_variables,
     variables,
 )
@@ -55,8 +45,8 @@ MOST_READS = 1_000
 """Triples and reads of one lookup; beyond them the engine is as fast."""
 
 Solution: TypeAlias = list[Cell]
-Step: TypeAlias = "Callable[[list[Solution], _Reads], list[Solution]]"
-"""The solutions that some solutions have in a pattern, which sees them."""
+Step: TypeAlias = "Callable[[Solution, _Reads], Iterable[Solution]]"
+"""The solutions of a pattern that agree with a solution."""
 Read: TypeAlias = "Callable[[Solution, _Reads], Cell]"
 """A term in a solution."""
 Check: TypeAlias = "Callable[[Solution, _Reads], bool]"
@@ -88,11 +78,10 @@ class LookupPlan:
             start[slot] = bindings[hole]
         reads = _Reads(store)
         try:
-            solutions = _chained(self.steps, [start], reads)
+            solutions = _run(self.steps, [start], reads)
             distinct = {tuple([s[slot] for slot in self.distinct]): s for s in solutions}
-            rows = [
-                (s, tuple([read(s, reads) for read in self.columns])) for s in distinct.values()
-            ]
+            columns = self.columns
+            rows = [(s, tuple([read(s, reads) for read in columns])) for s in distinct.values()]
         except Fallback:
             return None
         return self._counted(rows) if self.counts else [row for _, row in rows]
@@ -140,11 +129,11 @@ def plan_lookup(
 class _Reads:
     """What one lookup reads."""
 
-    __slots__ = ("_left", "_lookup")
-
     def __init__(self, store: Store) -> None:
         self._lookup = store.lookup
         self._left = MOST_READS
+        self._neighbours: dict[tuple[Cell, NamedNode, bool], dict[Cell, None]] = {}
+        self.reader = Reader(store)
 
     def __call__(self, subject: Cell, predicate: Cell, object: Cell) -> list[Statement]:
         statements = self._lookup(subject, predicate, object, self._left)
@@ -156,6 +145,17 @@ class _Reads:
         self._left -= number
         if self._left <= 0:
             raise Fallback
+
+    def neighbours(self, node: Cell, predicate: NamedNode, forward: bool) -> dict[Cell, None]:
+        """The nodes one hop from a node."""
+        ends = self._neighbours.get((node, predicate, forward))
+        if ends is None:
+            if forward:
+                ends = dict.fromkeys(q.object for q in self(node, predicate, None))
+            else:
+                ends = dict.fromkeys(q.subject for q in self(None, predicate, node))
+            self._neighbours[node, predicate, forward] = ends
+        return ends
 
 
 class _Planner:
@@ -179,34 +179,42 @@ class _Planner:
     def pattern(self, pattern: Pattern, bound: set[Variable]) -> list[Step]:
         """The steps of a pattern; ``bound``, what surely is, gains its variables."""
         match pattern:
-            case BGP() | Hops():
+            case algebra.BGP() | Hops():
                 return self._group(Group(UNIT, (pattern,)), bound)
             case Group():
                 return self._group(pattern, bound)
-            case Lateral():
+            case algebra.Lateral():
                 left = self.pattern(pattern.left, bound)
                 return left + self.pattern(pattern.right, bound)
-            case LeftJoin() if pattern.left == UNIT:
-                return [_optional(self.pattern(pattern.right, set(bound)))]
-            case AntiJoin():
+            case algebra.LeftJoin() if pattern.left == UNIT:
+                optional = self.pattern(pattern.right, set(bound))
+                return [lambda s, reads: _run(optional, [s], reads) or [s]]
+            case algebra.AntiJoin():
                 left = self.pattern(pattern.left, bound)
-                return [*left, _without(self.pattern(pattern.right, set(bound)))]
-            case Union():
-                steps = [self.pattern(branch, set(bound)) for branch in pattern.branches]
+                right = self.pattern(pattern.right, set(bound))
+                return [*left, lambda s, reads: [] if _run(right, [s], reads) else [s]]
+            case algebra.Union():
+                branches = [self.pattern(branch, set(bound)) for branch in pattern.branches]
                 bound |= certain_variables(pattern)
-                return [_union(steps)]
-            case Filter():
-                inner = self.pattern(pattern.pattern, bound)
-                return [*inner, _filter(self._check(pattern.condition))]
-            case Extend():
+                return [_union(branches)]
+            case algebra.Filter():
+                return [*self.pattern(pattern.pattern, bound), self._filter(pattern.condition)]
+            case algebra.Extend():
                 inner = self.pattern(pattern.pattern, bound)
                 return [*inner, self._extend(pattern.variable, pattern.expression, bound)]
         raise Fallback
 
     def _extend(self, variable: Variable, value: Expression, bound: set[Variable]) -> Step:
+        """A variable for a term, or for the first term of a COALESCE that is bound."""
         bound.add(variable)
         terms = value.arguments if isinstance(value, Call) else (value,)
-        return _bind(self.slot(variable), [self.slot(cast(Term, term)) for term in terms])
+        slot, sources = self.slot(variable), [self.slot(cast(Term, term)) for term in terms]
+
+        def step(s: Solution, reads: _Reads) -> Iterable[Solution]:
+            cells = (s[source] for source in sources)
+            return [_with(s, (slot, next((cell for cell in cells if cell is not None), None)))]
+
+        return step
 
     def _group(self, group: Group, bound: set[Variable]) -> list[Step]:
         """The parts, each when it reads least; conditions as soon as they can be judged."""
@@ -223,10 +231,10 @@ class _Planner:
             late -= bound | (variables(best) if isinstance(best, Hops) else set())
             for condition in [c for c in conditions if not self._mentioned(c) & late]:
                 conditions.remove(condition)
-                steps.append(_filter(self._check(condition)))
+                steps.append(self._filter(condition))
         for variable, term in group.constants:
             steps.append(self._extend(variable, term, bound))
-        return steps + [_filter(self._check(condition)) for condition in conditions]
+        return steps + list(map(self._filter, conditions))
 
     def _mentioned(self, condition: Expression) -> set[Variable]:
         names = variables(condition)
@@ -250,10 +258,9 @@ class _Planner:
         if isinstance(triple.object, TripleTerm):
             fact = triple.object
             parts = (self.slot(fact.subject), self.slot(fact.predicate), self.slot(fact.object))
-            is_bound = variables(fact) <= bound
-            return _reifier(subject, parts) if is_bound else _reified(subject, parts)
+            return _reifier(subject, parts, variables(fact) <= bound)
         object_ = self.slot(triple.object)
-        if isinstance(triple.predicate, Alternative):
+        if isinstance(triple.predicate, algebra.Alternative):
             slots = [self.slot(predicate) for predicate in triple.predicate.predicates]
             return _union([[_match(subject, slot, object_)] for slot in slots])
         assert isinstance(triple.predicate, NamedNode | Variable), triple
@@ -272,50 +279,49 @@ class _Planner:
     def read(self, term: Term) -> Read:
         """A term in a solution; a value is read from its element."""
         value = self._values.get(term) if isinstance(term, Variable) else None
+        slot = self.slot(term if value is None else value.node)
         if value is None:
-            slot = self.slot(term)
-            return lambda solution, reads: solution[slot]
-        node, field, key = self.slot(value.node), value.field, value.key
-        if field in NAMESPACES:
-            return _read_object(node, NamedNode(NAMESPACES[field] + str(key)))
-        if field in ("subject", "predicate", "object"):
-            return _read_fact(node, field, self._iris)
-        return _read_name(node, field, self._iris)
+            return lambda s, reads: s[slot]
+        if value.field in NAMESPACES:
+            predicate = NamedNode(NAMESPACES[value.field] + str(value.key))
+            return lambda s, reads: _object(s[slot], predicate, reads)
+        field = value.field
+        return lambda s, reads: _name(cast(NamedNode | None, s[slot]), field, reads)
+
+    def _filter(self, condition: Expression) -> Step:
+        check = self._check(condition)
+        return lambda s, reads: [s] if check(s, reads) else []
 
     def _check(self, condition: Expression) -> Check:
         match condition:
             case Literal() if condition in (TRUE, FALSE):
                 result = condition == TRUE
-                return lambda solution, reads: result
-            case Negation():
+                return lambda s, reads: result
+            case algebra.Negation():
                 inner = self._check(condition.operand)
-                return lambda solution, reads: not inner(solution, reads)
-            case Infix(operator="&&"):
+                return lambda s, reads: not inner(s, reads)
+            case algebra.Infix(operator="&&" | "||" as operator):
                 parts = list(map(self._check, condition.operands))
-                return lambda solution, reads: all(part(solution, reads) for part in parts)
-            case Infix(operator="||"):
-                parts = list(map(self._check, condition.operands))
-                return lambda solution, reads: any(part(solution, reads) for part in parts)
-            case Condition():
-                return self._test(condition)
+                combine = all if operator == "&&" else any
+                return lambda s, reads: combine(part(s, reads) for part in parts)
+            case algebra.Condition():
+                return self._compare(condition)
             case Call(function="BOUND", arguments=(Variable() as variable,)):
                 slot = self.slot(variable)
-                return lambda solution, reads: solution[slot] is not None
+                return lambda s, reads: s[slot] is not None
             case Call(function="sameTerm", arguments=(left, right)):
                 one, other = self.slot(cast(Term, left)), self.slot(cast(Term, right))
-                return lambda solution, reads: (
-                    solution[one] is not None and solution[one] == solution[other]
-                )
+                return lambda s, reads: s[one] is not None and s[one] == s[other]
         raise Fallback
 
-    def _test(self, test: Condition) -> Check:
-        compare = OPERATORS[test.name].python
-        if compare is None or len(test.operands) > MOST_OPTIONS + 1:
+    def _compare(self, condition: algebra.Condition) -> Check:
+        function = OPERATORS[condition.name].python
+        if function is None or len(condition.operands) > MOST_OPTIONS + 1:
             raise Fallback
-        operands = list(map(self.read, test.operands))
+        operands = list(map(self.read, condition.operands))
 
-        def check(solution: Solution, reads: _Reads) -> bool:
-            result = compare(*[read(solution, reads) for read in operands])
+        def check(s: Solution, reads: _Reads) -> bool:
+            result = function(*[read(s, reads) for read in operands])
             if result is None:
                 raise Fallback
             return result
@@ -324,7 +330,7 @@ class _Planner:
 
 
 def _split(part: Pattern) -> Sequence[Pattern | TriplePattern]:
-    return part.triples if isinstance(part, BGP) else (part,)
+    return part.triples if isinstance(part, algebra.BGP) else (part,)
 
 
 _UNBOUNDED = 9
@@ -332,7 +338,7 @@ _UNBOUNDED = 9
 
 def _effort(part: Pattern | TriplePattern, bound: set[Variable]) -> int:
     """How much a part may read where some variables are bound."""
-    if isinstance(part, Union):
+    if isinstance(part, algebra.Union):
         return max(min(_effort(p, bound) for p in _split(branch)) for branch in part.branches)
     assert isinstance(part, TriplePattern | Hops), part
     has_subject, has_object = (variables(end) <= bound for end in (part.subject, part.object))
@@ -345,110 +351,72 @@ def _effort(part: Pattern | TriplePattern, bound: set[Variable]) -> int:
     return 5 if has_object and part.predicate != vocab.TYPE else _UNBOUNDED
 
 
-# Values -----------------------------------------------------------------------------------------
+# Reading ------------------------------------------------------------------------------------------
 
 
-def _read_object(node: int, predicate: NamedNode) -> Read:
-    def read(solution: Solution, reads: _Reads) -> Cell:
-        subject = solution[node]
-        statements = () if subject is None else reads(subject, predicate, None)
-        return statements[0].object if statements else None
-
-    return read
-
-
-def _read_name(node: int, field: str, iris: Iris) -> Read:
-    """What the IRI of an element says."""
-
-    def read(solution: Solution, reads: _Reads) -> Cell:
-        cell = cast(NamedNode | None, solution[node])
-        if cell is None:
-            return None
-        if field == PREDICATE_NAME:
-            return Literal(cell.value[len(iris.predicates) :])
-        name = iris.name(cell.value)
-        if field == "id":
-            return None if name is None else Literal(name.id)
-        return Literal(getattr(name, field)) if isinstance(name, ConceptName) else None
-
-    return read
-
-
-def _read_fact(node: int, field: str, iris: Iris) -> Read:
-    def read(solution: Solution, reads: _Reads) -> Cell:
-        link = solution[node]
-        statements = () if link is None else reads(link, vocab.REIFIES, None)
-        if not statements:
-            return None
-        return Literal(fact_field(cast(Triple, statements[0].object), field, iris))
-
-    return read
-
-
-# Steps ------------------------------------------------------------------------------------------
-
-
-def _chained(steps: Iterable[Step], solutions: list[Solution], reads: _Reads) -> list[Solution]:
+def _run(steps: Iterable[Step], solutions: list[Solution], reads: _Reads) -> list[Solution]:
     for step in steps:
+        solutions = [match for solution in solutions for match in step(solution, reads)]
         if not solutions:
             break
-        solutions = step(solutions, reads)
     return solutions
+
+
+def _with(solution: Solution, *cells: tuple[int, Cell]) -> Solution:
+    copy = solution.copy()
+    for slot, cell in cells:
+        copy[slot] = cell
+    return copy
+
+
+def _object(node: Cell, predicate: NamedNode, reads: _Reads) -> Cell:
+    statements = () if node is None else reads(node, predicate, None)
+    return statements[0].object if statements else None
+
+
+def _name(node: NamedNode | None, field: str, reads: _Reads) -> Cell:
+    """A field that an IRI, or the fact of a link, says."""
+    if node is None:
+        return None
+    if field == PREDICATE_NAME:
+        return Literal(reads.reader.predicate_name(node))
+    text = reads.reader.value(node, cast(Any, field), None)
+    return None if text is None else Literal(text)
+
+
+def _union(branches: list[list[Step]]) -> Step:
+    return lambda s, reads: [match for branch in branches for match in _run(branch, [s], reads)]
 
 
 def _match(subject: int, predicate: int, object_: int, facts: str = "") -> Step:
     """The triples that fit; a predicate that is not bound is one of a proposition."""
 
-    def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
-        matches = []
-        for solution in solutions:
-            for quad in reads(solution[subject], solution[predicate], solution[object_]):
-                if facts and not quad.predicate.value.startswith(facts):
-                    continue
-                if subject == object_ and quad.subject != quad.object:
-                    continue
-                copy = solution.copy()
+    def step(s: Solution, reads: _Reads) -> Iterable[Solution]:
+        for quad in reads(s[subject], s[predicate], s[object_]):
+            if facts and not quad.predicate.value.startswith(facts):
+                continue
+            if subject != object_ or quad.subject == quad.object:
+                copy = s.copy()
                 copy[subject], copy[object_] = quad.subject, quad.object
                 copy[predicate] = quad.predicate
-                matches.append(copy)
-        return matches
+                yield copy
 
     return step
 
 
-def _reifier(link: int, parts: tuple[int, int, int]) -> Step:
-    """The link of a fact that is bound."""
+def _reifier(link: int, parts: tuple[int, int, int], is_bound: bool) -> Step:
+    """The link of a fact that is bound, or the fact of a link."""
 
-    def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
-        matches = []
-        for solution in solutions:
-            fact = Triple(*(cast(NamedNode, solution[slot]) for slot in parts))
-            for quad in reads(solution[link], vocab.REIFIES, fact):
-                copy = solution.copy()
-                copy[link] = quad.subject
-                matches.append(copy)
-        return matches
-
-    return step
-
-
-def _reified(link: int, parts: tuple[int, int, int]) -> Step:
-    """The fact of a link that is bound."""
-
-    def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
-        matches = []
-        for solution in solutions:
-            for quad in reads(solution[link], vocab.REIFIES, None):
-                copy, fact = solution.copy(), cast(Triple, quad.object)
-                terms = (fact.subject, fact.predicate, fact.object)
-                for slot, term in zip(parts, terms, strict=True):
-                    if copy[slot] is None:
-                        copy[slot] = term
-                    elif copy[slot] != term:
-                        break
-                else:
-                    matches.append(copy)
-        return matches
+    def step(s: Solution, reads: _Reads) -> Iterable[Solution]:
+        fact = Triple(*(cast(NamedNode, s[slot]) for slot in parts)) if is_bound else None
+        for quad in reads(s[link], vocab.REIFIES, fact):
+            reified = cast(Triple, quad.object)
+            terms = (reified.subject, reified.predicate, reified.object)
+            copy = _with(s, (link, quad.subject), *zip(parts, terms, strict=True))
+            # What was bound is the same, and so are two ends that share a slot.
+            is_same = all(copy[slot] == term for slot, term in zip(parts, terms, strict=True))
+            if is_same and all(s[slot] in (None, copy[slot]) for slot in parts):
+                yield copy
 
     return step
 
@@ -456,99 +424,43 @@ def _reified(link: int, parts: tuple[int, int, int]) -> Step:
 def _pairs(near: int, hop: HopRange, far: int, forward: bool, link: int | None) -> Step:
     """The nodes within a hop range, each once, with the link of those one hop apart."""
 
-    def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
-        matches = []
-        neighbours: dict[Cell, list[Cell]] = {}
-        for solution in solutions:
-            start = solution[near]
-            for node in _within(start, hop, forward, reads, neighbours):
-                if solution[far] is not None and solution[far] != node:
-                    continue
-                copy = solution.copy()
-                copy[far] = node
-                if link is not None:
-                    subject, object_ = (start, node) if forward else (node, start)
-                    is_direct = contains_one(hop) and node in neighbours.get(start, ())
-                    copy[link] = _link(subject, hop, object_, reads) if is_direct else None
-                matches.append(copy)
-        return matches
+    def step(s: Solution, reads: _Reads) -> Iterable[Solution]:
+        start = s[near]
+        for node in _within(start, hop, forward, reads):
+            if s[far] is not None and s[far] != node:
+                continue
+            copy = _with(s, (far, node))
+            if link is not None and contains_one(hop):
+                ends = (start, node) if forward else (node, start)
+                copy[link] = _link(*cast(tuple[NamedNode, NamedNode], ends), hop, reads)
+            yield copy
 
     return step
 
 
-def _link(subject: Cell, hop: HopRange, object_: Cell, reads: _Reads) -> Cell:
-    fact = Triple(cast(NamedNode, subject), hop.predicate, cast(NamedNode, object_))
-    statements = reads(None, vocab.REIFIES, fact)
+def _link(subject: NamedNode, object_: NamedNode, hop: HopRange, reads: _Reads) -> Cell:
+    """The reifier of a pair, None where it is more than one hop apart."""
+    statements = reads(None, vocab.REIFIES, Triple(subject, hop.predicate, object_))
     return statements[0].subject if statements else None
 
 
-def _within(
-    start: Cell, hop: HopRange, forward: bool, reads: _Reads, neighbours: dict[Cell, list[Cell]]
-) -> dict[Cell, None]:
+def _within(start: Cell, hop: HopRange, forward: bool, reads: _Reads) -> dict[Cell, None]:
     """The nodes that ``minimum`` to ``maximum`` hops lead to, level by level."""
     reached: dict[Cell, None] = {}
     level = {start: None}
     number = 0
     if hop.minimum == 0 and not any(reads(start, p, None) for p in (vocab.TYPE, vocab.REIFIES)):
         level = {}
-    while level and (hop.maximum is None or number <= hop.maximum):
+    while level:
         if number >= hop.minimum:
-            # Without a maximum, what was reached needs no second visit.
-            fresh = [node for node in level if hop.maximum is not None or node not in reached]
-            level = dict.fromkeys(fresh)
+            if hop.maximum is None:  # what was reached needs no second visit
+                level = {node: None for node in level if node not in reached}
             reached.update(level)
         if number == hop.maximum:
             break
-        for node in level:
-            if node not in neighbours:
-                if forward:
-                    neighbours[node] = [q.object for q in reads(node, hop.predicate, None)]
-                else:
-                    neighbours[node] = [q.subject for q in reads(None, hop.predicate, node)]
-        level = dict.fromkeys(end for node in level for end in neighbours[node])
+        ends = (reads.neighbours(node, hop.predicate, forward) for node in level)
+        level = {node: None for nodes in ends for node in nodes}
+        # Nodes found without a read make solutions too.
         reads.count(len(level))
         number += 1
-    # Nodes found without a read make solutions too.
-    reads.count(len(reached))
     return reached
-
-
-def _optional(inner: list[Step]) -> Step:
-    def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
-        return [match for s in solutions for match in _chained(inner, [s], reads) or [s]]
-
-    return step
-
-
-def _without(inner: list[Step]) -> Step:
-    def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
-        return [s for s in solutions if not _chained(inner, [s], reads)]
-
-    return step
-
-
-def _union(branches: list[list[Step]]) -> Step:
-    def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
-        return [s for branch in branches for s in _chained(branch, solutions, reads)]
-
-    return step
-
-
-def _filter(check: Check) -> Step:
-    def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
-        return [solution for solution in solutions if check(solution, reads)]
-
-    return step
-
-
-def _bind(slot: int, sources: list[int]) -> Step:
-    def step(solutions: list[Solution], reads: _Reads) -> list[Solution]:
-        extended = []
-        for solution in solutions:
-            copy = solution.copy()
-            cells = (solution[source] for source in sources)
-            copy[slot] = next((cell for cell in cells if cell is not None), None)
-            extended.append(copy)
-        return extended
-
-    return step

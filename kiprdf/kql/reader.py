@@ -11,7 +11,7 @@ from kiprdf import budget
 from kiprdf.language.ast import Field
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, json_map, read_element, to_object
-from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, normal, to_json
 from kiprdf.semantics import Catalog
 from kiprdf.store import Store
@@ -53,7 +53,9 @@ class Reader:
         fact = self._fact(node)
         if fact is None or field in ("type", "name"):
             return None
-        return fact_field(fact, field, self.iris)
+        if field == "predicate":
+            return self.predicate_name(fact.predicate)
+        return self.iris.id(cast(NamedNode, fact.subject if field == "subject" else fact.object))
 
     def predicate_name(self, node: NamedNode) -> str:
         return node.value[len(self.iris.predicates) :]
@@ -73,13 +75,6 @@ class Reader:
         namespace = vocab.ATTRIBUTE if field == "attributes" else vocab.METADATA
         found = next(self._store.match(node, NamedNode(namespace + key), None), None)
         return None if found is None else to_json(cast(Term, found.object))
-
-
-def fact_field(fact: Triple, field: str, iris: Iris) -> str:
-    """What ``?link.predicate``, ``.subject`` or ``.object`` is for the fact of a link."""
-    if field == "predicate":
-        return fact.predicate.value[len(iris.predicates) :]
-    return iris.id(cast(NamedNode, fact.subject if field == "subject" else fact.object))
 
 
 def _in_order(term: Term) -> Term:

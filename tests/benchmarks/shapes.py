@@ -140,12 +140,11 @@ SHAPES = (
     Shape(
         "all facts about facts",
         'FIND(?a.name, ?d.name) WHERE { (?a, "stated", (?d, "treats", ?s)) }',
-        "SELECT ?v ?w { { SELECT DISTINCT ?a ?d { ?a p:stated ?l . "
-        "?l rdf:reifies <<( ?d p:treats ?s )>> . ?d p:treats ?s } } "
-        "?a rdfs:label ?v . ?d rdfs:label ?w }",
+        "SELECT DISTINCT ?v ?w { ?a p:stated ?l . ?l rdf:reifies <<( ?d p:treats ?s )>> . "
+        "?d p:treats ?s ; rdfs:label ?w . ?a rdfs:label ?v }",
         has_parameter=False,
-        rdf11="SELECT ?v ?w { { SELECT DISTINCT ?a ?d { ?a p:stated ?l . ?l rdf:subject ?d ; "
-        "rdf:predicate p:treats } } ?a rdfs:label ?v . ?d rdfs:label ?w }",
+        rdf11="SELECT DISTINCT ?v ?w { ?a p:stated ?l . ?l rdf:predicate p:treats ; "
+        "rdf:subject ?d . ?a rdfs:label ?v . ?d rdfs:label ?w }",
     ),
     Shape(
         "predicate variable",
