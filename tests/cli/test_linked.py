@@ -91,14 +91,14 @@ def test_a_snapshot_that_fails_prints_nothing(loaded: Invoke) -> None:
     assert (answer.exit_code, answer.stdout) == (1, "")
 
 
-def test_a_mapping_that_is_not_there_is_told(loaded: Invoke) -> None:
+def test_a_mapping_that_is_not_there_is_reported(loaded: Invoke) -> None:
     answer = loaded("snapshot", "--mapping", "shema-org")
     assert answer.exit_code == 1
     assert answer.stderr.startswith("KIP_1001 There is no mapping 'shema-org'.\nHint: ")
 
 
 @pytest.mark.parametrize("command", ["snapshot", "schema", "publish"])
-def test_a_mapping_file_that_is_not_there_is_told(loaded: Invoke, command: str) -> None:
+def test_a_mapping_file_that_is_not_there_is_reported(loaded: Invoke, command: str) -> None:
     answer = loaded(command, "target", "--mapping", "none.jsonld")
     assert (answer.exit_code, answer.stderr) == (
         1,
@@ -118,8 +118,8 @@ def test_people_are_imported_asked_for_and_taken_along(
         "  concepts: 2 created, 0 updated, 0 unchanged\n"
         "  propositions: 1 created, 0 updated, 0 unchanged\n"
     )
-    asked = 'FIND(?o.name) WHERE { ({type: "Person", name: "Ada Lovelace"}, "knows", ?o) }'
-    assert invoke("run", asked, "--format", "json").stdout == '{"result": ["Charles Babbage"]}\n'
+    query = 'FIND(?o.name) WHERE { ({type: "Person", name: "Ada Lovelace"}, "knows", ?o) }'
+    assert invoke("run", query, "--format", "json").stdout == '{"result": ["Charles Babbage"]}\n'
     invoke("snapshot", "people.jsonld", "--mapping", "schema-org")
     nodes = json.loads((tmp_path / "people.jsonld").read_text("utf-8"))["@graph"]
     ada = [node for node in nodes if node["@type"] == "Person" and "knows" in node]
@@ -161,7 +161,7 @@ def test_a_dry_run_works_beside_a_writer(loaded: Invoke, people: Path, tmp_path:
     assert (answer.exit_code, "2 created" in answer.stdout) == (0, True)
 
 
-def test_what_is_missing_is_told_and_nothing_written(invoke: Invoke, tmp_path: Path) -> None:
+def test_what_is_missing_is_reported_and_nothing_written(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "rivers.ttl").write_text(RIVERS, "utf-8")
     answer = invoke("import", "rivers.ttl")
     assert answer.exit_code == 1
@@ -194,8 +194,8 @@ def test_the_first_of_what_is_skipped_is_listed(invoke: Invoke, tmp_path: Path) 
         f'      <urn:x:2> <urn:p> "2"{number} .',
         "      … 4 more; use --format-of-report json to see all",
     ]
-    told = json.loads(invoke("import", "odd.ttl", "--format-of-report", "json").stdout)
-    assert len(told["skipped"]) == 7
+    report = json.loads(invoke("import", "odd.ttl", "--format-of-report", "json").stdout)
+    assert len(report["skipped"]) == 7
 
 
 def test_files_are_imported_one_by_one_until_one_fails(
@@ -213,8 +213,12 @@ def test_files_are_imported_one_by_one_until_one_fails(
 def test_the_error_of_a_file_is_json_on_demand(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "broken.ttl").write_text(":a", "utf-8")
     answer = invoke("import", "broken.ttl", "--format-of-report", "json")
-    told = json.loads(answer.stdout)
-    assert (answer.exit_code, told["file"], told["error"]["code"]) == (1, "broken.ttl", "KIP_1001")
+    report = json.loads(answer.stdout)
+    assert (answer.exit_code, report["file"], report["error"]["code"]) == (
+        1,
+        "broken.ttl",
+        "KIP_1001",
+    )
 
 
 def test_a_file_that_is_not_there_stops_before_the_first(
@@ -230,16 +234,16 @@ def test_standard_input_is_imported(invoke: Invoke) -> None:
     assert answer.stdout.startswith("standard input: 6 triples\n")
 
 
-def test_what_is_imported_tells_its_source(invoke: Invoke, people: Path) -> None:
-    asked = 'FIND(?p.metadata.source) WHERE { ?p {type: "Person", name: "Ada Lovelace"} }'
+def test_what_is_imported_has_its_source(invoke: Invoke, people: Path) -> None:
+    query = 'FIND(?p.metadata.source) WHERE { ?p {type: "Person", name: "Ada Lovelace"} }'
     command = ("import", "-", "-m", "foaf", "--format", "turtle")
-    told = []
+    sources = []
     for options, text in (((), PEOPLE), (("--source", "the archive"), PEOPLE + ":ada :v 1 .")):
         invoke(*command, *options, input=text)
-        told.append(json.loads(invoke("run", asked, "--format", "json").stdout)["result"])
+        sources.append(json.loads(invoke("run", query, "--format", "json").stdout)["result"])
     invoke("import", "people.ttl", "-m", "foaf", "--source", "a file")
-    told.append(json.loads(invoke("run", asked, "--format", "json").stdout)["result"])
-    assert told == [["standard input"], ["the archive"], ["a file"]]
+    sources.append(json.loads(invoke("run", query, "--format", "json").stdout)["result"])
+    assert sources == [["standard input"], ["the archive"], ["a file"]]
 
 
 LINKS = """\
@@ -269,13 +273,15 @@ def test_the_order_of_files_makes_no_difference_to_links(
     answer = invoke("import", *files, "-m", "foaf", "--format", "turtle", input=ann)
     if first == "a.ttl":
         assert answer.stdout == LINKS
-    asked = 'FIND(?l.metadata.source, ?s.attributes) WHERE { ?l (?s, "knows", ?o) }'
-    result = json.loads(invoke("run", asked, "--format", "json").stdout)["result"]
+    query = 'FIND(?l.metadata.source, ?s.attributes) WHERE { ?l (?s, "knows", ?o) }'
+    result = json.loads(invoke("run", query, "--format", "json").stdout)["result"]
     source = "standard input" if first == "-" else "a.ttl"
     assert result == [[source], [{"name": "A", "same_as": "https://example.org/people#a"}]]
 
 
-def test_a_predicate_that_is_missing_between_files_is_told(invoke: Invoke, tmp_path: Path) -> None:
+def test_a_predicate_that_is_missing_between_files_is_reported(
+    invoke: Invoke, tmp_path: Path
+) -> None:
     prefixes = "".join(PEOPLE.splitlines(keepends=True)[:2])
     (tmp_path / "a.ttl").write_text(prefixes + ":a a foaf:Person ; :helps :b .", "utf-8")
     (tmp_path / "b.ttl").write_text(prefixes + ":b a foaf:Person .", "utf-8")
@@ -337,7 +343,7 @@ def test_a_nexus_equals_its_snapshot(loaded: Invoke) -> None:
 
 
 @pytest.mark.parametrize("old", ["old.ttl", "old.jsonld"])
-def test_a_difference_is_told_and_is_the_exit_status(changed: Invoke, old: str) -> None:
+def test_a_difference_is_shown_and_is_the_exit_status(changed: Invoke, old: str) -> None:
     answer = changed("diff", old, "nexus")
     assert (answer.exit_code, answer.stdout, answer.stderr) == (1, CHANGED, "")
 
@@ -388,7 +394,7 @@ def test_a_patch_is_between_datasets_of_one_base(changed: Invoke) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "error"),
     [
         ("none.ttl", None, "kiprdf: There is no nexus and no snapshot none.ttl.\n"),
         (
@@ -400,13 +406,13 @@ def test_a_patch_is_between_datasets_of_one_base(changed: Invoke) -> None:
     ],
 )
 def test_trouble_is_exit_status_2(
-    loaded: Invoke, tmp_path: Path, name: str, content: str | None, told: str
+    loaded: Invoke, tmp_path: Path, name: str, content: str | None, error: str
 ) -> None:
     if content is not None:
         (tmp_path / name).write_text(content, "utf-8")
     answer = loaded("diff", "nexus", name)
     assert (answer.exit_code, answer.stdout) == (2, "")
-    assert answer.stderr.startswith(told)
+    assert answer.stderr.startswith(error)
 
 
 def test_a_diff_works_beside_a_writer(changed: Invoke, tmp_path: Path) -> None:

@@ -21,13 +21,13 @@ def spoil(folder: Path) -> None:
         nexus._store.engine.add(Quad(*fact, iris.concept("Symptom", "Headache")))
 
 
-def test_a_sound_nexus_is_told_so(loaded: Invoke) -> None:
+def test_a_sound_nexus_has_no_faults(loaded: Invoke) -> None:
     answer = loaded("check")
     assert answer.exit_code == 0
     assert answer.stdout.endswith("; no faults. The text index is sound.\n")
 
 
-def test_a_fault_is_shown_and_the_exit_status_tells(loaded: Invoke, tmp_path: Path) -> None:
+def test_a_fault_is_shown_and_sets_the_exit_status(loaded: Invoke, tmp_path: Path) -> None:
     spoil(tmp_path / "nexus")
     answer = loaded("check")
     assert answer.exit_code == 1
@@ -81,7 +81,7 @@ def test_a_backup_is_a_nexus(loaded: Invoke, tmp_path: Path) -> None:
     assert "is not empty; a backup needs a folder of its own." in again.stderr
 
 
-def test_a_command_that_has_no_time_is_given_up(loaded: Invoke) -> None:
+def test_a_command_that_has_no_time_times_out(loaded: Invoke) -> None:
     answer = loaded("run", "DESCRIBE DOMAINS", "--timeout", "0.000001")
     assert answer.exit_code == 1
     assert "KIP_4001" in answer.stderr

@@ -115,7 +115,7 @@ class Terminal:
             preexec_fn=_own_terminal,
         )
         os.close(inner)
-        self._seen = ""
+        self._output = ""
 
     def type(self, text: str) -> None:
         os.write(self._end, text.encode())
@@ -123,11 +123,11 @@ class Terminal:
     def expect(self, pattern: str, seconds: float = 20) -> None:
         """Read on until a pattern appears."""
         limit = time.monotonic() + seconds
-        while (found := re.search(pattern, self._seen)) is None:
+        while (match := re.search(pattern, self._output)) is None:
             ready, _, _ = select.select([self._end], [], [], limit - time.monotonic())
             assert ready, f"{pattern!r} is not in {self._seen!r}"
-            self._seen += os.read(self._end, 4096).decode("utf-8", "replace")
-        self._seen = self._seen[found.end() :]
+            self._output += os.read(self._end, 4096).decode("utf-8", "replace")
+        self._output = self._output[match.end() :]
 
     def status(self) -> int:
         return self._process.wait(20)

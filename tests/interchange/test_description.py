@@ -54,9 +54,9 @@ def described(address: str | None = None) -> rdflib.Graph:
 
 
 def dataset_of(graph: rdflib.Graph) -> rdflib.URIRef:
-    (found,) = graph.subjects(RDF.type, rdflib.DCAT.Dataset)
-    assert isinstance(found, rdflib.URIRef)
-    return found
+    (dataset,) = graph.subjects(RDF.type, rdflib.DCAT.Dataset)
+    assert isinstance(dataset, rdflib.URIRef)
+    return dataset
 
 
 def numbers(graph: rdflib.Graph, about: rdflib.term.Node) -> dict[str, int]:
@@ -106,7 +106,7 @@ def test_the_last_change_of_an_element_is_that_of_the_dataset() -> None:
 
 def test_each_dump_is_a_distribution_with_size_and_media_type() -> None:
     graph = described()
-    found = {
+    distributions = {
         str(graph.value(one, rdflib.DCAT.downloadURL)): (
             str(graph.value(one, rdflib.DCAT.mediaType)),
             int(graph.value(one, rdflib.DCAT.byteSize)),
@@ -114,7 +114,7 @@ def test_each_dump_is_a_distribution_with_size_and_media_type() -> None:
         for one in graph.objects(dataset_of(graph), rdflib.DCAT.distribution)
     }
     media_types = "https://www.iana.org/assignments/media-types/"
-    assert found == {
+    assert distributions == {
         "https://data.example.org/kb/nexus.nt": (media_types + "application/n-triples", 321),
         "https://data.example.org/kb/nexus.rdf12.ttl": (media_types + "text/turtle", 99),
     }
@@ -178,8 +178,8 @@ def test_the_counts_are_those_of_sparql_on_the_dump(
     store = pyoxigraph.Store()
     store.load(path=str(folder / "nexus.nt"), format=RdfFormat.N_TRIPLES)
     graph = rdflib.Graph().parse(folder / "void.ttl")
-    found = numbers(graph, dataset_of(graph))
-    assert found == {name: counted(store, query) for name, query in QUERIES.items()}
+    counts = numbers(graph, dataset_of(graph))
+    assert counts == {name: counted(store, query) for name, query in QUERIES.items()}
     assert partitions(graph, "class", "entities") == grouped(store, CLASSES)
     assert partitions(graph, "property", "triples") == grouped(store, PROPERTIES)
 

@@ -94,7 +94,7 @@ TERMS: dict[str, tuple[dict[str, object], dict[rdflib.URIRef, list[rdflib.term.N
         {DCTERMS.creator: [JANE], PROV.wasAttributedTo: [JANE]},
     ),
     "an unknown author": ({"author": "Janet"}, {DC.creator: [rdflib.Literal("Janet")]}),
-    "times as they are spelled": (
+    "times with their spelling": (
         {"created_at": "1815-12-23", "observed_at": "2026-01-01T10:00:00+01:00"},
         {
             DCTERMS.created: [rdflib.Literal("1815-12-23", datatype=rdflib.XSD.date)],

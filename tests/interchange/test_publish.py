@@ -1,4 +1,4 @@
-"""A published folder: pages that lead everywhere, texts that stay texts, files that match IRIs."""
+"""A published folder: pages with valid links, escaped text, and files that match IRIs."""
 
 from __future__ import annotations
 
@@ -115,14 +115,14 @@ class Crawl:
                 pending += self._targets(path, page)
 
     def _targets(self, path: Path, page: Reader) -> list[Path]:
-        found = []
+        targets = []
         for tag in page.tags:
             for key, value in tag.attributes.items():
                 if key in LOADING or (key == "href" and tag.name != "a"):
                     self._local(path, value)
                 elif key == "href" and (target := self._target(path, value)) is not None:
-                    found.append(target)
-        return [target for target in found if target.suffix == ".html"]
+                    targets.append(target)
+        return [target for target in targets if target.suffix == ".html"]
 
     def _local(self, path: Path, value: str) -> None:
         """What a browser would load is a file of the folder."""
@@ -236,13 +236,13 @@ def test_a_hostile_name_is_the_heading_of_its_page(text: str, tmp_path: Path) ->
     folder = tmp_path / "site"
     publish(nexus._store, folder)
     path = Paths.of(nexus.base_iri, [nexus._store.iris.concept("Thing", text).value])
-    (found,) = path.by_iri.values()
-    page = Reader((folder / f"{found}.html").read_text("utf-8"))
+    (name,) = path.by_iri.values()
+    page = Reader((folder / f"{name}.html").read_text("utf-8"))
     assert text in page.text
     assert f"C:Thing/{text}" in page.text
 
 
-def test_a_name_that_cannot_be_seen_is_told_by_its_code_points(tmp_path: Path) -> None:
+def test_an_invisible_name_is_shown_by_its_code_points(tmp_path: Path) -> None:
     folder = tmp_path / "site"
     publish(breaking()._store, folder)
     page = Reader((folder / "$ConceptType" / "Thing.html").read_text("utf-8"))
@@ -289,7 +289,7 @@ def test_the_page_of_a_fact_shows_the_facts_about_it(tmp_path: Path) -> None:
     assert "onset minutes" in page.text
 
 
-def test_the_start_page_tells_domains_types_and_counts(tmp_path: Path) -> None:
+def test_the_start_page_shows_domains_types_and_counts(tmp_path: Path) -> None:
     folder = tmp_path / "site"
     publish(demonstration()._store, folder, title="Pharmacy")
     page = Reader((folder / "index.html").read_text("utf-8"))
@@ -297,7 +297,7 @@ def test_the_start_page_tells_domains_types_and_counts(tmp_path: Path) -> None:
         assert shown in page.text
 
 
-def test_the_vocabulary_page_tells_types_predicates_and_terms(tmp_path: Path) -> None:
+def test_the_vocabulary_page_shows_types_predicates_and_terms(tmp_path: Path) -> None:
     folder = tmp_path / "site"
     publish(demonstration()._store, folder)
     text = Reader((folder / "vocabulary.html").read_text("utf-8")).text
@@ -461,7 +461,7 @@ def test_different_names_get_different_files_and_a_server_finds_plain_ones(
         assert unquote(href(path)) == path
 
 
-def test_names_that_differ_in_case_or_composition_only_are_told_apart() -> None:
+def test_names_that_differ_in_case_or_composition_get_different_files() -> None:
     names = ["NSAID", "nsaid", "Nsaid", "é", "e\u0301", "ſ", "s", "S"]
     paths = Paths.of("urn:x/", [f"urn:x/T/{encode(name)}" for name in names]).by_iri
     plain = sorted(path for path in paths.values() if "~" not in path)
@@ -480,11 +480,11 @@ def test_types_that_differ_in_case_only_get_folders_of_their_own() -> None:
 
 @given(st.text(max_size=30))
 def test_a_text_comes_back_from_html_as_it_is(text: str) -> None:
-    seen = Reader(element("p", text, title=text))
+    page = Reader(element("p", text, title=text))
     visible = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
-    shown = re.sub(r"[\u2400-\u2421\ufffd]", "", seen.text)
+    shown = re.sub(r"[\u2400-\u2421\ufffd]", "", page.text)
     assert shown == re.sub(r"[\u2400-\u2421\ufffd]", "", visible)
-    assert [tag.name for tag in seen.tags] == ["p"]
+    assert [tag.name for tag in page.tags] == ["p"]
 
 
 def test_markup_is_not_escaped_twice() -> None:
@@ -506,7 +506,7 @@ def test_a_folder_that_was_published_is_replaced(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh", "site"]
 
 
-def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+def test_an_empty_folder_is_accepted(tmp_path: Path) -> None:
     folder = tmp_path / "site"
     folder.mkdir()
     publish(small()._store, folder)

@@ -74,15 +74,15 @@ class _Notation:
         self._at = 0
 
     def rules(self) -> dict[str, Item]:
-        found: dict[str, Item] = {}
+        rules: dict[str, Item] = {}
         while self._at < len(self._tokens):
             name = self._take()[2]
             assert name, self._tokens[self._at]
-            assert name not in found, name
+            assert name not in rules, name
             assert self._take()[3] == "="
-            found[name] = self._choice()
+            rules[name] = self._choice()
             assert self._take()[3] == ";", name
-        return found
+        return rules
 
     def _take(self) -> tuple[str | None, ...]:
         self._at += 1
@@ -254,27 +254,31 @@ def _replaced(item: Item, gone: Terminal) -> Item:
 # The page against the code --------------------------------------------------------------------
 
 
-def _elements(element: pp.ParserElement, seen: set[int]) -> Iterator[pp.ParserElement]:
-    if id(element) in seen:
+def _elements(element: pp.ParserElement, visited: set[int]) -> Iterator[pp.ParserElement]:
+    if id(element) in visited:
         return
-    seen.add(id(element))
+    visited.add(id(element))
     yield element
     for child in element.recurse():
-        yield from _elements(child, seen)
+        yield from _elements(child, visited)
 
 
 def _terminals_of_the_code() -> set[str]:
     """The keywords, names, operators and marks of the combinators."""
-    seen: set[int] = set()
-    found: set[str] = set()
+    visited: set[int] = set()
+    terminals: set[str] = set()
     for command in grammar.COMMANDS.values():
-        for element in _elements(command, seen):
+        for element in _elements(command, visited):
             if isinstance(element, pp.Keyword | pp.Literal):
-                found.add(element.match)
+                terminals.add(element.match)
             elif isinstance(element, pp.Regex):
-                found.update(re.findall(r"[A-Z_]{2,}", element.pattern.replace("A-Za-z0-9_", "")))
-                found.update(re.findall(r"[=!<>]=|^!|[<>]", element.pattern.partition("(?!")[0]))
-    return found - {""}
+                terminals.update(
+                    re.findall(r"[A-Z_]{2,}", element.pattern.replace("A-Za-z0-9_", ""))
+                )
+                terminals.update(
+                    re.findall(r"[=!<>]=|^!|[<>]", element.pattern.partition("(?!")[0])
+                )
+    return terminals - {""}
 
 
 # What the scanner reads (kiprdf/language/values.py), and the keys of a concept matcher.

@@ -65,9 +65,9 @@ PLACES = {
 @pytest.mark.parametrize(("text", "value"), PLACES.values(), ids=PLACES)
 def test_parameter_means_what_its_literal_means(text: str, value: Any) -> None:
     from_literal = parse(text.replace(":v", to_text_of(value)))
-    found = bound(text, v=value)
-    assert found == from_literal
-    check(found, CATALOG)
+    command = bound(text, v=value)
+    assert command == from_literal
+    check(command, CATALOG)
 
 
 def to_text_of(value: Any) -> str:
@@ -91,8 +91,8 @@ def test_unused_parameters_are_fine() -> None:
 
 
 def test_one_parameter_fills_every_place_it_stands_in() -> None:
-    found = bound("FIND(?d) WHERE { ?d {type: :v} FILTER(?d.name == :v) }", v="Drug")
-    assert found == parse('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.name == "Drug") }')
+    command = bound("FIND(?d) WHERE { ?d {type: :v} FILTER(?d.name == :v) }", v="Drug")
+    assert command == parse('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.name == "Drug") }')
 
 
 def test_bound_value_stands_where_its_placeholder_stood() -> None:
@@ -113,10 +113,12 @@ HOSTILE = (
 @pytest.mark.parametrize("value", HOSTILE)
 @pytest.mark.parametrize("text", ["SEARCH CONCEPT :v", "FIND(?d) WHERE { ?d {name: :v} }"])
 def test_hostile_value_stays_one_string(text: str, value: str) -> None:
-    found = bound(text, v=value)
-    scalar = found.term if isinstance(found, ast.Search) else found.where.clauses[0].matcher.name
+    command = bound(text, v=value)
+    scalar = (
+        command.term if isinstance(command, ast.Search) else command.where.clauses[0].matcher.name
+    )
     assert scalar == ast.Scalar(value)
-    assert parse(to_text(found)) == found
+    assert parse(to_text(command)) == command
 
 
 @given(value=st.text())
@@ -125,8 +127,8 @@ def test_any_string_stays_one_string(value: str) -> None:
 
 
 def test_a_bound_tree_holds_no_placeholder_again() -> None:
-    found = bound("SEARCH CONCEPT :v", v=":w")
-    assert found.term == ast.Scalar(":w")
+    command = bound("SEARCH CONCEPT :v", v=":w")
+    assert command.term == ast.Scalar(":w")
 
 
 # Refused --------------------------------------------------------------------------------------
@@ -194,8 +196,8 @@ def test_placeholder_inside_a_string_whose_name_was_not_sent_is_text() -> None:
 
 
 def test_a_value_may_look_like_another_placeholder() -> None:
-    found = bound("SEARCH CONCEPT :a", a="see :b", b="x")
-    assert found.term == ast.Scalar("see :b")
+    command = bound("SEARCH CONCEPT :a", a="see :b", b="x")
+    assert command.term == ast.Scalar("see :b")
 
 
 @pytest.mark.parametrize("name", ["1a", "a-b", "", ":a", "a b", "é"])
@@ -345,13 +347,13 @@ def test_a_template_refuses_what_was_fine_before(values: dict[str, Any], message
     assert caught.value.message.startswith(message)
 
 
-def test_the_first_fault_in_the_text_is_told_whoever_wrote_it() -> None:
+def test_the_first_error_in_the_text_is_reported() -> None:
     text = 'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v, b: "\\ud800"} } }'
     first, second = refused(text, v="\ud800"), refused(text, v="fine")
     assert (first.span.start, second.span.start) == (text.index(":v"), text.index('"\\ud'))
 
 
-def test_a_placeholder_in_a_literal_is_told_only_with_its_parameter() -> None:
+def test_a_placeholder_in_a_literal_is_an_error_only_with_its_parameter() -> None:
     text = 'UPSERT { CONCEPT { {type: "Drug", name: :v} SET ATTRIBUTES {a: "to :w or :v"} } }'
     template = Template(parse(text))
     with pytest.raises(KipError, match="placeholder :v is inside"):

@@ -48,27 +48,27 @@ def outcome(read: Any, text: str) -> Any:
         return error.code, error.message, error.hint, error.span
     except pp.ParseBaseException as fault:
         return fault.msg, values.skip_space(text, fault.loc)
-    return spelled(command), end
+    return with_spans(command), end
 
 
-def spelled(node: Any) -> Any:
+def with_spans(node: Any) -> Any:
     """A tree, spans and all; they take no part in the equality of nodes."""
     if isinstance(node, ast.Node):
         fields = dataclasses.fields(node)
-        return type(node).__name__, [spelled(getattr(node, field.name)) for field in fields]
+        return type(node).__name__, [with_spans(getattr(node, field.name)) for field in fields]
     if type(node) is tuple:
-        return [spelled(item) for item in node]
+        return [with_spans(item) for item in node]
     return type(node).__name__, node
 
 
-def _texts(found: Any) -> Iterator[str]:
-    if isinstance(found, str):
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
         # Deeper ones than these are beyond pyparsing, within the usual limit of recursion.
-        if re.match(r"\s*[A-Z]{4}", found) and sum(map(found.count, "({[!")) < 40:
+        if re.match(r"\s*[A-Z]{4}", value) and sum(map(value.count, "({[!")) < 40:
             # The readers see no comments; the parser has blanked them.
-            yield found.replace("//", "  ")
-    elif isinstance(found, dict | list):
-        for item in found.values() if isinstance(found, dict) else found:
+            yield value.replace("//", "  ")
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _texts(item)
 
 
@@ -138,5 +138,5 @@ except RecursionError:
 print(kiprdf.to_text(kiprdf.parse(text)).split() == text.split())
 """
     command = [sys.executable, "-c", code, str(depth)]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert found.stdout == "True\n"
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert process.stdout == "True\n"

@@ -142,6 +142,6 @@ def test_error_shows_code_place_message_and_hint() -> None:
     assert str(error) == "KIP_2001 2:2 Unknown. Hint: Look."
 
 
-def test_error_keeps_the_first_text_it_is_told() -> None:
+def test_an_error_keeps_its_first_source_text() -> None:
     error = KipError("KIP_1001", "Wrong.", None, Span(0, 1)).in_source("first").in_source("second")
     assert error.source == "first"

@@ -104,8 +104,8 @@ def test_every_string_is_read_as_json_writes_it(text: str) -> None:
     ],
 )
 def test_number_is_read_as_json(text: str, value: float) -> None:
-    found = read(text)
-    assert (found, type(found)) == (value, type(value))
+    result = read(text)
+    assert (result, type(result)) == (value, type(value))
 
 
 def test_minus_zero_keeps_its_sign_as_a_double() -> None:
@@ -151,8 +151,8 @@ def test_no_number_of_json_is_no_value(text: str) -> None:
 
 @given(value=st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False))
 def test_every_number_comes_back_equal_and_of_its_kind(value: float) -> None:
-    found = read(json.dumps(value))
-    assert (repr(found), type(found)) == (repr(value), type(value))
+    result = read(json.dumps(value))
+    assert (repr(result), type(result)) == (repr(value), type(value))
 
 
 # Constants, arrays, objects -------------------------------------------------------------------

@@ -82,7 +82,7 @@ def test_a_malformed_request_is_kip_1001(nexus: kiprdf.Nexus, call: str, request
         ({"command": DRUGS, "parameters": []}, "parameters"),
     ],
 )
-def test_a_malformed_request_is_told_the_field(
+def test_the_error_of_a_malformed_request_names_the_field(
     nexus: kiprdf.Nexus, request_: Any, word: str
 ) -> None:
     assert word in nexus.execute_kip(request_)["error"]["message"]
@@ -263,12 +263,12 @@ def test_the_first_write_whose_execution_fails_is_the_last(
         ("NONSENSE", "KIP_1001"),
     ],
 )
-def test_other_errors_are_inline_and_the_batch_goes_on(
+def test_other_errors_are_inline_and_the_batch_continues(
     nexus: kiprdf.Nexus, failing: str, code: str
 ) -> None:
     response = nexus.execute_kip({"commands": [failing, GOOD_WRITE, DRUGS]})
-    found = codes(response)
-    assert (found[0].startswith(code), found[1:]) == (True, ["ok", "ok"])
+    outcomes = codes(response)
+    assert (outcomes[0].startswith(code), outcomes[1:]) == (True, ["ok", "ok"])
 
 
 def test_what_was_written_before_the_failing_command_stays(nexus: kiprdf.Nexus) -> None:
@@ -414,7 +414,7 @@ STAGES = {
     "apply": ("kiprdf.store.oxigraph.OxigraphStore.apply", GOOD_WRITE),
     "hand over": ("kiprdf.store.oxigraph.starmap", GOOD_WRITE),
     "render": ("kiprdf.store.oxigraph.render_update", GOOD_CHANGE),
-    "translate": ("kiprdf.kql.find.translate", DRUGS),
+    "translate": ("kiprdf.kql.plan.translate", DRUGS),
     "select": ("kiprdf.store.oxigraph.OxigraphStore.select", DRUGS),
     "shape": ("kiprdf.kql.results.shape", DRUGS),
     "describe": ("kiprdf.execution.engine.describe", "DESCRIBE PRIMER"),
@@ -439,7 +439,7 @@ def test_an_unforeseen_fault_is_kip_4003_logged_and_leaves_the_store(
     assert dataset(nexus) == before
 
 
-def test_after_an_unforeseen_fault_the_nexus_goes_on(
+def test_after_an_unforeseen_fault_the_nexus_remains_usable(
     nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
@@ -490,8 +490,8 @@ def test_a_schema_has_name_description_and_parameters(schemas: list[dict[str, An
 
 def test_the_parameters_are_a_closed_object(schemas: list[dict[str, Any]]) -> None:
     for schema in schemas:
-        found = schema["parameters"]
-        assert (found["type"], found["additionalProperties"]) == ("object", False)
+        parameters = schema["parameters"]
+        assert (parameters["type"], parameters["additionalProperties"]) == ("object", False)
 
 
 def test_the_fields_are_those_of_a_request(schemas: list[dict[str, Any]]) -> None:
@@ -514,9 +514,11 @@ def test_the_fields_of_a_batch_item_are_described(schemas: list[dict[str, Any]])
 def references(node: Any) -> list[str]:
     if isinstance(node, dict):
         own = [node["$ref"]] if "$ref" in node else []
-        return own + [found for value in node.values() for found in references(value)]
+        return own + [reference for value in node.values() for reference in references(value)]
     return (
-        [found for value in node for found in references(value)] if isinstance(node, list) else []
+        [reference for value in node for reference in references(value)]
+        if isinstance(node, list)
+        else []
     )
 
 
@@ -528,7 +530,7 @@ def test_every_reference_of_a_schema_resolves(schemas: list[dict[str, Any]]) -> 
 
 
 def test_every_type_of_a_schema_is_one_of_json_schema(schemas: list[dict[str, Any]]) -> None:
-    known = {"object", "array", "string", "number", "integer", "boolean", "null"}
+    json_types = {"object", "array", "string", "number", "integer", "boolean", "null"}
 
     def types(node: Any) -> set[str]:
         if isinstance(node, dict):
@@ -536,7 +538,7 @@ def test_every_type_of_a_schema_is_one_of_json_schema(schemas: list[dict[str, An
             return own.union(*(types(value) for value in node.values()))
         return set().union(*map(types, node)) if isinstance(node, list) else set()
 
-    assert types([schema["parameters"] for schema in schemas]) <= known
+    assert types([schema["parameters"] for schema in schemas]) <= json_types
 
 
 def test_a_schema_is_plain_json(schemas: list[dict[str, Any]]) -> None:
@@ -556,19 +558,19 @@ def test_the_two_schemas_share_nothing_that_can_be_changed() -> None:
 def test_a_write_that_fails_while_it_is_carried_out_ends_the_batch() -> None:
     itself = 'UPSERT { CONCEPT ?a {{type: "Person", name: "a"}} PROPOSITION {(?a, "knows", ?a)} }'
     with kiprdf.Nexus.memory() as nexus:
-        found = nexus.execute_kip({"commands": [itself, "DESCRIBE DOMAINS"]})["result"]
-    assert [response["error"]["code"] for response in found] == ["KIP_1001"]
+        responses = nexus.execute_kip({"commands": [itself, "DESCRIBE DOMAINS"]})["result"]
+    assert [response["error"]["code"] for response in responses] == ["KIP_1001"]
 
 
 def test_a_write_that_is_not_well_formed_does_not_end_the_batch() -> None:
     nameless = 'UPSERT { CONCEPT { {type: "Person"} } }'
     with kiprdf.Nexus.memory() as nexus:
-        found = nexus.execute_kip({"commands": [nameless, "DESCRIBE DOMAINS"]})["result"]
-    assert found[0]["error"]["code"] == "KIP_1001"
-    assert found[1]["result"] == ["Archived", "CoreSchema", "System", "Unsorted"]
+        responses = nexus.execute_kip({"commands": [nameless, "DESCRIBE DOMAINS"]})["result"]
+    assert responses[0]["error"]["code"] == "KIP_1001"
+    assert responses[1]["result"] == ["Archived", "CoreSchema", "System", "Unsorted"]
 
 
-def test_the_function_call_of_the_specification_is_told_what_to_send() -> None:
+def test_the_function_call_of_the_specification_has_a_hint() -> None:
     call = {"function": {"name": "execute_kip", "arguments": {"command": "DESCRIBE DOMAINS"}}}
     with kiprdf.Nexus.memory() as nexus:
         assert "arguments" in nexus.execute_kip(call)["error"]["hint"]
@@ -576,5 +578,5 @@ def test_the_function_call_of_the_specification_is_told_what_to_send() -> None:
 
 def test_null_parameters_are_none() -> None:
     with kiprdf.Nexus.memory() as nexus:
-        found = nexus.execute_kip({"command": "DESCRIBE DOMAINS", "parameters": None})
-    assert "result" in found
+        response = nexus.execute_kip({"command": "DESCRIBE DOMAINS", "parameters": None})
+    assert "result" in response

@@ -32,9 +32,9 @@ _PARAMETERS = st.dictionaries(
 
 @pytest.fixture(scope="module")
 def nexus() -> Iterator[kiprdf.Nexus]:
-    with kiprdf.Nexus.memory(genesis=False) as found:
-        found.execute(SETUP)
-        yield found
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
+        nexus.execute(SETUP)
+        yield nexus
 
 
 def answered(response: dict[str, Any]) -> None:
@@ -90,8 +90,8 @@ def test_any_name_is_stored_and_found_or_refused(nexus: kiprdf.Nexus, name: str)
     if "error" in response:
         assert response["error"]["code"] == "KIP_1002"
         return
-    found = nexus.find('FIND(?x.name, ?x.id) WHERE { ?x {type: "T", name: :n} }', n=name)
-    assert found.tuples == ((name, f"C:T/{name}"),)
+    rows = nexus.find('FIND(?x.name, ?x.id) WHERE { ?x {type: "T", name: :n} }', n=name)
+    assert rows.tuples == ((name, f"C:T/{name}"),)
     by_id = nexus.find("FIND(?x.name) WHERE { ?x {id: :i} }", i=f"C:T/{name}")
     assert by_id.tuples == ((name,),)
     nexus.execute('DELETE CONCEPT ?x DETACH WHERE { ?x {type: "T", name: :n} }', n=name)

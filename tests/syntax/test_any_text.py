@@ -20,7 +20,7 @@ TOKENS = (  # noqa: SIM905
 ).split()
 
 
-def told(text: str) -> KipError | None:
+def error_of(text: str) -> KipError | None:
     """The error of a text, or None when it is a command. Anything else that is raised goes up."""
     try:
         assert isinstance(parse(text), ast.Node)
@@ -30,7 +30,7 @@ def told(text: str) -> KipError | None:
 
 
 def check(text: str) -> None:
-    error = told(text)
+    error = error_of(text)
     if error is None:
         return
     assert error.code in ("KIP_1001", "KIP_1002", "KIP_4002")
@@ -87,7 +87,7 @@ DEEP = {
 
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_deep_nesting_is_refused(text: str) -> None:
-    error = told(text)
+    error = error_of(text)
     assert error is not None
     assert error.code in ("KIP_4002", "KIP_1001")
 
@@ -101,7 +101,7 @@ NESTED = {
 @pytest.mark.parametrize(("opener", "inner", "closer"), NESTED.values(), ids=NESTED)
 def test_sixty_levels_in_a_filter_are_read(opener: str, inner: str, closer: str) -> None:
     condition = opener * 60 + inner + closer * 60
-    assert told(f'FIND(?x) WHERE {{ ?x {{type: "T"}} FILTER({condition}) }}') is None
+    assert error_of(f'FIND(?x) WHERE {{ ?x {{type: "T"}} FILTER({condition}) }}') is None
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,12 @@ def test_sixty_levels_in_a_filter_are_read(opener: str, inner: str, closer: str)
 def test_lists_nest_sixty_four_levels_with_the_braces_around(levels: int, code: str | None) -> None:
     # SEARCH has no braces of its own, FILTER has WHERE's brace and its own parenthesis.
     text = f'FIND(?x) WHERE {{ ?x {{type: "T"}} FILTER({"[" * levels}{"]" * levels} == 1) }}'
-    error = told(text)
+    error = error_of(text)
     assert (error.code if error else None) == code
 
 
 def test_flat_megabytes_are_refused_by_size() -> None:
-    error = told('FIND(?x) WHERE { ?x {name: "' + "a" * 5_000_000 + '"} }')
+    error = error_of('FIND(?x) WHERE { ?x {name: "' + "a" * 5_000_000 + '"} }')
     assert error is not None
     assert (error.code, error.message) == ("KIP_4002", "The command is longer than 256 KiB.")
 
@@ -123,12 +123,12 @@ def test_flat_megabytes_are_refused_by_size() -> None:
 @pytest.mark.parametrize(("extra", "code"), [(0, None), (1, "KIP_4002")])
 def test_a_command_holds_256_kib(extra: int, code: str | None) -> None:
     text = 'SEARCH CONCEPT "a"'
-    error = told(text + " " * (256 * 1024 - len(text) + extra))
+    error = error_of(text + " " * (256 * 1024 - len(text) + extra))
     assert (error.code if error else None) == code
 
 
 def test_the_size_of_a_command_is_counted_in_bytes() -> None:
-    error = told('SEARCH CONCEPT "' + "阿" * (256 * 1024 // 3 + 1) + '"')
+    error = error_of('SEARCH CONCEPT "' + "阿" * (256 * 1024 // 3 + 1) + '"')
     assert error is not None
     assert error.code == "KIP_4002"
 
@@ -146,13 +146,13 @@ def test_megabytes_of_comments_are_read() -> None:
 
 @pytest.mark.parametrize("point", [0, 0xB, 0xC, 0xA0, 0xD800, 0xDFFF, 0xFEFF], ids=hex)
 def test_a_foreign_character_between_tokens_is_an_error(point: int) -> None:
-    error = told(f"DESCRIBE {chr(point)} PRIMER")
+    error = error_of(f"DESCRIBE {chr(point)} PRIMER")
     assert error is not None
     assert (error.code, error.position) == ("KIP_1001", (1, 10))
 
 
 def test_positions_stay_right_behind_tabs() -> None:
-    error = told('FIND(?d)\t\tWHERE {\n\t\t?d {type: "Drug"}\n\t\tFILTER ?d.name\n}')
+    error = error_of('FIND(?d)\t\tWHERE {\n\t\t?d {type: "Drug"}\n\t\tFILTER ?d.name\n}')
     assert error is not None
     assert error.position == (3, 10)
     assert error.excerpt is not None
@@ -160,19 +160,19 @@ def test_positions_stay_right_behind_tabs() -> None:
 
 
 def test_positions_stay_right_behind_comments() -> None:
-    error = told('FIND(?d) // ?x "\nWHERE { // {\n  ?d {type: "Drug"} // "\n  nonsense }')
+    error = error_of('FIND(?d) // ?x "\nWHERE { // {\n  ?d {type: "Drug"} // "\n  nonsense }')
     assert error is not None
     assert error.position == (4, 3)
 
 
 def test_positions_stay_right_behind_astral_characters() -> None:
-    error = told('FIND(?d) WHERE { ?d {name: "😀😀"} 3 }')
+    error = error_of('FIND(?d) WHERE { ?d {name: "😀😀"} 3 }')
     assert error is not None
     assert error.position == (1, 34)
 
 
 def test_positions_stay_right_behind_carriage_returns() -> None:
-    error = told("FIND(?d)\r\nWHERE {\r\n  3 }")
+    error = error_of("FIND(?d)\r\nWHERE {\r\n  3 }")
     assert error is not None
     assert error.position == (3, 3)
 

@@ -1,4 +1,4 @@
-"""Commands that a language model gets wrong, and what it is told about each.
+"""Commands that language models get wrong, and the error for each.
 
 Every ``kip`` block of ``bad/*.md`` is followed by an ``error`` block: code, place and message; the
 hint; the line with carets under the fault. ``--update-golden`` rewrites the error blocks.
@@ -34,7 +34,7 @@ CASES = [
 ]
 
 
-def _told(text: str) -> str:
+def _error_text(text: str) -> str:
     try:
         check(bind(parse(text), {}), CATALOG)
     except KipError as fault:
@@ -45,18 +45,18 @@ def _told(text: str) -> str:
 
 
 @pytest.mark.parametrize(("path", "index"), CASES)
-def test_mistake_is_told(path: Path, index: int, update_golden: bool) -> None:
+def test_the_error_of_a_wrong_command(path: Path, index: int, update_golden: bool) -> None:
     page = path.read_text("utf-8")
     command, error = _pairs(page)[index]
     assert (command.language, error.language) == ("kip", "error")
-    told = _told(command.body)
-    if update_golden and told != error.body:
-        path.write_text(with_bodies(page, {error.start: told}), "utf-8")
+    actual = _error_text(command.body)
+    if update_golden and actual != error.body:
+        path.write_text(with_bodies(page, {error.start: actual}), "utf-8")
     else:
-        assert told == error.body
+        assert actual == error.body
 
 
-def test_there_are_sixty_mistakes() -> None:
+def test_there_are_sixty_wrong_commands() -> None:
     assert len(CASES) >= 60
 
 

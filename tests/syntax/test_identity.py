@@ -27,11 +27,11 @@ IDENTITY = _commands("identity.kip")
 
 def _nodes(node: Any) -> list[ast.Node]:
     if isinstance(node, tuple):
-        return [found for item in node for found in _nodes(item)]
+        return [inner for item in node for inner in _nodes(item)]
     if not isinstance(node, ast.Node):
         return []
     children = (getattr(node, field.name) for field in dataclasses.fields(node))
-    return [node, *(found for child in children for found in _nodes(child))]
+    return [node, *(inner for child in children for inner in _nodes(child))]
 
 
 @pytest.mark.parametrize("text", KITCHEN_SINK + IDENTITY, ids=lambda text: text[:30])

@@ -162,7 +162,7 @@ _calculations = st.recursive(
         st.builds(ast.Calculation, st.just("CLAMP"), _tuples(inner, 3, 3)),
     ),
     max_leaves=4,
-).filter(lambda found: not isinstance(found, ast.Path))
+).filter(lambda operand: not isinstance(operand, ast.Path))
 _assignments = st.builds(
     ast.Assignments,
     st.lists(
