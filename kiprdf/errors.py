@@ -32,7 +32,7 @@ ERROR_CODES: dict[str, ErrorCode] = {
         ErrorCode(
             "KIP_1002",
             "InvalidIdentifier",
-            "A name stands where an identifier is required, and is none.",
+            "An identifier is required, and the name is not one.",
             "Identifiers match [a-zA-Z_][a-zA-Z0-9_]*.",
         ),
         ErrorCode(
@@ -51,13 +51,13 @@ ERROR_CODES: dict[str, ErrorCode] = {
         ErrorCode(
             "KIP_2003",
             "InvalidValueType",
-            "A value has another JSON type than the schema asks for.",
+            "A value does not have the JSON type that the schema requires.",
             "Read the instance_schema with DESCRIBE CONCEPT TYPE.",
         ),
         ErrorCode(
             "KIP_3001",
             "ReferenceError",
-            "A variable or handle is used that nothing before it defines.",
+            "A variable or handle is used before it is defined.",
             "Bind the variable in a clause, or define the handle in a block, before its use.",
         ),
         ErrorCode(
@@ -69,7 +69,7 @@ ERROR_CODES: dict[str, ErrorCode] = {
         ErrorCode(
             "KIP_3003",
             "DuplicateExists",
-            "Two elements claim what one may have.",
+            "Two elements have the identity of one.",
             "Name the one that is meant by its exact identity.",
         ),
         ErrorCode(
@@ -81,8 +81,8 @@ ERROR_CODES: dict[str, ErrorCode] = {
         ErrorCode(
             "KIP_3005",
             "VersionConflict",
-            "The element has another version than EXPECT VERSION says.",
-            "Read it again, redo the change on what it is now, and send that version.",
+            "The element does not have the version of EXPECT VERSION.",
+            "Read it again, apply the change to its current state, and send that version.",
         ),
         ErrorCode(
             "KIP_4001",
@@ -107,10 +107,10 @@ ERROR_CODES: dict[str, ErrorCode] = {
 
 
 class KipError(Exception):
-    """A mistake in a KIP command, with everything needed to repair it.
+    """A mistake in a KIP command, with everything needed to correct it.
 
     ``code`` and ``name`` are from the table above, ``message`` says what is wrong, ``hint``
-    what to do next. ``span`` tells where in ``source``, once the command text is known.
+    what to do next. ``span`` is the place in ``source``, the text of the command.
 
     >>> error = KipError("KIP_2001", "Concept type 'drug' is not defined.", "Did you mean 'Drug'?")
     >>> print(error)
@@ -134,27 +134,27 @@ class KipError(Exception):
         super().__init__(code, message)
 
     def in_source(self, source: str) -> KipError:
-        """The same error, knowing the text that its span points into."""
+        """The same error with the text that its span refers to."""
         if self.source is None:
             self.source = source
         return self
 
     @property
     def position(self) -> tuple[int, int] | None:
-        """Line and column, counted from 1, or None when the error has no place in a text."""
+        """Line and column, counted from 1; None if the error has no place in a text."""
         if self.source is None or self.span == NOWHERE:
             return None
         return position(self.source, self.span.start)
 
     @property
     def located_message(self) -> str:
-        """The message behind its ``line:column``."""
+        """The message, preceded by ``line:column``."""
         place = self.position
         return f"{place[0]}:{place[1]} {self.message}" if place else self.message
 
     @property
     def excerpt(self) -> str | None:
-        """The offending line with carets under the offending part."""
+        """The faulty line with carets under the faulty part."""
         if self.source is None or self.span == NOWHERE:
             return None
         return excerpt(self.source, self.span)
@@ -168,24 +168,24 @@ class StoreError(Exception):
 
 
 class ForkedLogError(StoreError):
-    """A log that a process and a fork of it have both written; ``kiprdf check`` repairs it."""
+    """A process and a fork of it have both written to a log; ``kiprdf check`` repairs it."""
 
 
-def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """The known names that look most like a mistyped one, case and width set aside.
+def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
+    """The names most similar to a mistyped one, ignoring case and width.
 
     >>> nearest("drug", ["Drug", "Domain", "Symptom"])
     ['Drug']
     """
     by_folded: dict[str, list[str]] = {}
-    for candidate in sorted(known):
+    for candidate in sorted(names):
         by_folded.setdefault(_folded(candidate), []).append(candidate)
     matches = difflib.get_close_matches(_folded(name), by_folded, n=most, cutoff=0.6)
     return [candidate for match in matches for candidate in by_folded[match]][:most]
 
 
 def shown(text: str, most: int = 60) -> str:
-    """A text of the user in a message: the beginning of a long one.
+    """A string of the user for a message; a long one is cut.
 
     >>> shown("x" * 100, most=5)
     'xxxxx…'

@@ -1,4 +1,4 @@
-"""What callers hand to the methods that speak RDF, looked at before anything is done."""
+"""Checks the arguments of the methods that read or write RDF."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Kind(NamedTuple):
-    """What an argument has to be."""
+    """The kind of an argument."""
 
     fits: Callable[[Any], bool]
     words: str
@@ -51,7 +51,7 @@ def _is_binary(value: Any) -> bool:
     return _is_target(value) and not isinstance(value, io.TextIOBase)
 
 
-_TEXT = _Kind(lambda value: isinstance(value, str), "a text")
+_TEXT = _Kind(lambda value: isinstance(value, str), "a string")
 _SWITCH = _Kind(lambda value: isinstance(value, bool), "True or False", is_optional=False)
 _CALLABLE = _Kind(callable, "a function")
 _KINDS = {
@@ -68,12 +68,12 @@ _KINDS = {
 
 
 def check(**arguments: Any) -> None:
-    """Raise KIP_1001 for an argument, by its name, that is not what it has to be.
+    """Raise KIP_1001 for an argument, by its name, that is not of its kind.
 
     >>> check(title="Medicine", format="turtle")
     >>> check(title=5)
     Traceback (most recent call last):
-    kiprdf.errors.KipError: KIP_1001 The argument title is a text, not int. Hint: ...
+    kiprdf.errors.KipError: KIP_1001 The argument title is a string, not int. Hint: ...
     """
     for name, value in arguments.items():
         if name == "format":
@@ -91,7 +91,7 @@ def _check(name: str, value: Any, kind: _Kind) -> None:
         hint = f"Leave {name} out, or give {kind.words}."
         raise KipError("KIP_1001", message, hint if kind.is_optional else f"Give {kind.words}.")
     if isinstance(value, str) and LONE_SURROGATE.search(value) and kind is _TEXT:
-        message = f"The argument {name} holds a lone surrogate, which is no character."
+        message = f"The argument {name} contains a lone surrogate, which is not a character."
         raise KipError("KIP_1001", message, "Write astral characters as they are.")
 
 

@@ -1,4 +1,4 @@
-"""Texts that come and go as such, as paths or as open files."""
+"""Reads and writes texts, paths and open files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Target: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 Source: TypeAlias = Target
 """A document: its text, a path to it, or an open file."""
 LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
-"""What is no character, and in no encoding."""
+"""Not a character, and in no encoding."""
 
 
 def write_text(target: Target | None, text: str) -> str:
@@ -47,21 +47,21 @@ def _write_open(target: Any, text: str) -> None:
 
 
 def write_open(target: object, write: Callable[[], T]) -> T:
-    """Let an open file be written; KIP_1001 where it cannot be, as it was opened."""
+    """Call a function that writes an open file; KIP_1001 if the file cannot be written."""
     if isinstance(target, io.IOBase) and target.closed:
         raise KipError("KIP_1001", "The file is closed.", "Give a path, or an open file.")
     try:
         return write()
     except UnicodeEncodeError as fault:
-        message = f"The file is open as {fault.encoding.upper()}, which has not all characters."
+        message = f"The file is open as {fault.encoding.upper()}, which lacks some characters."
         raise KipError("KIP_1001", message, 'Open it with encoding="utf-8".') from None
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], T]) -> T:
-    """Let a file be written so that it is either the old one or the whole new one.
+    """Write a file so that it is either the old one or the complete new one.
 
-    It is made beside the target under a name that nobody can foresee. An existing file keeps its
-    permissions; a link is followed, and goes on leading there. Devices and pipes are written to.
+    It is written beside the target under an unpredictable name. An existing file keeps its
+    permissions, a symbolic link is followed. Devices and pipes are written directly.
     """
     target = _target(path)
     if target.exists() and not target.is_file():
@@ -85,7 +85,7 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], T]) -> T:
 
 
 def _target(path: Path) -> Path:
-    """The file to be written, where links lead."""
+    """The file to be written; links are followed."""
     try:
         target = Path(os.path.realpath(path))
     except ValueError as fault:
@@ -96,18 +96,18 @@ def _target(path: Path) -> Path:
 
 
 def _no_path(fault: ValueError) -> KipError:
-    return KipError("KIP_1001", f"This is no path: {fault}.", "Give a path.")
+    return KipError("KIP_1001", f"This is not a path: {fault}.", "Give a path.")
 
 
 def capsule_text(capsule: str | os.PathLike[str]) -> str:
-    """A capsule's text: a text has braces or lines, a path to a file hardly does."""
+    """The text of a capsule; a string with braces or lines is text, another one a path."""
     if isinstance(capsule, str) and ("{" in capsule or "\n" in capsule or not capsule.strip()):
         return capsule
     return _read(Path(capsule))
 
 
 def content(source: Source) -> str | bytes:
-    """What a document holds that is given as such, as a path or as an open file."""
+    """The content of a document: a text, a path or an open file."""
     if is_text(source):
         return cast(str, source)
     if isinstance(source, str | os.PathLike):
@@ -119,7 +119,7 @@ def content(source: Source) -> str | bytes:
 
 
 def is_text(source: object) -> bool:
-    """Whether a string is a document: one has lines or brackets, a path hardly does."""
+    """Whether a value is a document itself: a string with lines or brackets, unlike a path."""
     return isinstance(source, str) and (
         any(mark in source for mark in "\n<{[") or not source.strip()
     )
@@ -153,17 +153,17 @@ def format_to_write(target: object) -> Format:
 
 def _read_open(source: IO[str] | IO[bytes]) -> str | bytes:
     try:
-        found = source.read()
+        content = source.read()
     except UnicodeDecodeError as fault:
-        message = f"The file is no {fault.encoding.upper()} text."
+        message = f"The file is not {fault.encoding.upper()} text."
         raise KipError("KIP_1001", message, "Save it as UTF-8, or open it in binary.") from None
     except ValueError as fault:
         if isinstance(fault, OSError):
             raise
         raise KipError("KIP_1001", f"The file cannot be read: {fault}.", "Open it.") from None
-    if isinstance(found, str | bytes):
-        return found
-    message = "A document is a text or bytes; this file gives neither."
+    if isinstance(content, str | bytes):
+        return content
+    message = "A document is a string or bytes; this file returns neither."
     raise KipError("KIP_1001", message, "Open a file of RDF.")
 
 
@@ -179,4 +179,4 @@ def _read(path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise KipError("KIP_1001", f"{path} is no UTF-8 text.", "Save it as UTF-8.") from None
+        raise KipError("KIP_1001", f"{path} is not UTF-8 text.", "Save it as UTF-8.") from None

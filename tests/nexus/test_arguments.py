@@ -122,7 +122,8 @@ def test_the_argument_the_expectation_and_the_way_out_are_told() -> None:
     with pytest.raises(kiprdf.KipError) as raised:
         medical().snapshot(domain=5)  # type: ignore[arg-type]
     assert str(raised.value) == (
-        "KIP_1001 The argument domain is a text, not int. Hint: Leave domain out, or give a text."
+        "KIP_1001 The argument domain is a string, not int. "
+        "Hint: Leave domain out, or give a string."
     )
 
 
