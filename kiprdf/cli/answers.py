@@ -13,7 +13,7 @@ from kiprdf.language import ast, bind
 from kiprdf.nexus import Nexus
 from kiprdf.protocol import Response
 from kiprdf.search.embedders import INSTALL
-from kiprdf.semantics.places import search_mode
+from kiprdf.semantics.arguments import search_mode
 from kiprdf.source import NOWHERE, Span
 
 _FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")

@@ -24,7 +24,7 @@ from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms
 from kiprdf.rdf.literals import Json, canonical_json, to_json, to_term
-from kiprdf.semantics.places import RESERVED_METADATA
+from kiprdf.semantics.arguments import RESERVED_METADATA
 
 ALIASES = "aliases"
 

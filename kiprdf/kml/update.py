@@ -18,7 +18,7 @@ from kiprdf.language.values import is_number
 from kiprdf.rdf.elements import Element, Term
 from kiprdf.rdf.literals import Json, to_term
 from kiprdf.rdf.literals import to_json as term_to_json
-from kiprdf.semantics.places import page_size
+from kiprdf.semantics.arguments import page_size
 from kiprdf.store import Store
 
 Number: TypeAlias = int | float

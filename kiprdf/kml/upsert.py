@@ -16,7 +16,7 @@ from kiprdf.language.parameters import to_json
 from kiprdf.language.printer import endpoint_text
 from kiprdf.rdf.elements import Concept, Element, Terms
 from kiprdf.rdf.literals import to_term
-from kiprdf.semantics.places import expected_version
+from kiprdf.semantics.arguments import expected_version
 from kiprdf.source import Span
 
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from kiprdf.errors import KipError
 from kiprdf.language import ast, to_text
 from kiprdf.language.parameters import to_json
-from kiprdf.semantics.places import MOST_ROWS
+from kiprdf.semantics.arguments import MOST_ROWS
 
 Paged: TypeAlias = ast.Find | ast.DescribeTypes | ast.Export
 _FORMAT = 1

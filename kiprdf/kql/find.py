@@ -24,7 +24,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import prefixes
-from kiprdf.semantics.places import page_size
+from kiprdf.semantics.arguments import page_size
 from kiprdf.sparql.algebra import Bindings, Hole, Pattern
 from kiprdf.sparql.text import prepare as prepare_query
 from kiprdf.sparql.text import render_count

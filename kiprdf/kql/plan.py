@@ -21,7 +21,7 @@ from kiprdf.kql.translate import Path, Translation, translate
 from kiprdf.language import ast
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.vocab import prefixes
-from kiprdf.semantics.places import page_size
+from kiprdf.semantics.arguments import page_size
 from kiprdf.sparql.algebra import Count, Pattern, Select
 from kiprdf.sparql.text import PreparedQuery, prepare
 from kiprdf.store.base import Cancellation

@@ -16,7 +16,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics import Catalog
-from kiprdf.semantics.places import page_size, text_of
+from kiprdf.semantics.arguments import page_size, text_of
 from kiprdf.store import Store
 
 PROTOCOL = "KIP 1.0"

@@ -15,7 +15,7 @@ from kiprdf.kql.reader import Reader
 from kiprdf.language import ast, to_text
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
-from kiprdf.semantics.places import RESERVED_METADATA, page_size
+from kiprdf.semantics.arguments import RESERVED_METADATA, page_size
 from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 from kiprdf.store import Store
 

@@ -19,7 +19,7 @@ from kiprdf.meta.search import ByMeaning, all_elements, index_rows, search
 from kiprdf.rdf.elements import Element
 from kiprdf.rdf.literals import Json
 from kiprdf.search import Embedder, Hit, IndexRow, Kind, TextIndex, commit_of_file
-from kiprdf.semantics.places import Mode
+from kiprdf.semantics.arguments import Mode
 from kiprdf.store import Delta, Store
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element,
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, fuse, segment_term
-from kiprdf.semantics.places import Mode, page_size, search_mode, text_of, threshold
+from kiprdf.semantics.arguments import Mode, page_size, search_mode, text_of, threshold
 from kiprdf.store import Store
 from kiprdf.store.cancellation import run_cancellable
 

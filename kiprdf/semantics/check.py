@@ -7,10 +7,7 @@ from typing import assert_never
 from kiprdf.errors import KipError
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text
-from kiprdf.semantics.budget import check_budget, check_width
-from kiprdf.semantics.catalog import Catalog
-from kiprdf.semantics.patterns import Kinds, check_block, check_operand, check_path, require_bound
-from kiprdf.semantics.places import (
+from kiprdf.semantics.arguments import (
     check_cursor,
     check_key,
     page_size,
@@ -19,6 +16,9 @@ from kiprdf.semantics.places import (
     text_of,
     threshold,
 )
+from kiprdf.semantics.budget import check_budget, check_width
+from kiprdf.semantics.catalog import Catalog
+from kiprdf.semantics.patterns import Kinds, check_block, check_operand, check_path, require_bound
 from kiprdf.semantics.update import check_assignments
 from kiprdf.semantics.upsert import check_upsert
 

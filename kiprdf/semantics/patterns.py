@@ -7,8 +7,8 @@ from typing import assert_never
 from kiprdf.errors import KipError
 from kiprdf.language import ast
 from kiprdf.semantics import scope
+from kiprdf.semantics.arguments import concept_id, concept_name, proposition_id, text_of
 from kiprdf.semantics.catalog import Catalog
-from kiprdf.semantics.places import concept_id, concept_name, proposition_id, text_of
 
 
 def check_endpoint(endpoint: ast.Endpoint, catalog: Catalog) -> None:

@@ -8,8 +8,8 @@ from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
 from kiprdf.language.printer import value_text
 from kiprdf.language.values import is_number
+from kiprdf.semantics.arguments import check_key, refuse_reserved
 from kiprdf.semantics.patterns import Kinds, check_operand
-from kiprdf.semantics.places import check_key, refuse_reserved
 from kiprdf.source import Span
 
 

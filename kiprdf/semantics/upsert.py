@@ -8,9 +8,9 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES, is_definition_name
+from kiprdf.semantics.arguments import check_map, expected_version, proposition_id
 from kiprdf.semantics.catalog import Catalog
 from kiprdf.semantics.patterns import check_concept_matcher
-from kiprdf.semantics.places import check_map, expected_version, proposition_id
 from kiprdf.source import Span
 
 

@@ -18,7 +18,7 @@ from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Terms, json_map
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.semantics.places import RESERVED_METADATA
+from kiprdf.semantics.arguments import RESERVED_METADATA
 from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 
 _TARGET = ast.Variable("x")

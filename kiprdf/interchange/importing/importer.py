@@ -57,7 +57,7 @@ from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, base_fault
 from kiprdf.rdf.literals import Json
-from kiprdf.semantics.places import RESERVED_METADATA
+from kiprdf.semantics.arguments import RESERVED_METADATA
 
 OTHER_TYPES = "other_types"
 """The attribute with the IRIs of the classes of a concept beyond its type."""
