@@ -10,7 +10,7 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft
 from kiprdf.kql.clauses import exact_node
-from kiprdf.kql.identities import merged_hint, not_found
+from kiprdf.kql.identities import merged_hint, missing_identity
 from kiprdf.language import ast
 from kiprdf.language.parameters import to_json
 from kiprdf.language.printer import endpoint_text
@@ -93,7 +93,7 @@ class _Statement:
         node = exact_node(clause, self._draft.store.iris)
         assert node is not None
         if not self._draft.exists(node):
-            raise not_found(clause, self._draft.store)
+            raise missing_identity(clause, self._draft.store)
         return node
 
     def _element(self, clause: ast.ConceptClause | ast.PropositionClause) -> Element:

@@ -1,9 +1,9 @@
 """KQL to SPARQL and its rows to KIP JSON. Input is checked: every variable is in scope.
 
 ``find`` runs one FIND. In order: ``identities`` (exact identities exist, patterns are valid),
-``translate`` (WHERE to algebra that says what is meant), with ``scopes`` (how a KQL variable stands
-in SPARQL), ``clauses``, ``comparisons`` (FILTERs) and ``holes`` (values that are filled in later);
-``optimize`` (passes from algebra to algebra) and ``lookup`` (reading it from the index), which
-``plan`` holds together; then ``cursor``, ``reader`` (values of nodes) and ``results`` (collapse,
-order, group, shape).
+``translate`` (WHERE to algebra that says what is meant), with ``scopes`` (the SPARQL variables of
+KQL variables), ``clauses``, ``comparisons`` (FILTERs) and ``holes`` (values that are filled in
+later); ``optimize`` (passes from algebra to algebra) and ``lookup`` (reading it from the index),
+which ``plan`` holds together; then ``cursor``, ``reader`` (values of nodes) and ``results``
+(collapse, order, group, shape).
 """

@@ -124,7 +124,7 @@ class _Builder:
         self._name_constants(_exact_clauses(clauses))
 
     def _name_constants(self, clauses: Iterable[Clause]) -> None:
-        """A new name with an exact identity stands for a constant in the whole group."""
+        """A new name with an exact identity is a constant in the whole group."""
         for clause in clauses:
             node = exact_term(clause, self._iris)
             name = clause.variable.name if clause.variable else None

@@ -31,9 +31,9 @@ def encode(command: Paged, commit: int, offset: int) -> str:
 
 
 def decode(command: Paged) -> int:
-    """The offset that the command's own cursor stands for; 0 without one.
+    """The offset in the cursor of a command; 0 without a cursor.
 
-    Raises KIP_1001 for a token that is none, or is another command's.
+    Raises KIP_1001 for a malformed token, and for a token of another command.
     """
     if command.cursor is None:
         return 0
@@ -47,7 +47,9 @@ def decode(command: Paged) -> int:
             raise ValueError
     except (ValueError, TypeError, binascii.Error, RecursionError):
         hint = "Send next_cursor of the previous page unchanged, or leave CURSOR out."
-        raise KipError("KIP_1001", "The cursor is none of ours.", hint, span) from None
+        raise KipError(
+            "KIP_1001", "This cursor is not valid for this command.", hint, span
+        ) from None
     if name != digest(command):
         hint = "A cursor goes on with the command and the parameters it came from."
         message = "The cursor belongs to another command."

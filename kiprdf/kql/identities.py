@@ -29,7 +29,7 @@ def check_identities(where: ast.Block, store: Store) -> None:
     """
     for node, clause in required(where, store.iris).items():
         if not isinstance(node, NamedNode) or not exists(node, store):
-            raise not_found(clause, store)
+            raise missing_identity(clause, store)
     check_patterns(where, store)
 
 
@@ -39,7 +39,7 @@ def exists(node: NamedNode, store: Store) -> bool:
     return bool(store.lookup(node, own, None, 1))
 
 
-def not_found(clause: Clause, store: Store) -> KipError:
+def missing_identity(clause: Clause, store: Store) -> KipError:
     """KIP_3002 for an exact identity, with the names that look like it."""
     matcher = clause.matcher
     if isinstance(matcher, ast.PropositionId):
@@ -86,14 +86,14 @@ def merged_hint(name: str, store: Store, type_name: str | None = None) -> str | 
 
 
 def _names_of_type(type_name: str, store: Store) -> list[str]:
-    found: list[str] = []
+    names: list[str] = []
     for triple in store.match(None, vocab.TYPE, store.iris.type(type_name)):
         name = store.iris.name(cast(NamedNode, triple.subject).value)
         if isinstance(name, ConceptName):
-            found.append(name.name)
-        if len(found) == NEAR_NAMES:
+            names.append(name.name)
+        if len(names) == NEAR_NAMES:
             break
-    return found
+    return names
 
 
 def _types_of_name(text: str, store: Store) -> list[str]:
@@ -114,6 +114,6 @@ def check_patterns(where: ast.Block, store: Store) -> None:
         query = algebra.Select((valid,), algebra.Extend(algebra.UNIT, valid, call))
         ((answer,),) = store.select(render(query))
         if answer is None:
-            message = f"The pattern {shown(pattern)!r} is no regular expression."
+            message = f"The pattern {shown(pattern)!r} is not a regular expression."
             hint = "Rust's syntax is used: no look-around, no back references."
             raise KipError("KIP_1001", message, hint, test.argument.span)

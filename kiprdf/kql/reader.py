@@ -73,8 +73,8 @@ class Reader:
             terms = element.attributes if field == "attributes" else element.metadata
             return json_map(terms)
         namespace = vocab.ATTRIBUTE if field == "attributes" else vocab.METADATA
-        found = next(self._store.match(node, NamedNode(namespace + key), None), None)
-        return None if found is None else to_json(cast(Term, found.object))
+        triple = next(self._store.match(node, NamedNode(namespace + key), None), None)
+        return None if triple is None else to_json(cast(Term, triple.object))
 
 
 def _in_order(term: Term) -> Term:
@@ -98,8 +98,8 @@ def _names(store: Store, meta_type: str) -> frozenset[str]:
 
 def link_of(store: Store, fact: Triple) -> NamedNode | None:
     """The reifier of an asserted triple."""
-    found = next(store.match(None, vocab.REIFIES, fact), None)
-    return None if found is None else cast(NamedNode, found.subject)
+    triple = next(store.match(None, vocab.REIFIES, fact), None)
+    return None if triple is None else cast(NamedNode, triple.subject)
 
 
 def facts_at(store: Store, node: NamedNode) -> list[Triple]:
@@ -113,11 +113,11 @@ def facts_at(store: Store, node: NamedNode) -> list[Triple]:
 
 def links_at(store: Store, node: NamedNode) -> list[tuple[NamedNode, Proposition]]:
     """The propositions that have a node as subject or object."""
-    found: dict[NamedNode, Proposition] = {}
+    links: dict[NamedNode, Proposition] = {}
     for fact in facts_at(store, node):
         link = link_of(store, fact)
         assert link is not None, fact
         predicate = fact.predicate.value[len(store.iris.predicates) :]
         subject, object_ = cast(NamedNode, fact.subject), cast(NamedNode, fact.object)
-        found[link] = Proposition(link, subject, predicate, object_)
-    return list(found.items())
+        links[link] = Proposition(link, subject, predicate, object_)
+    return list(links.items())

@@ -64,12 +64,12 @@ def is_grouped(find: ast.Find) -> bool:
     return any(isinstance(expression, ast.Aggregate) for expression in find.expressions)
 
 
-def shape(find: ast.Find, found: list[list[Json]]) -> Json:
+def shape(find: ast.Find, columns: list[list[Json]]) -> Json:
     """The result of KIP 6.2: columns; a single expression's column alone; an ungrouped aggregate
     as a scalar in its place."""
-    shown: list[Json] = list(found)
+    shown: list[Json] = list(columns)
     if all(isinstance(expression, ast.Aggregate) for expression in find.expressions):
-        shown = [column[0] if column else None for column in found]
+        shown = [column[0] if column else None for column in columns]
     return shown[0] if len(shown) == 1 else shown
 
 
@@ -82,10 +82,10 @@ class _Answers:
 
     def column(self, expression: ast.Expression, rows: Sequence[Row]) -> list[Json]:
         """What an expression is in some rows, as JSON."""
-        found = list(map(self._value(expression), paced(rows)))
+        values = list(map(self._value(expression), paced(rows)))
         if isinstance(expression, ast.Variable) and expression.name not in self._cells.predicates:
-            return list(map(self.shown, found))
-        return found
+            return list(map(self.shown, values))
+        return values
 
     def shown(self, value: Json) -> Json:
         return self._reader.object(value) if isinstance(value, NamedNode) else value
@@ -95,14 +95,16 @@ class _Answers:
         index = self._cells.names[variable.name]
         if isinstance(expression, ast.Variable):
             is_predicate = variable.name in self._cells.predicates
-            return _known(index, self._reader.predicate_name) if is_predicate else itemgetter(index)
+            return (
+                _of_cell(index, self._reader.predicate_name) if is_predicate else itemgetter(index)
+            )
         path = cast(ast.Path, expression)
-        fetched = self._cells.values.get((variable.name, path.field, path.key))
-        if fetched is not None:
-            return _known(fetched, to_json)
+        read = self._cells.values.get((variable.name, path.field, path.key))
+        if read is not None:
+            return _of_cell(read, to_json)
         if path.field == "name":
-            return _known(index, self._name)
-        return _known(index, lambda node: self._reader.value(node, path.field, path.key))
+            return _of_cell(index, self._name)
+        return _of_cell(index, lambda node: self._reader.value(node, path.field, path.key))
 
     def _name(self, node: NamedNode) -> str | None:
         return self._reader.iris.concept_name(node.value)
@@ -152,8 +154,8 @@ class _Answers:
                     ([_iri(node) for node in cells(row)] for row in group), default=[]
                 )
             )
-        found = [list(self._group_column(e, ranked)) for e in self._find.expressions]
-        shown: list[list[Json]] = list(map(list, zip(*found, strict=True)))
+        columns = [list(self._group_column(e, ranked)) for e in self._find.expressions]
+        shown: list[list[Json]] = list(map(list, zip(*columns, strict=True)))
         for key in reversed(self._find.order_by):
             index = self._find.expressions.index(key.expression)
             shown = _sorted(shown, itemgetter(index), key.descending)
@@ -180,7 +182,7 @@ def _firsts(rows: Iterable[Row], identity: Callable[[Row], tuple[Any, ...]]) -> 
             yield row
 
 
-def _known(index: int, function: Callable[[Any], Json]) -> Value:
+def _of_cell(index: int, function: Callable[[Any], Json]) -> Value:
     """A function of one cell; null where the cell is unbound."""
 
     def value(row: Row) -> Json:
@@ -191,7 +193,7 @@ def _known(index: int, function: Callable[[Any], Json]) -> Value:
 
 
 def _representative(value: Value, group: Sequence[Row]) -> Json:
-    """Values that are equal (3 and 3.0) are one key; the first in order stands for them."""
+    """Values that are equal (3 and 3.0) are one key; the first in order represents them."""
     first = value(group[0])
     return min(map(value, group), key=_rank) if is_number(first) else first
 
@@ -238,7 +240,7 @@ def _sum(numbers: Sequence[int | float]) -> int | float:
 
 
 def variable_of(expression: ast.Expression) -> ast.Variable:
-    """The variable that an expression looks at."""
+    """The variable that an expression reads."""
     if isinstance(expression, ast.Aggregate):
         return variable_of(expression.argument)
     return expression if isinstance(expression, ast.Variable) else expression.variable
@@ -254,7 +256,7 @@ def _identity(value: Json) -> Any:
         return ("boolean", value)
     if isinstance(value, int | float):
         # An integer and a double are compared as doubles, two integers exactly; integers beyond
-        # 2**53 that share a double are told apart here, as in the engine's own grouping.
+        # 2**53 that share a double are different here, as in the engine's own grouping.
         return ("number", value)
     if isinstance(value, list | dict):
         return ("json", canonical_json(value))
@@ -275,14 +277,14 @@ def sort_key(value: Json) -> tuple[int, Any]:
 
 
 def _rank(value: Json) -> tuple[Any, bool]:
-    """The order of values, equal numbers told apart: 3 and 3.0 must not depend on the store."""
+    """The order of values, equal numbers by their type: 3 and 3.0 must not depend on the store."""
     return sort_key(value), isinstance(value, float)
 
 
 def _sorted(items: Iterable[Any], value: Callable[[Any], Json], descending: bool) -> list[Any]:
     """Stable; null last in both directions."""
     keyed = [(value(item), item) for item in paced(items)]
-    filled = [(sort_key(found), item) for found, item in keyed if found is not None]
+    filled = [(sort_key(value), item) for value, item in keyed if value is not None]
     # Python's sort keeps equal items in their order in both directions, as ties need.
     filled.sort(key=itemgetter(0), reverse=descending)
-    return [item for _, item in filled] + [item for found, item in keyed if found is None]
+    return [item for _, item in filled] + [item for value, item in keyed if value is None]

@@ -1,4 +1,4 @@
-"""How a KQL variable stands in the SPARQL around it."""
+"""The SPARQL variables of KQL variables, and of their values."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Frame:
 
     A NOT opens a new frame, since its variables are private; so does, for the variables it shares
     with the outer solution, a UNION inside NOT or OPTIONAL. The ``existing`` elements were looked
-    up before. ``values`` are known across frames.
+    up before. Frames share their ``values``.
     """
 
     namer: Namer

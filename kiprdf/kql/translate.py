@@ -1,6 +1,6 @@
 """WHERE to an algebra pattern that says what is meant: one function for each clause.
 
-A block is cut at OPTIONAL and UNION. What stands between is a ``Group``: its clauses and FILTERs
+A block is cut at OPTIONAL and UNION. What is between them is a ``Group``: its clauses and FILTERs
 commute, since a null never matches (docs/decisions/006). The order of joins, and where the values
 that FILTERs read are fetched, is left to the passes in ``kql.optimize``.
 """
@@ -47,7 +47,7 @@ MOST_PROJECTED = 8
 class Translation:
     """The pattern of a WHERE.
 
-    ``scope`` is how each KQL variable that it binds stands in it, ``values`` what its value
+    ``scope`` maps each KQL variable to its SPARQL variable, ``values`` what its value
     variables stand for, ``projected`` those that are read besides the FILTERs' own. ``namer`` has
     names for what the passes add.
     """

@@ -1,8 +1,8 @@
 """What a well-formed command must also satisfy, judged without the graph's data.
 
 ``check`` (the commands, one rule a function), with ``budget`` (sizes beyond which nothing is
-compiled), ``patterns`` (a WHERE), ``upsert`` and ``arguments`` (ids, names, keys); ``catalog`` (which
-types and predicates are registered), ``scope`` (KIP 3.4.7 as data).
+compiled), ``patterns`` (a WHERE), ``upsert``, ``update`` and ``arguments`` (ids, names, keys);
+``catalog`` (which types and predicates are registered), ``scope`` (KIP 3.4.7 as data).
 """
 
 from kiprdf.semantics.catalog import Catalog

@@ -1,4 +1,4 @@
-"""What may stand in a fixed place: ids, names, page sizes, keys and maps (KIP 2.8, 3.5)."""
+"""The arguments of clauses: ids, names, page sizes, keys and maps (KIP 2.8, 3.5)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ RESERVED_METADATA = frozenset(("_version", "_created_at", "_updated_at", "_merge
 
 
 def text_of(value: ast.Value, what: str) -> str:
-    """The string in a place that takes only strings (KIP_1001 otherwise)."""
+    """The string of a value; KIP_1001 for any other value."""
     if isinstance(value, ast.Scalar) and isinstance(value.value, str):
         return value.value
     raise KipError("KIP_1001", f"{what} is a string.", "Send a string.", value.span)
 
 
 def page_size(limit: ast.Value | None) -> int | None:
-    """The number behind LIMIT: an integer from 1 (KIP 3.5)."""
+    """The number after LIMIT: an integer from 1 (KIP 3.5)."""
     if limit is None:
         return None
     value = _integer(limit)
@@ -34,24 +34,24 @@ def page_size(limit: ast.Value | None) -> int | None:
 
 
 def expected_version(value: ast.Value | None) -> int | None:
-    """The number behind EXPECT VERSION: an integer from 0, which means "must not exist"."""
+    """The number after EXPECT VERSION: an integer from 0, which means "must not exist"."""
     if value is None:
         return None
-    found = _integer(value)
-    if found is not None and found >= 0:
-        return found
+    number = _integer(value)
+    if number is not None and number >= 0:
+        return number
     message = "EXPECT VERSION takes an integer from 0."
     hint = "Send the metadata._version that you read; 0 means that it must not exist."
     raise KipError("KIP_1001", message, hint, value.span)
 
 
 def _integer(value: ast.Value) -> int | None:
-    found = value.value if isinstance(value, ast.Scalar) else None
-    return found if is_number(found) and isinstance(found, int) else None
+    number = value.value if isinstance(value, ast.Scalar) else None
+    return number if is_number(number) and isinstance(number, int) else None
 
 
 def search_mode(value: ast.Value | None) -> Mode:
-    """The word behind MODE, in either case (KIP 5.2)."""
+    """The word after MODE, in either case (KIP 5.2)."""
     if value is None:
         return "keyword"
     mode = text_of(value, "MODE").lower()
@@ -62,12 +62,12 @@ def search_mode(value: ast.Value | None) -> Mode:
 
 
 def threshold(value: ast.Value | None) -> float | None:
-    """The number behind THRESHOLD: from 0 to 1, as scores are."""
+    """The number after THRESHOLD: from 0 to 1, as scores are."""
     if value is None:
         return None
-    found = value.value if isinstance(value, ast.Scalar) else None
-    if is_number(found) and 0 <= found <= 1:
-        return float(found)
+    number = value.value if isinstance(value, ast.Scalar) else None
+    if is_number(number) and 0 <= number <= 1:
+        return float(number)
     message = "THRESHOLD takes a number from 0 to 1."
     raise KipError("KIP_1001", message, "Write THRESHOLD 0.5.", value.span)
 
@@ -108,7 +108,9 @@ def concept_name(value: ast.Value) -> str:
 def check_key(key: str, span: Span) -> None:
     if not is_key(key):
         hint = f"Keys match [a-zA-Z_][a-zA-Z0-9_]*, at most {limits.KEY_CHARACTERS} characters."
-        raise KipError("KIP_1002", f"'{shown(key)}' is no attribute or metadata key.", hint, span)
+        raise KipError(
+            "KIP_1002", f"'{shown(key)}' is not a valid key of attributes or metadata.", hint, span
+        )
 
 
 def refuse_reserved(key: str, span: Span) -> None:
@@ -117,13 +119,13 @@ def refuse_reserved(key: str, span: Span) -> None:
         raise KipError("KIP_2002", message, "Leave it out.", span)
 
 
-def check_map(found: ast.Value | None, what: str, reserved: bool = False) -> None:
+def check_map(value: ast.Value | None, what: str, reserved: bool = False) -> None:
     """A map of attributes or metadata: an object with identifiers as keys (KIP 2.8)."""
-    if found is None:
+    if value is None:
         return
-    if not isinstance(found, ast.Object):
-        raise KipError("KIP_1001", f"{what} takes an object.", "Send {key: value}.", found.span)
-    for entry in found.entries:
+    if not isinstance(value, ast.Object):
+        raise KipError("KIP_1001", f"{what} takes an object.", "Send {key: value}.", value.span)
+    for entry in value.entries:
         check_key(entry.key, entry.span)
         if reserved:
             refuse_reserved(entry.key, entry.span)

@@ -11,7 +11,7 @@ from kiprdf.source import NOWHERE, Span
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The registered names. The two meta-types are always known (KIP 2.9.1)."""
+    """The registered names. The two meta-types are always registered (KIP 2.9.1)."""
 
     concept_types: frozenset[str] = frozenset()
     predicates: frozenset[str] = frozenset()
@@ -32,14 +32,14 @@ class Catalog:
         if name not in self.predicates:
             raise self._unknown("Predicate", name, self.predicates, span)
 
-    def _unknown(self, what: str, name: str, known: frozenset[str], span: Span) -> KipError:
+    def _unknown(self, what: str, name: str, names: frozenset[str], span: Span) -> KipError:
         message = f"{what} '{shown(name)}' is not defined."
         meta = "$ConceptType" if what == "Concept type" else "$PropositionType"
         listing = "CONCEPT" if what == "Concept type" else "PROPOSITION"
-        close = nearest(name, known)
+        close = nearest(name, names)
         if close:
-            names = " or ".join(f"'{candidate}'" for candidate in close)
-            hint = f"Did you mean {names}? Names are case-sensitive."
+            choice = " or ".join(f"'{candidate}'" for candidate in close)
+            hint = f"Did you mean {choice}? Names are case-sensitive."
         elif is_identifier(name):
             definition = f'{{type: "{meta}", name: "{shown(name)}"}}'
             hint = (
@@ -47,5 +47,5 @@ class Catalog:
                 f"with DESCRIBE {listing} TYPES."
             )
         else:
-            hint = f"This is no identifier. Look the name up with DESCRIBE {listing} TYPES."
+            hint = f"This is not an identifier. Look the name up with DESCRIBE {listing} TYPES."
         return KipError("KIP_2001", message, hint, span)

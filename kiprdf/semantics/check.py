@@ -90,7 +90,7 @@ def _check_order_key(key: ast.OrderKey, command: ast.Find, kinds: Kinds) -> None
     aggregated = any(isinstance(shown, ast.Aggregate) for shown in command.expressions)
     aggregated = aggregated or isinstance(key.expression, ast.Aggregate)
     if aggregated and key.expression not in command.expressions:
-        message = f"ORDER BY {expression_text(key.expression)} is no expression of FIND."
+        message = f"ORDER BY {expression_text(key.expression)} is not an expression of FIND."
         hint = "Beside aggregates, order by one of the FIND expressions."
         raise KipError("KIP_1001", message, hint, key.span)
 
@@ -101,7 +101,7 @@ def _check_where(where: ast.Block, catalog: Catalog, *targets: ast.Variable) -> 
     kinds = check_block(where, catalog, Kinds())
     for target in targets:
         require_bound(target, kinds)
-        if "predicate" in kinds.seen[target.name]:
+        if "predicate" in kinds.possible[target.name]:
             message = f"?{target.name} holds a predicate's name, not an element."
             hint = "Bind the target with ?link (…) or ?x {…}."
             raise KipError("KIP_1001", message, hint, target.span)
@@ -119,7 +119,7 @@ def _check_merge(command: ast.MergeConcept, catalog: Catalog) -> None:
     """Both ends are concepts (KIP 4.4)."""
     kinds = _check_where(command.where, catalog, command.source, command.target)
     for target in (command.source, command.target):
-        if kinds.seen[target.name] == {"link"}:
+        if kinds.possible[target.name] == {"link"}:
             message = f"?{target.name} is a proposition; MERGE CONCEPT joins concepts."
             hint = f"Bind it with ?{target.name} {{type: …, name: …}}."
             raise KipError("KIP_1001", message, hint, target.span)
@@ -139,7 +139,7 @@ def _check_delete(command: ast.Delete, catalog: Catalog) -> None:
             if isinstance(command, ast.DeleteMetadata):
                 refuse_reserved(key.name, key.span)
     target = command.target
-    possible = _check_where(command.where, catalog, target).seen[target.name]
+    possible = _check_where(command.where, catalog, target).possible[target.name]
     if isinstance(command, ast.DeleteConcept) and possible == {"link"}:
         hint = f"Write DELETE PROPOSITIONS ?{target.name}."
         message = f"?{target.name} is a proposition, not a concept."

@@ -40,37 +40,39 @@ class Kinds:
     """What the variables in scope may be bound to: concepts, links, or predicates' names."""
 
     def __init__(self, outer: Kinds | None = None) -> None:
-        self.seen: dict[str, frozenset[scope.Kind]] = {} if outer is None else dict(outer.seen)
+        self.possible: dict[str, frozenset[scope.Kind]] = (
+            {} if outer is None else dict(outer.possible)
+        )
 
     def mention(self, variable: ast.Variable, role: scope.Role) -> None:
         """Another clause holds for the variable as well: what remains are the common kinds."""
         kinds = scope.KINDS[role]
-        self._set_apart(variable, kinds)
-        self.seen[variable.name] = self.seen.get(variable.name, kinds) & kinds
+        self._require_one_kind(variable, kinds)
+        self.possible[variable.name] = self.possible.get(variable.name, kinds) & kinds
 
     def extend(self, inner: Kinds) -> None:
         """An OPTIONAL block may hold: what it alone binds is of its kinds, or null. What was bound
         before it stays what it is where the block misses."""
-        self.seen = {**inner.seen, **self.seen}
+        self.possible = {**inner.possible, **self.possible}
 
     def unite(self, other: Kinds, block: ast.Block) -> None:
         """A UNION block holds instead: what it binds may be of its kinds too."""
         for name in scope.exported(block):
-            kinds = other.seen[name]
-            self._set_apart(ast.Variable(name, span=block.span), kinds)
-            self.seen[name] = self.seen.get(name, kinds) | kinds
+            kinds = other.possible[name]
+            self._require_one_kind(ast.Variable(name, span=block.span), kinds)
+            self.possible[name] = self.possible.get(name, kinds) | kinds
 
-    def _set_apart(self, variable: ast.Variable, kinds: frozenset[scope.Kind]) -> None:
+    def _require_one_kind(self, variable: ast.Variable, kinds: frozenset[scope.Kind]) -> None:
         """A predicate variable joins only with predicate variables (KIP 3.4.2)."""
-        before = self.seen.get(variable.name)
+        before = self.possible.get(variable.name)
         if before and kinds and ("predicate" in before) != ("predicate" in kinds):
-            message = f"?{variable.name} stands for a predicate in one place, a node in another."
+            message = f"?{variable.name} is a predicate in one place and an element in another."
             hint = "Use another variable; a predicate variable holds the predicate's name."
             raise KipError("KIP_1001", message, hint, variable.span)
 
 
 def check_block(block: ast.Block, catalog: Catalog, outer: Kinds) -> Kinds:
-    """Check the clauses of a block in written order; what its variables may be behind it."""
+    """Check the clauses of a block in written order; what its variables may be after it."""
     kinds = Kinds(outer)
     for clause in block.clauses:
         match clause:
@@ -106,7 +108,7 @@ def check_operand(operand: ast.Operand, kinds: Kinds) -> None:
     elif isinstance(operand, ast.Path):
         check_path(operand, kinds)
         if operand.field in ("attributes", "metadata") and operand.key is None:
-            message = f"The whole .{operand.field} stands as a column of FIND only."
+            message = f"The whole .{operand.field} can only be a column of FIND."
             hint = f"Compare one key: ?{operand.variable.name}.{operand.field}.key."
             raise KipError("KIP_1001", message, hint, operand.span)
 
@@ -124,9 +126,9 @@ def _check_arguments(test: scope.Test) -> None:
 
 
 def require_bound(variable: ast.Variable, kinds: Kinds) -> None:
-    if variable.name not in kinds.seen:
-        known = ", ".join(f"?{name}" for name in kinds.seen)
-        hint = "Bind it in an earlier clause" + (f"; bound here: {known}." if known else ".")
+    if variable.name not in kinds.possible:
+        bound = ", ".join(f"?{name}" for name in kinds.possible)
+        hint = "Bind it in an earlier clause" + (f"; bound here: {bound}." if bound else ".")
         message = f"No earlier clause binds ?{variable.name}."
         raise KipError("KIP_3001", message, hint, variable.span)
 
@@ -139,15 +141,15 @@ def check_path(path: ast.Path, kinds: Kinds) -> None:
     """The fields of a dot path are those of the variable's kind (KIP 3.2)."""
     require_bound(path.variable, kinds)
     name = path.variable.name
-    possible = kinds.seen[name]
-    if "predicate" in possible:
+    allowed = kinds.possible[name]
+    if "predicate" in allowed:
         message = f"?{name} holds a predicate's name, which has no .{path.field}."
         raise KipError("KIP_1001", message, f"Use ?{name} itself.", path.span)
-    if path.field in _ONLY_CONCEPT and possible == {"link"}:
+    if path.field in _ONLY_CONCEPT and allowed == {"link"}:
         message = f"?{name} is a proposition; .{path.field} is a concept's."
         hint = "Propositions have .id .subject .predicate .object .attributes .metadata."
         raise KipError("KIP_1001", message, hint, path.span)
-    if path.field in _ONLY_LINK and possible == {"concept"}:
+    if path.field in _ONLY_LINK and allowed == {"concept"}:
         message = f"?{name} is a concept; .{path.field} is a proposition's."
         hint = "Concepts have .id .type .name .attributes .metadata."
         raise KipError("KIP_1001", message, hint, path.span)

@@ -1,4 +1,4 @@
-"""What every nexus stands on, and no statement changes (KIP Appendix 4), by type and name."""
+"""What every nexus needs, and no statement changes (KIP Appendix 4), by type and name."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def mentions(clause: ast.Endpoint) -> Iterator[tuple[ast.Variable, Role]]:
 
 
 def exported(block: ast.Block) -> dict[str, None]:
-    """The names a block binds for those behind it, in the order of their first mention."""
+    """The names a block binds for later clauses, in the order of their first mention."""
     names: dict[str, None] = {}
     for clause in block.clauses:
         if isinstance(clause, ast.ConceptClause | ast.PropositionClause):

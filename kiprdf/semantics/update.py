@@ -25,9 +25,9 @@ def check_assignments(command: ast.Update, kinds: Kinds) -> None:
         refuse_reserved(entry.key, entry.span)
 
 
-def _entries(found: ast.Assignments | ast.Placeholder | None) -> tuple[ast.Assignment, ...]:
-    assert not isinstance(found, ast.Placeholder), found
-    return () if found is None else found.entries
+def _entries(assignments: ast.Assignments | ast.Placeholder | None) -> tuple[ast.Assignment, ...]:
+    assert not isinstance(assignments, ast.Placeholder), assignments
+    return () if assignments is None else assignments.entries
 
 
 def _check_budget(entries: Iterable[ast.Assignment], span: Span) -> None:
@@ -44,34 +44,34 @@ def _arguments(value: ast.Argument) -> int:
     return len(value.arguments) + sum(map(_arguments, value.arguments))
 
 
-def _check_calculation(found: ast.Calculation, target: ast.Variable, kinds: Kinds) -> None:
+def _check_calculation(calculation: ast.Calculation, target: ast.Variable, kinds: Kinds) -> None:
     """Numbers, and values of the element that is being written."""
-    for argument in found.arguments:
+    for argument in calculation.arguments:
         match argument:
             case ast.Calculation():
                 _check_calculation(argument, target, kinds)
             case ast.Path():
-                _check_own(argument, target, kinds)
+                _check_path(argument, target, kinds)
             case ast.Scalar() if is_number(argument.value):
                 pass
             case _:
-                raise _no_number(argument, found, target)
+                raise _no_number(argument, calculation, target)
 
 
-def _no_number(found: ast.Value, calculation: ast.Calculation, target: ast.Variable) -> KipError:
-    shown_value = shown(value_text(found))
-    message = f"{calculation.function} computes with numbers, and {shown_value} is none."
+def _no_number(value: ast.Value, calculation: ast.Calculation, target: ast.Variable) -> KipError:
+    shown_value = shown(value_text(value))
+    message = f"{calculation.function} computes with numbers; {shown_value} is not a number."
     hint = f"Write or send a number, or a path such as ?{target.name}.attributes.key."
-    is_text = isinstance(found, ast.Scalar) and isinstance(found.value, str)
+    is_text = isinstance(value, ast.Scalar) and isinstance(value.value, str)
     if is_text and calculation.function == "COALESCE":
         hint = (
-            f"Texts are set where they are missing: SET ATTRIBUTES {{key: {shown_value}}} WHERE "
+            f"Set a missing string with SET ATTRIBUTES {{key: {shown_value}}} WHERE "
             f"{{ … FILTER(IS_NULL(?{target.name}.attributes.key)) }}."
         )
-    return KipError("KIP_1001", message, hint, found.span)
+    return KipError("KIP_1001", message, hint, value.span)
 
 
-def _check_own(path: ast.Path, target: ast.Variable, kinds: Kinds) -> None:
+def _check_path(path: ast.Path, target: ast.Variable, kinds: Kinds) -> None:
     if path.variable != target:
         message = f"An UPDATE of ?{target.name} computes with paths of ?{target.name} only."
         hint = f"Read ?{path.variable.name} with FIND first, and send the value as a parameter."

@@ -16,7 +16,6 @@ from kiprdf.source import Span
 
 def check_upsert(command: ast.Upsert, catalog: Catalog) -> None:
     """Check the blocks in order: what one registers, the next may use (KIP 2.9.1)."""
-    known = catalog
     for block in paced(command.blocks):
         check_map(block.metadata, "WITH METADATA", reserved=True)
         handles: set[str] = set()
@@ -25,29 +24,29 @@ def check_upsert(command: ast.Upsert, catalog: Catalog) -> None:
             check_map(item.attributes, "SET ATTRIBUTES")
             check_map(item.metadata, "WITH METADATA", reserved=True)
             if isinstance(item, ast.ConceptBlock):
-                known = _check_concept_block(item, known, handles)
+                catalog = _check_concept_block(item, catalog, handles)
             else:
-                _check_proposition_block(item, known, handles)
+                _check_proposition_block(item, catalog, handles)
             if item.handle is not None:
                 handles.add(item.handle.name)
 
 
-def _check_concept_block(item: ast.ConceptBlock, known: Catalog, handles: set[str]) -> Catalog:
-    """What is known behind the block; it may register the predicate that its own links use."""
+def _check_concept_block(item: ast.ConceptBlock, catalog: Catalog, handles: set[str]) -> Catalog:
+    """The catalog after the block, which may register the predicate that its own links use."""
     matcher = item.matcher
     _check_upsert_matcher(matcher)
-    check_concept_matcher(matcher, known)
+    check_concept_matcher(matcher, catalog)
     if matcher.type is not None and matcher.name is not None:
         type_name = cast(ast.Scalar, matcher.type).value
         if type_name in META_TYPES:
             name = cast(str, cast(ast.Scalar, matcher.name).value)
             _check_defined_name(str(type_name), name, matcher.name.span)
-            known = known.extended(str(type_name), name)
+            catalog = catalog.extended(str(type_name), name)
     for link in item.propositions or ():
-        known.require_predicate(link.predicate.name, link.predicate.span)
-        _check_target(link.target, known, handles)
+        catalog.require_predicate(link.predicate.name, link.predicate.span)
+        _check_target(link.target, catalog, handles)
         check_map(link.metadata, "WITH METADATA", reserved=True)
-    return known
+    return catalog
 
 
 def _check_upsert_matcher(matcher: ast.ConceptMatcher) -> None:
@@ -65,16 +64,18 @@ def _check_defined_name(meta: str, name: str, span: Span) -> None:
         raise KipError("KIP_1002", f"{what} cannot be called '{shown(name)}'.", None, span)
 
 
-def _check_proposition_block(item: ast.PropositionBlock, known: Catalog, handles: set[str]) -> None:
+def _check_proposition_block(
+    item: ast.PropositionBlock, catalog: Catalog, handles: set[str]
+) -> None:
     if isinstance(item.matcher, ast.PropositionId):
         proposition_id(item.matcher.id)
     else:
-        _check_structural(item.matcher, known, handles)
+        _check_structural(item.matcher, catalog, handles)
 
 
-def _check_structural(matcher: ast.PropositionMatcher, known: Catalog, handles: set[str]) -> None:
+def _check_structural(matcher: ast.PropositionMatcher, catalog: Catalog, handles: set[str]) -> None:
     """A proposition in UPSERT is one fact: one plain predicate, exact endpoints (KIP 4.1)."""
-    _check_target(matcher.subject, known, handles)
+    _check_target(matcher.subject, catalog, handles)
     predicate = matcher.predicate
     if isinstance(predicate, ast.Variable):
         message = "A proposition in UPSERT names its predicate."
@@ -83,11 +84,11 @@ def _check_structural(matcher: ast.PropositionMatcher, known: Catalog, handles: 
     if len(predicate.alternatives) > 1 or name.hops is not None:
         message = "A proposition in UPSERT has one predicate, without hops or alternatives."
         raise KipError("KIP_1001", message, "Write one block for each fact.", predicate.span)
-    known.require_predicate(name.name, name.span)
-    _check_target(matcher.object, known, handles)
+    catalog.require_predicate(name.name, name.span)
+    _check_target(matcher.object, catalog, handles)
 
 
-def _check_target(target: ast.Endpoint, known: Catalog, handles: set[str]) -> None:
+def _check_target(target: ast.Endpoint, catalog: Catalog, handles: set[str]) -> None:
     """An endpoint in UPSERT: a handle defined above, or an exact identity (KIP 4.1)."""
     if isinstance(target, ast.Variable):
         if target.name not in handles:
@@ -99,13 +100,13 @@ def _check_target(target: ast.Endpoint, known: Catalog, handles: set[str]) -> No
             raise KipError("KIP_3001", message, hint, target.span)
         return
     if target.variable is not None:
-        message = "An endpoint in UPSERT takes no handle of its own."
+        message = "An endpoint in UPSERT has no handle of its own."
         hint = f"Leave out ?{target.variable.name}, or define it in a block of its own."
         raise KipError("KIP_1001", message, hint, target.variable.span)
     if isinstance(target, ast.ConceptClause):
         _check_upsert_matcher(target.matcher)
-        check_concept_matcher(target.matcher, known)
+        check_concept_matcher(target.matcher, catalog)
     elif isinstance(target.matcher, ast.PropositionId):
         proposition_id(target.matcher.id)
     else:
-        _check_structural(target.matcher, known, handles)
+        _check_structural(target.matcher, catalog, handles)

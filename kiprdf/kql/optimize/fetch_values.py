@@ -90,15 +90,15 @@ class _Fetch:
     ) -> Pattern:
         """A pattern with the values of some variables, each of them surely bound in it."""
         terms = {node: cast(Term, term) for node, term in nodes}
-        wanted = [
+        fetches = [
             (terms[node], value, variable)
             for node, values in self._values.items()
             if node in terms
             for value, variable in values
         ]
-        for start in range(0, len(wanted), FETCHES_A_GROUP):
+        for start in range(0, len(fetches), FETCHES_A_GROUP):
             inner = pattern if start == 0 else UNIT
-            for node, value, variable in wanted[start : start + FETCHES_A_GROUP]:
+            for node, value, variable in fetches[start : start + FETCHES_A_GROUP]:
                 inner = self._one(inner, node, value, variable)
             pattern = inner if start == 0 else Lateral(pattern, inner)
         return pattern

@@ -86,10 +86,10 @@ class _Order:
         shared = needed | bound | self._read((group.conditions, [u.part for u in isolated]))
         shared |= set().union(*(variables(unit.part) for unit in isolated))
         pattern = group.before
-        for apart in [c for c in components if _is_apart(c, shared)]:
+        for unread in [c for c in components if _is_unread(c, shared)]:
             if len(components) + len(isolated) > 1 or pattern != UNIT:
-                components.remove(apart)
-                pattern = self._where_exists(pattern, apart)
+                components.remove(unread)
+                pattern = self._where_exists(pattern, unread)
         while components or isolated:
             component = next((c for c in components if variables(tuple(c)) & bound), None)
             unit = next((u for u in isolated if u.is_ready(bound)), None)
@@ -175,7 +175,7 @@ def _components(parts: Iterable[Pattern]) -> list[list[TriplePattern]]:
     return [triples for _, triples in components]
 
 
-def _is_apart(component: list[TriplePattern], shared: set[Variable]) -> bool:
+def _is_unread(component: list[TriplePattern], shared: set[Variable]) -> bool:
     """Whether nothing reads a component; one with a constant is cheap as it is."""
     return not variables(tuple(component)) & shared and _best_selectivity(component) > 0
 

@@ -80,7 +80,7 @@ class _Push:
         return ()
 
     def _identify(self, group: Group, node: Variable, text: Literal | Hole) -> Group:
-        """A group in which a variable stands for the element with an id, which must exist."""
+        """A group in which a variable is the element with an id, which must exist."""
         if isinstance(text, Hole):
             return group
         is_link = not text.value.startswith("C:")

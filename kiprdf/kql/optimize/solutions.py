@@ -62,7 +62,7 @@ def products(pattern: Pattern) -> list[tuple[Pattern, Pattern]]:
 
 
 def filters_product(pattern: Pattern) -> bool:
-    """Whether a FILTER or NOT looks at the solutions of a product, and may drop most of them."""
+    """Whether a FILTER or NOT applies to a product, and may drop most of its solutions."""
     match pattern:
         case Filter() | AntiJoin():
             inner = pattern.pattern if isinstance(pattern, Filter) else pattern.left
@@ -112,7 +112,7 @@ def _products(pattern: Pattern, pairs: list[tuple[Pattern, Pattern]]) -> set[Var
 
 
 def _is_single(pattern: Pattern) -> bool:
-    """Whether a pattern has one solution at most, without a look at the data."""
+    """Whether a pattern has one solution at most, whatever the data."""
     match pattern:
         case BGP():
             # No triple at all, or what an element that is named has but once.
