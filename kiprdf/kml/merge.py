@@ -98,7 +98,7 @@ def _exists(name: ast.Value, draft: Draft) -> bool:
 
 def _require_one_type(source: Concept, target: Concept, command: ast.MergeConcept) -> None:
     if source.type in META_TYPES or target.type in META_TYPES:
-        message = "Definitions of types and predicates do not merge."
+        message = "Definitions of types and predicates cannot be merged."
         hint = "Move what uses the one to the other with UPSERT, then delete the definition."
         raise KipError("KIP_2002", message, hint, command.span)
     if source.type != target.type:

@@ -165,7 +165,9 @@ def test_what_is_missing_is_reported_and_nothing_written(invoke: Invoke, tmp_pat
     (tmp_path / "rivers.ttl").write_text(RIVERS, "utf-8")
     answer = invoke("import", "rivers.ttl")
     assert answer.exit_code == 1
-    assert answer.stderr.startswith("KIP_2001 rivers.ttl: The data need what is not defined: ")
+    assert answer.stderr.startswith(
+        "KIP_2001 rivers.ttl: The data need definitions that are missing: "
+    )
     assert not (tmp_path / "nexus").exists()
 
 
@@ -251,7 +253,7 @@ a.ttl: 3 triples
   concepts: 1 created, 0 updated, 0 unchanged
   propositions: 0 created, 0 updated, 0 unchanged
   warnings: 1
-    knows: <https://example.org/people#b> is not described; kept as a text.
+    knows: <https://example.org/people#b> is not described; kept as a string.
 b.ttl: 2 triples
   concepts: 1 created, 0 updated, 0 unchanged
   propositions: 0 created, 0 updated, 0 unchanged
@@ -288,7 +290,7 @@ def test_a_predicate_that_is_missing_between_files_is_reported(
     answer = invoke("import", "a.ttl", "b.ttl", "-m", "foaf")
     assert answer.exit_code == 1
     assert answer.stderr.startswith(
-        "KIP_2001 a.ttl: The data need what is not defined: predicates 'helps' "
+        "KIP_2001 a.ttl: The data need definitions that are missing: predicates 'helps' "
     )
     defined = invoke("import", "a.ttl", "b.ttl", "-m", "foaf", "--define", "--nexus", "other")
     assert (defined.exit_code, "predicates defined: helps" in defined.stdout) == (0, True)

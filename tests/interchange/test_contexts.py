@@ -176,7 +176,7 @@ def test_the_first_of_two_words_keeps_the_way_back() -> None:
     assert loaded.attribute_of(EX + "k") == ("b", Term(NamedNode(EX + "k")))
     assert [key for key, _ in loaded.attributes_of(EX + "k")] == ["b", "a"]
     assert loaded.warnings == (
-        f"'b' and 'a' both mean <{EX}k> in 'attributes'; on the way back it is 'b'.",
+        f"'b' and 'a' both mean <{EX}k> in 'attributes'; when read back it is 'b'.",
     )
 
 
@@ -254,7 +254,7 @@ def test_the_context_of_a_mapping_says_the_same_again(sources: list[str]) -> Non
 def test_protected_terms_stay() -> None:
     guarded = {"@context": {"@protected": True, "ex": EX, "k": "ex:k"}}
     error = refusal(guarded, {"@context": {"k": "ex:other"}})
-    assert error.message == "The mapping, k: 'k' is protected by the context before."
+    assert error.message == "The mapping, k: 'k' is protected by an earlier context."
     assert "'ex', which is protected" in refusal(guarded, {"@context": None}).message
     Mapping.load(guarded, {"@context": {"k": "ex:k"}})
     Mapping.load(guarded, {"@context": {"attributes": nest(k="ex:other")}})
@@ -267,18 +267,18 @@ def test_protected_terms_stay() -> None:
     ("definition", "message"),
     [
         ("foo:bar", "'foo:bar' has the prefix 'foo', which is not defined."),
-        ("bar", "'bar' is no absolute IRI."),
-        ("ex:a b", "'ex:a b' is no absolute IRI."),
-        ("_:b", "'_:b' is a blank node, where an IRI is due."),
+        ("bar", "'bar' is not an absolute IRI."),
+        ("ex:a b", "'ex:a b' is not an absolute IRI."),
+        ("_:b", "'_:b' is a blank node, not an IRI."),
         ("@foo", "'@foo' cannot be the meaning of a term."),
         ("@context", "'@context' cannot be the meaning of a term."),
         (5, "A term is defined by an IRI, an object or null."),
-        ({}, "'k' is no absolute IRI."),
+        ({}, "'k' is not an absolute IRI."),
         ({"@id": 5}, "'@id' takes an IRI, a keyword or null."),
         ({"@id": "ex:k", "@foo": 1}, "'@foo' means nothing in the definition of a term."),
         (
             {"@reverse": "ex:k"},
-            "@reverse would turn facts around; name a predicate for that way instead.",
+            "@reverse would reverse facts; define a predicate for the other direction instead.",
         ),
         ({"@id": "ex:k", "@index": "ex:i"}, "@index has no counterpart in KIP."),
         (
@@ -289,14 +289,14 @@ def test_protected_terms_stay() -> None:
             {"@id": "ex:k", "@container": ["@set", "@index"]},
             "A container is '@set' or '@list'; KIP has no maps by language, id, type or index.",
         ),
-        ({"@id": "ex:k", "@type": "date"}, "'date' is no absolute IRI."),
+        ({"@id": "ex:k", "@type": "date"}, "'date' is not an absolute IRI."),
         (
             {"@id": "ex:k", "@type": 5},
             "'@type' takes the IRI of a datatype, @id, @vocab, @json or @none.",
         ),
         (
             {"@id": "ex:k", "@type": "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"},
-            "A text with a language is told by '@language'.",
+            "Use '@language' for a text with a language.",
         ),
         (
             {"@id": "ex:k", "@language": "no tag"},
@@ -306,7 +306,7 @@ def test_protected_terms_stay() -> None:
         ({"@id": "ex:k", "@prefix": "yes"}, "@prefix is true or false."),
         ({"@id": "ex:k", "@protected": 1}, "@protected is true or false."),
         ({"@id": "ex:k", "@nest": "@id"}, "'@nest' takes '@nest' or a term that stands for it."),
-        ({"@id": "ex:k", "@context": "x"}, "'x' is no absolute URL of a context."),
+        ({"@id": "ex:k", "@context": "x"}, "'x' is not an absolute URL of a context."),
         (
             {"@id": "ex:k", "@context": {"j": "x:j"}},
             "'x:j' has the prefix 'x', which is not defined.",
@@ -327,18 +327,21 @@ def test_a_faulty_term_is_refused(definition: Any, message: str) -> None:
         ({"@id": "ex:k"}, "'@id' means nothing in a context."),
         ({"@foo": "ex:k"}, "'@foo' means nothing in a context."),
         ({"@version": 1.0}, "The version of a context is 1.1."),
-        ({"@base": EX}, "The IRIs of a mapping are absolute, so that @base has no use here."),
-        ({"@vocab": "words"}, "'words' is no absolute IRI."),
+        ({"@base": EX}, "The IRIs of a mapping are absolute, so @base is not allowed here."),
+        ({"@vocab": "words"}, "'words' is not an absolute IRI."),
         ({"@vocab": 5}, "@vocab takes an IRI or null."),
         ({"@language": 5}, "'@language' takes a language tag, such as 'en', or null."),
         ({"@direction": "x"}, "'@direction' takes 'ltr', 'rtl' or null."),
         ({"@propagate": "x"}, "@propagate is true or false."),
-        ({"@type": {"@id": "ex:type"}}, "Of '@type' a context says '@container': '@set' at most."),
-        ({"ex:k": "ex:j"}, f"The term looks like the IRI <{EX}k> and means another."),
-        ({"a:b": "ex:j"}, "The term looks like the IRI <a:b> and means another."),
-        ({"a/b": {"@id": "ex:j"}}, "The term looks like the IRI <a/b> and means another."),
-        ({"attributes": "ex:a"}, "'attributes' is a map inside of an element, hence '@nest'."),
-        ({"metadata": {"@id": "ex:m"}}, "'metadata' is a map inside of an element, hence '@nest'."),
+        ({"@type": {"@id": "ex:type"}}, "For '@type' a context may only say '@container': '@set'."),
+        ({"ex:k": "ex:j"}, f"The term looks like the IRI <{EX}k> but means another one."),
+        ({"a:b": "ex:j"}, "The term looks like the IRI <a:b> but means another one."),
+        ({"a/b": {"@id": "ex:j"}}, "The term looks like the IRI <a/b> but means another one."),
+        ({"attributes": "ex:a"}, "'attributes' is a map inside an element and must be '@nest'."),
+        (
+            {"metadata": {"@id": "ex:m"}},
+            "'metadata' is a map inside an element and must be '@nest'.",
+        ),
         (5, "A context is an object, a URL, null or a list of these."),
         ([{"k": "ex:k"}, 5], "A context is an object, a URL, null or a list of these."),
     ],
@@ -369,12 +372,12 @@ def test_a_mapping_has_a_context_and_nothing_else(document: Any, tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ('{"@context": {\n  "k": "b:c d"}}', (2, 3), "'b:c d' is no absolute IRI."),
-        ('{"@context": {\n  "k": {"@id": "x"}}}', (2, 9), "'x' is no absolute IRI."),
+        ('{"@context": {\n  "k": "b:c d"}}', (2, 3), "'b:c d' is not an absolute IRI."),
+        ('{"@context": {\n  "k": {"@id": "x"}}}', (2, 9), "'x' is not an absolute IRI."),
         (
             '{"@context": {\n  "k": {"@id": "urn:x:k",\n    "@reverse": "urn:x:j"}}}',
             (3, 5),
-            "@reverse would turn facts around; name a predicate for that way instead.",
+            "@reverse would reverse facts; define a predicate for the other direction instead.",
         ),
         (
             '{"@context": [{},\n {"attributes": {"@id": "@nest", "@context": {\n"k": 5}}}]}',
@@ -406,7 +409,7 @@ def test_a_fault_in_a_file_has_its_place(
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonld"
     path.write_bytes(b"\xff\xfe")
-    assert refusal(path).message == "own.jsonld is no UTF-8 text."
+    assert refusal(path).message == "own.jsonld is not UTF-8 text."
     path.write_bytes(b'{"@context":\n {"k": "\xff"}}')
     assert refusal(path).position == (2, 9)
 
@@ -515,7 +518,7 @@ def test_long_words_are_not_compared_with_each_other() -> None:
 
 def test_half_a_character_is_shown_by_its_number(tmp_path: Path) -> None:
     error = refusal(own(tmp_path, '{"@context": {"k": "\\ud800"}}'))
-    assert error.message == r"own.jsonld, k: '\ud800' is no absolute IRI."
+    assert error.message == r"own.jsonld, k: '\ud800' is not an absolute IRI."
 
 
 # What to do about it ----------------------------------------------------------------------------
@@ -526,9 +529,9 @@ def test_half_a_character_is_shown_by_its_number(tmp_path: Path) -> None:
     [
         ("exx:k", "Did you mean 'ex:'?"),
         ("foo:k", "Write an absolute IRI, or define the prefix before the colon."),
-        ("https:/ex.org/k", "It begins with 'https://' and has no blanks."),
+        ("https:/ex.org/k", "It begins with 'https://' and has no spaces."),
         ({"id": "ex:k"}, "Write '@id'."),
-        ({"@id": "ex:k", "j": "ex:j"}, "Terms of its own stand in its '@context'."),
+        ({"@id": "ex:k", "j": "ex:j"}, "Put its own terms into its '@context'."),
         ({"@id": "ex:k", "@type": "date"}, f"Write '{XSD}date'."),
         ({"@id": "ex:k", "@type": "xsd:datetime"}, "XML Schema has dateTime."),
         ({"@id": "ex:k", "@context": "schema-org"}, "To stack packs and files, load several "
@@ -561,7 +564,7 @@ def test_a_file_without_a_context_is_reported_at_its_beginning(text: str, tmp_pa
 
 @pytest.mark.parametrize("source", ["", "."])
 def test_a_folder_is_no_mapping(source: str) -> None:
-    assert refusal(source).message == f"'{source}' is no file."
+    assert refusal(source).message == f"'{source}' is not a file."
 
 
 def test_a_loader_that_fails_is_reported_with_the_url() -> None:
@@ -606,8 +609,8 @@ def test_an_import_lies_beneath() -> None:
     ("context", "message"),
     [
         ("https://loop.example/", "The context <https://loop.example/> includes itself."),
-        ("https://none.example/", "is no JSON-LD document with a '@context'."),
-        ("relative", "'relative' is no absolute URL of a context."),
+        ("https://none.example/", "is not a JSON-LD document with a '@context'."),
+        ("relative", "'relative' is not an absolute URL of a context."),
         ({"@import": 5}, "@import takes the URL of a context."),
         ({"@import": "https://b.example/"}, "The imported context must be one object."),
         ("https://faulty.example/", ", k: A term is defined by an IRI, an object or null."),

@@ -116,7 +116,7 @@ def test_of_two_files_that_describe_a_term_the_last_one_does_and_says_so() -> No
     assert source(nexus, "Patient") == "second.ttl"
     assert report["definitions"]["concept_types"] == ["Patient"]
     assert report["warnings"] == [
-        "'Patient' was described in other words; those of this ontology take over."
+        "'Patient' had another description; that of this ontology replaces it."
     ]
 
 
@@ -159,7 +159,7 @@ def test_a_predicate_between_other_types_is_not_the_bundled_one() -> None:
     assert (other["subject_types"], other["object_types"]) == (["Hen"], ["Egg"])
     assert other["same_as"] == NS + "knows"
     assert report["warnings"] == [
-        f"<{NS}knows> is called 'knows_2': 'knows' of the nexus is another; "
+        f"<{NS}knows> is called 'knows_2' because 'knows' of the nexus is something else; "
         "a mapping can say that they are the same."
     ]
     assert import_text(nexus, KNOWS)["definitions"]["predicates"] == []
@@ -181,10 +181,10 @@ def test_an_equal_name_that_nothing_contradicts_is_taken_for_the_same_and_not_sa
     )
     assert report["definitions"] == {"concept_types": [], "predicates": []}
     assert report["warnings"] == [
-        f"<{NS}Person> is taken for 'Person' of the nexus because it is called so; "
-        "a mapping can tell them apart.",
-        f"<{NS}knows> is taken for 'knows' of the nexus because it is called so; "
-        "a mapping can tell them apart.",
+        f"<{NS}Person> is considered the same as 'Person' of the nexus because of its name; "
+        "a mapping can distinguish them.",
+        f"<{NS}knows> is considered the same as 'knows' of the nexus because of its name; "
+        "a mapping can distinguish them.",
     ]
     assert "same_as" not in attributes(nexus, "Person")
     assert f"{NS}knows" not in nexus.schema()

@@ -357,7 +357,7 @@ UPSERT {
   }
 }
 
-// An UPSERT takes nothing away. What is gone, one statement at a time:
+// An UPSERT removes nothing. Removals, to be run one statement at a time:
 //
 // DELETE ATTRIBUTES {"colour"} FROM ?x
 // WHERE {

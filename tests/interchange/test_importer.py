@@ -259,7 +259,7 @@ def test_everything_that_is_missing_is_reported_at_once() -> None:
         import_text(kiprdf.Nexus.memory(), THESAURUS, define=False)
     assert caught.value.code == "KIP_2001"
     assert caught.value.message == (
-        "The data need what is not defined: "
+        "The data need definitions that are missing: "
         "concept types 'Concept' (<http://www.w3.org/2004/02/skos/core#Concept>), "
         "'ConceptScheme' (<http://www.w3.org/2004/02/skos/core#ConceptScheme>); "
         "predicates 'broader' (<http://www.w3.org/2004/02/skos/core#broader>), "
@@ -307,7 +307,7 @@ def test_classes_and_properties_are_no_concepts() -> None:
     made = import_text(empty(), ":C a owl:Class . :p a rdf:Property ; rdfs:domain :C . :x a :C .")
     assert [concept.id for concept in made.concepts] == ["C:C/x"]
     assert {skipped.reason for skipped in made.skipped} == {
-        "a class, property or shape is no concept; import it as an ontology"
+        "a class, property or shape is not a concept; import it as an ontology"
     }
 
 
@@ -319,8 +319,8 @@ def test_two_classes_of_one_local_name_are_one_type_and_a_warning() -> None:
         "https://schema.org/Document",
     ]
     assert made.warnings == [
-        f"The concept type 'Document' stands for <{FOAF}Document>, <https://schema.org/Document>; "
-        "a mapping can tell them apart."
+        f"The concept type 'Document' is used for <{FOAF}Document>, <https://schema.org/Document>; "
+        "a mapping can distinguish them."
     ]
 
 
@@ -455,12 +455,12 @@ def test_facts_about_facts_are_propositions_about_propositions() -> None:
     ("text", "reason"),
     [
         (":r rdf:reifies <<( :a :likes :b )>> ; :p 1 .", "is not asserted"),
-        (":a :age 3 {| :p 1 |} .", "it annotates a triple that is no proposition"),
+        (":a :age 3 {| :p 1 |} .", "it annotates a triple that is not a proposition"),
         (":a :likes :b ~ :r . :b :likes :a ~ :r .", "stands for 2 triples"),
         (":r a rdf:Statement ; rdf:subject :a ; rdf:predicate :likes .", "does not stand for one"),
-        (":r :likes :a ~ :r .", "it is about a triple that is no proposition"),
-        (":r :p :q ~ :s . :s :p :r ~ :r .", "it is about a triple that is no proposition"),
-        (":a :says <<( :a :likes :b )>> .", "a triple term is no value"),
+        (":r :likes :a ~ :r .", "it is about a triple that is not a proposition"),
+        (":r :p :q ~ :s . :s :p :r ~ :r .", "it is about a triple that is not a proposition"),
+        (":a :says <<( :a :likes :b )>> .", "a triple term is not a value"),
     ],
 )
 def test_what_cannot_be_said_of_a_proposition_is_skipped(text: str, reason: str) -> None:
@@ -580,7 +580,7 @@ def test_several_values_are_an_array_in_one_order() -> None:
 def test_a_string_beyond_the_budget_is_skipped() -> None:
     made = import_text(empty(), f':x a :T ; :v "{"x" * (1024 * 1024 + 1)}" .')
     assert [skipped.reason for skipped in made.skipped] == [
-        "a string of more than 1 MiB is no value"
+        "a string of more than 1 MiB is too long"
     ]
 
 
@@ -620,9 +620,10 @@ def test_a_concept_without_an_original_iri_is_taken_for_the_resource_and_reporte
     alice = concepts(nexus, "Person")["Alice"]
     assert (alice["a"], alice["same_as"]) == (1, "https://example.org/alice")
     assert made.warnings == [
-        "C:Person/Alice is there without an original IRI and is taken for "
+        "C:Person/Alice exists without an original IRI and is considered the same as "
         "<https://example.org/alice>.",
-        f"<{FOAF}Person> is taken for the concept type Person, which is there in its own words.",
+        f"<{FOAF}Person> is considered the same as the concept type Person, "
+        "which the nexus defines itself.",
     ]
     assert [(concept.id, concept.is_new) for concept in made.concepts] == [
         ("C:Person/Alice", False)
@@ -739,9 +740,9 @@ def test_a_blank_node_with_a_label_has_it_as_name() -> None:
 def test_a_blank_node_that_is_no_concept_is_reported() -> None:
     made = import_text(empty(), ":x a :T ; :p [], [ :v 1 ] .")
     assert sorted({skipped.reason for skipped in made.skipped}) == [
-        "its object is a blank node that is no concept",
+        "its object is a blank node that is not a concept",
+        "its object is a blank node without statements",
         "its subject has no type, and no default type is given",
-        "nothing is said of the blank node that is its object",
     ]
 
 
@@ -816,7 +817,7 @@ def test_a_base_that_no_nexus_has_is_refused(base: str, fault: str) -> None:
 # What stays as it is --------------------------------------------------------------------------
 
 BASE = "urn:kip:nexus/"
-DEFINED = "its subject is a definition, and the import is to define nothing"
+DEFINED = "its subject is a definition, and the import must not define anything"
 
 
 @pytest.mark.parametrize(
@@ -889,7 +890,7 @@ def test_the_metadata_of_the_import_are_its_own() -> None:
     command = 'FIND(?x.metadata.source, ?x.metadata.trust) WHERE { ?x {type: "T", name: "a"} }'
     assert nexus.find(command).tuples == (("a.ttl", 1),)
     assert [skipped.reason for skipped in made.skipped] == [
-        "the metadata key 'source' is this import's own"
+        "the metadata key 'source' is set by the import itself"
     ]
 
 
@@ -981,7 +982,7 @@ def test_an_original_iri_stays_with_the_element_that_has_it() -> None:
         (
             "<https://example.org/b> <http://www.w3.org/2002/07/owl#sameAs> "
             "<https://example.org/z> .",
-            "<https://example.org/z> stands for an element already",
+            "<https://example.org/z> is the IRI of another element",
         )
     ]
     assert concepts(nexus, "T")["a"]["v"] == 1
@@ -993,9 +994,9 @@ def test_an_original_iri_stays_with_the_element_that_has_it() -> None:
     [
         (
             ':same_as "x"',
-            "same_as keeps original IRIs; a mapping can name this property otherwise",
+            "same_as holds original IRIs; a mapping can give this property another name",
         ),
-        ("owl:sameAs 5", "what an element is the same as is an IRI"),
+        ("owl:sameAs 5", "the value of same_as must be an IRI"),
     ],
 )
 def test_what_is_no_original_iri_is_reported(triple: str, reason: str) -> None:
@@ -1076,21 +1077,21 @@ def test_a_part_of_a_reifier_that_disagrees_is_reported() -> None:
     ("text", "reason"),
     [
         (":a :loves :a .", "these ends are the same"),
-        (":a :名前 1 .", "no identifier can be made"),
-        (f":a :{'x' * 129} 1 .", "no identifier can be made"),
-        (":a <urn:kip:attribute/not%20a%20key> 1 .", "no identifier can be made"),
-        (":a <urn:kip:nexus/$PropositionType/no%20name> :b .", "no identifier can be made"),
-        (":a <urn:kip:nexus/$PropositionType/p> :nowhere .", "no element of the data"),
-        ("<urn:kip:nexus/nothing> a :T .", "names none of its concepts"),
-        ("<urn:kip:nexus/no%20type/x> a :T .", "can be no concept type"),
+        (":a :名前 1 .", "cannot be made an identifier"),
+        (f":a :{'x' * 129} 1 .", "cannot be made an identifier"),
+        (":a <urn:kip:attribute/not%20a%20key> 1 .", "cannot be made an identifier"),
+        (":a <urn:kip:nexus/$PropositionType/no%20name> :b .", "cannot be made an identifier"),
+        (":a <urn:kip:nexus/$PropositionType/p> :nowhere .", "not an element of the data"),
+        ("<urn:kip:nexus/nothing> a :T .", "that is not that of a concept"),
+        ("<urn:kip:nexus/no%20type/x> a :T .", "cannot be a concept type"),
         ("<urn:kip:nexus/T/a%00b> a :T .", "control character"),
         (f"<urn:kip:nexus/T/{'x' * 1025}> a :T .", "1025 characters"),
-        ("<urn:kip:nexus/$ConceptType/no%20type> a :T .", "can be no definition"),
-        ("<urn:kip:nexus/$proposition/zz/p> a :T .", "names none of its concepts"),
-        ("<urn:kip:vocab/null> a :T .", "vocabulary of kiprdf is no knowledge"),
+        ("<urn:kip:nexus/$ConceptType/no%20type> a :T .", "cannot be a definition"),
+        ("<urn:kip:nexus/$proposition/zz/p> a :T .", "that is not that of a concept"),
+        ("<urn:kip:vocab/null> a :T .", "vocabulary of kiprdf, not knowledge"),
         (":a rdf:type 1 .", "a type is an IRI"),
         (":c a :名前 .", "has no type that is an identifier"),
-        (":a :loves :b . :a <urn:other:loves> :b .", "both stand for 'loves'"),
+        (":a :loves :b . :a <urn:other:loves> :b .", "both become 'loves'"),
     ],
 )
 def test_what_kip_cannot_name_is_skipped_with_its_reason(text: str, reason: str) -> None:
@@ -1158,7 +1159,7 @@ def test_named_graphs_are_metadata() -> None:
     command = 'FIND(?x.name, ?x.metadata.graph) WHERE { ?x {type: "T"} }'
     assert sorted(nexus.find(command).tuples) == [("a", g1), ("b", g2)]
     assert [s.reason for s in made.skipped] == [
-        "the graph has no IRI; its statements are taken as if they stood in none"
+        "the graph has no IRI; its statements are imported without a graph"
     ]
 
 

@@ -70,7 +70,7 @@ def keys(definitions: Definitions) -> set[str]:
 
 def without_class(definitions: Definitions) -> set[str]:
     """The attributes that are reported because no type has them."""
-    reason = "an attribute that no class is said to have; any concept may have it"
+    reason = "an attribute without a class; any concept may have it"
     return {one.iri for one in definitions.skipped if one.reason == reason}
 
 
@@ -233,7 +233,7 @@ def test_an_attribute_of_no_class_is_reported() -> None:
     definitions = read(":note a owl:AnnotationProperty ; rdfs:comment 'A note.' .")
     assert (definitions.types, definitions.predicates) == ((), ())
     assert reasons(definitions, "https://example.org/o#note") == [
-        "an attribute that no class is said to have; any concept may have it"
+        "an attribute without a class; any concept may have it"
     ]
 
 

@@ -625,7 +625,7 @@ def links(nexus: kiprdf.Nexus) -> list[Any]:
 def test_a_link_to_what_nothing_describes_is_reported() -> None:
     report = bundled().import_rdf(ANN, mapping="foaf")
     assert report["warnings"] == [
-        "knows: <https://example.org/bob> is not described; kept as a text."
+        "knows: <https://example.org/bob> is not described; kept as a string."
     ]
     assert report["propositions"]["created"] == 0
 
@@ -635,14 +635,14 @@ def test_of_many_links_to_nothing_the_first_are_reported() -> None:
     report = bundled().import_rdf(ANN.replace(":bob", known), mapping="foaf")
     assert report["warnings"] == [
         "knows: <https://example.org/p0>, <https://example.org/p1>, <https://example.org/p2> "
-        "and 2 more are not described; kept as a text."
+        "and 2 more are not described; kept as a string."
     ]
 
 
 def test_a_link_of_a_predicate_that_an_import_defined_is_reported_too() -> None:
     text = PREFIXES + ":a a :T ; :p :b ; :page :x . :b a :T ; :p :c ."
     nexus = empty()
-    expected = ["p: <https://example.org/c> is not described; kept as a text."]
+    expected = ["p: <https://example.org/c> is not described; kept as a string."]
     assert nexus.import_rdf(text, define=True)["warnings"] == expected
     assert nexus.import_rdf(text)["warnings"] == expected
 
@@ -698,7 +698,7 @@ def test_what_was_made_of_an_iri_alone_becomes_what_a_later_file_says() -> None:
     assert links(nexus) == [("Ann", "bob")]
     report = nexus.import_rdf(BOB, **options)
     assert report["concepts"] == {"created": 1, "updated": 0, "unchanged": 0}
-    assert report["warnings"] == ["C:Thing/bob was made of its IRI alone and becomes C:Person/Bob."]
+    assert report["warnings"] == ["C:Thing/bob had nothing but its IRI and becomes C:Person/Bob."]
     assert links(nexus) == [("Ann", "Bob")]
     assert element(nexus, "C:Person/Bob")["attributes"]["same_as"] == "https://example.org/bob"
     assert nexus.execute('FIND(?t.name) WHERE { ?t {type: "Thing"} }') == []
@@ -735,11 +735,11 @@ MUSIC = "@prefix m: <https://music.example/#> . @prefix k: <https://other.exampl
 
 def test_a_term_that_nothing_but_its_name_makes_one_of_the_nexus_is_reported() -> None:
     text = MUSIC + "m:a a m:Skill ; m:knows m:b . m:b a m:Event ."
-    there = "which is there in its own words."
+    there = "which the nexus defines itself."
     assert bundled().import_rdf(text)["warnings"] == [
-        f"<https://music.example/#Event> is taken for the concept type Event, {there}",
-        f"<https://music.example/#Skill> is taken for the concept type Skill, {there}",
-        f"<https://music.example/#knows> is taken for the predicate knows, {there}",
+        f"<https://music.example/#Event> is considered the same as the concept type Event, {there}",
+        f"<https://music.example/#Skill> is considered the same as the concept type Skill, {there}",
+        f"<https://music.example/#knows> is considered the same as the predicate knows, {there}",
     ]
 
 
@@ -754,7 +754,7 @@ def test_a_term_of_another_iri_is_another_term() -> None:
     other = MUSIC + "k:a a k:T ; k:p k:b . k:b a k:T ."
     error = refusal(nexus, other)
     assert error.message == (
-        "The data need what is not defined: "
+        "The data need definitions that are missing: "
         "concept types 'T_2' (<https://other.example/T>; 'T' is another); "
         "predicates 'p_2' (<https://other.example/p>; 'p' is another)."
     )
@@ -783,8 +783,8 @@ def test_two_predicates_of_one_name_are_reported_where_they_state_one_fact() -> 
         MUSIC + "m:a a m:T ; m:likes m:b . m:a k:likes m:b . m:b a m:T .", define=True
     )
     assert [skipped["reason"] for skipped in report["skipped"]] == [
-        "<https://music.example/#likes> and <https://other.example/likes> both stand for "
-        "'likes', and the first states this"
+        "<https://music.example/#likes> and <https://other.example/likes> both become "
+        "'likes', and the first one states this fact"
     ]
 
 
@@ -809,7 +809,7 @@ def test_a_mapping_knows_schema_org_in_both_of_its_namespaces() -> None:
 
 def test_a_mapping_without_a_word_for_the_data_is_reported() -> None:
     text = PREFIXES + ':a a foaf:Person ; foaf:name "A" .'
-    warning = "The mapping has no word for any type or property of these data."
+    warning = "The mapping has no term for any type or property of the data."
     assert warning in bundled().import_rdf(text, mapping="schema-org")["warnings"]
     assert warning not in bundled().import_rdf(text, mapping=WORDS)["warnings"]
     assert warning not in bundled().import_rdf(text)["warnings"]
@@ -823,8 +823,8 @@ def test_reifiers_of_one_triple_that_differ_are_reported() -> None:
     fact = ":a a :T ; :p :b . :b a :T . :a :q :b ~ :r3 {| :by 1 |} ~ :r4 {| :by 1 |} ."
     two = ':a :p :b ~ :r1 {| :by "Ann" |} ~ :r2 {| :by "Bob" |} .'
     assert empty().import_rdf(PREFIXES + fact + two, define=True)["warnings"] == [
-        "Several reifiers tell different things of one triple; "
-        "who told what is not kept: C:T/a p C:T/b."
+        "Reifiers of one triple have different values; "
+        "which reifier had which value is not kept: C:T/a p C:T/b."
     ]
 
 

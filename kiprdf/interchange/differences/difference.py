@@ -39,7 +39,7 @@ _CONTEXT = 30
 """How many characters before that position are shown."""
 
 _SIGNS: dict[Kind, str] = {"added": "+", "removed": "-", "changed": "~"}
-_REMOVED_HEADER = "An UPSERT takes nothing away. What is gone, one statement at a time:"
+_REMOVED_HEADER = "An UPSERT removes nothing. Removals, to be run one statement at a time:"
 
 
 def difference(

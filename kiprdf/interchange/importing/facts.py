@@ -17,7 +17,7 @@ from kiprdf.interchange.importing.naming import Naming
 from kiprdf.interchange.importing.roles import Awaited, Roles
 from kiprdf.rdf.iris import PropositionName, proposition_digits
 
-NO_ELEMENT = "its object is no element of the data or of the nexus"
+NO_ELEMENT = "its object is not an element of the data or the nexus"
 NO_PROPOSITION = ""
 """The id of a statement that is no proposition."""
 Fact: TypeAlias = tuple[str, str, str]
@@ -112,7 +112,7 @@ class Facts:
         ends = (statement.subject, statement.object)
         if not any(end in self._foreign.reified for end in ends):
             return False
-        self._foreign.skip(statement, "it is about a triple that is no proposition")
+        self._foreign.skip(statement, "it is about a triple that is not a proposition")
         return True
 
     def _place_one(self, statement: Statement, reifiers: list[NamedNode]) -> str | None:
@@ -159,14 +159,14 @@ def _repeats(placed: PlacedFact, property: str, predicate: str) -> str:
     """Why a statement adds nothing to a proposition that exists already."""
     if property in placed.properties:
         return "another triple states this fact already"
-    both = f"<{min(placed.properties)}> and <{property}> both stand for '{predicate}'"
-    return f"{both}, and the first states this"
+    both = f"<{min(placed.properties)}> and <{property}> both become '{predicate}'"
+    return f"{both}, and the first one states this fact"
 
 
 def _fault(subject: str | None, predicate: str | None, object_: str | None) -> str | None:
     """Why three parts make no proposition."""
     if predicate is None:
-        return "of its predicate no identifier can be made"
+        return "its predicate cannot be made an identifier"
     if subject is None or object_ is None:
         return NO_ELEMENT
     if subject == object_:

@@ -102,7 +102,7 @@ def collect(quads: Iterable[Quad]) -> tuple[dict[Statement, list[str]], list[Ski
             nameless[str(graph)] = None
         elif not isinstance(graph, DefaultGraph) and graph.value not in graphs:
             graphs.append(graph.value)
-    reason = "the graph has no IRI; its statements are taken as if they stood in none"
+    reason = "the graph has no IRI; its statements are imported without a graph"
     skipped = [Skipped(f"graph {number}", reason) for number in range(1, len(nameless) + 1)]
     return statements, skipped
 
@@ -210,7 +210,7 @@ def _fault(node: Node, facts: set[Statement], asserted: set[Statement]) -> str |
     if len(facts) > 1:
         return f"the reifier {node} stands for {len(facts)} triples; a proposition is one"
     if not facts <= asserted:
-        return f"the triple that {node} reifies is not asserted; KIP has no other propositions"
+        return f"the triple that {node} reifies is not asserted; KIP has asserted propositions only"
     return None
 
 

@@ -100,18 +100,18 @@ def claims_by_element(
 def checked(name: ConceptName, define: bool) -> ConceptName:
     """An identity that an import may write. Raises ValueError for others."""
     if name.type not in META_TYPES and not is_identifier(name.type):
-        raise ValueError(f"'{shown(name.type)}' can be no concept type")
+        raise ValueError(f"'{shown(name.type)}' cannot be a concept type")
     fault = name_fault(name.name)
     if fault is not None:
-        raise ValueError(f"a concept cannot be named so: the name {fault}")
+        raise ValueError(f"a concept cannot have this name: it {fault}")
     if name.type in META_TYPES and not is_definition_name(name.type, name.name):
-        raise ValueError(f"'{shown(name.name)}' can be no definition")
+        raise ValueError(f"'{shown(name.name)}' cannot be a definition")
     if name in SYSTEM:
         raise ValueError("its subject belongs to the core schema, which stays as it is")
     if name in ACTORS:
         raise ValueError("its subject is the nexus itself, which stays as it is")
     if name.type in META_TYPES and not define:
-        raise ValueError("its subject is a definition, and the import is to define nothing")
+        raise ValueError("its subject is a definition, and the import must not define anything")
     return name
 
 
@@ -204,14 +204,14 @@ class Identifier:
         if isinstance(name, ConceptName):
             return checked(name, self._define)
         if self._naming.is_below_base(node.value):
-            raise ValueError("an IRI below the base of the nexus that names none of its concepts")
+            raise ValueError("an IRI below the base of the nexus that is not that of a concept")
         if node.value.startswith(vocab.OWN):
-            raise ValueError("the vocabulary of kiprdf is no knowledge")
+            raise ValueError("a term of the vocabulary of kiprdf, not knowledge")
         id = self._index.element(node.value)
         if id is None:
             return None
         if id.startswith("P:"):
-            raise ValueError(f"the IRI stands for the proposition {id}")
+            raise ValueError(f"the IRI is that of the proposition {id}")
         name = checked(_concept_of(id), self._define)
         return None if self._supersedes(node, statements, name) else name
 
@@ -247,7 +247,9 @@ class Identifier:
         candidates = name_candidates(node.value, labels, self._language)
         name = next(filter(None, map(concept_name, candidates)), None)
         if name is None:
-            self._identities.refused[node] = "nothing of it can be the name of a concept"
+            self._identities.refused[node] = (
+                "neither its labels nor its IRI can be the name of a concept"
+            )
             return
         name = unique_name(name, node.value, lambda text: self._is_free(type_name, text))
         identity = ConceptName(type_name, name)
@@ -255,7 +257,9 @@ class Identifier:
         types = self._other_types(statements, identity)
         self._identities.resources[node] = Resource(identity, types, class_iri)
         if self._index.exists(identity.id):
-            text = f"{shown(identity.id)} is there without an original IRI and is taken for"
+            text = (
+                f"{shown(identity.id)} exists without an original IRI and is considered the same as"
+            )
             self._identities.warnings.append(f"{text} <{node.value}>.")
 
     def _is_free(self, type_name: str, name: str) -> bool:
@@ -274,7 +278,9 @@ class Identifier:
             if name is not None and is_key(name):
                 return name, iri
         if classes and not things:
-            raise ValueError("a class, property or shape is no concept; import it as an ontology")
+            raise ValueError(
+                "a class, property or shape is not a concept; import it as an ontology"
+            )
         if self._default_type is not None:
             return self._default_type, None
         what = "has no type that is an identifier" if classes else "has no type"

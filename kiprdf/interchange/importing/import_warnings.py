@@ -52,12 +52,15 @@ class Warnings:
             if is_predicate(property):
                 undescribed[key].append(f"<{iri}>")
         for key, iris in sorted(undescribed.items()):
-            yield f"{key}: {listed(iris)} {_are(iris)} not described; kept as a text."
+            yield f"{key}: {listed(iris)} {_are(iris)} not described; kept as a string."
         for key, numbers in sorted(self._numbers.items()):
             yield f"{key}: JSON has no number {listed(numbers)}; kept with the datatype."
         if self._contradicting:
-            what = "Several reifiers tell different things of one triple"
-            yield f"{what}; who told what is not kept: {listed(sorted(self._contradicting))}."
+            facts = listed(sorted(self._contradicting))
+            yield (
+                "Reifiers of one triple have different values; "
+                f"which reifier had which value is not kept: {facts}."
+            )
 
 
 def listed(texts: Iterable[str]) -> str:

@@ -186,14 +186,12 @@ class _Importer:
         warnings = [*self._identities.warnings, *self._naming.warnings()]
         warnings += self._warnings.sentences(self._is_predicate)
         if self._foreign.statements and self._naming.mapping_is_unused():
-            warnings.append("The mapping has no word for any type or property of these data.")
+            warnings.append("The mapping has no term for any type or property of the data.")
         plan = Plan([], concepts, propositions, skipped, warnings)
         plan.replaced_texts = list(self._replaced_texts(links, [*concepts, *propositions]))
         for old, node in self._identities.superseded.items():
             new = plan.superseded[old] = self._identities.resources[node].identity.id
-            plan.warnings.append(
-                f"{shown(old)} was made of its IRI alone and becomes {shown(new)}."
-            )
+            plan.warnings.append(f"{shown(old)} had nothing but its IRI and becomes {shown(new)}.")
         return plan
 
     def _is_predicate(self, property: str) -> bool:
@@ -304,7 +302,9 @@ class _Importer:
             return
         if is_metadata and key.name in self._metadata:
             if key.is_native:
-                self._foreign.skip(statement, f"the metadata key '{key.name}' is this import's own")
+                self._foreign.skip(
+                    statement, f"the metadata key '{key.name}' is set by the import itself"
+                )
                 return
             is_metadata = False
         node_values = self._values[subject]
@@ -324,7 +324,7 @@ class _Importer:
     def _add_claim(self, statement: Statement, node_values: NodeValues, value: Json) -> None:
         texts = value if isinstance(value, list) else [value]
         if not all(isinstance(text, str) for text in texts):
-            self._foreign.skip(statement, "what an element is the same as is an IRI")
+            self._foreign.skip(statement, "the value of same_as must be an IRI")
         node_values.same_as.update(text for text in texts if isinstance(text, str))
 
     def _skip_claims(self, links: Iterable[PlannedProposition]) -> None:
@@ -339,7 +339,7 @@ class _Importer:
                 continue
             for text in claimed(statement):
                 if text not in originals.get(id, ()):
-                    self._foreign.skip(statement, f"<{text}> stands for an element already")
+                    self._foreign.skip(statement, f"<{text}> is the IRI of another element")
 
     def _id(self, subject: NamedNode) -> str | None:
         """The id of what a subject becomes."""
@@ -359,7 +359,7 @@ class _Importer:
         for statement in paced(self._foreign.statements):
             reifier = cast(NamedNode, statement.subject)
             if reifier in self._foreign.reified and reifier not in self._facts.fact_of:
-                reason = "it annotates a triple that is no proposition"
+                reason = "it annotates a triple that is not a proposition"
                 subject = cast(NamedNode, self._foreign.reified[reifier].subject)
                 self._foreign.skip(statement, self._identities.refused.get(subject, reason))
         return sorted(links, key=lambda p: (heights[p.id], p.subject, p.predicate, p.object))

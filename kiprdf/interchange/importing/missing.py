@@ -35,7 +35,7 @@ def require_defined(missing: Mapping[ConceptName, set[str]]) -> None:
         more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
         if named:
             lists.append(f"{what} {', '.join(named[:MOST_NAMED])}{more}")
-    message = f"The data need what is not defined: {'; '.join(lists)}."
+    message = f"The data need definitions that are missing: {'; '.join(lists)}."
     hint = "Map the IRIs to names that are defined, or let the import define them (define)."
     raise KipError("KIP_2001", message, hint)
 

@@ -307,11 +307,12 @@ class Naming:
             for iri in sorted(iris) if what in _DEFINED else ():
                 if self._has_only_the_name(_DEFINED[what], name, iri):
                     yield (
-                        f"<{iri}> is taken for the {what} {name}, which is there in its own words."
+                        f"<{iri}> is considered the same as the {what} {name}, "
+                        "which the nexus defines itself."
                     )
             if len(iris) > 1:
                 listed = ", ".join(f"<{iri}>" for iri in sorted(iris))
-                yield f"The {what} '{name}' stands for {listed}; a mapping can tell them apart."
+                yield f"The {what} '{name}' is used for {listed}; a mapping can distinguish them."
 
 
 def _best(keys: list[tuple[str, Term]], value: Object) -> Key:

@@ -140,13 +140,13 @@ class Roles:
     def fault(self, statement: Statement, key: Key | None, resource: Resource | None) -> str | None:
         """Why a statement cannot become a value; None if it can."""
         if key is None:
-            return "of its predicate no identifier can be made"
+            return "its predicate cannot be made an identifier"
         if key.name == SAME_AS and not self._naming.is_claim(statement.predicate.value):
-            return "same_as keeps original IRIs; a mapping can name this property otherwise"
+            return "same_as holds original IRIs; a mapping can give this property another name"
         object_ = statement.object
         if not isinstance(object_, NamedNode) or not is_blank(object_):
             return None
         if object_ in self._identities.refused:
-            return "its object is a blank node that is no concept"
+            return "its object is a blank node that is not a concept"
         is_described = object_ in self._identities.resources or object_ in self._foreign.reified
-        return None if is_described else "nothing is said of the blank node that is its object"
+        return None if is_described else "its object is a blank node without statements"

@@ -47,7 +47,7 @@ def to_value(term: Object, mapped: Term | None = None) -> Json:
     if isinstance(term, Items):
         return [to_value(item, mapped) for item in term.terms]
     if isinstance(term, Statement):
-        raise ValueError("a triple term is no value")
+        raise ValueError("a triple term is not a value")
     if isinstance(term, NamedNode | BlankNode):
         return None if term == vocab.NULL else _checked(term.value)
     if mapped is not None and _is_brought_back(term, mapped):
@@ -62,7 +62,7 @@ def is_number(literal: Literal) -> bool:
 
 def _checked(text: str) -> str:
     if len(text.encode()) > limits.STRING_BYTES:
-        raise ValueError("a string of more than 1 MiB is no value")
+        raise ValueError("a string of more than 1 MiB is too long")
     return text
 
 

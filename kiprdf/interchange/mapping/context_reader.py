@@ -112,7 +112,7 @@ class ContextReader:
         """The context of a remote document, by the caller's loader."""
         if iri_fault(url) is not None:
             hint = "To stack packs and files, load several mappings."
-            raise place.fault(f"'{shown(url)}' is no absolute URL of a context.", hint)
+            raise place.fault(f"'{shown(url)}' is not an absolute URL of a context.", hint)
         if self._loader is None:
             hint = "Copy the context into the mapping, or pass a loader."
             raise place.fault(f"The context <{shown(url)}> is remote.", hint)
@@ -128,7 +128,7 @@ class ContextReader:
             message = f"The context <{shown(url)}> cannot be loaded ({why})."
             raise place.fault(message, "Copy the context into the mapping.") from fault
         if not isinstance(answer, dict) or "@context" not in answer:
-            raise place.fault(f"<{shown(url)}> is no JSON-LD document with a '@context'.")
+            raise place.fault(f"<{shown(url)}> is not a JSON-LD document with a '@context'.")
         check_size(url, answer["@context"])
         return answer["@context"], Document(url)
 
@@ -232,8 +232,8 @@ def _context_of(value: Any, document: Document) -> Any:
         raise document.fault((), "A mapping is a JSON object with '@context'.", hint)
     for key in value:
         if key != "@context":
-            hint = "Leave the rest out."
-            message = "A mapping has '@context' and nothing beside it."
+            hint = "Remove the rest."
+            message = "A mapping has no members besides '@context'."
             raise document.fault((key,), message, hint)
     return value["@context"]
 
@@ -245,7 +245,7 @@ def _path(source: str | os.PathLike[str]) -> Path:
         return resources.directory("mappings") / f"{name}.jsonld"
     path = Path(name)
     if not name or path.is_dir():
-        raise KipError("KIP_1001", f"'{shown(name)}' is no file.", "Give a path to a mapping.")
+        raise KipError("KIP_1001", f"'{shown(name)}' is not a file.", "Give a path to a mapping.")
     if isinstance(source, str) and path.suffix == "" and path.name == name and not path.exists():
         likely = nearest(name, packs()) or packs()
         hint = f"Packs are called {', '.join(likely)}; everything else is a path."
@@ -258,7 +258,7 @@ def _text(path: Path) -> str:
         with path.open("rb") as file:
             content = file.read(limits.SIZE + 1)
     except ValueError as fault:
-        raise KipError("KIP_1001", f"This is no path: {fault}.", "Give a path.") from None
+        raise KipError("KIP_1001", f"This is not a path: {fault}.", "Give a path.") from None
     if len(content) > limits.SIZE:
         message = f"{path.name} is larger than {limits.SIZE} bytes."
         raise KipError("KIP_4002", message, "Split it into several mappings.")
@@ -267,5 +267,5 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as fault:
         readable = content.decode(errors="replace")
         start = len(content[: fault.start].decode())
-        message, span = f"{path.name} is no UTF-8 text.", Span(start, start + 1)
+        message, span = f"{path.name} is not UTF-8 text.", Span(start, start + 1)
         raise KipError("KIP_1001", message, "Save it as UTF-8.", span, readable) from None

@@ -279,4 +279,4 @@ def _doubles(layer: Layer, place: str = "") -> Iterator[str]:
         kept = first.setdefault((_term(active, definition), not place and _is_capital(key)), key)
         if kept != key:
             both = f"'{shown(kept)}' and '{shown(key)}' both mean <{definition.iri}>{place}"
-            yield f"{both}; on the way back it is '{shown(kept)}'."
+            yield f"{both}; when read back it is '{shown(kept)}'."

@@ -81,7 +81,7 @@ class TermReader:
             definition, protected=False, scopes=()
         )
         if not same or term in self._scopes:
-            raise there.fault(f"'{shown(term)}' is protected by the context before.")
+            raise there.fault(f"'{shown(term)}' is protected by an earlier context.")
 
     def _definition(self, term: str, value: Any, there: Place) -> Definition | None:
         if value is None or isinstance(value, str):
@@ -118,7 +118,7 @@ class TermReader:
     def _check_type_keyword(self, value: dict[str, Any], there: Place) -> None:
         """``@type`` itself may be said to be a set, or protected; neither changes a triple."""
         if set(value) - {"@container", "@protected"} or value.get("@container", "@set") != "@set":
-            raise there.fault("Of '@type' a context says '@container': '@set' at most.")
+            raise there.fault("For '@type' a context may only say '@container': '@set'.")
 
     def _iri(self, term: str, value: dict[str, Any], there: Place) -> str | None:
         """The IRI or keyword a term stands for; None when it is removed."""
@@ -132,7 +132,7 @@ class TermReader:
         iri = self._of_its_own(term) if given == term else self.expanded(given)
         if term in MAPS and iri != "@nest" and not there.overrides:
             hint = f'Write "{term}": {{"@id": "@nest", "@context": {{…}}}}.'
-            raise there.fault(f"'{term}' is a map inside of an element, hence '@nest'.", hint)
+            raise there.fault(f"'{term}' is a map inside an element and must be '@nest'.", hint)
         if iri.startswith("@"):
             self._check_alias(given, iri, place)
         else:
@@ -158,7 +158,7 @@ class TermReader:
         if len(given) > limits.IRI:
             return "Write a shorter one."
         if prefix in ("http", "https"):
-            return f"It begins with '{prefix}://' and has no blanks."
+            return f"It begins with '{prefix}://' and has no spaces."
         prefixes = [term for term in self._context if self._looks_like_a_prefix(term)]
         prefixes += [term for term, definition in self._active.terms.items() if definition.prefix]
         likely = nearest(prefix, prefixes, 1) if colon else []
@@ -180,7 +180,9 @@ class TermReader:
             f"{prefix_term.iri}{rest}" if prefix_term is not None and prefix_term.prefix else term
         )
         if itself != iri:
-            raise there.fault(f"The term looks like the IRI <{shown(itself)}> and means another.")
+            raise there.fault(
+                f"The term looks like the IRI <{shown(itself)}> but means another one."
+            )
 
     def _of_its_own(self, term: str) -> str:
         """The IRI of a term that is not given one: by its prefix, or by ``@vocab``."""
@@ -235,11 +237,11 @@ class TermReader:
 
     def _check_datatype(self, given: str, iri: str, place: Place) -> None:
         if iri in (vocab.LANG_STRING.value, vocab.DIR_LANG_STRING.value):
-            raise place.fault("A text with a language is told by '@language'.")
+            raise place.fault("Use '@language' for a text with a language.")
         if iri.startswith("@"):
             raise place.fault(f"'@type' takes the IRI of a datatype, {_KINDS}.")
         if iri in datatypes.NAMES:
-            raise place.fault(f"'{iri}' is no absolute IRI.", f"Write '{vocab.XSD}{iri}'.")
+            raise place.fault(f"'{iri}' is not an absolute IRI.", f"Write '{vocab.XSD}{iri}'.")
         self.check_iri(given, iri, place)
         name = iri.removeprefix(vocab.XSD)
         if iri != name and name not in datatypes.NAMES:
@@ -285,8 +287,8 @@ KEYWORDS = frozenset((
 ))
 # fmt: on
 REFUSED = {
-    "@base": "The IRIs of a mapping are absolute, so that @base has no use here.",
-    "@reverse": "@reverse would turn facts around; name a predicate for that way instead.",
+    "@base": "The IRIs of a mapping are absolute, so @base is not allowed here.",
+    "@reverse": "@reverse would reverse facts; define a predicate for the other direction instead.",
     "@index": "@index has no counterpart in KIP.",
 }
 """What JSON-LD has and a mapping has no use for."""
@@ -350,12 +352,12 @@ def _hint(key: str, allowed: Collection[str]) -> str:
     if f"@{key}" in allowed:
         return f"Write '@{key}'."
     if not key.startswith("@"):
-        return "Terms of its own stand in its '@context'."
+        return "Put its own terms into its '@context'."
     return f"It has {', '.join(sorted(allowed))}."
 
 
 def iri_fault(text: str) -> str | None:
-    """Why a text is no absolute IRI, or None when it is one.
+    """Why a text is not an absolute IRI, or None when it is one.
 
     >>> iri_fault("https://schema.org/name")
     >>> iri_fault("schem:name")
@@ -365,11 +367,11 @@ def iri_fault(text: str) -> str | None:
     if len(text) > limits.IRI:
         return f"is longer than {limits.IRI} characters, prefix and all"
     if scheme == "_":
-        return "is a blank node, where an IRI is due"
+        return "is a blank node, not an IRI"
     try:
         NamedNode(text)
     except ValueError:
-        return "is no absolute IRI"
+        return "is not an absolute IRI"
     # JSON-LD takes it for an IRI; nearly always it is a prefix that was forgotten or misspelt.
     if not rest.startswith("//") and scheme.lower() not in _SCHEMES:
         return f"has the prefix '{shown(scheme)}', which is not defined"

@@ -73,7 +73,7 @@ def _plan_existing(
         plan.skipped.append(foreign.Skipped(f"<{new.iri}>", reason))
     replaceable = (None, *new.placeholders)
     if "description" in changed and old.attributes.get("description") not in replaceable:
-        warning = f"'{name.name}' was described in other words; those of this ontology take over."
+        warning = f"'{name.name}' had another description; that of this ontology replaces it."
         plan.warnings.append(warning)
     if changed:
         # A definition that is only mentioned, or keeps its text, has its provenance from elsewhere.

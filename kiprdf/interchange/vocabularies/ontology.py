@@ -235,7 +235,7 @@ class _Reading:
         self._graph.use(self._terms.properties[iri].domains.of_things)
         self._rule(None, iri)
         if not owners:
-            reason = "an attribute that no class is said to have; any concept may have it"
+            reason = "an attribute without a class; any concept may have it"
             self._skipped.append(Skipped(iri, reason))
 
     def _rule(self, owner: str | None, iri: str) -> tuple[dict[str, Json], bool]:

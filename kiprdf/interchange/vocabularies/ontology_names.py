@@ -177,13 +177,13 @@ class Homonyms:
                 continue
             if self._has(names[iri]):
                 yield (
-                    f"<{iri}> is taken for '{names[iri]}' of the nexus because it is called so; "
-                    "a mapping can tell them apart."
+                    f"<{iri}> is considered the same as '{names[iri]}' of the nexus "
+                    "because of its name; a mapping can distinguish them."
                 )
             elif self._has(name):
                 yield (
-                    f"<{iri}> is called '{names[iri]}': '{name}' of the nexus is another; "
-                    "a mapping can say that they are the same."
+                    f"<{iri}> is called '{names[iri]}' because '{name}' of the nexus "
+                    "is something else; a mapping can say that they are the same."
                 )
 
     def _has(self, name: str) -> bool:

@@ -219,7 +219,7 @@ def read_uses(graph: Graph, skipped: list[Skipped]) -> tuple[Uses, PropertiesOf]
     for shape in graph.having(sh("property")):
         classes = graph.shape_classes(shape)
         if not classes and isinstance(shape, NamedNode):
-            skipped.append(Skipped(shape.value, "a shape of no class"))
+            skipped.append(Skipped(shape.value, "a shape without a class"))
         for member in graph.statements(shape, sh("property")):
             if not isinstance(member[2], Literal):
                 _read_property_shape(uses, properties_of, graph, classes, member)
