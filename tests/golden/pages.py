@@ -24,14 +24,14 @@ class FencedBlock:
 
 def fenced_blocks(page: str) -> list[FencedBlock]:
     """The fenced blocks of a page, in order; the body is without its last line break."""
-    found = []
+    blocks = []
     for match in _FENCE.finditer(page):
         language, _, note = match["info"].strip().partition(" ")
         body = match["body"].removesuffix("\n")
-        found.append(
+        blocks.append(
             FencedBlock(language, note.strip(), body, match.start("body"), match.end("body"))
         )
-    return found
+    return blocks
 
 
 def with_bodies(page: str, bodies: dict[int, str]) -> str:

@@ -18,9 +18,9 @@ COMMAND = 'FIND(?d.name) WHERE { ?d {type: "T"} }'
 
 
 def command(text: str, **parameters: Any) -> ast.Find:
-    found = bind(parse(text), parameters)
-    assert isinstance(found, ast.Find)
-    return found
+    command = bind(parse(text), parameters)
+    assert isinstance(command, ast.Find)
+    return command
 
 
 def token(content: Any) -> str:
@@ -29,10 +29,10 @@ def token(content: Any) -> str:
 
 @pytest.fixture(scope="module")
 def nexus() -> Iterator[kiprdf.Nexus]:
-    with kiprdf.Nexus.memory(genesis=False) as found:
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
         concepts = "".join(f'CONCEPT {{ {{type: "T", name: "N{i:02}"}} }} ' for i in range(25))
-        found.execute(f'UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "T"}} }} {concepts} }}')
-        yield found
+        nexus.execute(f'UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "T"}} }} {concepts} }}')
+        yield nexus
 
 
 def test_a_token_decodes_to_its_offset() -> None:
@@ -124,7 +124,7 @@ def test_the_token_of_another_command_is_a_syntax_error(nexus: kiprdf.Nexus) -> 
 
 def pages(nexus: kiprdf.Nexus, text: str, limits: list[int]) -> list[list[Any]]:
     """The pages of a command, one limit after the other, then the last one again and again."""
-    found, made = [], None
+    results, made = [], None
     while True:
         limit = limits.pop(0) if len(limits) > 1 else limits[0]
         parameters: dict[str, Any] = {"l": limit}
@@ -132,10 +132,10 @@ def pages(nexus: kiprdf.Nexus, text: str, limits: list[int]) -> list[list[Any]]:
         if made is not None:
             parameters["c"], tail = made, " LIMIT :l CURSOR :c"
         response = nexus.execute_kip({"command": text + tail, "parameters": parameters})
-        found.append(response["result"])
+        results.append(response["result"])
         made = response.get("next_cursor")
         if made is None:
-            return found
+            return results
 
 
 NAMES = [f"N{i:02}" for i in range(25)]
@@ -143,27 +143,27 @@ NAMES = [f"N{i:02}" for i in range(25)]
 
 @pytest.mark.parametrize("limit", [1, 5, 7, 24, 25, 26])
 def test_ordered_pages_concatenate(nexus: kiprdf.Nexus, limit: int) -> None:
-    found = pages(nexus, COMMAND + " ORDER BY ?d.name", [limit])
-    assert [name for page in found for name in page] == NAMES
-    assert all(page for page in found)
+    paged = pages(nexus, COMMAND + " ORDER BY ?d.name", [limit])
+    assert [name for page in paged for name in page] == NAMES
+    assert all(page for page in paged)
 
 
 @pytest.mark.parametrize("limit", [1, 5, 7, 24, 25, 26])
 def test_unordered_pages_hold_every_solution_once(nexus: kiprdf.Nexus, limit: int) -> None:
-    found = pages(nexus, COMMAND, [limit])
-    assert sorted(name for page in found for name in page) == NAMES
+    paged = pages(nexus, COMMAND, [limit])
+    assert sorted(name for page in paged for name in page) == NAMES
 
 
 def test_the_limit_may_change_between_pages(nexus: kiprdf.Nexus) -> None:
-    found = pages(nexus, COMMAND + " ORDER BY ?d.name", [1, 10, 3])
-    assert [len(page) for page in found] == [1, 10, 3, 3, 3, 3, 2]
-    assert [name for page in found for name in page] == NAMES
+    paged = pages(nexus, COMMAND + " ORDER BY ?d.name", [1, 10, 3])
+    assert [len(page) for page in paged] == [1, 10, 3, 3, 3, 3, 2]
+    assert [name for page in paged for name in page] == NAMES
 
 
 def test_grouped_pages_concatenate(nexus: kiprdf.Nexus) -> None:
     text = 'FIND(?d.name, COUNT(?d)) WHERE { ?d {type: "T"} } ORDER BY ?d.name DESC'
-    found = pages(nexus, text, [10])
-    assert [name for page in found for name in page[0]] == NAMES[::-1]
+    paged = pages(nexus, text, [10])
+    assert [name for page in paged for name in page[0]] == NAMES[::-1]
 
 
 def test_a_full_last_page_has_no_next_cursor(nexus: kiprdf.Nexus) -> None:
@@ -175,5 +175,5 @@ def test_without_a_limit_there_is_no_next_cursor(nexus: kiprdf.Nexus) -> None:
 
 
 def test_types_are_paged(nexus: kiprdf.Nexus) -> None:
-    found = pages(nexus, "DESCRIBE CONCEPT TYPES", [1])
-    assert [name for page in found for name in page] == nexus.execute("DESCRIBE CONCEPT TYPES")
+    paged = pages(nexus, "DESCRIBE CONCEPT TYPES", [1])
+    assert [name for page in paged for name in page] == nexus.execute("DESCRIBE CONCEPT TYPES")

@@ -1,4 +1,4 @@
-"""Which queries are watched, and what stands in their way."""
+"""Which queries check their deadline, and where."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def pattern(command: str) -> Pattern:
         '({type: "Drug", name: "Aspirin"}, "knows"{1,}, ?d) (?d, "knows", ?e)',
     ],
 )
-def test_a_query_that_finds_no_more_than_it_reads_is_linear(where: str) -> None:
+def test_a_query_that_returns_no_more_than_it_reads_is_linear(where: str) -> None:
     assert is_linear(pattern(f"FIND(COUNT(?d)) WHERE {{ {where} }}"))
 
 
@@ -59,7 +59,7 @@ def test_a_query_that_finds_no_more_than_it_reads_is_linear(where: str) -> None:
         '?d {type: "Drug"} UNION { (?d, "treats", ?s) (?e, "treats", ?s) }',
     ],
 )
-def test_a_query_that_may_find_more_is_not(where: str) -> None:
+def test_a_query_that_may_return_more_is_not(where: str) -> None:
     assert not is_linear(pattern(f"FIND(COUNT(?d)) WHERE {{ {where} }}"))
 
 
@@ -70,21 +70,21 @@ def test_a_long_list_is_compared_with_each_solution(items: int, expected: bool) 
     assert is_linear(pattern(f"FIND(?d) WHERE {{ {where} }}")) is expected
 
 
-def test_the_question_stands_where_triples_are_joined() -> None:
-    found = pattern('FIND(?a, ?d) WHERE { (?a, "knows", ?b) (?b, "knows", ?c) (?c, "knows", ?d) }')
-    text = render(Select((), add_deadline_checks(found)))
-    asked = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
-    assert asked == ["?b", "?c"]
+def test_the_deadline_is_checked_where_triples_are_joined() -> None:
+    where = pattern('FIND(?a, ?d) WHERE { (?a, "knows", ?b) (?b, "knows", ?c) (?c, "knows", ?d) }')
+    text = render(Select((), add_deadline_checks(where)))
+    checked = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
+    assert checked == ["?b", "?c"]
 
 
 @pytest.mark.parametrize(
-    ("where", "asked"),
+    ("where", "expected"),
     [
-        # Each alternative begins what stands behind it.
+        # Each alternative starts what comes after it.
         ('(?a, "knows" | "likes"{1,2}, ?b) OPTIONAL { (?a, "knows"{2}, ?c) }', ["?a", "?b"]),
-        # Of clauses with alternatives each begins the next.
+        # Each clause with alternatives starts the next.
         ('(?a, "knows" | "likes"{2}, ?b) (?b, "knows" | "likes"{2}, ?c)', ["?a", "?b"]),
-        # NOT is tried anew for each solution before it.
+        # NOT runs again for each solution before it.
         ('?a {type: "Drug"} NOT { (?b, "knows"{2}, ?c) }', ["?a", "?b"]),
         (
             '?a {type: "Drug"} UNION { ?b {type: "User"} } NOT { (?c, "knows"{2}, ?c) }',
@@ -92,15 +92,17 @@ def test_the_question_stands_where_triples_are_joined() -> None:
         ),
     ],
 )
-def test_whatever_begins_a_stage_anew_is_asked(where: str, asked: list[str]) -> None:
+def test_the_deadline_is_checked_before_a_stage_starts_again(
+    where: str, expected: list[str]
+) -> None:
     text = render(Select((), add_deadline_checks(pattern(f"FIND(COUNT(?a)) WHERE {{ {where} }}"))))
-    found = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
-    assert set(asked) <= set(found)
+    checked = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
+    assert set(expected) <= set(checked)
 
 
 def test_the_levels_of_hops_are_counted() -> None:
-    found = pattern('FIND(?a, ?b) WHERE { (?a, "knows"{3}, ?b) }')
-    text = render(Select((), add_deadline_checks(found)))
+    where = pattern('FIND(?a, ?b) WHERE { (?a, "knows"{3}, ?b) }')
+    text = render(Select((), add_deadline_checks(where)))
     assert text.count("FILTER(<urn:kip:vocab/function/passed>(") == 2
 
 
@@ -117,7 +119,7 @@ def test_the_levels_of_hops_are_counted() -> None:
         ("?d", '({type: "Drug", name: "Aspirin"}, "knows"{1,3}, ?d)', 0),
     ],
 )
-def test_products_are_found(shown: str, where: str, number: int) -> None:
+def test_products_are_detected(shown: str, where: str, number: int) -> None:
     assert len(products(pattern(f"FIND({shown}) WHERE {{ {where} }}"))) == number
 
 

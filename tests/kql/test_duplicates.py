@@ -1,4 +1,4 @@
-"""Where DISTINCT may be left out: no solution can come twice."""
+"""Where DISTINCT may be left out: no solution can occur twice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_distinct(shown: str, where: str) -> bool:
         ("?l, ?k", '?k (?d, "knows", ?s) OPTIONAL { ?l (?u, "said", ?d) }'),
     ],
 )
-def test_a_set_is_found_as_it_comes(shown: str, where: str) -> None:
+def test_distinct_solutions_need_no_distinct(shown: str, where: str) -> None:
     assert not is_distinct(shown, where)
 
 
@@ -40,7 +40,7 @@ def test_a_set_is_found_as_it_comes(shown: str, where: str) -> None:
         ("?s", '(?d, "treats", ?s)'),
         ("?d", '(?d, "treats", ?s)'),
         ("?s", '?d {type: "Drug"} OPTIONAL { (?d, "treats", ?s) }'),
-        # A link that is null tells nothing of the ends.
+        # A link that is null does not determine the ends.
         ("?l", '?l (?m, "likes"{1,2}, ?a)'),
         ("?l", '?d {type: "Drug"} OPTIONAL { ?l (?d, "treats", ?s) }'),
         ("?d", '?d {type: "Drug"} UNION { ?d {type: "Herb"} }'),

@@ -195,13 +195,13 @@ def test_pages_concatenate(graph: Graph, limit: int, ordered: bool) -> None:
     with nexus_of(graph) as nexus:
         text = f'FIND(?a.id, ?b.id) WHERE {{ {PAIRS} OPTIONAL {{ (?a, "p", ?c) }} }}'
         text += " ORDER BY ?a.attributes.v" if ordered else ""
-        found: list[Any] = []
+        rows: list[Any] = []
         page = nexus.find(f"{text} LIMIT {limit}")
-        found.extend(page.tuples)
+        rows.extend(page.tuples)
         while page.next_cursor is not None:
             page = nexus.find(f'{text} LIMIT {limit} CURSOR "{page.next_cursor}"')
-            found.extend(page.tuples)
-        assert found == list(nexus.find(text).tuples)
+            rows.extend(page.tuples)
+        assert rows == list(nexus.find(text).tuples)
 
 
 @settled

@@ -47,8 +47,8 @@ CONDITIONS = {
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_a_condition_says_the_same_as_a_clause(nexus: kiprdf.Nexus, condition: str) -> None:
-    found = nexus.find(f'FIND(?a, ?b.name) WHERE {{ (?a, "knows"{{1,}}, ?b) FILTER({condition}) }}')
-    assert sorted(found.column("?b.name")) == CONDITIONS[condition]
+    rows = nexus.find(f'FIND(?a, ?b.name) WHERE {{ (?a, "knows"{{1,}}, ?b) FILTER({condition}) }}')
+    assert sorted(rows.column("?b.name")) == CONDITIONS[condition]
 
 
 def test_the_subject_of_a_link_may_be_demanded_by_its_id(nexus: kiprdf.Nexus) -> None:
@@ -89,5 +89,5 @@ def test_counting_looks_at_every_variable(nexus: kiprdf.Nexus) -> None:
 
 
 def test_a_link_that_another_clause_mentions_is_no_test_of_existence(nexus: kiprdf.Nexus) -> None:
-    found = nexus.find('FIND(?q, ?b.name) WHERE { ?m (?l (?b, ?q, ?c), "says", ?d) }')
-    assert found.tuples == (("knows", "a"),)
+    rows = nexus.find('FIND(?q, ?b.name) WHERE { ?m (?l (?b, ?q, ?c), "says", ?d) }')
+    assert rows.tuples == (("knows", "a"),)

@@ -31,16 +31,16 @@ def store() -> Iterator[Store]:
 
 
 def node(store: Store, id: str) -> NamedNode:
-    found = store.iris.from_id(id)
-    assert found is not None
-    return found
+    node = store.iris.from_id(id)
+    assert node is not None
+    return node
 
 
 def link(store: Store) -> NamedNode:
     a, b = node(store, "C:T/a b"), node(store, "C:T/b")
-    found = link_of(store, Triple(a, store.iris.predicate("p"), b))
-    assert found is not None
-    return found
+    link = link_of(store, Triple(a, store.iris.predicate("p"), b))
+    assert link is not None
+    return link
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_an_element_is_read_once(store: Store) -> None:
 
 
 def test_links_at_a_node_are_those_from_it_and_to_it(store: Store) -> None:
-    found = {p.subject.value.rsplit("/", 1)[1] for _, p in links_at(store, node(store, "C:T/b"))}
-    assert found == {"a%20b", "b"}
+    subjects = {p.subject.value.rsplit("/", 1)[1] for _, p in links_at(store, node(store, "C:T/b"))}
+    assert subjects == {"a%20b", "b"}
 
 
 def test_links_at_a_link_are_those_about_it(store: Store) -> None:

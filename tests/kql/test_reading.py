@@ -13,14 +13,14 @@ import kiprdf
 
 @pytest.fixture(params=["memory", "disk"])
 def nexus(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[kiprdf.Nexus]:
-    found = (
+    nexus = (
         kiprdf.Nexus.memory(genesis=False)
         if request.param == "memory"
         else kiprdf.Nexus.open(tmp_path / "nexus", genesis=False)
     )
-    with found:
-        found.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "T"} } }')
-        yield found
+    with nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "T"} } }')
+        yield nexus
 
 
 WRITE = " ".join(

@@ -36,7 +36,7 @@ def nodes(node: object) -> Iterator[object]:
             yield from nodes(getattr(node, name))
 
 
-def found(kind: type, tree: object) -> list[Any]:
+def nodes_of(kind: type, tree: object) -> list[Any]:
     return [node for node in nodes(tree) if isinstance(node, kind)]
 
 
@@ -58,7 +58,7 @@ QUERIES = {
 
 @pytest.mark.parametrize("where", QUERIES.values(), ids=QUERIES)
 def test_a_path_expression_holds_one_predicate_or_plain_alternatives(where: str) -> None:
-    for triple in found(algebra.TriplePattern, pattern(where)):
+    for triple in nodes_of(algebra.TriplePattern, pattern(where)):
         match triple.predicate:
             case algebra.OneOrMore():
                 assert triple.predicate.predicate.value.startswith(IRIS.predicates)
@@ -70,7 +70,7 @@ def test_a_path_expression_holds_one_predicate_or_plain_alternatives(where: str)
 
 @pytest.mark.parametrize("where", QUERIES.values(), ids=QUERIES)
 def test_a_reifier_stands_beside_its_asserted_triple(where: str) -> None:
-    for group in found(algebra.BGP, pattern(where)):
+    for group in nodes_of(algebra.BGP, pattern(where)):
         for triple in group.triples:
             term = triple.object
             if isinstance(term, algebra.TripleTerm):
@@ -80,24 +80,24 @@ def test_a_reifier_stands_beside_its_asserted_triple(where: str) -> None:
 
 @pytest.mark.parametrize("where", QUERIES.values(), ids=QUERIES)
 def test_a_group_has_at_most_sixteen_triples(where: str) -> None:
-    assert all(len(group.triples) <= 16 for group in found(algebra.BGP, pattern(where)))
+    assert all(len(group.triples) <= 16 for group in nodes_of(algebra.BGP, pattern(where)))
 
 
 def test_the_largest_where_has_groups_of_sixteen_triples() -> None:
     star = " ".join(f'?l{i} (?a, "p{i}", ?b{i})' for i in range(64))
-    groups = found(algebra.BGP, pattern(star))
+    groups = nodes_of(algebra.BGP, pattern(star))
     assert TRIPLES_A_GROUP == 16
     assert max(len(group.triples) for group in groups) == 16
     assert sum(len(group.triples) for group in groups) == 128
 
 
 def test_a_hop_range_of_64_has_64_levels() -> None:
-    levels = found(algebra.Project, pattern('({id: "C:T/N"}, "p"{1,64}, ?a)'))
+    levels = nodes_of(algebra.Project, pattern('({id: "C:T/N"}, "p"{1,64}, ?a)'))
     assert len(levels) == 64
 
 
 def test_exactly_64_hops_have_64_levels() -> None:
-    assert len(found(algebra.Project, pattern('({id: "C:T/N"}, "p"{64}, ?a)'))) == 64
+    assert len(nodes_of(algebra.Project, pattern('({id: "C:T/N"}, "p"{64}, ?a)'))) == 64
 
 
 def test_one_hop_is_a_plain_triple() -> None:
@@ -105,19 +105,19 @@ def test_one_hop_is_a_plain_triple() -> None:
 
 
 def test_any_number_of_hops_is_the_closure() -> None:
-    (path,) = found(algebra.OneOrMore, pattern('({id: "C:T/N"}, "p"{1,}, ?a)'))
+    (path,) = nodes_of(algebra.OneOrMore, pattern('({id: "C:T/N"}, "p"{1,}, ?a)'))
     assert path.predicate == IRIS.predicate("p")
 
 
 def test_three_hops_or_more_are_two_levels_and_the_closure() -> None:
     tree = pattern('({id: "C:T/N"}, "p"{3,}, ?a)')
-    assert len(found(algebra.OneOrMore, tree)) == 1
+    assert len(nodes_of(algebra.OneOrMore, tree)) == 1
     # Two exact levels, and one DISTINCT around the closure.
-    assert len(found(algebra.Project, tree)) == 3
+    assert len(nodes_of(algebra.Project, tree)) == 3
 
 
 def test_not_is_an_anti_join_on_the_variables_it_shares() -> None:
-    (anti,) = found(algebra.AntiJoin, pattern('?a {type: "T"} NOT { (?a, "p", ?b) }'))
+    (anti,) = nodes_of(algebra.AntiJoin, pattern('?a {type: "T"} NOT { (?a, "p", ?b) }'))
     assert [v.value for v in anti.shared] == ["a"]
 
 
@@ -133,15 +133,15 @@ def test_not_renders_as_a_subquery_that_stops_at_one() -> None:
 
 def test_optional_is_correlated() -> None:
     tree = pattern('?a {type: "T"} OPTIONAL { (?a, "p", ?b) NOT { (?b, "q", ?a) } }')
-    (optional,) = found(algebra.LeftJoin, tree)
+    (optional,) = nodes_of(algebra.LeftJoin, tree)
     assert optional.left == algebra.UNIT
-    assert any(lateral.right == optional for lateral in found(algebra.Lateral, tree))
+    assert any(lateral.right == optional for lateral in nodes_of(algebra.Lateral, tree))
 
 
 def _fetches(tree: object, key: str) -> int:
     return sum(
         1
-        for triple in found(algebra.TriplePattern, tree)
+        for triple in nodes_of(algebra.TriplePattern, tree)
         if getattr(triple.predicate, "value", "") == ATTRIBUTE + key
     )
 
@@ -189,20 +189,22 @@ def test_every_branch_of_a_union_fetches_its_own_values() -> None:
 
 def test_a_variable_that_may_be_null_enters_a_not_under_an_alias() -> None:
     where = '?a {type: "T"} OPTIONAL { (?a, "p", ?b) } NOT { (?b, "q", ?c) }'
-    aliases = [e for e in found(algebra.Extend, pattern(where)) if "none" in e.variable.value]
+    aliases = [e for e in nodes_of(algebra.Extend, pattern(where)) if "none" in e.variable.value]
     (alias,) = aliases
     assert alias.expression == algebra.Call("COALESCE", (algebra.Variable("b"), vocab.NONE))
 
 
 def test_an_exact_identity_is_a_constant() -> None:
     tree = pattern('?x {type: "T", name: "N"} (?x, "p", ?a)')
-    subjects = {t.subject for t in found(algebra.TriplePattern, tree)}
+    subjects = {t.subject for t in nodes_of(algebra.TriplePattern, tree)}
     assert subjects == {IRIS.concept("T", "N")}
 
 
 def test_a_hop_starts_at_its_anchor_whatever_the_written_order() -> None:
     first = pattern('(?a, "p"{1,3}, ?b) ?b {type: "T", name: "N"}')
-    steps = [t for t in found(algebra.TriplePattern, first) if t.predicate == IRIS.predicate("p")]
+    steps = [
+        t for t in nodes_of(algebra.TriplePattern, first) if t.predicate == IRIS.predicate("p")
+    ]
     assert steps[0].object == IRIS.concept("T", "N")
 
 

@@ -46,9 +46,9 @@ UPSERT {
 
 @pytest.fixture(scope="module")
 def nexus() -> Iterator[kiprdf.Nexus]:
-    with kiprdf.Nexus.memory(genesis=False) as found:
-        found.execute(SETUP)
-        yield found
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
+        nexus.execute(SETUP)
+        yield nexus
 
 
 DRUG = '?d {type: "Drug"} '
@@ -270,9 +270,9 @@ NAMES: dict[str, tuple[str, str, list[Any]]] = {
 
 @pytest.mark.parametrize(("where", "shown", "rows"), NAMES.values(), ids=NAMES)
 def test_answer(nexus: kiprdf.Nexus, where: str, shown: str, rows: list[Any]) -> None:
-    found = nexus.find(f"FIND({shown}) WHERE {{ {where} }}").tuples
-    wanted = [row if isinstance(row, tuple) else (row,) for row in rows]
-    assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+    rows = nexus.find(f"FIND({shown}) WHERE {{ {where} }}").tuples
+    expected = [row if isinstance(row, tuple) else (row,) for row in rows]
+    assert sorted(map(repr, rows)) == sorted(map(repr, expected))
 
 
 PRECISE: dict[str, tuple[str, list[str]]] = {
@@ -311,13 +311,13 @@ def precise() -> Iterator[kiprdf.Nexus]:
         "nul": "a\x00", "o": {"a": 2, "b": [1]},
         "tagged": {"@value": "Kopf", "@language": "de"},
     }  # fmt: skip
-    with kiprdf.Nexus.memory(genesis=False) as found:
-        found.execute(
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
+        nexus.execute(
             'UPSERT { CONCEPT { {type: "$ConceptType", name: "T"} } '
             'CONCEPT { {type: "T", name: "P"} SET ATTRIBUTES :values } }',
             values=values,
         )
-        yield found
+        yield nexus
 
 
 @pytest.mark.parametrize(("condition", "names"), PRECISE.values(), ids=PRECISE)
@@ -404,7 +404,7 @@ MISSING = {
 
 
 @pytest.mark.parametrize("where", MISSING.values(), ids=MISSING)
-def test_a_missing_exact_identity_is_not_found(nexus: kiprdf.Nexus, where: str) -> None:
+def test_a_missing_exact_identity_is_an_error(nexus: kiprdf.Nexus, where: str) -> None:
     with pytest.raises(kiprdf.KipError) as caught:
         nexus.execute(f"FIND(?d) WHERE {{ {where} }}")
     assert caught.value.code == "KIP_3002"

@@ -13,9 +13,9 @@ def block(clauses: str) -> ast.Block:
 
 
 def roles(clause: str) -> list[tuple[str, str]]:
-    (found,) = block(clause).clauses
-    assert isinstance(found, ast.ConceptClause | ast.PropositionClause)
-    return [(variable.name, role) for variable, role in scope.mentions(found)]
+    (parsed,) = block(clause).clauses
+    assert isinstance(parsed, ast.ConceptClause | ast.PropositionClause)
+    return [(variable.name, role) for variable, role in scope.mentions(parsed)]
 
 
 def test_a_concept_clause_mentions_its_variable() -> None:
@@ -48,33 +48,33 @@ def test_a_clause_without_variables_mentions_none() -> None:
 
 
 def test_a_block_exports_patterns_optional_and_union_but_not_not() -> None:
-    found = scope.exported(
+    result = scope.exported(
         block(
             '?a {name: "A"} NOT { ?b {name: "B"} } OPTIONAL { ?c {name: "C"} } '
             'UNION { ?d {name: "D"} OPTIONAL { ?e {name: "E"} } } FILTER(?f == ?f)'
         )
     )
-    assert list(found) == ["a", "c", "d", "e"]
+    assert list(result) == ["a", "c", "d", "e"]
 
 
 def test_a_block_shares_patterns_optional_and_not_with_the_outside_but_not_union() -> None:
-    found = scope.mentioned_from_outside(
+    result = scope.mentioned_from_outside(
         block(
             '?a {name: "A"} NOT { ?b {name: "B"} } OPTIONAL { ?c {name: "C"} } '
             'UNION { ?d {name: "D"} } FILTER(?f == ?f)'
         )
     )
-    assert found == {"a", "b", "c"}
+    assert result == {"a", "b", "c"}
 
 
 def test_operands_are_listed_in_written_order_at_any_depth() -> None:
-    found = scope.filter_operands(
+    result = scope.filter_operands(
         block(
             "FILTER(?a.name == 1 && (!IS_NULL(?b) || IN(?c, [2]))) "
             'NOT { FILTER(CONTAINS(?d.name, "x")) } OPTIONAL { FILTER(?e) } UNION { FILTER(true) }'
         )
     )
-    shown = [to_text(ast.Find((), ast.Block((ast.Filter(ast.Truth(o)),)))) for o in found]
+    shown = [to_text(ast.Find((), ast.Block((ast.Filter(ast.Truth(o)),)))) for o in result]
     assert [text.split("FILTER(")[1].split(")\n")[0] for text in shown] == [
         "?a.name",
         "1",

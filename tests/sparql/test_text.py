@@ -207,7 +207,7 @@ def test_only_plain_numbers_and_booleans_stand_without_quotes(
     assert written(Infix("=", (A, Literal(lexical, datatype=datatype)))) == f"(?a = {text})"
 
 
-def test_the_variables_of_a_pattern_are_found_at_any_depth() -> None:
+def test_the_variables_of_a_pattern_are_collected_at_any_depth() -> None:
     inner = Filter(Lateral(AB, Project(BC, (B,))), Infix("=", (L, ONE)))
     assert variables(AntiJoin(inner, UNIT, (), Variable("w"))) == {A, B, C, L, Variable("w")}
 

@@ -1,4 +1,4 @@
-"""A FIND whose text comes again is answered as it was when it was new."""
+"""A FIND with a cached plan returns what a new text returns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plans(nexus: kiprdf.Nexus, command: str) -> dict[Any, Any]:
 
 
 def warm(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> Any:
-    """The answer when the text has come often enough to be remembered."""
+    """The answer when the plan of the text is cached."""
     for _ in range(3):
         nexus.execute(command, **parameters)
     assert any(plans(nexus, command).values())
@@ -72,7 +72,7 @@ VARYING = {
         {"id": "P:48ec6e8e3fe50dea:treats"},
         {"id": "P:48ec6e8e3fe50dea:treats"},
     ],
-    # The marks of one kind of id stand apart from those of all else.
+    # The holes of ids are filled apart from those of names.
     'FIND(?d.name, ?l.subject, ?s.name) WHERE { ?d {type: "Drug"} '
     'OPTIONAL { ?l (id: :id) } OPTIONAL { ?s {type: "Symptom", name: :name} } }': [
         {"id": identifier, "name": name}
@@ -139,9 +139,9 @@ def test_bad_values_are_the_errors_of_a_new_text(
 
 
 def test_rows_are_those_of_a_new_text(nexus: kiprdf.Nexus) -> None:
-    found = [nexus.find(TREATED, name="Aspirin") for _ in range(4)]
-    assert all(rows.columns == ("?s.name",) for rows in found)
-    assert all(sorted(rows.column("?s.name")) == ["Fever", "Headache"] for rows in found)
+    answers = [nexus.find(TREATED, name="Aspirin") for _ in range(4)]
+    assert all(rows.columns == ("?s.name",) for rows in answers)
+    assert all(sorted(rows.column("?s.name")) == ["Fever", "Headache"] for rows in answers)
 
 
 def test_a_missing_name_is_the_error_that_it_was(nexus: kiprdf.Nexus) -> None:
@@ -174,7 +174,7 @@ def test_a_type_that_comes_or_goes_is_noticed(nexus: kiprdf.Nexus) -> None:
     assert code(nexus, members) == "KIP_2001"
 
 
-def test_pages_go_on_from_a_remembered_text(nexus: kiprdf.Nexus) -> None:
+def test_pages_go_on_from_a_cached_plan(nexus: kiprdf.Nexus) -> None:
     paged = 'FIND(?s.name) WHERE { ({type: "Drug", name: :name}, "treats", ?s) } LIMIT 1'
     warm(nexus, paged, name="Aspirin")
     first = nexus.answer(paged, {"name": "Aspirin"})
@@ -199,14 +199,14 @@ def test_two_names_may_be_one(nexus: kiprdf.Nexus) -> None:
     assert nexus.execute(pair, one="Aspirin", other="Aspirin") == ["Aspirin"]
 
 
-def test_what_is_remembered_is_bounded(nexus: kiprdf.Nexus) -> None:
+def test_the_cache_is_bounded(nexus: kiprdf.Nexus) -> None:
     for number in range(600):
         for _ in range(2):
             nexus.execute(f'FIND(?x{number}) WHERE {{ ?x{number} {{type: "Drug"}} }}')
     assert len(nexus._engine.plans._entries) <= 256
 
 
-def test_long_values_that_are_compiled_in_are_not_remembered(nexus: kiprdf.Nexus) -> None:
+def test_long_values_that_are_compiled_in_are_not_cached(nexus: kiprdf.Nexus) -> None:
     command = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.id == :id) }'
     assert warm(nexus, command, id="C:Drug/Aspirin") == ["Aspirin"]
     for number in range(3):
