@@ -12,18 +12,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def _run(*command: str) -> None:
-    found = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert found.returncode == 0, found.stdout + found.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_imports_point_down() -> None:
     code = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"
-    found = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert found.returncode == 0, found.stdout + found.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_ruff_finds_nothing() -> None:

@@ -19,7 +19,7 @@ def _as_before() -> Iterator[None]:
 
 def test_pauses_that_overlap_end_with_the_last() -> None:
     first_began, second_began, first_ended = (threading.Event() for _ in range(3))
-    found: list[bool] = []
+    states: list[bool] = []
 
     def first() -> None:
         first_began.set()
@@ -28,7 +28,7 @@ def test_pauses_that_overlap_end_with_the_last() -> None:
     def second() -> None:
         second_began.set()
         first_ended.wait(60)
-        found.append(gc.isenabled())
+        states.append(gc.isenabled())
 
     threads = [threading.Thread(target=collector.paused, args=(f,)) for f in (first, second)]
     threads[0].start()
@@ -37,7 +37,7 @@ def test_pauses_that_overlap_end_with_the_last() -> None:
     threads[0].join()
     first_ended.set()
     threads[1].join()
-    assert found == [False]
+    assert states == [False]
     assert gc.isenabled()
 
 

@@ -233,10 +233,10 @@ def test_links_between_pages_have_a_target(page: Path) -> None:
         linked = page if not path else (page.parent / path)
         assert linked.exists(), target
         if anchor:
-            assert anchor in _anchors(linked), target
+            assert anchor in _headings(linked), target
 
 
-def _anchors(page: Path) -> set[str]:
+def _headings(page: Path) -> set[str]:
     """The anchors of a page's headings, as they are shown on code forges."""
     prose = _FENCE.sub("", page.read_text("utf-8"))
     headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)

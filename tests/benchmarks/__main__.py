@@ -34,17 +34,17 @@ def main() -> None:
     parts = {}
     for part in arguments.only or PARTS:
         print(f"\n{part}", flush=True)
-        found = []
+        ratios = []
         for ratio in PARTS[part](SCALES[arguments.scale]):
             print(line(ratio), flush=True)
-            found.append(ratio)
-        print(f"{sum(ratio.is_reached for ratio in found)} of {len(found)} reached")
-        parts[part] = found
+            ratios.append(ratio)
+        print(f"{sum(ratio.is_reached for ratio in ratios)} of {len(ratios)} reached")
+        parts[part] = ratios
     if arguments.json:
         report = {"machine": machine(), "scale": arguments.scale}
         report["parts"] = {
-            part: [{**ratio._asdict(), "ratio": ratio.ratio} for ratio in found]
-            for part, found in parts.items()
+            part: [{**ratio._asdict(), "ratio": ratio.ratio} for ratio in ratios]
+            for part, ratios in parts.items()
         }
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=2)

@@ -114,11 +114,11 @@ def write_turtle(propositions: int, path: Path) -> None:
         ):
             for name in names:
                 file.write(_concept(meta, name))
-        for text in _told(propositions):
+        for text in _statements(propositions):
             file.write(text)
 
 
-def _told(propositions: int) -> Iterator[str]:
+def _statements(propositions: int) -> Iterator[str]:
     chance = random.Random(20261122)
     drugs, symptoms, authors = sizes(propositions)
     for number in range(symptoms):
@@ -128,10 +128,10 @@ def _told(propositions: int) -> Iterator[str]:
     for number in range(authors):
         yield _concept("Author", f"A{number}")
     for number in range(drugs):
-        said = f'attr:risk {chance.randrange(5)} ; attr:description "Relieves '
-        said += f'{chance.choice(WORDS)} and {chance.choice(WORDS)}."'
+        properties = f'attr:risk {chance.randrange(5)} ; attr:description "Relieves '
+        properties += f'{chance.choice(WORDS)} and {chance.choice(WORDS)}."'
         sure = f'meta:confidence "{chance.randrange(100) / 100}"^^xsd:double'
-        yield _concept("Drug", f"D{number}", f" ; {said} ; {sure}")
+        yield _concept("Drug", f"D{number}", f" ; {properties} ; {sure}")
         treated = chance.sample(range(symptoms), 4)
         for other in treated:
             yield _fact("Drug", f"D{number}", "treats", f"C:Symptom/S{other}", f" ; {sure}")

@@ -43,7 +43,7 @@ def side_by_side(
     The round with the median ratio is told: what else a machine does, both of a round suffer alike.
     """
     times = max(1, int(seconds / max(_once(yardstick, 0), _once(ours, 0), 1e-9) / rounds))
-    found: list[Ratio] = []
+    ratios: list[Ratio] = []
     gc.collect()
     gc.disable()
     try:
@@ -54,10 +54,10 @@ def side_by_side(
                 for turn in range(times):
                     function(number * times + turn)
                 taken.append((time.perf_counter() - started) / times)
-            found.append(Ratio(name, *taken, target))
+            ratios.append(Ratio(name, *taken, target))
     finally:
         gc.enable()
-    return sorted(found, key=lambda ratio: ratio.ratio)[rounds // 2]
+    return sorted(ratios, key=lambda ratio: ratio.ratio)[rounds // 2]
 
 
 def _once(function: Callable[[int], Any], number: int) -> float:

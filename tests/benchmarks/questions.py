@@ -28,20 +28,20 @@ def measured(propositions: int) -> Iterator[Ratio]:
         """A drug of which an author stated something."""
         return (drugs // 2 + turn * 8) % drugs // 8 * 8
 
-    found = []
+    ratios = []
     for shape in SHAPES:
-        found.append(on_the_engine(nexus, shape, number))
-        yield found[-1]
-    yield mean("all of them", found, 1.3)
+        ratios.append(on_the_engine(nexus, shape, number))
+        yield ratios[-1]
+    yield mean("all of them", ratios, 1.3)
     graph = nexus.to_rdflib()
-    found = [on_rdflib(nexus, graph, shape, number) for shape in SHAPES]
-    yield mean("all, beside rdflib", found, 1 / 20)
+    ratios = [on_rdflib(nexus, graph, shape, number) for shape in SHAPES]
+    yield mean("all, beside rdflib", ratios, 1 / 20)
 
 
-def mean(name: str, found: list[Ratio], target: float) -> Ratio:
+def mean(name: str, ratios: list[Ratio], target: float) -> Ratio:
     """The geometric means of some questions."""
-    ours = statistics.geometric_mean(ratio.ours for ratio in found)
-    return Ratio(name, ours, statistics.geometric_mean(ratio.yardstick for ratio in found), target)
+    ours = statistics.geometric_mean(ratio.ours for ratio in ratios)
+    return Ratio(name, ours, statistics.geometric_mean(ratio.yardstick for ratio in ratios), target)
 
 
 def on_the_engine(nexus: kiprdf.Nexus, shape: Shape, number: Numbers) -> Ratio:
@@ -79,8 +79,8 @@ def _beside(
     def ours(turn: int) -> Any:
         return nexus.execute(shape.kip, **shape.parameters(number(turn)))
 
-    found, by_hand = ours(0), yardstick(0)
-    rows = len(found[0] if found and isinstance(found[0], list) else found)
+    answer, by_hand = ours(0), yardstick(0)
+    rows = len(answer[0] if answer and isinstance(answer[0], list) else answer)
     if rows != len(by_hand[0] if by_hand else ()):
         sys.exit(f"{shape.name}: {rows} rows, and {len(by_hand)} by hand")
     return side_by_side(shape.name, ours, yardstick, target=target)

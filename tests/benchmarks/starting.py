@@ -26,12 +26,12 @@ def measured(propositions: int) -> Iterator[Ratio]:
         times["needed"].append(_taken(TAKEN.format(NEEDED)))
         times["kiprdf"].append(_taken(TAKEN.format(f"{NEEDED}, kiprdf")))
         times["opened"].append(_taken(OPENED))
-    needed, whole, opened = (statistics.median(found) for found in times.values())
+    needed, whole, opened = (statistics.median(seconds) for seconds in times.values())
     yield Ratio("import kiprdf", whole - needed, 0.150, target=1.0)
     yield Ratio("a memory nexus", opened, 0.150, target=1.0)
 
 
 def _taken(code: str) -> float:
     """What a fresh process says it took."""
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return float(found.stdout)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stdout)

@@ -65,10 +65,10 @@ def beside(nexus: kiprdf.Nexus, folder: Path | None = None) -> Store:
 
 def require_equal(name: str, ours: Iterable[Quad], theirs: Iterable[Quad]) -> None:
     """Both have written the same; the yardstick would not be one otherwise."""
-    found, wanted = set(ours), set(theirs)
-    if found != wanted:
-        some = [*itertools.islice(found - wanted, 3), *itertools.islice(wanted - found, 3)]
-        sys.exit(f"{name}: {len(found)} quads, and {len(wanted)} by hand, such as {some}")
+    written, wanted = set(ours), set(theirs)
+    if written != wanted:
+        some = [*itertools.islice(written - wanted, 3), *itertools.islice(wanted - written, 3)]
+        sys.exit(f"{name}: {len(written)} quads, and {len(wanted)} by hand, such as {some}")
 
 
 # One concept ----------------------------------------------------------------------------------
@@ -140,14 +140,14 @@ def upsert_by_hand(
     confidence: float,
 ) -> str:
     """The same as one SPARQL update; the values need no escaping."""
-    known = (
+    fixed = (
         f"<{META}confidence> {confidence!r}e0 ; <{META}_version> 1 ; "
         f'<{META}_created_at> "{moment}" ; <{META}_updated_at> "{moment}"'
     )
     subject = f"<{BASE}Drug/{name.replace(' ', '%20')}>"
     links = "".join(
         f"{subject} {predicate} {object_} . <{BASE}$proposition/{digits}> "
-        f"<{RDF}reifies> <<( {subject} {predicate} {object_} )>> ; {known} .\n"
+        f"<{RDF}reifies> <<( {subject} {predicate} {object_} )>> ; {fixed} .\n"
         for predicate, object_, digits in (
             link_by_hand(name, "treats", "Symptom", first),
             link_by_hand(name, "treats", "Symptom", second),
@@ -159,7 +159,7 @@ def upsert_by_hand(
         f"INSERT DATA {{ GRAPH <{NOTES}> {{ <{NOTES}> <urn:kip:vocab/commit> {commit + 1} }}\n"
         f'{subject} <{RDF}type> <{BASE}$ConceptType/Drug> ; <{RDFS}label> "{name}" ; '
         f'<urn:kip:attribute/risk> {risk} ; <urn:kip:attribute/description> "{description}" ; '
-        f"{known} .\n{links}}}"
+        f"{fixed} .\n{links}}}"
     )
 
 
@@ -251,8 +251,8 @@ def apply_capsule(propositions: int) -> Ratio:
 
     ratio = side_by_side(name, ours, yardstick, target=4.0, rounds=FEW_ROUNDS)
     default = DefaultGraph()
-    found = (quad for quad in made[0]._store.engine if quad.graph_name == default)
-    require_equal(name, found, built[0])
+    written = (quad for quad in made[0]._store.engine if quad.graph_name == default)
+    require_equal(name, written, built[0])
     return ratio
 
 
@@ -270,13 +270,12 @@ def plain_triple(triple: Triple) -> Plain:
 
 def quads(plain: Iterable[Plain]) -> Iterator[Quad]:
     """The terms of plain triples; those that come again and again are made once."""
-    known: dict[str, NamedNode] = {}
+    nodes: dict[str, NamedNode] = {}
 
     def node(iri: str) -> NamedNode:
-        found = known.get(iri)
-        if found is None:
-            found = known[iri] = NamedNode(iri)
-        return found
+        if iri not in nodes:
+            nodes[iri] = NamedNode(iri)
+        return nodes[iri]
 
     for subject, predicate, value in plain:
         if isinstance(value, str):

@@ -8,28 +8,28 @@ from typing import Any
 ANY = "<any>"
 
 
-def matches(expected: Any, found: Any, *, loose: bool = False) -> bool:
+def matches(expected: Any, actual: Any, *, loose: bool = False) -> bool:
     """Equal as JSON values; ``"<any>"`` fits whatever is there; ``loose`` allows more keys."""
     if expected == ANY:
         return True
-    if isinstance(expected, bool) or isinstance(found, bool):
-        return expected is found
-    if isinstance(expected, dict) and isinstance(found, dict):
-        keys = set(expected) == set(found) or (loose and set(expected) <= set(found))
-        return keys and all(matches(v, found[k], loose=loose) for k, v in expected.items())
-    if isinstance(expected, list) and isinstance(found, list):
-        pairs = zip(expected, found, strict=False)
-        return len(expected) == len(found) and all(matches(e, f, loose=loose) for e, f in pairs)
-    if isinstance(expected, float) and isinstance(found, int | float):
-        return math.isclose(expected, found, rel_tol=1e-12)
-    return bool(expected == found)
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return expected is actual
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        keys = set(expected) == set(actual) or (loose and set(expected) <= set(actual))
+        return keys and all(matches(v, actual[k], loose=loose) for k, v in expected.items())
+    if isinstance(expected, list) and isinstance(actual, list):
+        pairs = zip(expected, actual, strict=False)
+        return len(expected) == len(actual) and all(matches(e, f, loose=loose) for e, f in pairs)
+    if isinstance(expected, float) and isinstance(actual, int | float):
+        return math.isclose(expected, actual, rel_tol=1e-12)
+    return bool(expected == actual)
 
 
-def is_permutation(expected: list[Any], found: list[Any]) -> bool:
+def is_permutation(expected: list[Any], actual: list[Any]) -> bool:
     """Whether the items can be paired off, each used once."""
-    if len(expected) != len(found):
+    if len(expected) != len(actual):
         return False
-    rest = list(found)
+    rest = list(actual)
     # Wildcards last, so that they take what exact values leave.
     for item in sorted(expected, key=lambda e: ANY in str(e)):
         fitting = next((i for i, other in enumerate(rest) if matches(item, other)), None)
@@ -57,9 +57,9 @@ def verdict(expect: dict[str, Any], response: dict[str, Any], ordered: bool, wid
     elif "result" in expect:
         good = _is_result(expect["result"], response["result"], ordered, width)
     elif "contains" in expect:
-        found = response["result"]
-        good = isinstance(found, list) and all(
-            any(matches(item, other, loose=True) for other in rows_of(found, width))
+        rows = response["result"]
+        good = isinstance(rows, list) and all(
+            any(matches(item, other, loose=True) for other in rows_of(rows, width))
             for item in expect["contains"]
         )
     elif "object" in expect:
@@ -78,13 +78,13 @@ def _is_error(expect: dict[str, Any], response: dict[str, Any]) -> bool:
     )
 
 
-def _is_result(expected: Any, found: Any, ordered: bool, width: int) -> bool:
-    if ordered or not (isinstance(expected, list) and isinstance(found, list)):
-        return matches(expected, found)
+def _is_result(expected: Any, actual: Any, ordered: bool, width: int) -> bool:
+    if ordered or not (isinstance(expected, list) and isinstance(actual, list)):
+        return matches(expected, actual)
     if width == 1:
-        return is_permutation(expected, found)
-    if len(expected) != len(found) or not all(isinstance(c, list) for c in (*expected, *found)):
-        return matches(expected, found)
-    if len({len(column) for column in found}) > 1:
+        return is_permutation(expected, actual)
+    if len(expected) != len(actual) or not all(isinstance(c, list) for c in (*expected, *actual)):
+        return matches(expected, actual)
+    if len({len(column) for column in actual}) > 1:
         return False
-    return is_permutation(rows_of(expected, width), rows_of(found, width))
+    return is_permutation(rows_of(expected, width), rows_of(actual, width))

@@ -96,8 +96,8 @@ def copied(nexus: kiprdf.Nexus, **options: Any) -> kiprdf.Nexus:
 def element(nexus: kiprdf.Nexus, identifier: str) -> dict[str, Any]:
     """The KIP object of an id."""
     clause = "?x {id: :id}" if identifier.startswith("C:") else "?x (id: :id)"
-    (found,) = nexus.execute(f"FIND(?x) WHERE {{ {clause} }}", id=identifier)
-    return dict(found)
+    (node,) = nexus.execute(f"FIND(?x) WHERE {{ {clause} }}", id=identifier)
+    return dict(node)
 
 
 def code(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> str:

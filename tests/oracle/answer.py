@@ -58,7 +58,9 @@ class Answer:
 
 def answer(find: ast.Find, solutions: Sequence[Solution], graph: Graph) -> Answer:
     """Project, collapse or group, sort."""
-    plain = [found for found in find.expressions if not isinstance(found, ast.Aggregate)]
+    plain = [
+        expression for expression in find.expressions if not isinstance(expression, ast.Aggregate)
+    ]
     grouped = len(plain) < len(find.expressions)
     rows = _group(find, solutions, graph) if grouped else _collapse(find, solutions, graph)
     if find.order_by:
@@ -71,7 +73,8 @@ def answer(find: ast.Find, solutions: Sequence[Solution], graph: Graph) -> Answe
         ordered=bool(find.order_by),
         grouped=grouped,
         scalar=not plain,
-        ties_decided=not grouped or all(isinstance(found, ast.Variable) for found in plain),
+        ties_decided=not grouped
+        or all(isinstance(expression, ast.Variable) for expression in plain),
     )
 
 
@@ -115,7 +118,9 @@ def _collapsed(find: ast.Find, names: list[str], members: list[Solution], graph:
     """Rule: "a collapsed solution then ranks by its row that sorts first"."""
     first = members[0]
     tie = tuple(_tie_text(first[name]) for name in names)
-    values = tuple(shown(_value(found, first, graph), graph) for found in find.expressions)
+    values = tuple(
+        shown(_value(expression, first, graph), graph) for expression in find.expressions
+    )
     directions = [key.descending for key in find.order_by]
     candidates = [
         Row(values, tuple(_value(k.expression, m, graph) for k in find.order_by), tie)
@@ -158,13 +163,15 @@ def _compare_ties(left: str | None, right: str | None) -> int:
 
 def _group(find: ast.Find, solutions: Sequence[Solution], graph: Graph) -> list[Row]:
     """Rule: "plain expressions beside aggregates form the group key (by projected values)"."""
-    plain = [found for found in find.expressions if not isinstance(found, ast.Aggregate)]
+    plain = [
+        expression for expression in find.expressions if not isinstance(expression, ast.Aggregate)
+    ]
     # With aggregates only, the whole set is one group, even when it is empty (KIP 3.3).
     groups: list[tuple[tuple[Any, ...], list[Solution]]] = [] if plain else [((), [])]
     for solution in solutions:
-        key = tuple(_value(found, solution, graph) for found in plain)
-        for known, members in groups:
-            if all(map(equal, known, key)):
+        key = tuple(_value(expression, solution, graph) for expression in plain)
+        for group, members in groups:
+            if all(map(equal, group, key)):
                 members.append(solution)
                 break
         else:
@@ -174,24 +181,24 @@ def _group(find: ast.Find, solutions: Sequence[Solution], graph: Graph) -> list[
 
 def _grouped(find: ast.Find, members: list[Solution], graph: Graph) -> Row:
     values = [
-        _aggregate(found, members, graph)
-        if isinstance(found, ast.Aggregate)
-        else _value(found, members[0], graph)
-        for found in find.expressions
+        _aggregate(expression, members, graph)
+        if isinstance(expression, ast.Aggregate)
+        else _value(expression, members[0], graph)
+        for expression in find.expressions
     ]
     keys = tuple(values[find.expressions.index(key.expression)] for key in find.order_by)
-    plain = [found for found in find.expressions if isinstance(found, ast.Variable)]
+    plain = [expression for expression in find.expressions if isinstance(expression, ast.Variable)]
     tie = tuple(_tie_text(members[0][name]) for name in projected(plain))
     return Row(tuple(shown(value, graph) for value in values), keys, tie)
 
 
-def _aggregate(found: ast.Aggregate, members: Sequence[Solution], graph: Graph) -> Any:
+def _aggregate(aggregate: ast.Aggregate, members: Sequence[Solution], graph: Graph) -> Any:
     """Over the non-null values of the uncollapsed solutions of one group."""
-    values = [operand_value(found.argument, member, graph) for member in members]
+    values = [operand_value(aggregate.argument, member, graph) for member in members]
     values = [value for value in values if value is not None]
-    match found.function:
+    match aggregate.function:
         case "COUNT":
-            return len(_distinct(values)) if found.distinct else len(values)
+            return len(_distinct(values)) if aggregate.distinct else len(values)
         case "SUM":
             return _sum(_numbers(values))
         case "AVG":
@@ -202,7 +209,7 @@ def _aggregate(found: ast.Aggregate, members: Sequence[Solution], graph: Graph) 
         case "MAX":
             return max(values, key=cmp_to_key(compare_for_order), default=None)
         case _:
-            assert_never(found.function)
+            assert_never(aggregate.function)
 
 
 def _sum(numbers: Sequence[int | float]) -> int | float:
@@ -220,6 +227,6 @@ def _numbers(values: Sequence[Any]) -> list[int | float]:
 def _distinct(values: Sequence[Any]) -> list[Any]:
     distinct: list[Any] = []
     for value in values:
-        if not any(equal(value, known) for known in distinct):
+        if not any(equal(value, other) for other in distinct):
             distinct.append(value)
     return distinct

@@ -40,7 +40,7 @@ def descendants(node: object) -> Iterator[ast.Node]:
 
 
 def variables(node: object) -> set[str]:
-    return {found.name for found in descendants(node) if isinstance(found, ast.Variable)}
+    return {each.name for each in descendants(node) if isinstance(each, ast.Variable)}
 
 
 def bound_by(block: ast.Block) -> set[str]:
@@ -63,12 +63,12 @@ def bound_by_clause(clause: ast.Clause) -> set[str]:
 
 def identities(node: object) -> Iterator[ast.ConceptMatcher | ast.PropositionId]:
     """The exact identities of a pattern: ``{type, name}``, ``{id}``, ``(id:)``."""
-    for found in descendants(node):
-        match found:
+    for each in descendants(node):
+        match each:
             case ast.PropositionId():
-                yield found
-            case ast.ConceptMatcher() if found.id or (found.type and found.name):
-                yield found
+                yield each
+            case ast.ConceptMatcher() if each.id or (each.type and each.name):
+                yield each
 
 
 # Rules ----------------------------------------------------------------------------------------
@@ -98,9 +98,9 @@ def _check_bound(node: ast.Node, scope: frozenset[str]) -> None:
 
 def _check_values(find: ast.Find) -> None:
     """Rule: "Values are strings or placeholders" in matchers; "LIMIT takes a JSON integer ≥ 1"."""
-    for found in descendants(find.where):
-        if isinstance(found, ast.ConceptMatcher | ast.PropositionId):
-            for value in _children(found):
+    for each in descendants(find.where):
+        if isinstance(each, ast.ConceptMatcher | ast.PropositionId):
+            for value in _children(each):
                 if not isinstance(value, ast.Scalar) or not isinstance(value.value, str):
                     raise KipError("KIP_1001", "A matcher holds strings.")
     if find.limit is not None:
@@ -120,36 +120,36 @@ def _check_fields(find: ast.Find) -> None:
     """Rule: "id type name on concepts; id subject predicate object on propositions; … Anything
     else is KIP_1001". The kind of a variable that is only an endpoint is not known."""
     concepts, propositions = set[str](), set[str]()
-    for found in descendants(find):
-        if isinstance(found, ast.ConceptClause) and found.variable:
-            concepts.add(found.variable.name)
-        if isinstance(found, ast.PropositionClause) and found.variable:
-            propositions.add(found.variable.name)
-    for found in descendants(find):
-        if isinstance(found, ast.Path):
-            as_concept = found.field in ast.CONCEPT_FIELDS
-            as_proposition = found.field in ast.PROPOSITION_FIELDS
-            name = found.variable.name
+    for each in descendants(find):
+        if isinstance(each, ast.ConceptClause) and each.variable:
+            concepts.add(each.variable.name)
+        if isinstance(each, ast.PropositionClause) and each.variable:
+            propositions.add(each.variable.name)
+    for each in descendants(find):
+        if isinstance(each, ast.Path):
+            as_concept = each.field in ast.CONCEPT_FIELDS
+            as_proposition = each.field in ast.PROPOSITION_FIELDS
+            name = each.variable.name
             if (name in concepts - propositions and not as_concept) or (
                 name in propositions - concepts and not as_proposition
             ):
-                raise KipError("KIP_1001", f"?{name} has no field .{found.field}.")
+                raise KipError("KIP_1001", f"?{name} has no field .{each.field}.")
 
 
 def _check_predicate_variables(find: ast.Find) -> None:
     """Rule: "a dot path on it, or its use as endpoint or concept, is KIP_1001" (Text)."""
     nodes, predicates = set[str](), set[str]()
-    for found in descendants(find):
-        match found:
+    for each in descendants(find):
+        match each:
             case ast.PropositionMatcher():
-                ends = (found.subject, found.object)
+                ends = (each.subject, each.object)
                 nodes |= {end.name for end in ends if isinstance(end, ast.Variable)}
-                if isinstance(found.predicate, ast.Variable):
-                    predicates.add(found.predicate.name)
-            case ast.ConceptClause() | ast.PropositionClause() if found.variable is not None:
-                nodes.add(found.variable.name)
+                if isinstance(each.predicate, ast.Variable):
+                    predicates.add(each.predicate.name)
+            case ast.ConceptClause() | ast.PropositionClause() if each.variable is not None:
+                nodes.add(each.variable.name)
             case ast.Path():
-                nodes.add(found.variable.name)
+                nodes.add(each.variable.name)
     mixed = nodes & predicates
     if mixed:
         raise KipError("KIP_1001", f"?{min(mixed)} is a predicate variable.")
@@ -157,16 +157,16 @@ def _check_predicate_variables(find: ast.Find) -> None:
 
 def _check_whole_maps(find: ast.Find) -> None:
     """Rule: "Whole ?x.attributes and ?x.metadata belong in FIND only, elsewhere KIP_1001"."""
-    for found in descendants((find.where, find.order_by)):
-        if not isinstance(found, ast.Path) or found.key is not None:
+    for each in descendants((find.where, find.order_by)):
+        if not isinstance(each, ast.Path) or each.key is not None:
             continue
-        if found.field in ("attributes", "metadata"):
-            raise KipError("KIP_1001", f"A whole .{found.field} belongs in FIND only.")
+        if each.field in ("attributes", "metadata"):
+            raise KipError("KIP_1001", f"A whole .{each.field} belongs in FIND only.")
 
 
 def _check_order_keys(find: ast.Find) -> None:
     """Rule: "beside aggregates a key must be a FIND expression (KIP_1001)"."""
-    grouped = any(isinstance(found, ast.Aggregate) for found in find.expressions)
+    grouped = any(isinstance(each, ast.Aggregate) for each in find.expressions)
     for key in find.order_by:
         beside = grouped or isinstance(key.expression, ast.Aggregate)
         if beside and key.expression not in find.expressions:
@@ -175,15 +175,15 @@ def _check_order_keys(find: ast.Find) -> None:
 
 def _check_names(find: ast.Find, graph: Graph) -> None:
     """Unregistered names are KIP_2001, ids of the wrong kind KIP_1001, long hops KIP_4002."""
-    for found in descendants(find.where):
-        match found:
+    for each in descendants(find.where):
+        match each:
             case ast.ConceptMatcher(type=ast.Scalar(value=str(name))) if not graph.is_type(name):
                 raise KipError("KIP_2001", f"Concept type '{name}' is not defined.")
-            case ast.PredicateName() if not graph.is_predicate(found.name):
-                raise KipError("KIP_2001", f"Predicate '{found.name}' is not defined.")
+            case ast.PredicateName() if not graph.is_predicate(each.name):
+                raise KipError("KIP_2001", f"Predicate '{each.name}' is not defined.")
             case ast.ConceptMatcher(id=ast.Scalar(value=str(text))) if text.startswith("P:"):
                 raise KipError("KIP_1001", "A concept's id begins with C:.")
             case ast.PropositionId(id=ast.Scalar(value=str(text))) if text.startswith("C:"):
                 raise KipError("KIP_1001", "A proposition's id begins with P:.")
-            case ast.Hops() if max(found.minimum, found.maximum or 0) > MOST_HOPS:
+            case ast.Hops() if max(each.minimum, each.maximum or 0) > MOST_HOPS:
                 raise KipError("KIP_4002", f"A hop bound is at most {MOST_HOPS}.")

@@ -84,60 +84,64 @@ class _Evaluator:
 
     def block(self, block: ast.Block, outer: Solution) -> list[Solution]:
         """Rule: "Clauses apply in written order to a set of solutions"."""
-        found = [outer]
+        solutions = [outer]
         scope = set(outer)
         for number, clause in enumerate(block.clauses):
             if isinstance(clause, ast.Union):
                 # "As the first clause of a block it unites with nothing (no all-null row)."
-                found = self.union(clause, [] if number == 0 else found, outer, scope)
+                solutions = self.union(clause, [] if number == 0 else solutions, outer, scope)
             else:
-                found = self.clause(clause, found)
+                solutions = self.clause(clause, solutions)
             scope |= bound_by_clause(clause)
-            found = _distinct(found)
-            if len(found) > MOST_SOLUTIONS:
+            solutions = _distinct(solutions)
+            if len(solutions) > MOST_SOLUTIONS:
                 raise TooManySolutions
-        return found
+        return solutions
 
-    def clause(self, clause: ast.Clause, found: list[Solution]) -> list[Solution]:
+    def clause(self, clause: ast.Clause, solutions: list[Solution]) -> list[Solution]:
         match clause:
             case ast.ConceptClause() | ast.PropositionClause():
-                return self.pattern(clause, found)
+                return self.pattern(clause, solutions)
             case ast.Filter():
-                return self.filter(clause, found)
+                return self.filter(clause, solutions)
             case ast.Not():
-                return self.not_(clause, found)
+                return self.not_(clause, solutions)
             case ast.Optional():
-                return self.optional(clause, found)
+                return self.optional(clause, solutions)
             case ast.Union():
                 raise AssertionError("a UNION also needs the solution around its block")
             case _:
                 assert_never(clause)
 
     def pattern(
-        self, clause: ast.ConceptClause | ast.PropositionClause, found: list[Solution]
+        self, clause: ast.ConceptClause | ast.PropositionClause, solutions: list[Solution]
     ) -> list[Solution]:
         """Rule: "natural join on non-null values, also when no variable is shared. A clause that
         mentions a variable that is null in a solution has no match for that solution … A null is
         never filled in later."."""
         if clause not in self._patterns:
             self._patterns[clause] = _distinct(row for _, row in self.matches(clause))
-        joined = (combine(solution, row) for solution in found for row in self._patterns[clause])
+        joined = (
+            combine(solution, row) for solution in solutions for row in self._patterns[clause]
+        )
         return [solution for solution in joined if solution is not None]
 
-    def filter(self, clause: ast.Filter, found: list[Solution]) -> list[Solution]:
+    def filter(self, clause: ast.Filter, solutions: list[Solution]) -> list[Solution]:
         """FILTER applies "where it stands"."""
-        return [solution for solution in found if holds(clause.condition, solution, self._graph)]
+        return [
+            solution for solution in solutions if holds(clause.condition, solution, self._graph)
+        ]
 
-    def not_(self, clause: ast.Not, found: list[Solution]) -> list[Solution]:
+    def not_(self, clause: ast.Not, solutions: list[Solution]) -> list[Solution]:
         """Rule: "discards a solution when its block can be completed, whether or not a variable is
         shared" (KIP 3.4.7.1)."""
-        return [solution for solution in found if not self.block(clause.block, solution)]
+        return [solution for solution in solutions if not self.block(clause.block, solution)]
 
-    def optional(self, clause: ast.Optional, found: list[Solution]) -> list[Solution]:
+    def optional(self, clause: ast.Optional, solutions: list[Solution]) -> list[Solution]:
         """Rule: "left join; the block as a whole; several matches give several solutions" (KIP
         3.4.7.2)."""
         extended: list[Solution] = []
-        for solution in found:
+        for solution in solutions:
             matched = self.block(clause.block, solution)
             extended += matched or [_padded(solution, bound_by(clause.block))]
         return extended
@@ -164,15 +168,15 @@ class _Evaluator:
             return [(i, {endpoint.name: element}) for i, element in self._elements.items()]
         match endpoint.matcher:
             case ast.ConceptMatcher() as matcher:
-                found = self.concept_matches(matcher)
+                matches = self.concept_matches(matcher)
             case ast.PropositionId() as matcher:
                 identifier = _text(matcher.id)
-                found = iter([(identifier, {})] if identifier in self._graph.propositions else [])
+                matches = iter([(identifier, {})] if identifier in self._graph.propositions else [])
             case ast.PropositionMatcher() as matcher:
-                found = self.structural_matches(matcher)
+                matches = self.structural_matches(matcher)
             case _:
                 assert_never(endpoint.matcher)
-        return list(self.named(endpoint.variable, found))
+        return list(self.named(endpoint.variable, matches))
 
     def concept_matches(self, matcher: ast.ConceptMatcher) -> Iterator[tuple[str | None, Solution]]:
         for identifier in self._graph.concepts:
@@ -180,10 +184,10 @@ class _Evaluator:
                 yield identifier, {}
 
     def named(
-        self, variable: ast.Variable | None, found: Iterable[tuple[str | None, Solution]]
+        self, variable: ast.Variable | None, matches: Iterable[tuple[str | None, Solution]]
     ) -> Iterator[tuple[str | None, Solution]]:
         """Bind the variable in front of a matcher."""
-        for identifier, row in found:
+        for identifier, row in matches:
             if variable is None:
                 yield identifier, row
                 continue
@@ -279,5 +283,5 @@ def _padded(solution: Solution, names: Iterable[str]) -> Solution:
     return {**dict.fromkeys(names), **solution}
 
 
-def _distinct(found: Iterable[Solution]) -> list[Solution]:
-    return list({frozenset(solution.items()): solution for solution in found}.values())
+def _distinct(solutions: Iterable[Solution]) -> list[Solution]:
+    return list({frozenset(solution.items()): solution for solution in solutions}.values())

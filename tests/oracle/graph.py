@@ -148,8 +148,8 @@ class Graph:
         # A proposition can only be added behind its endpoints, so this order always works.
         for number, identifier in enumerate(identifiers):
             proposition = self.propositions[identifier]
-            known = handles if number % 2 == 0 else {}
-            matcher = self._proposition_matcher(identifier, f"p{number}", parameters, known)
+            usable = handles if number % 2 == 0 else {}
+            matcher = self._proposition_matcher(identifier, f"p{number}", parameters, usable)
             handle = f"?p{number}"
             blocks.append(
                 _block("PROPOSITION", handle, matcher, proposition, f"p{number}", parameters)

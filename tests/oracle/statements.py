@@ -93,8 +93,8 @@ def _apply(statement: Statement, graph: Graph, chosen: Collection[str] | None) -
         case ast.DeleteMetadata():
             return _delete_keys(statement, "metadata", graph)
         case ast.DeletePropositions():
-            found = targets(statement.target, statement.where, graph, kinds=PROPOSITION)
-            return {"deleted_propositions": _delete(found, graph)[1]}
+            links = targets(statement.target, statement.where, graph, kinds=PROPOSITION)
+            return {"deleted_propositions": _delete(links, graph)[1]}
         case ast.DeleteConcept():
             return _delete_concepts(statement, graph)
         case _:
@@ -118,8 +118,8 @@ def _delete_keys(
 
 
 def _delete_concepts(statement: ast.DeleteConcept, graph: Graph) -> Receipt:
-    found = targets(statement.target, statement.where, graph, kinds=CONCEPT)
-    concepts, propositions = _delete(found, graph)
+    identifiers = targets(statement.target, statement.where, graph, kinds=CONCEPT)
+    concepts, propositions = _delete(identifiers, graph)
     return {"deleted_concepts": concepts, "deleted_propositions": propositions}
 
 

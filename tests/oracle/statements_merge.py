@@ -109,8 +109,8 @@ def _fill(source: dict[str, Any], target: dict[str, Any]) -> int:
     """Rule: "Missing attributes are filled; `aliases` are united and gain the source's name (one
     filled attribute); `_merged_from` gains "Type:name" and inherits the source's"."""
     filled = _fill_missing(source["attributes"], target["attributes"], but=("aliases",))
-    known = _items(target["attributes"].get("aliases"))
-    aliases = _once([*known, *_items(source["attributes"].get("aliases")), source["name"]])
+    aliases_before = _items(target["attributes"].get("aliases"))
+    aliases = _once([*aliases_before, *_items(source["attributes"].get("aliases")), source["name"]])
     if canonical(aliases) != canonical(target["attributes"].get("aliases")):
         filled += 1
     target["attributes"]["aliases"] = aliases

@@ -85,7 +85,9 @@ def _rows(
             raise KipError("KIP_1001", f"?{variable.name} is of the wrong kind.")
     for row in evaluate(find, graph).rows:
         ids = tuple(value["id"] for value in row.values[: len(variables)] if value is not None)
-        if len(ids) == len(variables) and all(_kind(found, graph) in kinds for found in ids):
+        if len(ids) == len(variables) and all(
+            _kind(identifier, graph) in kinds for identifier in ids
+        ):
             yield ids
 
 
@@ -95,35 +97,35 @@ def _kind(identifier: str, graph: Graph) -> str:
 
 def possible_kinds(name: str, block: ast.Block, before: Kinds | None = None) -> Kinds | None:
     """What a variable can be bound to behind a block; None when nothing binds it."""
-    found = before
+    possible = before
     for clause in block.clauses:
         match clause:
             case ast.ConceptClause() | ast.PropositionClause():
                 for kinds in _mentions(name, clause):
-                    found = kinds if found is None else found & kinds
-            case ast.Optional() if found is None:
-                found = possible_kinds(name, clause.block)
+                    possible = kinds if possible is None else possible & kinds
+            case ast.Optional() if possible is None:
+                possible = possible_kinds(name, clause.block)
             case ast.Union():
                 branch = possible_kinds(name, clause.block)
-                found = found if branch is None else branch | (found or frozenset())
+                possible = possible if branch is None else branch | (possible or frozenset())
             case _:
                 # A NOT binds nothing, and a left join keeps what was bound before.
                 pass
-    return found
+    return possible
 
 
 def _mentions(name: str, clause: ast.Clause) -> Iterator[Kinds]:
     """What each place of a clause where the variable stands says about it."""
-    for found in descendants(clause):
-        match found:
+    for each in descendants(clause):
+        match each:
             case ast.ConceptClause(variable=ast.Variable(name=own)) if own == name:
                 yield CONCEPT
             case ast.PropositionClause(variable=ast.Variable(name=own)) if own == name:
                 yield PROPOSITION
             case ast.PropositionMatcher():
-                if found.predicate == ast.Variable(name):
+                if each.predicate == ast.Variable(name):
                     yield PREDICATE
-                elif ast.Variable(name) in (found.subject, found.object):
+                elif ast.Variable(name) in (each.subject, each.object):
                     yield BOTH
             case _:
                 pass

@@ -63,8 +63,8 @@ def _write(statement: ast.Update, identifier: str, graph: Graph) -> bool:
         for part, entries in _parts(statement)
         for entry in entries
     ]
-    for part, key, found in new:
-        for value in found:
+    for part, key, values in new:
+        for value in values:
             element[part][key] = value
     return canonical(element) != before
 
@@ -86,23 +86,23 @@ def _value(value: ast.Calculation | ast.Value, identifier: str, graph: Graph) ->
 def _parts(
     statement: ast.Update,
 ) -> Iterator[tuple[str, tuple[ast.Assignment | ast.Entry, ...]]]:
-    for part, found in (("attributes", statement.attributes), ("metadata", statement.metadata)):
-        if found is None:
+    for part, assigned in (("attributes", statement.attributes), ("metadata", statement.metadata)):
+        if assigned is None:
             continue
-        if not isinstance(found, ast.Assignments | ast.Object):
+        if not isinstance(assigned, ast.Assignments | ast.Object):
             raise KipError("KIP_1001", "SET takes an object.")
-        yield part, found.entries
+        yield part, assigned.entries
 
 
 def _calculations(statement: ast.Update) -> Iterator[ast.Calculation]:
-    for found in descendants((statement.attributes, statement.metadata)):
-        if isinstance(found, ast.Calculation):
-            yield found
+    for each in descendants((statement.attributes, statement.metadata)):
+        if isinstance(each, ast.Calculation):
+            yield each
 
 
 def _paths(statement: ast.Update) -> list[ast.Path]:
-    arguments = [found for each in _calculations(statement) for found in each.arguments]
-    return [found for found in arguments if isinstance(found, ast.Path)]
+    arguments = [argument for each in _calculations(statement) for argument in each.arguments]
+    return [argument for argument in arguments if isinstance(argument, ast.Path)]
 
 
 def _check_arguments(statement: ast.Update) -> None:
@@ -139,8 +139,8 @@ def calculated(argument: ast.Argument, identifier: str, graph: Graph) -> Any:
 
 def _apply(function: ast.NumberFunction, arguments: list[Any]) -> Any:
     if function == "COALESCE":
-        return next((found for found in arguments if found is not None), None)
-    if any(kind(found) != "number" for found in arguments):
+        return next((argument for argument in arguments if argument is not None), None)
+    if any(kind(argument) != "number" for argument in arguments):
         return None
     match function:
         case "ADD":

@@ -66,8 +66,8 @@ def test_evaluator_passes_the_conformance_case(setup: list[str], case: Case) -> 
         assert answer == case["expect"]["error"]
     else:
         assert isinstance(answer, Answer), answer
-        wanted, found = case["expect"]["result"], answer.result
-        assert _comparable(wanted, answer, case) == _comparable(found, answer, case)
+        expected, actual = case["expect"]["result"], answer.result
+        assert _comparable(expected, answer, case) == _comparable(actual, answer, case)
 
 
 def _answer(case: Case, graph: Graph) -> Answer | str:

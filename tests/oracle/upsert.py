@@ -55,8 +55,8 @@ def _check(graph: Graph, command: ast.Upsert) -> None:
 
 def _check_version(version: ast.Value | None) -> None:
     """Rule: a version is an integer, and none is below 0."""
-    found = 0 if version is None else to_json(version)
-    if type(found) is not int or found < 0:
+    number = 0 if version is None else to_json(version)
+    if type(number) is not int or number < 0:
         raise KipError("KIP_1001", "EXPECT VERSION takes an integer.")
 
 
@@ -173,18 +173,18 @@ class _Upsert:
         """Rule: the version before the statement; 0 when the element did not exist."""
         if block.expected_version is None:
             return
-        found = 0
+        version = 0
         if identifier in self._before:
-            found = self._before.element(identifier)["metadata"].get("_version", 1)
-        if to_json(block.expected_version) != found:
-            raise KipError("KIP_3005", f"The version is {found}.")
+            version = self._before.element(identifier)["metadata"].get("_version", 1)
+        if to_json(block.expected_version) != version:
+            raise KipError("KIP_3005", f"The version is {version}.")
 
     def _link(self, subject: str, predicate: str, object_: str) -> str:
         if subject == object_:
             raise KipError("KIP_1001", "A proposition links two different elements.")
-        found = self._stated(subject, predicate, object_)
-        if found is not None:
-            return found
+        existing = self._stated(subject, predicate, object_)
+        if existing is not None:
+            return existing
         identifier = _free_id(self.after, subject, predicate, object_)
         ends = {"subject": subject, "predicate": predicate, "object": object_}
         self.after.propositions[identifier] = {**ends, "attributes": {}, "metadata": {}}
@@ -216,10 +216,10 @@ class _Upsert:
             case ast.PropositionClause():
                 if isinstance(endpoint.matcher, ast.PropositionId):
                     return self._existing(str(to_json(endpoint.matcher.id)))
-                found = self._stated(*self._triple(endpoint.matcher))
-                if found is None:
+                existing = self._stated(*self._triple(endpoint.matcher))
+                if existing is None:
                     raise KipError("KIP_3002", "There is no such proposition.")
-                return found
+                return existing
             case _:
                 assert_never(endpoint)
 

@@ -40,17 +40,17 @@ def _row_difference(find: ast.Find, answer: Answer, result: Any) -> str | None:
     columns = _columns(answer, result)
     if columns is None:
         return f"expected the form of {answer.result}, found {result}"
-    found = [_frozen_row(find, answer, row) for row in zip(*columns, strict=True)]
+    actual = [_frozen_row(find, answer, row) for row in zip(*columns, strict=True)]
     wanted = [_frozen_row(find, answer, row.values) for row in answer.rows]
     length = len(wanted) if answer.limit is None else min(answer.limit, len(wanted))
-    if len(found) != length:
-        return f"expected {length} rows, found {len(found)}: {answer.result} != {result}"
+    if len(actual) != length:
+        return f"expected {length} rows, found {len(actual)}: {answer.result} != {result}"
     if answer.ordered and answer.ties_decided:
-        return None if found == wanted[:length] else f"expected {answer.result}, found {result}"
-    superfluous = Counter(found) - Counter(wanted)
+        return None if actual == wanted[:length] else f"expected {answer.result}, found {result}"
+    superfluous = Counter(actual) - Counter(wanted)
     if superfluous:
         return f"superfluous rows {list(superfluous)}: {answer.result} != {result}"
-    if answer.ordered and not _in_order(find, found, wanted):
+    if answer.ordered and not _in_order(find, actual, wanted):
         return f"wrong order: {answer.result} != {result}"
     return None
 
@@ -68,13 +68,13 @@ def _columns(answer: Answer, result: Any) -> list[list[Any]] | None:
 
 
 def _in_order(
-    find: ast.Find, found: Sequence[tuple[Hashable, ...]], wanted: Sequence[tuple[Hashable, ...]]
+    find: ast.Find, actual: Sequence[tuple[Hashable, ...]], wanted: Sequence[tuple[Hashable, ...]]
 ) -> bool:
     """Rows of equal keys may stand in any order; the keys are among the columns."""
     places = [find.expressions.index(key.expression) for key in find.order_by]
     return all(
         one[place] == other[place]
-        for one, other in zip(found, wanted, strict=False)
+        for one, other in zip(actual, wanted, strict=False)
         for place in places
     )
 

@@ -58,13 +58,13 @@ class History:
         """A receipt, and every element is the model's; or an error, and no quad moves."""
         self.clock.forward(seconds=1)
         before = dataset(self.nexus)
-        known = copy.deepcopy(self.model)
+        model_before = copy.deepcopy(self.model)
         response = self.nexus.execute_kip(statement.request)
         expected = self.limited(statement, response)
         if expected is None:
             expected = self.expected(statement, self.model)
         same(response, expected)
-        if "error" in expected or alike(known, self.model):
+        if "error" in expected or alike(model_before, self.model):
             assert dataset(self.nexus) == before
         self.compare_elements()
         self.check_links()
@@ -83,18 +83,18 @@ class History:
         changed is what it took, and all the others it took would not have changed."""
         try:
             command = bound(statement)
-            found = update_targets(command, self.model) if isinstance(command, ast.Update) else []
+            targets = update_targets(command, self.model) if isinstance(command, ast.Update) else []
         except KipError:
             return None
         limit = getattr(getattr(command, "limit", None), "value", None)
-        if limit is None or limit >= len(found) or "error" in response:
+        if limit is None or limit >= len(targets) or "error" in response:
             return None
         whole = execute(
             ast.Update(command.target, command.where, command.attributes, command.metadata),
             copy.deepcopy(self.model),
         )
         shown = self.shown()
-        changed = [i for i in found if canonical(shown[i]) != canonical(self.model.element(i))]
+        changed = [i for i in targets if canonical(shown[i]) != canonical(self.model.element(i))]
         assert len(changed) <= limit
         assert limit - len(changed) <= whole["matched"] - whole["updated"]
         receipt = execute(command, self.model, self.now, chosen=changed)
@@ -108,11 +108,11 @@ class History:
         where = f'?x {{type: "{META_TYPES[0]}"}}' + "".join(
             f' UNION {{ ?x {{type: "{name}"}} }}' for name in (META_TYPES[1], *types)
         )
-        found = self.nexus.execute(f"FIND(?x) WHERE {{ {where} UNION {{ ?x (?s, ?p, ?o) }} }}")
-        assert len({item["id"] for item in found}) == len(found)
-        for item in found:
+        elements = self.nexus.execute(f"FIND(?x) WHERE {{ {where} UNION {{ ?x (?s, ?p, ?o) }} }}")
+        assert len({item["id"] for item in elements}) == len(elements)
+        for item in elements:
             del item["_type"]
-        return {item.pop("id"): {"attributes": {}, "metadata": {}, **item} for item in found}
+        return {item.pop("id"): {"attributes": {}, "metadata": {}, **item} for item in elements}
 
     def compare_elements(self) -> None:
         shown = self.shown()
@@ -125,7 +125,7 @@ class History:
     def check_links(self) -> None:
         """One reifier for each fact and one fact for each reifier; no end dangles."""
         triples = [quad[1:] for quad in dataset(self.nexus) if quad[0] == "None"]
-        stated = [found for found in triples if "$PropositionType/" in found[1]]
+        stated = [triple for triple in triples if "$PropositionType/" in triple[1]]
         reified = sorted(o for _, p, o in triples if p == REIFIES)
         assert reified == sorted(f"<<( {s} {p} {o} )>>" for s, p, o in stated)
         assert len(set(reified)) == len(reified)

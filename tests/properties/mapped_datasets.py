@@ -131,11 +131,11 @@ def mappings(draw: Any) -> Mapping:
 def datasets(draw: Any) -> list[Triple]:
     """Definitions, three concepts, and links between them and about each other."""
     nodes = [IRIS.concept(*name) for name in (("Person", "Ann"), ("Person", "x"), ("Stone", "S"))]
-    found = [*definitions()]
+    triples = [*definitions()]
     for node in nodes:
         name = IRIS.name(node.value)
         assert name is not None
-        found += element(node, name.type, name.name)  # type: ignore[union-attr]
+        triples += element(node, name.type, name.name)  # type: ignore[union-attr]
     ends, facts = [*nodes, IRIS.type("Person")], set()
     for _ in range(draw(st.integers(0, 4))):
         subject, value = draw(st.sampled_from(ends)), draw(st.sampled_from(ends))
@@ -146,13 +146,13 @@ def datasets(draw: Any) -> list[Triple]:
         facts.add(fact)
         ids = (IRIS.id(subject), predicate, IRIS.id(value))
         link = IRIS.proposition(proposition_digits(*ids), predicate)
-        found += to_rdf12(link, fact)
+        triples += to_rdf12(link, fact)
         ends.append(link)
     for node in ends:
         for space in (vocab.ATTRIBUTE, vocab.METADATA):
             own = draw(st.dictionaries(st.sampled_from(KEYS), values, max_size=3))
-            found += [Triple(node, NamedNode(space + key), to_term(own[key])) for key in own]
-    return found
+            triples += [Triple(node, NamedNode(space + key), to_term(own[key])) for key in own]
+    return triples
 
 
 def element(node: NamedNode, type: str, name: str) -> list[Triple]:

@@ -54,7 +54,7 @@ def mirrored_graphs(draw: Draw[Any]) -> Graph:
         if draw(st.booleans()):
             subject, object_ = object_, subject
         links += _linked(draw, graph, (subject, predicate, object_))
-    pairs = st.permutations(twins).map(lambda found: found[:2])
+    pairs = st.permutations(twins).map(lambda pair: pair[:2])
     for one, other in draw(st.lists(pairs, min_size=1, max_size=2)):
         _mirror(draw, graph, one, other)
     return graph
@@ -82,7 +82,7 @@ def tangles(draw: Draw[Any]) -> Graph:
     for _ in range(draw(st.integers(2, 7))):
         # Most often a class that is new with one that has several members.
         subjects = draw(st.sampled_from(classes) | st.sampled_from(classes[-2:]))
-        several = [found for found in classes if len(found) > 1]
+        several = [members for members in classes if len(members) > 1]
         objects = draw(st.sampled_from(classes) | st.sampled_from(several))
         ends = [(one, other) for one in subjects for other in objects if one != other]
         links: list[str] = []

@@ -202,13 +202,13 @@ class _Writer:
 
     def merge(self) -> str:
         if self.one_in(6):
-            found = self.query(CONCEPT)
-            if found is not None:
-                names, where = found
+            query = self.query(CONCEPT)
+            if query is not None:
+                names, where = query
                 return self.merging(self.pick(names), self.pick(names), where)
         first = self.a_concept()
-        known = self._graph.concepts
-        alike = [i for i in known if known[i]["type"] == known[first]["type"]]
+        concepts = self._graph.concepts
+        alike = [i for i in concepts if concepts[i]["type"] == concepts[first]["type"]]
         others = [i for i in alike if i != first]
         second = self.a_concept() if not others or self.one_in(8) else self.pick(others)
         kind = self.weighted((8, "both"), (1, "filter"), (1, "link"), (1, "free"))
@@ -252,9 +252,9 @@ class _Writer:
         """The variable of a target, and what binds it: mostly elements of this kind."""
         if self.one_in(4):
             wanted = {"concept": CONCEPT, "proposition": PROPOSITION}.get(kind, BOTH)
-            found = self.query(wanted)
-            if found is not None:
-                return self.pick(found[0]), found[1]
+            query = self.query(wanted)
+            if query is not None:
+                return self.pick(query[0]), query[1]
         if kind == "both":
             kind = self.pick(("concept", "proposition", "mixed"))
         if self.mistake_in(20):
@@ -322,8 +322,8 @@ class _Writer:
         return str(self.pick(self._graph.concepts if self.one_in(25) else instances))
 
     def instances(self) -> list[str]:
-        found = [i for i, c in self._graph.concepts.items() if c["type"] not in META_TYPES]
-        return found or list(self._graph.concepts)
+        instances = [i for i, c in self._graph.concepts.items() if c["type"] not in META_TYPES]
+        return instances or list(self._graph.concepts)
 
     def all_defined(self) -> bool:
         return all(map(self._graph.is_type, TYPES[:2])) and all(

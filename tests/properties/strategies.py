@@ -316,10 +316,10 @@ class _Writer:
         return str(self.pick(self._graph.propositions))
 
     def structure(self, scope: set[str], example: str | None, depth: int) -> str:
-        known = self._graph.propositions.get(example or "", {})
-        subject = self.endpoint(scope, known.get("subject"), depth - 1)
-        predicate = self.predicate(scope, known.get("predicate"), hops=depth == 2)
-        object_ = self.endpoint(scope, known.get("object"), depth - 1)
+        link = self._graph.propositions.get(example or "", {})
+        subject = self.endpoint(scope, link.get("subject"), depth - 1)
+        predicate = self.predicate(scope, link.get("predicate"), hops=depth == 2)
+        object_ = self.endpoint(scope, link.get("object"), depth - 1)
         return f"({subject}, {predicate}, {object_})"
 
     def endpoint(self, scope: set[str], example: str | None, depth: int) -> str:
@@ -355,8 +355,8 @@ class _Writer:
         return f"?{name}"
 
     def concept_matcher(self, example: str | None = None) -> str:
-        known = self._graph.concepts[example or self.a_concept()]
-        concept_type, name = known["type"], known["name"]
+        concept = self._graph.concepts[example or self.a_concept()]
+        concept_type, name = concept["type"], concept["name"]
         if self.one_in(12):
             concept_type, name = self.pick(TYPES[:2]), self.pick(NAMES)
         kind = self.weighted((4, "type"), (2, "name"), (2, "both"), (1, "id"))

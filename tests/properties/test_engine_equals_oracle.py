@@ -56,19 +56,19 @@ def _compare(case: Case) -> None:
             answer = expected(query, case.graph)
         except TooManySolutions:
             continue
-        found = _ask(nexus, query, answer)
+        fault = _ask(nexus, query, answer)
         with no_lookups():
             # A cached plan has its lookup.
             nexus._engine.plans.clear()
-            found = found or _ask(nexus, query, answer)
+            fault = fault or _ask(nexus, query, answer)
         with no_shortcuts():
             response = _as_json(nexus.execute_kip_readonly({"command": query}))
-            found = found or difference(query, answer, response)
-        if found:
+            fault = fault or difference(query, answer, response)
+        if fault:
             for request in case.graph.requests():
                 note(str(request))
             note(query)
-        assert found is None
+        assert fault is None
 
 
 def _ask(nexus: Any, query: str, answer: Any) -> str | None:

@@ -87,11 +87,11 @@ datasets = st.lists(quads, max_size=14)
 @st.composite
 def likely_datasets(draw: st.DrawFn) -> list[Quad]:
     """Resources with a type, and reified triples that are asserted, beside anything else."""
-    found = draw(datasets)
+    quads = draw(datasets)
     for subject in draw(st.lists(st.sampled_from([*BLANKS, *IRIS[:3]]), max_size=4)):
-        found.append(Quad(subject, vocab.TYPE, NamedNode("urn:x:T"), DefaultGraph()))
-    reified = [q.object for q in found if isinstance(q.object, Triple)]
-    return found + [Quad(t.subject, t.predicate, t.object, DefaultGraph()) for t in reified]
+        quads.append(Quad(subject, vocab.TYPE, NamedNode("urn:x:T"), DefaultGraph()))
+    reified = [q.object for q in quads if isinstance(q.object, Triple)]
+    return quads + [Quad(t.subject, t.predicate, t.object, DefaultGraph()) for t in reified]
 
 
 tried = settings(max_examples=EXAMPLES)
@@ -103,12 +103,14 @@ def opened(genesis: bool) -> kiprdf.Nexus:
 
 @tried
 @given(likely_datasets(), st.booleans())
-def test_every_import_can_be_carried_out_and_once_is_enough(found: list[Quad], full: bool) -> None:
+def test_every_import_can_be_carried_out_and_once_is_enough(
+    dataset: list[Quad], full: bool
+) -> None:
     nexus = opened(genesis=full)
     options = {"define": True, "default_type": "Thing", "metadata": {"source": "test"}}
-    carry_out(planned(found, nexus, **options), nexus)
+    carry_out(planned(dataset, nexus, **options), nexus)
     before = nexus.snapshot()
-    again = planned(found, nexus, **options)
+    again = planned(dataset, nexus, **options)
     carry_out(again, nexus)
     assert nexus.snapshot() == before
     assert again.definitions == []
@@ -121,8 +123,8 @@ def test_looking_for_links_to_a_later_file_once_is_enough(
 ) -> None:
     nexus = opened(genesis=False)
 
-    def import_text(found: list[Quad], update: bool) -> str:
-        made = planned(found, nexus, define=True, default_type="Thing", update=update)
+    def import_text(dataset: list[Quad], update: bool) -> str:
+        made = planned(dataset, nexus, define=True, default_type="Thing", update=update)
         run_import(nexus._engine, Document(None, lambda _: made), False)
         return nexus.snapshot()
 
@@ -134,19 +136,19 @@ def test_looking_for_links_to_a_later_file_once_is_enough(
 @tried
 @given(likely_datasets(), st.randoms(use_true_random=False))
 def test_the_order_of_the_quads_makes_no_difference(
-    found: list[Quad], chance: random.Random
+    dataset: list[Quad], chance: random.Random
 ) -> None:
     nexus = opened(genesis=False)
-    shuffled = list(found)
+    shuffled = list(dataset)
     chance.shuffle(shuffled)
-    one = planned(found, nexus, define=True, default_type="Thing")
+    one = planned(dataset, nexus, define=True, default_type="Thing")
     other = planned(shuffled, nexus, define=True, default_type="Thing")
     assert one == other
 
 
 @tried
 @given(likely_datasets())
-def test_the_labels_of_blank_nodes_make_no_difference(found: list[Quad]) -> None:
+def test_the_labels_of_blank_nodes_make_no_difference(dataset: list[Quad]) -> None:
     nexus = opened(genesis=False)
 
     def renamed(term: object) -> object:
@@ -158,20 +160,20 @@ def test_the_labels_of_blank_nodes_make_no_difference(found: list[Quad]) -> None
             return Triple(*map(renamed, term))  # type: ignore[arg-type]
         return term
 
-    others = [Quad(*map(renamed, quad)) for quad in found]  # type: ignore[arg-type]
-    assert planned(found, nexus, define=True) == planned(others, nexus, define=True)
+    others = [Quad(*map(renamed, quad)) for quad in dataset]  # type: ignore[arg-type]
+    assert planned(dataset, nexus, define=True) == planned(others, nexus, define=True)
 
 
 @tried
 @given(likely_datasets())
-def test_every_triple_is_in_the_plan_or_skipped(found: list[Quad]) -> None:
+def test_every_triple_is_in_the_plan_or_skipped(dataset: list[Quad]) -> None:
     """A literal that stands nowhere in the plan stands in what is skipped."""
     nexus = opened(genesis=False)
     marked = [
         Quad(quad.subject, quad.predicate, Literal(f"mark {n} end"), DefaultGraph())
-        for n, quad in enumerate(found)
+        for n, quad in enumerate(dataset)
         if quad.predicate.value != vocab.METADATA + vocab.VERSION
     ]
-    made = planned([*found, *marked], nexus, define=True, default_type="Thing")
+    made = planned([*dataset, *marked], nexus, define=True, default_type="Thing")
     text = str([made.concepts, made.propositions, made.skipped])
     assert [quad for quad in marked if quad.object.value not in text] == []

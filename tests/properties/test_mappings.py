@@ -30,11 +30,11 @@ tried = settings(max_examples=EXAMPLES)
 def test_every_dataset_comes_back_from_every_mapping(dataset: list[Triple], under: Mapping) -> None:
     note(str(under.context()))
     check_dataset(dataset, IRIS)
-    found = list(apply_mapping(dataset, IRIS, under))
-    assert len(found) == len(set(found))
+    mapped = list(apply_mapping(dataset, IRIS, under))
+    assert len(mapped) == len(set(mapped))
     for profile in ("rdf11", "rdf12"):
-        told = list(to_profile(found, profile))
-        again = list(undo_mapping(from_profile(reversed(told)), IRIS, under))
+        written = list(to_profile(mapped, profile))
+        again = list(undo_mapping(from_profile(reversed(written)), IRIS, under))
         assert set(again) == set(dataset)
         assert len(again) == len(dataset)
 

@@ -83,12 +83,12 @@ class _Writer:
     def definition(self) -> str:
         """A type or a predicate; what follows may use it."""
         meta = self.pick(META_TYPES)
-        known, names = (
+        defined, names = (
             (self._types, TYPES) if meta == META_TYPES[0] else (self._predicates, PREDICATES)
         )
         name = self.pick(names)
-        if name not in known:
-            known.append(name)
+        if name not in defined:
+            defined.append(name)
         return f'CONCEPT {{ {{type: "{meta}", name: "{name}"}}{self.attributes()} }}'
 
     def concept(self) -> str:
@@ -99,9 +99,11 @@ class _Writer:
 
     def proposition(self) -> str:
         if self._graph.propositions and self.one_in(4):
-            found = self.pick(self._graph.propositions)
-            matcher = f"(id: {_json(found)})"
-            return self.named("PROPOSITION", f"{matcher}{self.version(found)}{self.attributes()}")
+            identifier = self.pick(self._graph.propositions)
+            matcher = f"(id: {_json(identifier)})"
+            return self.named(
+                "PROPOSITION", f"{matcher}{self.version(identifier)}{self.attributes()}"
+            )
         return self.named("PROPOSITION", f"{self.fact()}{self.attributes()}")
 
     def named(self, keyword: str, body: str) -> str:
@@ -154,12 +156,12 @@ class _Writer:
             identifier = self.pick(self._graph.propositions)
             link = self._graph.propositions[identifier]
             if depth and self.one_in(2) and link["predicate"] in self._predicates:
-                ends = (self.known(link[role], depth - 1) for role in ("subject", "object"))
+                ends = (self.identity(link[role], depth - 1) for role in ("subject", "object"))
                 return f'({next(ends)}, "{link["predicate"]}", {next(ends)})'
             return f"(id: {_json(identifier)})"
-        return self.known(self.pick(self._graph.concepts), 0)
+        return self.identity(self.pick(self._graph.concepts), 0)
 
-    def known(self, identifier: str, depth: int) -> str:
+    def identity(self, identifier: str, depth: int) -> str:
         """An element of the graph by its id, a concept also by its name."""
         concept = self._graph.concepts.get(identifier)
         if concept is None:
@@ -174,10 +176,10 @@ class _Writer:
         """The version that the element has, seldom another; mostly none is expected."""
         if not self.one_in(4):
             return ""
-        found = 0
+        version = 0
         if identifier in self._graph:
-            found = self._graph.element(identifier)["metadata"].get("_version", 1)
-        return f" EXPECT VERSION {found + 1 if self.one_in(5) else found}"
+            version = self._graph.element(identifier)["metadata"].get("_version", 1)
+        return f" EXPECT VERSION {version + 1 if self.one_in(5) else version}"
 
     def attributes(self) -> str:
         return "" if self.one_in(3) else f" SET ATTRIBUTES {_json(self._draw(maps(KEYS)))}"

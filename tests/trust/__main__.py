@@ -115,8 +115,8 @@ def counted(report: Path) -> str:
     """What the tests themselves have counted."""
     if not report.exists():
         return ""
-    found = ElementTree.parse(report).iter("property")
-    return "; ".join(node.get("value", "") for node in found if node.get("name") == "count")
+    properties = ElementTree.parse(report).iter("property")
+    return "; ".join(node.get("value", "") for node in properties if node.get("name") == "count")
 
 
 if __name__ == "__main__":

@@ -37,18 +37,18 @@ UPSERT {
 """
 
 
-def dense(known: int = 80, many: int = 1_000) -> kiprdf.Nexus:
+def dense(concepts: int = 80, many: int = 1_000) -> kiprdf.Nexus:
     """Concepts that all know and like each other, and others that say so, in bare triples."""
     nexus = kiprdf.Nexus.memory(genesis=False, budget=Budget(timeout_s=0.1))
     with nexus.limited(timeout_s=SECONDS):
         nexus.execute(SCHEMA)
-    triples = _triples(nexus._store.iris, known, many)
+    triples = _triples(nexus._store.iris, concepts, many)
     nexus._store.engine.extend(Quad(*triple, DefaultGraph()) for triple in triples)
     return nexus
 
 
-def _triples(iris: Iris, known: int, many: int) -> Iterator[Triple]:
-    nodes = [iris.concept("N", f"n{number}") for number in range(known)]
+def _triples(iris: Iris, number_of_nodes: int, many: int) -> Iterator[Triple]:
+    nodes = [iris.concept("N", f"n{number}") for number in range(number_of_nodes)]
     others = [iris.concept("M", f"m{number}") for number in range(many)]
     for type, concepts in (("N", nodes), ("M", others)):
         for number, node in enumerate(concepts):
@@ -58,9 +58,9 @@ def _triples(iris: Iris, known: int, many: int) -> Iterator[Triple]:
     pairs = [(one, other) for one in nodes for other in nodes if one != other]
     facts = [Triple(a, iris.predicate(p), b) for a, b in pairs for p in ("knows", "likes")]
     links = [iris.proposition(f"{number:016x}", "knows") for number in range(len(facts))]
-    said = [Triple(a, iris.predicate("says"), b) for a, b in zip(others, links, strict=False)]
-    links += [iris.proposition(f"{number:016x}", "says") for number in range(len(said))]
-    for link, fact in zip(links, facts + said, strict=True):
+    statements = [Triple(a, iris.predicate("says"), b) for a, b in zip(others, links, strict=False)]
+    links += [iris.proposition(f"{number:016x}", "says") for number in range(len(statements))]
+    for link, fact in zip(links, facts + statements, strict=True):
         yield fact
         yield Triple(link, vocab.REIFIES, fact)
 
@@ -127,8 +127,8 @@ class Query:
             f'IN({self._value()}, ["n1", "n2", 3])',
             f"IS_NULL({self._value()})",
         )
-        found = self._random.choice(kinds)
-        return found if self._random.random() < 0.8 else f"({found} || {self._condition()})"
+        condition = self._random.choice(kinds)
+        return condition if self._random.random() < 0.8 else f"({condition} || {self._condition()})"
 
     def _value(self) -> str:
         field = self._random.choice(("name", "id", "attributes.x", "attributes.y", "type"))

@@ -17,12 +17,11 @@ from pathlib import Path
 from pyoxigraph import DefaultGraph
 
 import kiprdf
-from kiprdf import Budget
 from tests.nexus.test_budget import with_nodes
 from tests.trust.entry_points import refusal
 
 SECONDS = 0.3
-"""The budget of a request."""
+"""The budget of a bomb; the requests behind it have that of the nexus."""
 SOON = 10.0
 """Seconds after which a request has not come back in time, on the slowest machine."""
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
@@ -83,11 +82,10 @@ BOMBS = {
 
 def opened(kind: str, folder: str, number: int = 3_000) -> kiprdf.Nexus:
     """A nexus of some thousand triples, in memory or in a folder."""
-    budget = Budget(timeout_s=SECONDS)
-    nexus = with_nodes(number, 100, budget=budget)
+    nexus = with_nodes(number, 100)
     if kind == "memory":
         return nexus
-    on_disk = kiprdf.Nexus.open(Path(folder) / "kb", genesis=False, budget=budget)
+    on_disk = kiprdf.Nexus.open(Path(folder) / "kb", genesis=False)
     on_disk.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }')
     quads = nexus._store.engine.quads_for_pattern(None, None, None, DefaultGraph())
     on_disk._store.engine.extend(quads)
@@ -97,13 +95,14 @@ def opened(kind: str, folder: str, number: int = 3_000) -> kiprdf.Nexus:
 def outcome(nexus: kiprdf.Nexus, query: str) -> str:
     """What came of a query, and of the requests behind it."""
     begun = time.monotonic()
-    error = refusal(lambda: nexus.sparql(query))
+    with nexus.limited(timeout_s=SECONDS):
+        error = refusal(lambda: nexus.sparql(query))
     words = ["ok" if error is None else error.code]
     if time.monotonic() - begun > SECONDS + SOON:
         words.append("late")
-    found = nexus.execute('FIND(?x.name) WHERE { ?x {type: "N", name: "n7"} }')
+    names = nexus.execute('FIND(?x.name) WHERE { ?x {type: "N", name: "n7"} }')
     rows = nexus.sparql(f'SELECT ?t {{ ?x {LABEL} "n7" ; a ?t }}')
-    words += [] if (found, len(rows)) == (["n7"], 1) else ["wrong"]
+    words += [] if (names, len(rows)) == (["n7"], 1) else ["wrong"]
     words += ["runs on"] if _runs_on() else []
     return " ".join(words)
 

@@ -40,16 +40,16 @@ def _conformance() -> list[Any]:
 def _fenced(language: str) -> list[str]:
     """The blocks of one language on all pages."""
     pages = sorted((*DOCS.rglob("*.md"), *(TESTS / "golden").glob("*.md")))
-    found = (match for page in pages for match in _FENCED.findall(page.read_text("utf-8")))
-    return [text for name, text in found if name == language]
+    blocks = (match for page in pages for match in _FENCED.findall(page.read_text("utf-8")))
+    return [text for name, text in blocks if name == language]
 
 
 @functools.cache
 def commands() -> tuple[str, ...]:
     """Short commands, the faulty ones of the conformance cases among them."""
-    found = [text for text in _strings(_conformance()) if _COMMAND.match(text)]
-    found += _fenced("kip")
-    return tuple(text for text in dict.fromkeys(found) if len(text) < 4_000)
+    texts = [text for text in _strings(_conformance()) if _COMMAND.match(text)]
+    texts += _fenced("kip")
+    return tuple(text for text in dict.fromkeys(texts) if len(text) < 4_000)
 
 
 @functools.cache
@@ -68,11 +68,13 @@ def capsules() -> tuple[str, ...]:
 @functools.cache
 def snapshots() -> tuple[tuple[Format, str], ...]:
     """A small nexus and a medical one in each format and profile."""
-    found: list[tuple[Format, str]] = []
+    documents: list[tuple[Format, str]] = []
     for nexus in (small(), medical()):
-        found += [(format, nexus.snapshot(format=format)) for format in FORMATS]
-        found += [(format, nexus.snapshot(format=format, profile="rdf12")) for format in _PROFILED]
-    return tuple(found)
+        documents += [(format, nexus.snapshot(format=format)) for format in FORMATS]
+        documents += [
+            (format, nexus.snapshot(format=format, profile="rdf12")) for format in _PROFILED
+        ]
+    return tuple(documents)
 
 
 FOREIGN = """@prefix foaf: <http://xmlns.com/foaf/0.1/> .
@@ -153,13 +155,13 @@ QUERIES = (
 def queries() -> tuple[str, ...]:
     """SPARQL by hand, of the pages, and that which the commands become."""
     nexus = medical(genesis=True)
-    found = [*QUERIES, *_fenced("sparql")]
+    texts = [*QUERIES, *_fenced("sparql")]
     for text in commands():
         try:
-            found.append(nexus.explain(text))
+            texts.append(nexus.explain(text))
         except kiprdf.KipError:
             continue
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(texts))
 
 
 @functools.cache

@@ -46,8 +46,8 @@ class EntryPoint(ABC):
 
 
 def require_sound(nexus: kiprdf.Nexus) -> None:
-    found = nexus.check()
-    assert (found["faults"], found["index"]) == ([], "sound"), found
+    report = nexus.check()
+    assert (report["faults"], report["index"]) == ([], "sound"), report
 
 
 def require_answer(response: Any) -> None:
@@ -87,14 +87,14 @@ class Commands(EntryPoint):
         text = random.choice(corpus.commands())
         if random.random() < 0.8:
             text = mutated(text, random, corpus.commands())
-        found: dict[str, Any] = {"command": text, "dry_run": random.random() < 0.2}
+        request: dict[str, Any] = {"command": text, "dry_run": random.random() < 0.2}
         if random.random() < 0.5:
             given = dict(random.choice(corpus.parameters()))
             for name in (*given, "p"):
                 if random.random() < 0.5:
                     given[name] = value(random, corpus.terms())
-            found["parameters"] = given
-        return found
+            request["parameters"] = given
+        return request
 
     def enter(self, given: Any) -> None:
         require_answer(self.nexus.execute_kip(given))
@@ -109,11 +109,11 @@ class Requests(EntryPoint):
             return value(random, texts)
         names = ("command", "commands", "parameters", "dry_run", "function", "x", 1, None)
         chosen = random.sample(names, random.randrange(1, 4))
-        found = {name: value(random, texts) for name in chosen}
-        if "commands" in found and random.random() < 0.8:
-            found["commands"] = [self._item(random) for _ in range(random.choice((0, 1, 3, 257)))]
-            found.pop("command", None)
-        return found
+        request = {name: value(random, texts) for name in chosen}
+        if "commands" in request and random.random() < 0.8:
+            request["commands"] = [self._item(random) for _ in range(random.choice((0, 1, 3, 257)))]
+            request.pop("command", None)
+        return request
 
     def _item(self, random: Random) -> Any:
         text = random.choice(corpus.commands())
@@ -188,13 +188,13 @@ class Documents(Text):
     def draw(self, random: Random) -> Any:
         format, text = random.choice(self.documents)
         others = [other for named, other in self.documents if named == format]
-        found: str | bytes = mutated(text, random, others)
+        content: str | bytes = mutated(text, random, others)
         if random.random() < 0.2:
             format = random.choice(corpus.FORMATS)
         if random.random() < 0.3:
             encoding = random.choice(("utf-8", "utf-8", "utf-16", "utf-8-sig", "utf-32"))
-            found = found.encode(encoding, "surrogatepass")
-        return format, found
+            content = content.encode(encoding, "surrogatepass")
+        return format, content
 
 
 class Restored(Documents):
@@ -233,8 +233,13 @@ class Compared(Restored):
         self.nexus = medical(budget=BUDGET)
 
     def call(self, given: Any) -> None:
-        found = self.nexus.diff(_open(given[1]))
-        for written in (found.text, found.to_json, found.capsule, found.deletions):
+        difference = self.nexus.diff(_open(given[1]))
+        for written in (
+            difference.text,
+            difference.to_json,
+            difference.capsule,
+            difference.deletions,
+        ):
             written()
 
 

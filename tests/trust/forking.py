@@ -113,17 +113,17 @@ class Parent:
 def refused(call: Callable[[], Any]) -> str:
     """The StoreError of a call; any other outcome ends the child with a traceback."""
     try:
-        found = call()
+        answer = call()
     except kiprdf.StoreError as error:
         return str(error)
-    raise AssertionError(f"not refused: {found!r}")
+    raise AssertionError(f"not refused: {answer!r}")
 
 
 def wait_for(child: int, what: str) -> int:
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.002)
     os.kill(child, 9)
@@ -134,15 +134,15 @@ def wait_for(child: int, what: str) -> int:
 def in_a_pool(nexus: kiprdf.Nexus) -> None:
     """The same by multiprocessing, whose children are forks on this system."""
     context = multiprocessing.get_context("fork")
-    told, telling = context.Pipe(duplex=False)
+    receiver, sender = context.Pipe(duplex=False)
 
     def work() -> None:
-        telling.send(refused(lambda: nexus.execute(COUNT)))
+        sender.send(refused(lambda: nexus.execute(COUNT)))
 
     process = context.Process(target=work)
     process.start()
-    assert told.poll(SECONDS), "a child of multiprocessing hangs"
-    assert told.recv() == REFUSED
+    assert receiver.poll(SECONDS), "a child of multiprocessing hangs"
+    assert receiver.recv() == REFUSED
     process.join(SECONDS)
     assert process.exitcode == 0, process.exitcode
 
@@ -174,8 +174,8 @@ def main(folder: str, number: str, seed: str) -> None:
         assert status == ENDS[way][1], (name, way, status)
     in_a_pool(parent.nexus)
     parent.stop()
-    found = parent.nexus.check()
-    assert (found["faults"], found["index"]) == ([], "sound"), found
+    report = parent.nexus.check()
+    assert (report["faults"], report["index"]) == ([], "sound"), report
     parent.nexus.close()
     with kiprdf.Nexus.open(folder) as nexus:
         assert nexus.execute(COUNT) == parent.written

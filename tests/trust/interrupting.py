@@ -142,8 +142,8 @@ class Run:
         for call in self._calls.values():  # what is imported when it is first used
             call()
 
-    def _same(self, found: Any, expected: Any) -> None:
-        assert found == expected, (found, expected)
+    def _same(self, actual: Any, expected: Any) -> None:
+        assert actual == expected, (actual, expected)
 
     def _write(self) -> None:
         self.nexus.execute(PAIR % (self._number + 1), n=self._number + 1)
@@ -178,13 +178,13 @@ class Run:
         self.counts[f"{name}, {'interrupted' if interrupted else 'not'}"] += 1
         faulthandler.dump_traceback_later(SECONDS, exit=True)
         try:
-            self._look()
+            self._check_nexus()
         except BaseException:
             print("after", name, "interrupted" if interrupted else "whole", flush=True)
             raise
         faulthandler.cancel_dump_traceback_later()
 
-    def _look(self) -> None:
+    def _check_nexus(self) -> None:
         assert self.nexus.execute(SELF) == ["$self"]
         (left,), (right,) = self.nexus.execute(LEFT), self.nexus.execute(RIGHT)
         assert left == right, (left, right)
@@ -203,8 +203,8 @@ class Run:
         assert self.nexus._store._lock._is_owned() is False
 
     def finish(self) -> None:
-        found = self.nexus.check()
-        assert (found["faults"], found["index"]) == ([], "sound"), found
+        report = self.nexus.check()
+        assert (report["faults"], report["index"]) == ([], "sound"), report
         assert not any(run.is_alive() for run in cancellation._abandoned)
         self.nexus.close()
         if self._folder is not None:

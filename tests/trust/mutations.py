@@ -219,8 +219,8 @@ def _no_json(random: Random) -> Any:
 
 def _tower(random: Random) -> Any:
     """Lists or objects inside of each other."""
-    found: Any = 1
+    tower: Any = 1
     is_list = random.random() < 0.5
     for _ in range(random.choice((60, 63, 64, 65, 70, 1_000, 10_000))):
-        found = [found] if is_list else {"a": found}
-    return found
+        tower = [tower] if is_list else {"a": tower}
+    return tower

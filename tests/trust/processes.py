@@ -14,12 +14,12 @@ PROCESSES.set_forkserver_preload(["tests.trust.writing", "tests.trust.visiting"]
 
 def run(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function returns in a separate process, which must end well."""
-    told, telling = PROCESSES.Pipe(duplex=False)
-    child = PROCESSES.Process(target=_tell, args=(telling, function, arguments), daemon=True)
+    receiver, sender = PROCESSES.Pipe(duplex=False)
+    child = PROCESSES.Process(target=_tell, args=(sender, function, arguments), daemon=True)
     child.start()
-    telling.close()
+    sender.close()
     try:
-        result = told.recv()
+        result = receiver.recv()
     except EOFError:
         result = None
     child.join(60)

@@ -41,10 +41,10 @@ def _nested(opening: str, middle: str, closing: str, depth: int) -> str:
 
 
 def _tower(depth: int) -> Any:
-    found: Any = 1
+    tower: Any = 1
     for number in range(depth):
-        found = [found] if number % 2 else {"a": found}
-    return found
+        tower = [tower] if number % 2 else {"a": tower}
+    return tower
 
 
 DRUG = '?a {type: "Drug"} '

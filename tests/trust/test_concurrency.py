@@ -102,8 +102,8 @@ class Readers:
             whole(dict(copy.find(ALL).tuples))
 
     def check(self) -> None:
-        found = self._nexus.check()
-        assert (found["faults"], found["index"]) == ([], "sound")
+        report = self._nexus.check()
+        assert (report["faults"], report["index"]) == ([], "sound")
 
     def backup(self) -> None:
         self._copies += 1
@@ -203,16 +203,16 @@ def test_merging_and_deleting_beside_readers_leaves_no_half(nexus: kiprdf.Nexus)
 # Two processes --------------------------------------------------------------------------------
 
 
-def hold(folder: str, told: Any) -> None:
+def hold(folder: str, connection: Any) -> None:
     """Keep a nexus open, and write when told to."""
     with kiprdf.Nexus.open(folder) as nexus:
         nexus.execute(SCHEMA)
         write_pair(nexus, "x", 1)
-        told.send("open")
-        while told.recv() == "write":
+        connection.send("open")
+        while connection.recv() == "write":
             write_pair(nexus, "x", 2)
             nexus.execute('SEARCH CONCEPT "x1"')
-            told.send("written")
+            connection.send("written")
 
 
 @pytest.fixture

@@ -34,11 +34,11 @@ class Writer:
     """The life of one child: started at a number, killed at a moment."""
 
     def __init__(self, folder: Path, seed: int, number: int) -> None:
-        self._told, telling = PROCESSES.Pipe(duplex=False)
-        arguments = (str(folder), seed, number, telling)
+        self._receiver, sender = PROCESSES.Pipe(duplex=False)
+        arguments = (str(folder), seed, number, sender)
         self._process = PROCESSES.Process(target=writing.work, args=arguments, daemon=True)
         self._process.start()
-        telling.close()
+        sender.close()
         self.last = number - 1
         """The last statement that was told of."""
 
@@ -55,13 +55,13 @@ class Writer:
             while True:
                 self._listen()
         except EOFError:
-            self._told.close()
+            self._receiver.close()
 
     def _listen(self) -> str:
-        found: str | int = self._told.recv()
-        if isinstance(found, str):
-            return found
-        self.last = found
+        message: str | int = self._receiver.recv()
+        if isinstance(message, str):
+            return message
+        self.last = message
         return "written"
 
 
@@ -90,10 +90,10 @@ def survive(folder: Path, expected: Expected, seed: int, chance: random.Random) 
     writer.kill()
     expected.execute_until(writer.last)
     with kiprdf.Nexus.open(folder, clock=writing.Clock()) as nexus:
-        found = dataset(nexus)
-        if found != dataset(expected.nexus):
+        quads = dataset(nexus)
+        if quads != dataset(expected.nexus):
             expected.execute_until(expected.next)
-            assert found == dataset(expected.nexus), (moment, times, writer.last)
+            assert quads == dataset(expected.nexus), (moment, times, writer.last)
         look_at(nexus, chance)
     return moment
 
@@ -105,8 +105,8 @@ def look_at(nexus: kiprdf.Nexus, chance: random.Random) -> None:
         for name in chance.sample(names, min(NAMES_SEARCHED, len(names))):
             hits = nexus.execute('SEARCH CONCEPT :name WITH TYPE "Note" LIMIT 1', name=name)
             assert [hit["name"] for hit in hits] == [name]
-    found = nexus.check()
-    assert (found["faults"], found["index"]) == ([], "sound")
+    report = nexus.check()
+    assert (report["faults"], report["index"]) == ([], "sound")
 
 
 def test_a_killed_writer_loses_nothing_it_has_acknowledged(

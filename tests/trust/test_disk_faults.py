@@ -65,16 +65,16 @@ def shared() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def assert_right_or_said(found: Visit) -> None:
+def assert_right_or_said(visit: Visit) -> None:
     """Every answer is the right one, or the sentence of an error."""
-    if "refused" in found:
-        assert is_said(found["refused"])
+    if "refused" in visit:
+        assert is_said(visit["refused"])
         return
     for question, right in RIGHT.items():
-        answer = found[question]
+        answer = visit[question]
         assert answer == right or is_said(answer), (question, answer)
     for deed in ("write", "close"):
-        assert found[deed] is None or is_said(found[deed]), found
+        assert visit[deed] is None or is_said(visit[deed]), visit
 
 
 def is_said(answer: Any) -> bool:
@@ -128,9 +128,9 @@ def test_a_damaged_file_of_a_closed_nexus_is_refused_or_does_no_harm(
     for file in files_of(closed) * DAMAGES:
         damage = chance.choice(KINDS)
         copy = damaged(closed, tmp_path / "copy", file, damage, chance)
-        found = run(visiting.visit, str(copy))
+        visit = run(visiting.visit, str(copy))
         try:
-            assert_right_or_said(found)
+            assert_right_or_said(visit)
         except AssertionError as wrong:
             raise AssertionError(f"{file} {damage.__name__}: {wrong}") from wrong
 
@@ -155,10 +155,10 @@ def test_a_flipped_byte_in_the_data_is_not_taken_for_another_process(
         return bytes([data[0] ^ 0xFF]) + data[1:]
 
     copy = damaged(closed, tmp_path / "copy", largest, at_the_start, random.Random(SEED))
-    found = run(visiting.visit, str(copy))
-    assert_right_or_said(found)
-    assert "mismatch" in str(found)
-    assert "nother process" not in str(found)
+    visit = run(visiting.visit, str(copy))
+    assert_right_or_said(visit)
+    assert "mismatch" in str(visit)
+    assert "nother process" not in str(visit)
 
 
 @pytest.mark.parametrize("damage", [cut, zeroed, garbage])
@@ -169,12 +169,12 @@ def test_commits_that_a_damaged_log_has_lost_are_reported(
     logs = (killed / "graph").glob(name)
     log = max(logs, key=lambda path: path.stat().st_size).relative_to(killed)
     copy = damaged(killed, tmp_path / "copy", log, damage, random.Random(SEED))
-    found = run(visiting.visit, str(copy))
-    if "refused" in found or found["numbers"] == RIGHT["numbers"]:
-        assert_right_or_said(found)
+    visit = run(visiting.visit, str(copy))
+    if "refused" in visit or visit["numbers"] == RIGHT["numbers"]:
+        assert_right_or_said(visit)
         return
-    assert [fault for fault in found["faults"] if "has lost" in fault], found
-    numbers = found["numbers"]
+    assert [fault for fault in visit["faults"] if "has lost" in fault], visit
+    numbers = visit["numbers"]
     # What is left is what once was: all up to some note, or no type Note yet.
     assert numbers == list(range(len(numbers))) or "KIP_2001" in numbers
 
@@ -184,8 +184,8 @@ def test_a_damaged_index_does_no_harm(killed: Path, tmp_path: Path, damage: Dama
     for file in files_of(killed):
         if file.name.startswith("search.sqlite3"):
             copy = damaged(killed, tmp_path / "copy", file, damage, random.Random(SEED))
-            found = run(visiting.visit, str(copy))
-            assert {key: found[key] for key in RIGHT} == RIGHT, (file, found)
+            visit = run(visiting.visit, str(copy))
+            assert {key: visit[key] for key in RIGHT} == RIGHT, (file, visit)
 
 
 def test_an_index_of_another_version_is_made_anew(closed: Path, tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_an_index_of_another_version_is_made_anew(closed: Path, tmp_path: Path) 
         connection.execute("UPDATE about SET version = '1, segmenter 0'")
         connection.execute("DELETE FROM concept")
     connection.close()
-    found = run(visiting.visit, str(tmp_path / "copy"))
-    assert {key: found[key] for key in RIGHT} == RIGHT
+    visit = run(visiting.visit, str(tmp_path / "copy"))
+    assert {key: visit[key] for key in RIGHT} == RIGHT
 
 
 def test_a_manifest_that_was_cut_anywhere_is_no_wrong_answer(killed: Path, tmp_path: Path) -> None:
@@ -210,16 +210,16 @@ def test_a_manifest_that_was_cut_anywhere_is_no_wrong_answer(killed: Path, tmp_p
 
         file = manifest.relative_to(killed)
         copy = damaged(killed, tmp_path / "copy", file, to_size, random.Random(SEED))
-        found = run(visiting.visit, str(copy))
-        lost = [fault for fault in found.get("faults", ()) if "has lost" in fault]
+        visit = run(visiting.visit, str(copy))
+        lost = [fault for fault in visit.get("faults", ()) if "has lost" in fault]
         if not lost:
-            assert_right_or_said(found)
+            assert_right_or_said(visit)
 
 
 def test_a_sudden_death_alone_loses_nothing(killed: Path, tmp_path: Path) -> None:
     shutil.copytree(killed, tmp_path / "copy")
-    found = run(visiting.visit, str(tmp_path / "copy"))
-    assert found == {**RIGHT, "write": None, "close": None}
+    visit = run(visiting.visit, str(tmp_path / "copy"))
+    assert visit == {**RIGHT, "write": None, "close": None}
 
 
 def test_a_graph_that_is_older_than_its_index_is_reported(closed: Path, tmp_path: Path) -> None:
@@ -227,9 +227,9 @@ def test_a_graph_that_is_older_than_its_index_is_reported(closed: Path, tmp_path
     with sqlite3.connect(tmp_path / "copy" / "search.sqlite3") as connection:
         connection.execute("UPDATE about SET store_commit = store_commit + 3")
     connection.close()
-    found = run(visiting.visit, str(tmp_path / "copy"))
+    visit = run(visiting.visit, str(tmp_path / "copy"))
     lost = "The graph has lost 3 commits, which its text index knows of; restore a backup."
-    assert found == {**RIGHT, "faults": [lost], "write": None, "close": None}
+    assert visit == {**RIGHT, "faults": [lost], "write": None, "close": None}
 
 
 def test_a_nexus_without_its_core_schema_is_refused(tmp_path: Path) -> None:
@@ -242,22 +242,22 @@ def test_a_nexus_without_its_core_schema_is_refused(tmp_path: Path) -> None:
 # A full disk ----------------------------------------------------------------------------------
 
 
-def assert_full(found: Visit) -> None:
+def assert_full(visit: Visit) -> None:
     """All that was acknowledged is there, and the one that was refused is not."""
-    acknowledged = found["acknowledged"]
+    acknowledged = visit["acknowledged"]
     assert acknowledged > 5
-    assert "cannot be written" in found["error"]
-    assert found["numbers"] == list(range(acknowledged))
-    assert found["faults"] == []
+    assert "cannot be written" in visit["error"]
+    assert visit["numbers"] == list(range(acknowledged))
+    assert visit["faults"] == []
 
 
 def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    found = run(visiting.fill_a_file, str(tmp_path / "brain"), 900_000)
-    assert_full(found)
+    visit = run(visiting.fill_a_file, str(tmp_path / "brain"), 900_000)
+    assert_full(visit)
     with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
-        assert nexus.execute(visiting.NUMBERS) == list(range(found["acknowledged"]))
+        assert nexus.execute(visiting.NUMBERS) == list(range(visit["acknowledged"]))
         assert nexus.check()["faults"] == []
-        visiting.upsert(nexus, found["acknowledged"])
+        visiting.upsert(nexus, visit["acknowledged"])
 
 
 @pytest.fixture
@@ -287,8 +287,8 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
 def test_a_full_disk_can_be_enlarged(small_disk: Callable[[str], Path]) -> None:
     brain = small_disk("4m") / "brain"
-    found = run(visiting.fill, str(brain))
-    assert_full(found)
+    visit = run(visiting.fill, str(brain))
+    assert_full(visit)
     again = run(visiting.visit, str(brain))
     assert is_said(again.get("refused", "The nexus was opened."))
     small_disk("60m")
@@ -296,13 +296,13 @@ def test_a_full_disk_can_be_enlarged(small_disk: Callable[[str], Path]) -> None:
         numbers = nexus.execute(visiting.NUMBERS)
         assert numbers == list(range(len(numbers)))
         # The visitor before may have had room for its own note.
-        assert len(numbers) >= found["acknowledged"]
+        assert len(numbers) >= visit["acknowledged"]
         assert nexus.check()["faults"] == []
 
 
 def test_no_nexus_is_made_on_a_full_disk(small_disk: Callable[[str], Path]) -> None:
-    found = run(visiting.fill, str(small_disk("64k") / "brain"))
-    assert is_said(found["refused"])
+    visit = run(visiting.fill, str(small_disk("64k") / "brain"))
+    assert is_said(visit["refused"])
 
 
 # Folders that may not be written, and one that goes away --------------------------------------
@@ -330,15 +330,15 @@ def without_rights(folder: Path, rights: str) -> None:
 def test_a_read_only_folder_is_refused_for_writing(closed: Path, shared: Path) -> None:
     brain = for_nobody(closed, shared / "brain")
     without_rights(brain, "a-w")
-    found = run(visiting.visit_as_nobody, str(brain))
-    assert found == {"refused": f"The nexus in {brain} cannot be written."}
+    visit = run(visiting.visit_as_nobody, str(brain))
+    assert visit == {"refused": f"The nexus in {brain} cannot be written."}
 
 
 def test_a_read_only_folder_can_be_read(closed: Path, shared: Path) -> None:
     brain = for_nobody(closed, shared / "brain")
     without_rights(brain, "a-w")
-    found = run(visiting.visit_as_nobody, str(brain), True)
-    assert {key: found[key] for key in RIGHT} == RIGHT
+    visit = run(visiting.visit_as_nobody, str(brain), True)
+    assert {key: visit[key] for key in RIGHT} == RIGHT
 
 
 @pytest.mark.parametrize(
@@ -356,11 +356,11 @@ def test_a_folder_that_goes_away_is_noticed_at_the_latest_when_closing(
     closed: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(closed, tmp_path / "copy")
-    found = run(visiting.visit_a_removed_folder, str(tmp_path / "copy"))
-    (fault,) = found["faults"]
+    visit = run(visiting.visit_a_removed_folder, str(tmp_path / "copy"))
+    (fault,) = visit["faults"]
     assert fault.startswith(
         "The folder will not open again; back it up now, while it is open. The nexus in "
     )
-    assert_right_or_said({**found, "faults": fault})
-    assert is_said(found["backup"])
-    assert is_said(found["close"])
+    assert_right_or_said({**visit, "faults": fault})
+    assert is_said(visit["backup"])
+    assert is_said(visit["close"])

@@ -47,10 +47,10 @@ def nexus() -> kiprdf.Nexus:
 @pytest.fixture(scope="module")
 def shared() -> kiprdf.Nexus:
     """A nexus that no test of it changes; with all texts as names and values."""
-    found = medical()
+    nexus = medical()
     for text in PAYLOADS.values():
-        store(found, text)
-    return found
+        store(nexus, text)
+    return nexus
 
 
 # Written ------------------------------------------------------------------------------------------
@@ -63,9 +63,9 @@ def test_a_name_and_a_value_touch_one_element(text: str, nexus: kiprdf.Nexus) ->
     assert before < facts(nexus)
     name = name_of(text)
     assert {line[0] for line in facts(nexus) - before} == {str(IRIS.concept("Drug", name))}
-    found = element(nexus, f"C:Drug/{name}")
-    assert (found["name"], found["attributes"]) == (name, {"note": text, "all": {text: [text]}})
-    assert found["metadata"]["source"] == text
+    drug = element(nexus, f"C:Drug/{name}")
+    assert (drug["name"], drug["attributes"]) == (name, {"note": text, "all": {text: [text]}})
+    assert drug["metadata"]["source"] == text
     nexus.execute('DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug", name: :name} }', name=name)
     assert facts(nexus) == before
     assert nexus.check()["index"] == "sound"
@@ -157,8 +157,8 @@ def test_a_condition_compares_the_text(text: str, shared: kiprdf.Nexus) -> None:
     name = name_of(text)
     for condition, holds in OPERATORS.items():
         command = f'FIND(?d.name) WHERE {{ ?d {{type: "Drug"}} FILTER({condition}) }}'
-        found = shared.execute(command, text=name)
-        assert (condition, set(found)) == (condition, {n for n in NAMES if holds(n, name)})
+        names = shared.execute(command, text=name)
+        assert (condition, set(names)) == (condition, {n for n in NAMES if holds(n, name)})
     command = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.note == :text) }'
     assert shared.execute(command, text=text) == [name]
 
@@ -189,8 +189,8 @@ FTS = {
 @pytest.mark.parametrize("name", FTS)
 def test_a_search_knows_no_syntax(name: str, nexus: kiprdf.Nexus) -> None:
     with untouched(nexus):
-        found = nexus.execute("SEARCH CONCEPT :text", text=PAYLOADS[name])
-    medicine = [hit["name"] for hit in found if hit["type"] in ("Drug", "Symptom")]
+        hits = nexus.execute("SEARCH CONCEPT :text", text=PAYLOADS[name])
+    medicine = [hit["name"] for hit in hits if hit["type"] in ("Drug", "Symptom")]
     assert FTS[name] <= set(medicine) <= {"Aspirin", "Fever"}
     assert nexus.check()["index"] == "sound"
 
@@ -292,21 +292,21 @@ class _Tags(html.parser.HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.dangerous: list[str] = []
         self._in_script = False
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         given = dict(attributes)
         if any(name.startswith("on") for name in given) or tag in ("img", "x", "iframe"):
-            self.found.append(tag)
+            self.dangerous.append(tag)
         if (given.get("href") or given.get("src") or "").lower().startswith(("javascript:", "//")):
-            self.found.append(tag)
+            self.dangerous.append(tag)
         self._in_script = tag == "script"
 
     def handle_data(self, data: str) -> None:
         # The pages have a script of their own.
         if self._in_script and "alert" in data:
-            self.found.append(data)
+            self.dangerous.append(data)
 
 
 def test_pages_stay_in_their_folder_and_texts_on_them_stay_texts(
@@ -320,12 +320,14 @@ def test_pages_stay_in_their_folder_and_texts_on_them_stay_texts(
     shared.publish(sandbox / "pages", title=title, address="https://kb.example/")
     after = listing(tmp_path)
     inside = str(Path("a") / "b" / "sandbox" / "pages")
-    assert {path: found for path, found in after.items() if not path.startswith(inside)} == before
+    assert {
+        path: content for path, content in after.items() if not path.startswith(inside)
+    } == before
     assert not [path for path in sandbox.rglob("*") if path.is_symlink()]
     for page in (sandbox / "pages").rglob("*.html"):
         tags = _Tags()
         tags.feed(page.read_text("utf-8"))
-        assert tags.found == [], page
+        assert tags.dangerous == [], page
 
 
 FETCHING = {
@@ -371,4 +373,4 @@ def test_a_nexus_on_disk_writes_in_its_folder_alone(tmp_path: Path) -> None:
             nexus.execute("SEARCH CONCEPT :text", text=f"{text} x")
         assert nexus.check()["faults"] == []
     after = listing(tmp_path)
-    assert {path: found for path, found in after.items() if not path.startswith("kb")} == before
+    assert {path: content for path, content in after.items() if not path.startswith("kb")} == before

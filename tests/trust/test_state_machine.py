@@ -134,8 +134,8 @@ class Statements(RuleBasedStateMachine):
     @invariant()
     def nothing_is_wrong_with_the_nexus(self) -> None:
         if hasattr(self, "history"):
-            found = self.history.nexus.check()
-            assert (found["faults"], found["index"]) == ([], "sound")
+            report = self.history.nexus.check()
+            assert (report["faults"], report["index"]) == ([], "sound")
 
     def teardown(self) -> None:
         if hasattr(self, "history"):

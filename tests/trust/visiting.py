@@ -51,10 +51,10 @@ def visit(folder: str, read_only: bool = False) -> Visit:
         nexus = kiprdf.Nexus.open(folder, read_only=read_only)
     except kiprdf.StoreError as refused:
         return {"refused": str(refused)}
-    found = _ask(nexus)
-    found["write"] = _answer(lambda: upsert(nexus, NOTES))
-    found["close"] = _answer(nexus.close)
-    return found
+    answers = _ask(nexus)
+    answers["write"] = _answer(lambda: upsert(nexus, NOTES))
+    answers["close"] = _answer(nexus.close)
+    return answers
 
 
 def _ask(nexus: kiprdf.Nexus) -> Visit:
@@ -92,11 +92,11 @@ def visit_a_removed_folder(folder: str) -> Visit:
     nexus = kiprdf.Nexus.open(folder)
     while os.path.exists(folder):  # the graph may be tidying up in it
         shutil.rmtree(folder, ignore_errors=True)
-    found = _ask(nexus)
-    found["write"] = _answer(lambda: upsert(nexus, NOTES))
-    found["backup"] = _answer(lambda: nexus.backup(folder + "-copy"))
-    found["close"] = _answer(nexus.close)
-    return found
+    visit = _ask(nexus)
+    visit["write"] = _answer(lambda: upsert(nexus, NOTES))
+    visit["backup"] = _answer(lambda: nexus.backup(folder + "-copy"))
+    visit["close"] = _answer(nexus.close)
+    return visit
 
 
 def fill(folder: str) -> Visit:
@@ -111,8 +111,8 @@ def fill(folder: str) -> Visit:
         try:
             upsert(nexus, acknowledged, "x" * 20_000)
         except kiprdf.KipError as error:
-            found = {"error": str(error), "acknowledged": acknowledged, **_ask(nexus)}
-            return {**found, "close": _answer(nexus.close)}
+            visit = {"error": str(error), "acknowledged": acknowledged, **_ask(nexus)}
+            return {**visit, "close": _answer(nexus.close)}
         acknowledged += 1
         if acknowledged % 20 == 0:
             nexus.execute('SEARCH CONCEPT "note1"')
@@ -127,5 +127,5 @@ def fill_a_file(folder: str, size: int) -> Visit:
 
 def files_of(folder: Path) -> list[Path]:
     """The files that hold something, by their relative paths."""
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size)
-    return [path.relative_to(folder) for path in found]
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size)
+    return [path.relative_to(folder) for path in files]

@@ -80,7 +80,7 @@ def execute(nexus: kiprdf.Nexus, clock: Clock, seed: int, number: int) -> dict[s
     return response
 
 
-def work(folder: str, seed: int, number: int, told: Connection) -> None:
+def work(folder: str, seed: int, number: int, connection: Connection) -> None:
     """Write from a number on, for ever; in between search, close and open again.
 
     What is about to happen and what has happened is told by a word, what was written by its
@@ -88,16 +88,16 @@ def work(folder: str, seed: int, number: int, told: Connection) -> None:
     """
     clock = Clock()
     while True:
-        told.send("opening")
+        connection.send("opening")
         nexus = kiprdf.Nexus.open(folder, clock=clock)
-        told.send("open")
+        connection.send("open")
         for _ in range(STATEMENTS_A_SESSION):
-            told.send("writing")
+            connection.send("writing")
             execute(nexus, clock, seed, number)
-            told.send(number)
+            connection.send(number)
             number += 1
             if number % 4 == 0:
-                told.send("searching")
+                connection.send("searching")
                 nexus.execute(f'SEARCH CONCEPT "note{number - 1}"')
-        told.send("closing")
+        connection.send("closing")
         nexus.close()
