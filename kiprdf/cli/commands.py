@@ -35,7 +35,7 @@ def demo(
         Path, typer.Option("--out", "-o", metavar="FILE", help="File for the snapshot.")
     ] = Path("medical.ttl"),
 ) -> None:
-    """Load an example capsule in memory, run some queries, and write a Turtle snapshot.
+    """Load an example capsule, run some queries, and write a Turtle snapshot.
 
     \b
     Examples:

@@ -65,11 +65,12 @@ def import_(
         Format, typer.Option(help="Text, or a JSON object for each file.")
     ] = Format.TABLE,
 ) -> None:
-    """Import external RDF as concepts and propositions, each file in one transaction.
+    """Import external RDF as concepts and propositions, one transaction per file.
 
-    Resources are identified by IRI: importing a file again updates them. Triples that KIP cannot
-    represent are reported. Links between files are added at the end; a dry run checks each file
-    on its own. Nothing is fetched from the network.
+    Resources are identified by IRI: importing a file again updates them. Triples
+    that KIP cannot represent are reported. Links between files are added at the
+    end; a dry run checks each file on its own. Nothing is fetched from the
+    network.
 
     \b
     Examples:

@@ -46,8 +46,9 @@ def diff(
 ) -> None:
     """Show the differences between two nexuses or snapshots, in KIP terms.
 
-    The exit status is 0 if there are no differences, 1 if there are some, and 2 for an error.
-    A patch compares every triple, including versions, times and ids.
+    The exit status is 0 if there are no differences, 1 if there are some, and 2
+    for an error. A patch compares every triple, including versions, times and
+    ids.
 
     \b
     Examples:
@@ -153,9 +154,9 @@ def publish(
 ) -> None:
     """Write the nexus as a folder of static HTML pages and data files.
 
-    The folder contains a page and a Turtle file for each concept and proposition, the vocabulary,
-    and the whole dataset in several formats. A folder written by an earlier publish is replaced;
-    any other folder that is not empty is refused.
+    The folder contains a page and a Turtle file for each concept and proposition,
+    the vocabulary, and the whole dataset in several formats. A folder written by
+    an earlier publish is replaced; any other folder that is not empty is refused.
 
     \b
     Examples:

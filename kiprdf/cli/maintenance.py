@@ -23,8 +23,8 @@ SHOWN_FAULTS = 20
 def check(nexus: NexusOption = DEFAULT_NEXUS, format: FormatOption = Format.TABLE) -> None:
     """Check every triple of a nexus and its text index, and rebuild a faulty index.
 
-    The exit status is 0 if the nexus is sound or was repaired, and 1 if it has faults. While
-    another program writes to the nexus, nothing is repaired.
+    The exit status is 0 if the nexus is sound or was repaired, and 1 if it has
+    faults. While another program writes to the nexus, nothing is repaired.
 
     \b
     Examples:
@@ -83,8 +83,8 @@ def backup(
 ) -> None:
     """Copy a nexus as of one moment, also while another program writes to it.
 
-    The copy is a nexus: every command accepts it as --nexus. Use snapshot to write the same
-    knowledge as text, which every version of kiprdf can read.
+    The copy is a nexus: every command accepts it as --nexus. Use snapshot to
+    write the same knowledge as text, which every version of kiprdf can read.
 
     \b
     Examples:

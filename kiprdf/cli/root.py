@@ -52,7 +52,7 @@ def root(
     \b
     Start here:
       kiprdf demo                      a guided tour; needs no preparation
-      kiprdf load medical              load example knowledge into the folder ./nexus
+      kiprdf load medical              load example knowledge into ./nexus
       kiprdf shell                     run commands interactively
       kiprdf run 'DESCRIBE PRIMER'     run one command
 

@@ -53,9 +53,10 @@ def snapshot(
 ) -> None:
     """Write the nexus as RDF; the same knowledge is always the same text.
 
-    The format is Turtle unless --format or the file suffix selects another: .ttl .trig .nt .nq
-    .jsonld .rdf. A mapping translates to other vocabularies; restore needs the same mapping.
-    A selection includes what it depends on, such as definitions.
+    The format is Turtle unless --format or the file suffix selects another: .ttl
+    .trig .nt .nq .jsonld .rdf. A mapping translates to other vocabularies;
+    restore needs the same mapping. A selection includes what it depends on, such
+    as definitions.
 
     \b
     Examples:
@@ -98,9 +99,10 @@ def restore(
 ) -> None:
     """Load a snapshot into a new nexus, including ids and metadata.
 
-    The new nexus gets the base IRI of the snapshot unless --base-iri sets another. A file that
-    does not declare its base requires --base-iri. A snapshot written with a mapping must be read
-    with the same mapping. To load other RDF, use kiprdf import.
+    The new nexus gets the base IRI of the snapshot unless --base-iri sets
+    another. A file that does not declare its base requires --base-iri. A snapshot
+    written with a mapping must be read with the same mapping. To load other RDF,
+    use kiprdf import.
 
     \b
     Examples:
@@ -136,7 +138,8 @@ def export(
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
 ) -> None:
-    """Write a knowledge capsule: UPSERT blocks that kiprdf load and other KIP engines read.
+    """Write a knowledge capsule: UPSERT blocks that kiprdf load and other KIP
+    engines read.
 
     A capsule has no ids, versions or times; use snapshot to keep them.
 
@@ -148,8 +151,9 @@ def export(
         ?d {type: "$ConceptType", name: "Drug"} UNION { ?d {type: "Drug"} } }'
       kiprdf export | kiprdf load - --nexus copy
 
-    The second selection includes the definition of the type, for a nexus that lacks it. A full
-    export includes $self; loading it replaces $self of the target, except its core_directives.
+    The second selection includes the definition of the type, for a nexus that
+    lacks it. A full export includes $self; loading it replaces $self of the
+    target, except its core_directives.
     """
     parameters = inputs.parameters(param or (), params_file)
     with inputs.open_to_read(nexus) as opened, output.progress_bar() as advance:

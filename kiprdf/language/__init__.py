@@ -1,10 +1,10 @@
 """KIP text to a typed tree and back, independent of any data.
 
 In the order of use: ``ast`` (the nodes), ``limits`` (size limits), ``names`` (identifiers),
-``values`` (the scanner of values), ``elements`` and ``grammar`` (the grammar in pyparsing),
-``readers`` (the grammar compiled to functions), ``hints`` (repairs of syntax errors), ``commands``
-(one command), ``parser`` (text to tree), ``sizes`` and ``parameters`` (placeholders replaced by
-values), ``printer`` (tree to text).
+``values`` (the scanner of values), ``grammar`` (in pyparsing), ``readers`` (the grammar compiled
+to functions), ``hints`` (repairs of syntax errors), ``commands`` (one command), ``parser`` (text
+to tree), ``sizes`` and ``parameters`` (placeholders replaced by values), ``printer`` (tree to
+text).
 """
 
 from kiprdf.language.parameters import Template, bind

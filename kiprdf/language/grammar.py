@@ -17,7 +17,7 @@ import pyparsing as pp
 
 from kiprdf.errors import KipError, nearest
 from kiprdf.language import ast, hints, values
-from kiprdf.language.elements import Built, Scanned
+from kiprdf.language.readers import Built, Scanned
 from kiprdf.source import Span
 
 T = TypeVar("T")
@@ -558,10 +558,6 @@ COMMANDS: dict[str, pp.ParserElement] = {
     "SEARCH": search,
     "EXPORT": export,
 }
-
-for _command in COMMANDS.values():
-    # Otherwise pyparsing replaces tabs by spaces, which shifts the offsets.
-    _command.parse_with_tabs()
 
 
 def unknown_command(word: str, offset: int) -> KipError:

@@ -3,7 +3,8 @@
 pyparsing interprets a grammar: each step tries alternatives in turn, raises and catches
 exceptions, and wraps results. Here each element is compiled once to one function that accepts the
 same text, builds the same nodes and raises the same exceptions, so that the grammar remains the
-only definition of the language (docs/decisions/038).
+only definition of the language (docs/decisions/038). ``Scanned`` and ``Built`` are the elements
+that pyparsing lacks: tokens read by a function, and nodes of the tree.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Any, TypeAlias, cast
 import pyparsing as pp
 
 from kiprdf.budget import check
-from kiprdf.language.elements import Built, Scanned
 from kiprdf.language.values import SPACE, end_of, skip_space
 from kiprdf.source import Span
 
@@ -23,6 +23,29 @@ Reader: TypeAlias = Callable[[str, int, list[Any]], int]
 """Takes the text, the offset of a token, and a list to append its parts to; returns the offset of
 the next token. Raises ``pp.ParseException`` if another alternative may be tried, and
 ``pp.ParseSyntaxException`` after a ``-``; the caller then discards the parts appended so far."""
+
+
+class Scanned(pp.Token):
+    """A token read by the function ``scan`` where the pattern ``start`` matches."""
+
+    def __init__(
+        self, name: str, start: re.Pattern[str], scan: Callable[[str, int], tuple[Any, int]]
+    ) -> None:
+        super().__init__()
+        self.start = start
+        self.scan = scan
+        self.set_name(name)
+
+    def _generateDefaultName(self) -> str:  # noqa: N802
+        return "value"
+
+
+class Built(pp.ParseElementEnhance):
+    """A rule whose node is made by ``build`` from the span and the parts."""
+
+    def __init__(self, expr: pp.ParserElement, build: Callable[..., Any]) -> None:
+        super().__init__(expr)
+        self.build = build
 
 
 class Readers:

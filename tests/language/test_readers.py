@@ -19,10 +19,39 @@ from kiprdf import resources
 from kiprdf.errors import KipError
 from kiprdf.language import ast, grammar, values
 from kiprdf.language.hints import KEYWORDS
-from kiprdf.language.readers import Readers
+from kiprdf.language.readers import Built, Readers, Scanned
+from kiprdf.source import Span
 
 CASES = Path(__file__).resolve().parents[1] / "conformance"
 READERS = Readers()
+
+
+def scan(self: Scanned, text: str, at: int, _do_actions: bool = True) -> tuple[int, Any]:
+    """What pyparsing itself would do with a scanned token."""
+    if self.start.match(text, at) is None:
+        raise pp.ParseException(text, at, self.errmsg, self)
+    node, end = self.scan(text, at)
+    return end, pp.ParseResults([node])
+
+
+def build(self: Built, text: str, at: int, do_actions: bool = True) -> tuple[int, Any]:
+    """What pyparsing itself would do with a rule that builds a node."""
+    start = values.skip_space(text, at)
+    enhanced = pp.ParseElementEnhance.parseImpl
+    end, parts = enhanced(self, text, start, do_actions)  # type: ignore[no-untyped-call]
+    return end, pp.ParseResults([self.build(Span(start, values.end_of(text, end)), *parts)])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def run_by_pyparsing() -> Iterator[None]:
+    """Let pyparsing run the grammar, which kiprdf only compiles."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Scanned, "parseImpl", scan)
+        patch.setattr(Built, "parseImpl", build)
+        for command in grammar.COMMANDS.values():
+            # Otherwise pyparsing replaces tabs by spaces, which shifts the offsets.
+            command.parse_with_tabs()
+        yield
 
 
 def by_pyparsing(text: str, word: str) -> tuple[Any, int]:

@@ -90,7 +90,7 @@ def _details(page: Page, fact: Proposition) -> Markup:
     notes.append(f"{count(about, 'fact')} about it" if about else None)
     shown = [note for note in notes if note]
     text = " · ".join(shown) if shown else "details"
-    return element("small", page.link(fact.node, text), class_="more told" if shown else "more")
+    return element("small", page.link(fact.node, text), class_="more notes" if shown else "more")
 
 
 def _attribute_note(key: str, value: object) -> str | None:
