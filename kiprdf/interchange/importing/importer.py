@@ -1,11 +1,11 @@
 """Foreign RDF as concepts and propositions: what an import would write (docs/how-to/import.md).
 
-``foreign`` and ``blank_nodes`` turn triples into statements, ``naming`` and ``identities`` find
-concepts and their names, ``roles`` separates facts from values, ``values`` turns literals into
-JSON, ``facts`` puts propositions in order, ``missing`` defines what is not defined,
-``import_warnings`` collects warnings, ``plan`` is the result. ``element_index`` is what the nexus
-has; ``corrections`` is used when a plan is carried out. A plan depends on the arguments only, and
-nothing is written.
+``foreign`` and ``blank_nodes`` turn triples into statements, ``naming`` looks IRIs up in the
+mapping and the nexus, ``identities`` finds concepts and their names, ``roles`` separates facts from
+values, ``values`` turns literals into JSON, ``facts`` puts propositions in order, ``missing``
+defines what is not defined, ``import_warnings`` collects warnings, ``plan`` is the result.
+``element_index`` is what the nexus has; ``corrections`` is used when a plan is carried out. A plan
+depends on the arguments only, and nothing is written.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.foreign import Object
 from kiprdf.interchange.mapping.contexts import Mapping, Term
-from kiprdf.interchange.vocabularies.standards import OWL, SCHEMA, SH, SKOS
+from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, sh, skos
 from kiprdf.language import limits
 from kiprdf.language.names import META_TYPES, is_identifier, is_key, name_fault
 from kiprdf.rdf import vocab
@@ -25,11 +25,11 @@ from kiprdf.rdf.iris import ConceptName, ElementName, Iris, decode
 T = TypeVar("T")
 
 DCTERMS = "http://purl.org/dc/terms/"
-OWL_SAME_AS = OWL + "sameAs"
+OWL_SAME_AS = owl + "sameAs"
 
 LABELS = (
     vocab.LABEL.value,
-    SKOS + "prefLabel",
+    skos + "prefLabel",
     "http://xmlns.com/foaf/0.1/name",
     "https://schema.org/name",
     "http://schema.org/name",
@@ -39,12 +39,12 @@ LABELS = (
 """The name of a concept is the first usable value of these properties."""
 DESCRIPTIONS = (
     vocab.RDFS + "comment",
-    SKOS + "definition",
+    skos + "definition",
     DCTERMS + "description",
 )
 _DEFINED = {"concept type": META_TYPES[0], "predicate": META_TYPES[1]}
 """The names that have definitions."""
-GENERIC = frozenset((f"{OWL}Thing", f"{OWL}NamedIndividual", f"{vocab.RDFS}Resource"))
+GENERIC = frozenset((f"{owl}Thing", f"{owl}NamedIndividual", f"{vocab.RDFS}Resource"))
 """Classes of everything: the type of a resource only if it has no other."""
 
 
@@ -354,4 +354,4 @@ def is_definition_class(node: NamedNode) -> bool:
     iri = node.value
     if iri in GENERIC:
         return False
-    return iri == f"{vocab.RDF}Property" or iri.startswith((vocab.RDFS, OWL, SH))
+    return iri == f"{vocab.RDF}Property" or iri.startswith((vocab.RDFS, owl, sh))

@@ -22,7 +22,7 @@ from kiprdf.interchange.publishing.knowledge import (
     metadata,
     text_of,
 )
-from kiprdf.interchange.vocabularies.standards import SKOS, skos, xsd
+from kiprdf.interchange.vocabularies.standards import skos, xsd
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element
 from kiprdf.rdf.literals import Json
@@ -31,7 +31,7 @@ PROV = "http://www.w3.org/ns/prov#"
 DCTERMS = "http://purl.org/dc/terms/"
 DC = "http://purl.org/dc/elements/1.1/"
 
-PREFIXES = {"prov": PROV, "dcterms": DCTERMS, "dc": DC, "skos": SKOS}
+PREFIXES = {"prov": PROV, "dcterms": DCTERMS, "dc": DC, "skos": skos}
 """The prefixes for these triples."""
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

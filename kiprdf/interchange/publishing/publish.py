@@ -33,8 +33,8 @@ from kiprdf.interchange.publishing.page_parts import Site
 from kiprdf.interchange.publishing.pages import element_page
 from kiprdf.interchange.vocabularies.nested_turtle import write_nested
 from kiprdf.interchange.vocabularies.schema import schema_triples
-from kiprdf.interchange.vocabularies.standards import OWL
 from kiprdf.interchange.vocabularies.standards import PREFIXES as STANDARDS
+from kiprdf.interchange.vocabularies.standards import owl
 from kiprdf.rdf import vocab
 from kiprdf.store import Store
 
@@ -199,7 +199,7 @@ class _Writer:
         self._address = address
         self._prefixes = {
             **self._mapping.prefixes,
-            "owl": OWL,
+            "owl": owl,
             **provenance.PREFIXES,
             **description.PREFIXES,
             **vocab.prefixes(store.iris.base),

@@ -183,7 +183,7 @@ class Graph:
     # Classes and datatypes --------------------------------------------------------------------
 
     def _declared_datatypes(self) -> Iterator[str]:
-        roots = [rdfs("Datatype"), *(NamedNode(space + "DataType") for space in SCHEMA)]
+        roots = [rdfs("Datatype"), *(space("DataType") for space in SCHEMA)]
         pending = [*self.subjects(vocab.TYPE, *roots), *roots[1:]]
         datatypes: set[Node] = set()
         while pending:

@@ -13,27 +13,25 @@ from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statemen
 from kiprdf.interchange.vocabularies.ontology_terms import PropertiesOf
 from kiprdf.interchange.vocabularies.standards import (
     DCAM,
-    OWL,
     SCHEMA,
-    SH,
-    SKOS,
     STANDARDS,
     owl,
     rdf,
     rdfs,
     sh,
+    skos,
 )
 from kiprdf.rdf import vocab
 
 _MOST = 5
 """How many terms of an axiom are named."""
-_PREFIXES = {
+_PREFIXES: dict[str, str] = {
     vocab.RDF: "rdf",
     vocab.RDFS: "rdfs",
     vocab.XSD: "xsd",
-    OWL: "owl",
-    SH: "sh",
-    SKOS: "skos",
+    owl: "owl",
+    sh: "sh",
+    skos: "skos",
     DCAM: "dcam",
     **dict.fromkeys(SCHEMA, "schema"),
     "http://purl.org/dc/terms/": "dcterms",
@@ -49,7 +47,7 @@ _KINDS = frozenset(
     )
 )
 """Types of blank nodes that follow from their other statements."""
-_INDIVIDUAL = OWL + "NamedIndividual"
+_INDIVIDUAL = owl + "NamedIndividual"
 _LISTS = (vocab.FIRST, vocab.REST)
 _CHOICES = ("owl:oneOf", "owl:hasValue", "sh:in")
 
@@ -152,8 +150,8 @@ def _reasons(
 
 def _is_of_schema(graph: Graph, terms: DefinedTerms, node: NamedNode) -> bool:
     kinds = graph.named(node, vocab.TYPE)
-    is_kind = any(kind.startswith((*STANDARDS, SH)) for kind in kinds if kind != _INDIVIDUAL)
-    is_shape = any(one[1].value.startswith(SH) for one in graph.statements_of(node))
+    is_kind = any(kind.startswith((*STANDARDS, sh)) for kind in kinds if kind != _INDIVIDUAL)
+    is_shape = any(one[1].value.startswith(sh) for one in graph.statements_of(node))
     return node.value in terms.defined or node in terms.properties_of or is_kind or is_shape
 
 
@@ -181,7 +179,7 @@ def _of_axiom(graph: Graph, node: BlankNode, statements: set[Statement]) -> Skip
     kinds = graph.named(node, vocab.TYPE)
     predicates = sorted(statement[1].value for statement in statements)
     iri = kinds[0] if kinds else predicates[0]
-    if not iri.startswith((*STANDARDS, SH)):
+    if not iri.startswith((*STANDARDS, sh)):
         return Skipped(iri, "data, not a definition")
     about = list(_named(graph, node))
     listed = ", ".join(f"<{one}>" for one in about[:_MOST]) + ("…" if len(about) > _MOST else "")

@@ -7,56 +7,38 @@ from pyoxigraph import NamedNode
 from kiprdf.interchange.mapping.datatypes import INTEGER_TYPES
 from kiprdf.rdf import vocab
 
-OWL = "http://www.w3.org/2002/07/owl#"
-SH = "http://www.w3.org/ns/shacl#"
-SKOS = "http://www.w3.org/2004/02/skos/core#"
-SCHEMA = ("https://schema.org/", "http://schema.org/")
-"""schema.org has two namespaces; the first is written, both are read."""
-DCAM = "http://purl.org/dc/dcam/"
-PREFIXES = {"dcam": DCAM, "owl": OWL, "schema": SCHEMA[0], "sh": SH, "skos": SKOS}
-"""The prefixes of the schema in Turtle."""
 
-
-def rdf(name: str) -> NamedNode:
-    return NamedNode(vocab.RDF + name)
-
-
-def rdfs(name: str) -> NamedNode:
-    return NamedNode(vocab.RDFS + name)
-
-
-def xsd(name: str) -> NamedNode:
-    return NamedNode(vocab.XSD + name)
-
-
-def owl(name: str) -> NamedNode:
-    return NamedNode(OWL + name)
-
-
-def sh(name: str) -> NamedNode:
-    """A term of SHACL.
+class Namespace(str):
+    """A namespace; called with a local name it returns the term.
 
     >>> sh("minCount")
     <NamedNode value=http://www.w3.org/ns/shacl#minCount>
     """
-    return NamedNode(SH + name)
+
+    __slots__ = ()
+
+    def __call__(self, name: str) -> NamedNode:
+        return NamedNode(self + name)
 
 
-def skos(name: str) -> NamedNode:
-    return NamedNode(SKOS + name)
-
-
-def schema(name: str) -> NamedNode:
-    return NamedNode(SCHEMA[0] + name)
-
+rdf, rdfs, xsd = Namespace(vocab.RDF), Namespace(vocab.RDFS), Namespace(vocab.XSD)
+owl = Namespace("http://www.w3.org/2002/07/owl#")
+sh = Namespace("http://www.w3.org/ns/shacl#")
+skos = Namespace("http://www.w3.org/2004/02/skos/core#")
+SCHEMA = (Namespace("https://schema.org/"), Namespace("http://schema.org/"))
+"""schema.org has two namespaces; the first is written, both are read."""
+schema = SCHEMA[0]
+DCAM = Namespace("http://purl.org/dc/dcam/")
+PREFIXES = {"dcam": DCAM, "owl": owl, "schema": schema, "sh": sh, "skos": skos}
+"""The prefixes of the schema in Turtle."""
 
 EVERYTHING = (rdfs("Resource").value, owl("Thing").value)
-STANDARDS = (vocab.RDF, vocab.RDFS, vocab.XSD, OWL)
+STANDARDS = (vocab.RDF, vocab.RDFS, vocab.XSD, owl)
 """Namespaces whose terms never become definitions."""
 JSON_TYPES: dict[str, str | None] = {
     **dict.fromkeys(INTEGER_TYPES, "integer"),
     **{vocab.XSD + name: "number" for name in ("decimal", "double", "float")},
-    **{OWL + name: "number" for name in ("real", "rational")},
+    **{owl + name: "number" for name in ("real", "rational")},
     vocab.XSD + "boolean": "boolean",
     **{space + "Integer": "integer" for space in SCHEMA},
     **{space + name: "number" for space in SCHEMA for name in ("Number", "Float")},
@@ -84,12 +66,12 @@ DESCRIPTIONS = (
 )
 """The properties that describe a term, in the order in which their texts are joined."""
 DOMAINS = (
-    *(NamedNode(space + "domainIncludes") for space in SCHEMA),
-    NamedNode(DCAM + "domainIncludes"),
+    *(space("domainIncludes") for space in SCHEMA),
+    DCAM("domainIncludes"),
 )
 RANGES = (
-    *(NamedNode(space + "rangeIncludes") for space in SCHEMA),
-    NamedNode(DCAM + "rangeIncludes"),
+    *(space("rangeIncludes") for space in SCHEMA),
+    DCAM("rangeIncludes"),
 )
 PROPERTIES = (
     rdf("Property"),
