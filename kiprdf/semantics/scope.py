@@ -110,9 +110,3 @@ def tested(test: Test) -> tuple[ast.Operand, ...]:
             return test.operand, test.argument
         case _:
             return (test.operand,)
-
-
-def filter_operands(block: ast.Block) -> Iterator[ast.Operand]:
-    """The operands of every FILTER of a block, at any depth."""
-    for clause in filters(block):
-        yield from operands(clause.condition)

@@ -1,9 +1,9 @@
 """The SPARQL 1.2 algebra that the compiler emits, under the names of the W3C.
 
 Terms are pyoxigraph's, and ``Hole`` for a constant that is chosen later. A pattern is a left-deep
-tree: ``Join(Join(a, b), c)``. ``Lateral`` is the correlated join of SEP-0006: its right side is
-evaluated once for each solution of the left, and sees it. ``Group`` and ``Hops`` say what is meant
-and not how it is found; the passes of ``kql.optimize`` replace them.
+tree: ``Lateral(Lateral(a, b), c)``. ``Lateral`` is the correlated join of SEP-0006: its right side
+is evaluated once for each solution of the left, and sees it. ``Group`` and ``Hops`` say what is
+meant and not how it is computed; the passes of ``kql.optimize`` replace them.
 """
 
 from __future__ import annotations
@@ -88,12 +88,6 @@ class BGP:
     """Triple patterns joined; without any, the one empty solution."""
 
     triples: tuple[TriplePattern, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    left: Pattern
-    right: Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +179,7 @@ class Group:
 
 
 Pattern: TypeAlias = (
-    BGP | Join | Lateral | LeftJoin | AntiJoin | Union | Filter | Extend | Project | Group | Hops
+    BGP | Lateral | LeftJoin | AntiJoin | Union | Filter | Extend | Project | Group | Hops
 )
 UNIT = BGP()
 
@@ -281,7 +275,7 @@ def certain_variables(pattern: Pattern) -> set[Variable]:
     match pattern:
         case BGP():
             return variables(pattern)
-        case Join() | Lateral():
+        case Lateral():
             return certain_variables(pattern.left) | certain_variables(pattern.right)
         case LeftJoin() | AntiJoin():
             return certain_variables(pattern.left)
@@ -310,7 +304,7 @@ def map_patterns(pattern: Pattern, visit: Visit) -> Pattern:
     part mentions variables. Parts of a group are left as they are.
     """
     match pattern:
-        case Join() | Lateral() | LeftJoin() | AntiJoin():
+        case Lateral() | LeftJoin() | AntiJoin():
             left = visit(pattern.left, UNIT, pattern.right)
             return replace(pattern, left=left, right=visit(pattern.right, left, left))
         case Union():

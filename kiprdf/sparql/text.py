@@ -191,9 +191,6 @@ class _Writer:
                     self.write(" ")
                     self._term(triple.object)
                     self.write(" .\n")
-            case algebra.Join():
-                self._open(pattern.left, depth)
-                self._open(pattern.right, depth)
             case algebra.Lateral() | algebra.LeftJoin():
                 self._open(pattern.left, depth)
                 keyword = "LATERAL" if isinstance(pattern, algebra.Lateral) else "OPTIONAL"

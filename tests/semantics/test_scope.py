@@ -68,13 +68,12 @@ def test_a_block_shares_patterns_optional_and_not_with_the_outside_but_not_union
 
 
 def test_operands_are_listed_in_written_order_at_any_depth() -> None:
-    result = scope.filter_operands(
-        block(
-            "FILTER(?a.name == 1 && (!IS_NULL(?b) || IN(?c, [2]))) "
-            'NOT { FILTER(CONTAINS(?d.name, "x")) } OPTIONAL { FILTER(?e) } UNION { FILTER(true) }'
-        )
+    where = block(
+        "FILTER(?a.name == 1 && (!IS_NULL(?b) || IN(?c, [2]))) "
+        'NOT { FILTER(CONTAINS(?d.name, "x")) } OPTIONAL { FILTER(?e) } UNION { FILTER(true) }'
     )
-    shown = [to_text(ast.Find((), ast.Block((ast.Filter(ast.Truth(o)),)))) for o in result]
+    operands = [o for clause in scope.filters(where) for o in scope.operands(clause.condition)]
+    shown = [to_text(ast.Find((), ast.Block((ast.Filter(ast.Truth(o)),)))) for o in operands]
     assert [text.split("FILTER(")[1].split(")\n")[0] for text in shown] == [
         "?a.name",
         "1",

@@ -15,9 +15,9 @@ from kiprdf.sparql.algebra import (
     Expression,
     Extend,
     Filter,
+    Group,
     In,
     Infix,
-    Join,
     Lateral,
     LeftJoin,
     Negation,
@@ -68,7 +68,6 @@ PATTERNS: dict[str, tuple[Pattern, str]] = {
     ),
     "alternative": (BGP((TriplePattern(A, Alternative((P, Q)), B),)), "?a (<urn:p>|<urn:q>) ?b ."),
     "one_or_more": (BGP((TriplePattern(A, OneOrMore(P), B),)), "?a <urn:p>+ ?b ."),
-    "join": (Join(AB, BC), "?a <urn:p> ?b . ?b <urn:q> ?c ."),
     "lateral": (Lateral(AB, BC), "?a <urn:p> ?b . LATERAL { ?b <urn:q> ?c . }"),
     "left_join": (LeftJoin(AB, BC), "?a <urn:p> ?b . OPTIONAL { ?b <urn:q> ?c . }"),
     "union": (Union((AB, BC)), "{ ?a <urn:p> ?b . } UNION { ?b <urn:q> ?c . }"),
@@ -78,8 +77,13 @@ PATTERNS: dict[str, tuple[Pattern, str]] = {
         "?a <urn:p> ?b . FILTER(BOUND(?a)) FILTER(BOUND(?b))",
     ),
     "filter_is_closed_before_a_join": (
-        Join(Filter(AB, Call("BOUND", (A,))), BC),
-        "{ ?a <urn:p> ?b . FILTER(BOUND(?a)) } ?b <urn:q> ?c .",
+        Lateral(Filter(AB, Call("BOUND", (A,))), BC),
+        "{ ?a <urn:p> ?b . FILTER(BOUND(?a)) } LATERAL { ?b <urn:q> ?c . }",
+    ),
+    "group": (
+        Group(AB, (BC, Filter(AB, Call("BOUND", (A,)))), ((L, P),), (Call("BOUND", (B,)),)),
+        "?a <urn:p> ?b . ?b <urn:q> ?c . { ?a <urn:p> ?b . FILTER(BOUND(?a)) } "
+        "BIND(<urn:p> AS ?l) FILTER(BOUND(?b))",
     ),
     "extend": (Extend(AB, C, P), "?a <urn:p> ?b . BIND(<urn:p> AS ?c)"),
     "project": (Project(AB, (A,)), "SELECT DISTINCT ?a WHERE { ?a <urn:p> ?b . }"),
@@ -114,7 +118,7 @@ def test_written_pattern_is_sparql(pattern: Pattern) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda left: Join(left, BGP((TriplePattern(A, P, ONE),))),
+        lambda left: Group(left, (BGP((TriplePattern(A, P, ONE),)),)),
         lambda left: Lateral(left, BGP((TriplePattern(A, P, ONE),))),
         lambda left: LeftJoin(left, BGP((TriplePattern(A, P, ONE),))),
         lambda left: Union((left, left)),
@@ -123,7 +127,7 @@ def test_written_pattern_is_sparql(pattern: Pattern) -> None:
         lambda left: Project(left, (A,)),
         lambda left: AntiJoin(left, BGP((TriplePattern(A, P, ONE),)), (A,), Variable("none")),
     ],
-    ids=["join", "lateral", "left_join", "union", "filter", "extend", "project", "anti_join"],
+    ids=["group", "lateral", "left_join", "union", "filter", "extend", "project", "anti_join"],
 )
 def test_any_pattern_may_stand_inside_any_other(left: Pattern, make: object) -> None:
     runs(make(left))  # type: ignore[operator]

@@ -21,7 +21,6 @@ from kiprdf.sparql.algebra import (
     Filter,
     Group,
     Hops,
-    Join,
     Lateral,
     LeftJoin,
     Pattern,
@@ -40,7 +39,7 @@ def _checked(pattern: Pattern, function: NamedNode) -> Pattern:
     match pattern:
         case BGP():
             return _with_checks(pattern, _shared(pattern), function)
-        case Lateral() | Join() | LeftJoin() | AntiJoin():
+        case Lateral() | LeftJoin() | AntiJoin():
             # The right side starts again for each solution of the left.
             left = _checked_after(_checked(pattern.left, function), function)
             return replace(pattern, left=left, right=_checked(pattern.right, function))
@@ -64,7 +63,7 @@ def _checked_after(pattern: Pattern, function: NamedNode) -> Pattern:
         case BGP() | Project():
             last = _last(pattern)
             return pattern if last is None else _with_checks(pattern, {last}, function)
-        case Lateral() | Join():
+        case Lateral():
             right = _checked_after(pattern.right, function)
             if right != pattern.right:
                 return replace(pattern, right=right)

@@ -18,7 +18,6 @@ from kiprdf.sparql.algebra import (
     Group,
     Hops,
     In,
-    Join,
     Lateral,
     LeftJoin,
     OneOrMore,
@@ -67,7 +66,7 @@ def filters_product(pattern: Pattern) -> bool:
         case Filter() | AntiJoin():
             inner = pattern.pattern if isinstance(pattern, Filter) else pattern.left
             return bool(products(inner))
-        case Lateral() | Join() | LeftJoin():
+        case Lateral() | LeftJoin():
             return filters_product(pattern.left) or filters_product(pattern.right)
         case Union():
             return any(map(filters_product, pattern.branches))
@@ -92,7 +91,7 @@ def has_long_list(node: object) -> bool:
 def _products(pattern: Pattern, pairs: list[tuple[Pattern, Pattern]]) -> set[Variable]:
     """Add the pairs of a pattern; its variables."""
     match pattern:
-        case Lateral() | Join():
+        case Lateral():
             left, right = _products(pattern.left, pairs), variables(pattern.right)
             if not left & right and not (_is_single(pattern.left) or _is_single(pattern.right)):
                 pairs.append((pattern.left, pattern.right))
@@ -133,7 +132,7 @@ def _triples(pattern: Pattern) -> list[TriplePattern]:
     match pattern:
         case BGP():
             return list(pattern.triples)
-        case Lateral() | Join() | LeftJoin() | AntiJoin():
+        case Lateral() | LeftJoin() | AntiJoin():
             return _triples(pattern.left) + _triples(pattern.right)
         case Union():
             branches = [_triples(branch) for branch in pattern.branches]
