@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kiprdf.interchange.arguments import MappingSources
     from kiprdf.interchange.differences.difference import Difference
-    from kiprdf.interchange.formats.ordering import Advance
+    from kiprdf.interchange.formats.output import Advance
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping.contexts import Loader
     from kiprdf.interchange.publishing.publish import Published

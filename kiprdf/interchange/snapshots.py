@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import rdflib
 
     from kiprdf.interchange.differences.difference import Difference
-    from kiprdf.interchange.formats.ordering import Advance
+    from kiprdf.interchange.formats.output import Advance
     from kiprdf.interchange.mapping.contexts import Mapping
     from kiprdf.interchange.staging_store import StagingStore
 

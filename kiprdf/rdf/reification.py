@@ -6,30 +6,31 @@ RDF 1.1: the asserted triple, and an ``rdf:Statement`` of the same IRI.
 
 from __future__ import annotations
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.rdf import vocab
 
 
-def to_rdf12(link: NamedNode, fact: Triple) -> tuple[Triple, Triple]:
-    """The asserted triple and its reifying triple."""
-    return fact, Triple(*to_parts(link, fact)[1])
-
-
 def to_parts(link: NamedNode, fact: Triple) -> tuple[Triple, tuple[NamedNode, NamedNode, Triple]]:
-    """The same, the reifying triple as its three terms."""
+    """The asserted triple, and the three terms of its reifying triple."""
     return fact, (link, vocab.REIFIES, fact)
 
 
-def to_rdf11(link: NamedNode, fact: Triple) -> tuple[Triple, ...]:
-    """The asserted triple and its ``rdf:Statement``."""
+def statement_parts(
+    fact: Triple,
+) -> tuple[tuple[NamedNode, NamedNode | BlankNode | Literal | Triple], ...]:
+    """The predicates and objects of the ``rdf:Statement`` of a fact."""
     return (
-        fact,
-        Triple(link, vocab.TYPE, vocab.STATEMENT),
-        Triple(link, vocab.SUBJECT, fact.subject),
-        Triple(link, vocab.PREDICATE, fact.predicate),
-        Triple(link, vocab.OBJECT, fact.object),
+        (vocab.TYPE, vocab.STATEMENT),
+        (vocab.SUBJECT, fact.subject),
+        (vocab.PREDICATE, fact.predicate),
+        (vocab.OBJECT, fact.object),
     )
+
+
+def to_rdf11(link: NamedNode | BlankNode, fact: Triple) -> tuple[Triple, ...]:
+    """The triples of the ``rdf:Statement`` of a fact, the fact itself not among them."""
+    return tuple(Triple(link, predicate, value) for predicate, value in statement_parts(fact))
 
 
 def from_rdf11(link: NamedNode, parts: dict[NamedNode, NamedNode]) -> Triple:

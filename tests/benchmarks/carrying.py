@@ -47,7 +47,7 @@ def snapshot(nexus: kiprdf.Nexus, path: Path, profile: Profile, written: int) ->
         f"snapshot {profile}",
         lambda _: nexus.write_snapshot(ours, profile, format="turtle"),
         lambda _: engine.dump(str(theirs), TURTLE, from_graph=GRAPH, prefixes=prefixes),
-        target=3.0,
+        target=4.0,
         rounds=3,
     )
 
@@ -66,6 +66,6 @@ def restore(nexus: kiprdf.Nexus, path: Path, profile: Profile) -> Ratio:
         f"restore {profile}",
         ours,
         lambda _: pyoxigraph.Store().bulk_load(path=str(path), format=TURTLE),
-        target=2.0,
+        target=4.0,
         rounds=3,
     )

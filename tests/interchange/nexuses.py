@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterable
+
+from pyoxigraph import Triple
+
 import kiprdf
+from kiprdf.interchange import formats
+from kiprdf.rdf.iris import Iris
 from tests.nexus.support import StoppedClock
 
 HOSTILE_STRINGS = [
@@ -147,3 +154,17 @@ def thousands(propositions: int) -> kiprdf.Nexus:
     nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
     nexus.apply_capsule(f"UPSERT {{ {' '.join(blocks)} }}")
     return nexus
+
+
+def turtle_of(
+    triples: Iterable[Triple],
+    base: str,
+    profile: formats.Profile = "rdf11",
+    engine_metadata: bool = True,
+) -> str:
+    """Triples as the Turtle of a snapshot."""
+    target = io.BytesIO()
+    formats.write(
+        triples, target, "turtle", Iris(base), profile=profile, engine_metadata=engine_metadata
+    )
+    return target.getvalue().decode()

@@ -15,7 +15,6 @@ from kiprdf.interchange.mapping.contexts import Mapping, packs
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, proposition_digits
 from kiprdf.rdf.literals import normal, to_term
-from kiprdf.rdf.reification import to_rdf12
 from tests.interchange.nexuses import colliding, demonstration, hostile, small
 
 IRIS = Iris("urn:kip:nexus/")
@@ -221,6 +220,7 @@ TYPED = Triple(ANN, vocab.TYPE, IRIS.type("Person"))
 NAMED = Triple(ANN, vocab.LABEL, Literal("Ann"))
 KNOWS = Triple(ANN, IRIS.predicate("knows"), BOB)
 LINK = IRIS.proposition(proposition_digits("C:Person/Ann", "knows", "C:Person/Bob"), "knows")
+REIFIED = (KNOWS, Triple(LINK, vocab.REIFIES, KNOWS))
 
 
 def test_a_type_is_mapped() -> None:
@@ -259,7 +259,7 @@ def test_a_label_that_is_not_the_name_is_the_attribute_that_is_mapped_to_it() ->
 
 def test_a_fact_and_its_link_are_mapped() -> None:
     fact = f"{ANN_} <ex:knows> <{BOB.value}>"
-    assert mapped(mapping(knows="ex:knows"), *to_rdf12(LINK, KNOWS)) == [
+    assert mapped(mapping(knows="ex:knows"), *REIFIED) == [
         fact,
         f"<{LINK.value}> <{vocab.REIFIES.value}> <<( {fact} )>>",
     ]
@@ -297,7 +297,7 @@ def test_metadata_of_links_is_mapped() -> None:
 @pytest.mark.parametrize("iri", [vocab.PREDICATE.value, vocab.REIFIES.value, "urn:kip:attribute/z"])
 def test_nothing_is_mapped_onto_what_kip_itself_writes(iri: str) -> None:
     under = mapping(k=iri, knows=iri)
-    dataset = [attribute("x"), *to_rdf12(LINK, KNOWS)]
+    dataset = [attribute("x"), *REIFIED]
     assert mapped(under, *dataset) == [str(triple) for triple in dataset]
 
 

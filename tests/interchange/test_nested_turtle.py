@@ -73,13 +73,13 @@ def test_a_node_that_two_refer_to_and_one_that_none_does_have_labels() -> None:
     assert (
         written(triples)
         == """\
-ex:a ex:p _:s ;
-.
-
 _:s ex:q ex:a ;
 .
 
 _:t ex:p _:s ;
+.
+
+ex:a ex:p _:s ;
 .
 """
     )

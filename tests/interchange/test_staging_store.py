@@ -1,4 +1,4 @@
-"""Datasets that wait to be judged: what streams in, what is asked of them, what takes a place."""
+"""Datasets that are checked before they become a nexus, and the terms that come and go."""
 
 from __future__ import annotations
 
@@ -7,44 +7,22 @@ import random
 import re
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, Triple
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
 
 import kiprdf
-from kiprdf.interchange.formats import lengths, parsing, turtle
-from kiprdf.interchange.formats.ordering import Output
-from kiprdf.interchange.staging_store import Listed, StagingStore, Term, term_of
+from kiprdf.interchange import formats
+from kiprdf.interchange.formats import Format, lengths, parsing
+from kiprdf.interchange.formats.ordering import normalized
+from kiprdf.interchange.formats.profiles import to_profile
+from kiprdf.interchange.staging_store import Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
-from tests.interchange.nexuses import demonstration
+from tests.interchange.nexuses import demonstration, turtle_of
 from tests.interchange.test_restore import DEFINITIONS, LINK, STATED, STATEMENT, TREATS, A, B, empty
 from tests.nexus.support import facts, medical
-
-
-def staged(*texts: str) -> StagingStore:
-    key = NamedNode("urn:kip:attribute/x")
-    return StagingStore.of(
-        Quad(NamedNode(f"urn:{number}"), key, Literal(text, datatype=vocab.JSON))
-        for number, text in enumerate(texts)
-    )
-
-
-def test_a_value_is_asked_for_once_however_often_it_stands_there() -> None:
-    asked = []
-    staged("[1]", "[1]", "[2]").change_objects(
-        NamedNode("urn:kip:attribute/x"), lambda term: asked.append(term) or term
-    )
-    assert len(asked) == 2
-
-
-def test_changed_values_take_the_place_of_the_old_ones() -> None:
-    found = staged("[1 ]", "[1]", "[2]")
-    found.change_objects(
-        NamedNode("urn:kip:attribute/x"),
-        lambda term: Literal(term.value.replace(" ", ""), datatype=vocab.JSON),  # type: ignore[union-attr]
-    )
-    assert sorted(triple.object.value for triple in found) == ["[1]", "[1]", "[2]"]  # type: ignore[union-attr]
 
 
 def test_two_spellings_of_one_value_are_one_value() -> None:
@@ -96,7 +74,7 @@ def test_a_type_beside_that_of_a_statement_is_written_in_its_order() -> None:
     types = (NamedNode("http://a.example/"), NamedNode("http://z.example/"))
     triples = [fact, Triple(link, vocab.REIFIES, fact)]
     triples += [Triple(link, vocab.TYPE, type) for type in reversed(types)]
-    lines = turtle.write(triples, "urn:kip:nexus/").splitlines()
+    lines = turtle_of(triples, "urn:kip:nexus/").splitlines()
     begin = next(n for n, line in enumerate(lines) if "$proposition" in line)
     assert [line.split()[-2] for line in lines[begin : begin + 4]] == [
         "<http://a.example/>",
@@ -188,7 +166,7 @@ def test_what_is_passed_in_one_go_holds_nothing_notable() -> None:
         assert looked_at(text, parsing._tokens) == looked_at(text, every_token), text
 
 
-# Texts
+# Terms
 
 
 def terms() -> list[Term]:
@@ -223,24 +201,9 @@ def terms() -> list[Term]:
 WAYS = (BaseDirection.LTR, BaseDirection.RTL)
 
 
-def test_a_term_of_a_column_is_that_of_the_engine() -> None:
-    for term in terms():
-        said = Quad(NamedNode("urn:s"), NamedNode("urn:p"), term)
-        found = StagingStore.of([said])
-        (of_engine,) = (triple.object for triple in found.match(None, None))
-        subjects, values = found.column(NamedNode("urn:p"))
-        assert subjects == ["<urn:s>"]
-        assert list(map(term_of, values)) == [of_engine], term
-
-
-def test_a_term_that_is_in_no_engine_stays_what_it_is() -> None:
-    for term in terms():
-        listed = Listed([Triple(NamedNode("urn:s"), NamedNode("urn:p"), term)])
-        subjects, values = listed.column(NamedNode("urn:p"))
-        assert (subjects, list(map(term_of, values))) == (["<urn:s>"], [term])
-
-
-def test_a_dataset_of_texts_is_written_like_one_of_terms() -> None:
+@pytest.mark.parametrize("format", ["turtle", "ntriples"])
+@pytest.mark.parametrize("profile", ["rdf11", "rdf12"])
+def test_every_term_is_written_so_that_it_is_parsed_again(format: Any, profile: Any) -> None:
     base = "urn:kip:nexus/"
     link, thing = NamedNode(f"{base}$proposition/0123456789abcdef/p"), NamedNode("urn:t")
     triples = [Triple(NamedNode(f"urn:{n % 7}"), NamedNode(f"urn:p{n % 3}"), term)
@@ -249,17 +212,32 @@ def test_a_dataset_of_texts_is_written_like_one_of_terms() -> None:
     other = Triple(thing, NamedNode("urn:never"), Literal("a b"))
     triples += [fact, Triple(link, vocab.REIFIES, fact), Triple(link, vocab.REIFIES, other)]
     triples += [Triple(thing, vocab.REIFIES, fact), Triple(BlankNode("b"), vocab.REIFIES, fact)]
-    engine = StagingStore.of(Quad(*triple) for triple in triples)
-    # As the engine spells them, and gives them.
-    normalized = Listed(list(engine.match(None, None)))
-    for profile in ("rdf11", "rdf12"):
-        texts = []
-        for columns in (engine, normalized):
-            output = Output(target := io.BytesIO(), None)
-            turtle.gathered(columns, Iris(base), profile).write(output)  # type: ignore[arg-type]
-            output.close()
-            texts.append((target.getvalue(), output.triples))
-        assert texts[0] == texts[1]
+    target = io.BytesIO()
+    count = formats.write(triples, target, format, Iris(base), profile=profile)
+    expected = set(to_profile(normalized(triples), profile))
+    parsers = {"turtle": RdfFormat.TURTLE, "ntriples": RdfFormat.N_TRIPLES}
+    assert {quad.triple for quad in parse(target.getvalue(), parsers[format])} == expected
+    assert count == len(list(to_profile(triples, profile)))
+
+
+def test_a_blank_node_made_by_hand_may_have_any_label() -> None:
+    node, other = BlankNode("a:b"), BlankNode("c.d:")
+    triples = [Triple(node, NamedNode("urn:p"), other), Triple(other, NamedNode("urn:p"), node)]
+    for format, parser in PARSERS.items():
+        target = io.BytesIO()
+        formats.write(triples, target, format, Iris("urn:kip:nexus/"))
+        quads = list(parse(target.getvalue(), parser))
+        assert [quads[0].subject, quads[0].object] == [quads[1].object, quads[1].subject], format
+
+
+PARSERS: dict[Format, RdfFormat] = {
+    "turtle": RdfFormat.TURTLE,
+    "trig": RdfFormat.TRIG,
+    "ntriples": RdfFormat.N_TRIPLES,
+    "nquads": RdfFormat.N_QUADS,
+    "jsonld": RdfFormat.JSON_LD,
+    "rdfxml": RdfFormat.RDF_XML,
+}
 
 
 def test_which_fault_is_told_does_not_depend_on_the_order_of_the_engine() -> None:

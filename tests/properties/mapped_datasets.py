@@ -11,7 +11,6 @@ from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, proposition_digits
 from kiprdf.rdf.literals import to_term
-from kiprdf.rdf.reification import to_rdf12
 
 IRIS = Iris("urn:kip:nexus/")
 EX = "https://ex.org/"
@@ -146,7 +145,7 @@ def datasets(draw: Any) -> list[Triple]:
         facts.add(fact)
         ids = (IRIS.id(subject), predicate, IRIS.id(value))
         link = IRIS.proposition(proposition_digits(*ids), predicate)
-        triples += to_rdf12(link, fact)
+        triples += [fact, Triple(link, vocab.REIFIES, fact)]
         ends.append(link)
     for node in ends:
         for space in (vocab.ATTRIBUTE, vocab.METADATA):

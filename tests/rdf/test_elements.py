@@ -8,7 +8,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Proposition, json_map, read_element, to_object
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_term
-from kiprdf.rdf.reification import from_rdf11, to_rdf11, to_rdf12
+from kiprdf.rdf.reification import from_rdf11, to_parts, to_rdf11
 
 IRIS = Iris("urn:kip:nexus/")
 ASPIRIN = IRIS.concept("Drug", "Aspirin")
@@ -114,13 +114,12 @@ def test_a_double_that_the_engine_rewrote_is_read_in_its_normal_form() -> None:
 
 
 def test_rdf12_is_the_asserted_triple_and_its_reifier() -> None:
-    assert to_rdf12(LINK, FACT) == (FACT, Triple(LINK, vocab.REIFIES, FACT))
+    assert to_parts(LINK, FACT) == (FACT, (LINK, vocab.REIFIES, FACT))
 
 
-def test_rdf11_is_the_asserted_triple_and_a_statement() -> None:
+def test_rdf11_is_a_statement() -> None:
     rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     assert to_rdf11(LINK, FACT) == (
-        FACT,
         Triple(LINK, NamedNode(rdf + "type"), NamedNode(rdf + "Statement")),
         Triple(LINK, NamedNode(rdf + "subject"), ASPIRIN),
         Triple(LINK, NamedNode(rdf + "predicate"), IRIS.predicate("treats")),
@@ -129,14 +128,14 @@ def test_rdf11_is_the_asserted_triple_and_a_statement() -> None:
 
 
 def test_a_statement_turns_back_into_its_reifier() -> None:
-    _, _, *parts = to_rdf11(LINK, FACT)
+    _, *parts = to_rdf11(LINK, FACT)
     found = {part.predicate: part.object for part in parts}
-    assert from_rdf11(LINK, found) == to_rdf12(LINK, FACT)[1]  # type: ignore[arg-type]
+    assert from_rdf11(LINK, found) == Triple(LINK, vocab.REIFIES, FACT)  # type: ignore[arg-type]
 
 
 def test_a_statement_about_a_statement_turns_back_into_its_reifier() -> None:
     about = Triple(HEADACHE, IRIS.predicate("stated"), LINK)
     node = IRIS.proposition("0" * 16, "stated")
-    _, _, *parts = to_rdf11(node, about)
+    _, *parts = to_rdf11(node, about)
     found = {part.predicate: part.object for part in parts}
     assert from_rdf11(node, found) == Triple(node, vocab.REIFIES, about)  # type: ignore[arg-type]

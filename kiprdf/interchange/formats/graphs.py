@@ -19,7 +19,8 @@ from pyoxigraph import (
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.formats.ordering import namespaces, normalized
+from kiprdf.interchange.formats.ordering import normalized
+from kiprdf.interchange.formats.prefixes import namespaces
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.formats.reading import restored
 from kiprdf.interchange.staging_store import StagingStore

@@ -15,14 +15,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats.ordering import UNSHOWN, Names, Output, blocks, namespaces
+from kiprdf.interchange.formats.ordering import UNSHOWN, Dataset, node_name
+from kiprdf.interchange.formats.output import Output
+from kiprdf.interchange.formats.prefixes import Prefixes, namespaces
 from kiprdf.interchange.formats.profiles import direction
-from kiprdf.interchange.staging_store import Node
+from kiprdf.interchange.staging_store import Node, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.source import Span
@@ -40,19 +43,19 @@ _BASE = re.compile(r'\s*\{\s*"@context"\s*:\s*\{\s*"@base"\s*:\s*("(?:[^"\\\n]++
 # Out ------------------------------------------------------------------------------------------
 
 
-def write(
-    triples: Iterable[Triple], output: Output, iris: Iris, mapping: Vocabulary | None = None
-) -> None:
-    """Write the triples of the rdf11 profile as one JSON object, a value a line."""
-    written = list(triples)
-    words = _Expanded() if mapping is None else _Compacted(written, iris, mapping)
-    # Which words are in use is known behind the last node, and they stand before the first.
-    with output.behind(lambda: _beginning(words, iris)):
+def write(dataset: Dataset, output: Output, iris: Iris, mapping: Vocabulary | None = None) -> None:
+    """Write a dataset in the profile rdf11 as one JSON object, a value a line."""
+    words = _Expanded() if mapping is None else _Compacted(dataset, iris, mapping)
+
+    def body() -> None:
         separator = "\n"
-        for subject, own in blocks(written, iris):
+        for subject, own in dataset.blocks(iris, lambda value: value):
             output.write(separator + _node(subject, own, words))
             output.count(len(own))
             separator = ",\n"
+
+    # The context names what is in use, which is known after the last node.
+    output.write_after(body, lambda: _beginning(words, iris))
     output.write("\n]}\n")
 
 
@@ -72,10 +75,10 @@ def _text(value: Any) -> str:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", _ENCODE(value))
 
 
-def _node(subject: Node, own: list[Triple], words: _Expanded) -> str:
-    members = [f'  "@id": {_text(_identifier(subject))}']
-    for predicate, triples in groupby(own, key=lambda triple: triple.predicate.value):
-        values = [words.value(predicate, triple.object) for triple in triples]
+def _node(subject: str, own: list[tuple[str, str, Term]], words: _Expanded) -> str:
+    members = [f'  "@id": {_text(subject)}']
+    for predicate, triples in groupby(own, key=itemgetter(0)):
+        values = [words.value(predicate, value) for _, _, value in triples]
         if len(values) == 1 and not words.is_set(predicate):
             shown = _text(values[0])
         elif len(values) == 1:
@@ -84,10 +87,6 @@ def _node(subject: Node, own: list[Triple], words: _Expanded) -> str:
             shown = "[\n" + ",\n".join(f"    {_text(value)}" for value in values) + "\n  ]"
         members.append(f"  {_text(words.key(predicate))}: {shown}")
     return "{\n" + ",\n".join(members) + "\n}"
-
-
-def _identifier(node: Node) -> str:
-    return node.value if isinstance(node, NamedNode) else f"_:{node.value}"
 
 
 class _Expanded:
@@ -106,7 +105,7 @@ class _Expanded:
         if predicate == vocab.TYPE.value:
             return self.type(cast(NamedNode, term).value)
         if not isinstance(term, Literal):
-            return {"@id": _identifier(cast(Node, term))}
+            return {"@id": node_name(cast(Node, term))}
         return self.literal(term)
 
     def type(self, iri: str) -> str:
@@ -159,22 +158,24 @@ class _Term:
 class _Compacted(_Expanded):
     """Words of a mapping, prefixes, and bare values where the context tells the rest."""
 
-    def __init__(self, triples: list[Triple], iris: Iris, mapping: Vocabulary) -> None:
+    def __init__(self, dataset: Dataset, iris: Iris, mapping: Vocabulary) -> None:
         # A prefix or term that is called like a scheme would take the IRIs of that scheme.
-        schemes = _schemes(triples)
+        schemes = _schemes(dataset)
         known = namespaces(iris, mapping.prefixes)
-        self._names = Names({name: s for name, s in known.items() if name not in schemes})
+        self._prefixes = Prefixes({name: s for name, s in known.items() if name not in schemes})
         self._terms: dict[str, _Term] = {}
         self._types: dict[str, str] = {}
         taken = {*known, *schemes}
-        for iri in sorted({cast(NamedNode, t.object).value for t in triples if _is_typing(t)}):
+        pairs = [(name, dataset.values[text]) for name, text in dataset.pairs()]
+        types = {cast(NamedNode, value).value for name, value in pairs if name == vocab.TYPE.value}
+        for iri in sorted(types):
             name = mapping.type_of(iri)
             if name is not None and name not in taken:
                 self._types[iri] = name
                 taken.add(name)
-        concept_types = _concept_types(triples, iris)
-        linking = {t.predicate.value for t in triples if not isinstance(t.object, Literal)}
-        for iri in sorted({t.predicate.value for t in triples}):
+        concept_types = _concept_types(dataset.subjects, iris)
+        linking = {name for name, value in pairs if not isinstance(value, Literal)}
+        for iri in sorted(dataset.predicates()):
             term = _term(iri, iri in linking, mapping, concept_types)
             if term is not None and term.name not in taken:
                 self._terms[iri] = term
@@ -183,7 +184,7 @@ class _Compacted(_Expanded):
     def context(self) -> dict[str, Any]:
         types = {name: self._short(iri) for iri, name in self._types.items()}
         terms = {term.name: self._definition(iri, term) for iri, term in self._terms.items()}
-        used = {name: _prefix(namespace) for name, namespace in self._names.used.items()}
+        used = {name: _prefix(namespace) for name, namespace in self._prefixes.used.items()}
         words = {**types, **terms}
         sorted_words = {name: words[name] for name in sorted(words)}
         return {"@version": 1.1, **{name: used[name] for name in sorted(used)}, **sorted_words}
@@ -201,7 +202,7 @@ class _Compacted(_Expanded):
         return told if len(told) > 1 else told["@id"]
 
     def _short(self, iri: str) -> str:
-        return self._names.short(iri) or iri
+        return self._prefixes.short(iri) or iri
 
     def is_set(self, predicate: str) -> bool:
         return predicate in self._terms and self._terms[predicate].is_set
@@ -222,7 +223,7 @@ class _Compacted(_Expanded):
             is_bare = isinstance(found, dict) and list(found) == ["@value"]
             return found["@value"] if is_bare else found
         if not isinstance(term, Literal):
-            node = _identifier(cast(Node, term))
+            node = node_name(cast(Node, term))
             return node if known.type == "@id" else {"@id": node}
         if known.coerces:
             return term.value if known.means(term) else self.literal(term)
@@ -230,23 +231,17 @@ class _Compacted(_Expanded):
         return self.literal(term) if native is None else native
 
 
-def _is_typing(triple: Triple) -> bool:
-    return triple.predicate == vocab.TYPE
+def _schemes(dataset: Dataset) -> set[str]:
+    """The schemes of all IRIs, those of datatypes included."""
+    values = dataset.values.values()
+    nodes = (value.datatype if isinstance(value, Literal) else value for value in values)
+    iris = [*dataset.subjects, *dataset.predicates()]
+    iris += [node.value for node in nodes if isinstance(node, NamedNode)]
+    return {iri.partition(":")[0] for iri in iris if not iri.startswith("_:")}
 
 
-def _schemes(triples: Iterable[Triple]) -> set[str]:
-    found: set[str] = set()
-    for triple in triples:
-        for term in (triple.subject, triple.predicate, triple.object):
-            iri = term.datatype if isinstance(term, Literal) else term
-            if isinstance(iri, NamedNode):
-                found.add(iri.value.partition(":")[0])
-    return found
-
-
-def _concept_types(triples: Iterable[Triple], iris: Iris) -> list[str]:
-    subjects = {cast(Node, triple.subject).value for triple in triples}
-    names = {iris.name(subject) for subject in subjects}
+def _concept_types(subjects: Iterable[str], iris: Iris) -> list[str]:
+    names = map(iris.name, subjects)
     return sorted({name.type for name in names if isinstance(name, ConceptName)})
 
 

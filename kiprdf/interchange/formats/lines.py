@@ -1,49 +1,41 @@
-"""N-Triples and N-Quads: a triple a line, in RDF 1.2 with triple terms. Streams behind sorting.
+"""N-Triples and N-Quads: a triple a line, in RDF 1.2 with triple terms.
 
-The default graph of N-Quads is written as N-Triples is.
+A dataset has one graph, so its N-Quads are its N-Triples. The text of a term is that of the engine;
+only characters that people and other tools do not see are escaped besides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-from typing import TypeAlias
+import re
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, Triple
 
-from kiprdf.interchange.formats.names import Profile
-from kiprdf.interchange.formats.ordering import Output, blocks, header, in_full, quoted
-from kiprdf.interchange.formats.profiles import direction, to_profile
-from kiprdf.rdf import vocab
+from kiprdf.interchange.formats.ordering import UNSHOWN, Dataset, header, node_name
+from kiprdf.interchange.formats.output import Output
+from kiprdf.interchange.staging_store import Term
 from kiprdf.rdf.iris import Iris
 
-Term: TypeAlias = NamedNode | BlankNode | Literal | Triple
+_UNSHOWN = re.compile(f"[{UNSHOWN}]")
 
 
-def write(triples: Iterable[Triple], output: Output, iris: Iris, profile: Profile) -> None:
-    """Write a dataset in a profile, sorted, behind a comment that names the base."""
+def write(dataset: Dataset, output: Output, iris: Iris) -> None:
+    """Write a dataset, sorted, after a comment that names the base."""
     output.write(f"# {header(iris)}\n")
-    for subject, own in blocks(triples, iris, partial(to_profile, profile=profile)):
-        beginning = _term(subject)
-        lines = (f"{beginning} {_term(t.predicate)} {_term(t.object)} .\n" for t in own)
-        output.write("".join(lines))
+    for subject, own in dataset.blocks(iris, _text):
+        beginning = _node(subject)
+        output.write("".join([f"{beginning} {_node(name)} {text} .\n" for name, _, text in own]))
         output.count(len(own))
 
 
-def _term(term: Term) -> str:
-    if isinstance(term, NamedNode):
-        return in_full(term.value)
-    if isinstance(term, Literal):
-        return _literal(term)
+def _text(term: Term) -> str:
     if isinstance(term, Triple):
-        return f"<<( {_term(term.subject)} {_term(term.predicate)} {_term(term.object)} )>>"
-    return f"_:{term.value}"
+        return f"<<( {' '.join(map(_text, term))} )>>"
+    return node_name(term) if isinstance(term, BlankNode) else _escaped(str(term))
 
 
-def _literal(literal: Literal) -> str:
-    text = quoted(literal.value)
-    if literal.language is not None:
-        towards = "" if literal.direction is None else f"--{direction(literal)}"
-        return f"{text}@{literal.language}{towards}"
-    datatype = literal.datatype
-    return text if datatype == vocab.STRING else f"{text}^^{in_full(datatype.value)}"
+def _node(name: str) -> str:
+    return name if name.startswith("_:") else _escaped(f"<{name}>")
+
+
+def _escaped(text: str) -> str:
+    return text if text.isascii() else _UNSHOWN.sub(lambda c: f"\\u{ord(c.group()):04X}", text)

@@ -17,20 +17,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, cast
 
-from pyoxigraph import Literal, NamedNode, Quad, Triple
+from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats.names import Profile
-from kiprdf.interchange.staging_store import Node, Statement, Term
+from kiprdf.interchange.staging_store import Node, Term
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import DIRECTIONS, canonical_json, to_json, to_term
+from kiprdf.rdf.literals import DIRECTIONS, canonical_json, normal, to_json, to_term
 from kiprdf.rdf.reification import from_rdf11, to_rdf11
 
 _I18N = "https://www.w3.org/ns/i18n#"
 _DIRECTED = re.compile(re.escape(_I18N) + r"([a-z]{1,8}(?:-[a-z0-9]{1,8})*)_(ltr|rtl)")
 _PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
-_STATED = frozenset((vocab.TYPE, *_PARTS))
+_STATEMENT_PREDICATES = frozenset((vocab.TYPE, *_PARTS))
 
 
 def direction(literal: Literal) -> str:
@@ -51,17 +51,25 @@ def to_profile(
 ) -> Iterator[Triple]:
     """The triples of a dataset in a profile; ``from_profile`` is the inverse.
 
-    ``directions`` tells that strings with a direction can be written as such even in ``rdf11``.
+    With ``directions`` strings with a direction are kept even in ``rdf11``.
     """
     directions = directions or profile == "rdf12"
-    for triple in paced(triples):
+    for triple in triples:
         value = triple.object
         if isinstance(value, Literal):
             yield _with_object(triple, value, written(value, directions))
-        elif profile == "rdf11" and triple.predicate == vocab.REIFIES:
-            yield from to_rdf11(cast(NamedNode, triple.subject), cast(Triple, value))[1:]
+        elif profile == "rdf11" and isinstance(value, Triple) and triple.predicate == vocab.REIFIES:
+            yield from to_rdf11(cast(Node, triple.subject), value)
         else:
             yield triple
+
+
+def to_value(term: Term, *, directions: bool) -> Term:
+    """An object of a dataset as a profile writes it, its literals as KIP writes them."""
+    if not isinstance(term, Literal):
+        return term
+    value = normal(term)
+    return written(value, directions) if isinstance(value, Literal) else value
 
 
 def written(literal: Literal, directions: bool) -> Literal:
@@ -82,7 +90,7 @@ def from_profile(triples: Iterable[Triple]) -> Iterator[Triple]:
 
     Raises KIP_2002 for an ``rdf:Statement`` that does not stand for one fact.
     """
-    for triple in reified(triples, Triple):
+    for triple in _reified(triples):
         value = triple.object
         if isinstance(value, Literal):
             yield _with_object(triple, value, read_value(value))
@@ -126,18 +134,18 @@ def read_value(literal: Literal) -> Literal | NamedNode:
     return Literal(literal.value, language=language, direction=DIRECTIONS[towards])
 
 
-def reified(triples: Iterable[Statement], made: type[Statement]) -> Iterator[Statement]:
-    """Every ``rdf:Statement`` becomes the reifying triple that it stands for.
+def _reified(triples: Iterable[Triple]) -> Iterator[Triple]:
+    """The triples, those of each ``rdf:Statement`` replaced by one reifying triple.
 
-    It is known when all four of its triples have come, which in our own texts follow one another.
-    ``made`` is the class of the triples. Raises KIP_2002 as ``from_profile`` does.
+    A statement is complete when all four of its triples have come; in our own files they follow
+    each other. Raises KIP_2002 as ``from_profile`` does.
     """
     pending: dict[Node, dict[NamedNode, Term]] = {}
-    known: dict[Node, Triple] = {}
-    others: list[Statement] = []
+    complete: dict[Node, Triple] = {}
+    repeated: list[Triple] = []
     for triple in paced(triples):
         predicate = triple.predicate
-        if predicate not in _STATED:
+        if predicate not in _STATEMENT_PREDICATES:
             yield triple
             continue
         value: Any = triple.object
@@ -145,30 +153,28 @@ def reified(triples: Iterable[Statement], made: type[Statement]) -> Iterator[Sta
             yield triple
             continue
         link: Any = triple.subject
-        parts = pending.get(link)
-        if parts is None:
-            if link in known:
-                others.append(triple)
-                continue
-            parts = pending[link] = {}
+        if link in complete:
+            repeated.append(triple)
+            continue
+        parts = pending.setdefault(link, {})
         if parts.setdefault(predicate, value) != value:
-            others.append(triple)
-        elif len(parts) == len(_STATED):
-            del pending[link]
-            known[link] = _statement(link, parts)
-            yield made(*known[link])
+            repeated.append(triple)
+        elif len(parts) == len(_STATEMENT_PREDICATES):
+            complete[link] = _reifying(link, pending.pop(link))
+            yield complete[link]
     for link, parts in pending.items():
         if vocab.TYPE in parts:
             raise _no_fact(link)
-        yield from (made(link, predicate, value) for predicate, value in parts.items())
-    for triple in others:
-        if triple.subject not in known:
+        yield from (Triple(link, predicate, value) for predicate, value in parts.items())
+    for triple in repeated:
+        reifying = complete.get(cast(Node, triple.subject))
+        if reifying is None:
             yield triple
-        elif not _repeats(triple, known[cast(Node, triple.subject)]):
+        elif not _is_part(triple, cast(Triple, reifying.object)):
             raise _no_fact(triple.subject)
 
 
-def _statement(link: Node, parts: dict[NamedNode, Term]) -> Triple:
+def _reifying(link: Node, parts: dict[NamedNode, Term]) -> Triple:
     """The reifying triple of a statement that has all its parts."""
     for node in (link, *parts.values()):
         if not isinstance(node, NamedNode):
@@ -176,11 +182,10 @@ def _statement(link: Node, parts: dict[NamedNode, Term]) -> Triple:
     return from_rdf11(cast(NamedNode, link), cast("dict[NamedNode, NamedNode]", parts))
 
 
-def _repeats(triple: Triple | Quad, reifying: Triple) -> bool:
-    """Whether a triple of a statement is one of those that have come already."""
-    fact = cast(Triple, reifying.object)
-    said = dict(zip(_PARTS, fact, strict=True))
-    return triple.predicate == vocab.TYPE or said[triple.predicate] == triple.object
+def _is_part(triple: Triple, fact: Triple) -> bool:
+    """Whether a triple of a statement repeats what is known of its fact."""
+    parts = dict(zip(_PARTS, fact, strict=True))
+    return triple.predicate == vocab.TYPE or parts[triple.predicate] == triple.object
 
 
 def _no_fact(link: Any) -> KipError:

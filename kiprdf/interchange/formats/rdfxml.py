@@ -7,19 +7,22 @@ its value, from which ``profiles.from_profile`` makes it again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, cast
 from xml.parsers import expat
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats import lengths
-from kiprdf.interchange.formats.ordering import UNSHOWN, Output, blocks, header, namespaces
+from kiprdf.interchange.formats import lengths, profiles
+from kiprdf.interchange.formats.ordering import UNSHOWN, Dataset, header, node_name
+from kiprdf.interchange.formats.output import Output
+from kiprdf.interchange.formats.prefixes import namespaces
 from kiprdf.interchange.formats.profiles import as_json
-from kiprdf.interchange.staging_store import Node
+from kiprdf.interchange.staging_store import Node, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.literals import normal
 from kiprdf.source import Span
 
 NESTING = 1000
@@ -48,44 +51,36 @@ _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 # Out ------------------------------------------------------------------------------------------
 
 
-def representable(triples: Iterable[Triple]) -> Iterator[Triple]:
-    """The triples, literals of what XML has no characters for as the JSON of their values."""
-    for triple in triples:
-        value = triple.object
-        if isinstance(value, Literal) and _NO_CHARACTER.search(value.value):
-            text = _NO_CHARACTER.sub(_json_escape, as_json(value).value)
-            value = Literal(text, datatype=vocab.JSON)
-            triple = Triple(triple.subject, triple.predicate, value)
-        yield triple
-
-
-def _json_escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match.group()):04x}"
-
-
-def write(
-    triples: Iterable[Triple],
-    output: Output,
-    iris: Iris,
-    prefixes: Mapping[str, str] | None = None,
-) -> None:
-    """Write the triples of the rdf11 profile, one a line, behind an instruction with the base.
+def write(dataset: Dataset, output: Output, iris: Iris, prefixes: Mapping[str, str]) -> None:
+    """Write a dataset in the profile rdf11, a triple a line, after an instruction with the base.
 
     Raises KIP_1001 for a predicate whose IRI does not end in an XML name.
     """
-    written = list(triples)
-    names = _element_names({t.predicate.value for t in written}, namespaces(iris, prefixes or {}))
+    names = _element_names(dataset.predicates(), namespaces(iris, prefixes))
     output.write('<?xml version="1.0" encoding="UTF-8"?>\n')
     output.write(f"<?{header(iris)}?>\n<rdf:RDF")
     for prefix, namespace in sorted(names.used.items()):
         output.write(f'\n    xmlns:{prefix}="{_escaped(namespace)}"')
     output.write(">\n")
-    for subject, own in blocks(written, iris):
-        lines = "".join(_property(names.by_iri[t.predicate.value], t) for t in own)
+    for subject, own in dataset.blocks(iris, lambda value: value):
+        lines = "".join(_property(names.by_iri[name], value) for name, _, value in own)
         beginning = f"\n<rdf:Description {_node(subject, 'about')}>\n"
         output.write(f"{beginning}{lines}</rdf:Description>\n")
         output.count(len(own))
     output.write("</rdf:RDF>\n")
+
+
+def to_value(term: Term) -> Term:
+    """An object as it is written; that of characters which XML does not have as its JSON."""
+    value = normal(term) if isinstance(term, Literal) else term
+    if isinstance(value, Literal) and _NO_CHARACTER.search(value.value):
+        text = _NO_CHARACTER.sub(_json_escape, as_json(value).value)
+        return Literal(text, datatype=vocab.JSON)
+    return profiles.to_value(value, directions=False)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match.group()):04x}"
 
 
 class _ElementNames:
@@ -128,10 +123,9 @@ def _split(iri: str, known: Mapping[str, str]) -> tuple[str, str]:
     return namespace, local
 
 
-def _property(name: str, triple: Triple) -> str:
-    value = triple.object
+def _property(name: str, value: Term) -> str:
     if not isinstance(value, Literal):
-        return f"    <{name} {_node(cast(Node, value), 'resource')}/>\n"
+        return f"    <{name} {_node(node_name(cast(Node, value)), 'resource')}/>\n"
     attribute = ""
     if value.language is not None:
         attribute = f' xml:lang="{value.language}"'
@@ -140,10 +134,10 @@ def _property(name: str, triple: Triple) -> str:
     return f"    <{name}{attribute}>{_escaped(value.value)}</{name}>\n"
 
 
-def _node(node: Node, attribute: str) -> str:
-    if isinstance(node, NamedNode):
-        return f'rdf:{attribute}="{_escaped(node.value)}"'
-    return f'rdf:nodeID="{node.value}"'
+def _node(name: str, attribute: str) -> str:
+    if name.startswith("_:"):
+        return f'rdf:nodeID="{name[2:]}"'
+    return f'rdf:{attribute}="{_escaped(name)}"'
 
 
 def _escaped(text: str) -> str:

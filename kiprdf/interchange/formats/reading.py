@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Triple
+from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
-from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats import jsonld, native
+from kiprdf.interchange.formats import jsonld
 from kiprdf.interchange.formats.names import NAMES, Format, check_format
-from kiprdf.interchange.formats.ordering import FORMAT
-from kiprdf.interchange.formats.parsing import check_tokens, checked_quads, decoded, quads
-from kiprdf.interchange.formats.profiles import from_profile, read_value, reified
-from kiprdf.interchange.staging_store import StagingStore, Term
-from kiprdf.rdf import vocab
+from kiprdf.interchange.formats.ordering import FORMAT, normalized
+from kiprdf.interchange.formats.parsing import decoded, quads
+from kiprdf.interchange.formats.profiles import from_profile
+from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.rdf.iris import Iris, base_fault
-from kiprdf.rdf.literals import normal
 
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Mapping
 
 _HEADER = re.compile(r"# kiprdf (\d{1,9}) base <([^>\n]*)>")
-_OF_ONE_GRAPH = ("turtle", "ntriples", "rdfxml")
 _XML_HEADER = re.compile(r"\s*(?:<\?xml\s[^>]*\?>\s*)?<\?kiprdf (\d{1,9}) base <([^>\n]*)>")
 
 
@@ -44,7 +40,8 @@ def read(
     with line and column for a broken text, KIP_4002 for one that nests too deeply, KIP_2002 for
     what is no dataset of one graph.
     """
-    return list(stage(content, format, base, source_base=source_base, mapping=mapping))
+    store = stage(content, format, base, source_base=source_base, mapping=mapping)
+    return list(normalized(store))
 
 
 def stage(
@@ -65,18 +62,8 @@ def stage(
     fault = base_fault(origin)
     if fault is not None:
         raise KipError("KIP_1001", f"The base <{origin}> {fault}.", "Correct the base.")
-    found: Iterable[Quad]
-    if format in native.FORMATS:
-        tokens = check_tokens(text, format)
-        is_as_told = origin == base and mapping is None
-        staged = native.loaded(text, format, tokens) if is_as_told else None
-        if staged is not None:
-            _respell(staged, Iris(base), _value_of)
-            return staged
-        found = checked_quads(text, format)
-    else:
-        found = quads(text, format)
-    return _restored(_default_graph(found, format), origin, base, mapping)
+    triples = _default_graph(quads(text, format))
+    return _staged(triples, origin, base, mapping)
 
 
 def base_of(text: str, format: Format) -> str | None:
@@ -96,65 +83,38 @@ def base_of(text: str, format: Format) -> str | None:
 
 
 def restored(triples: Iterable[Triple], base: str, mapping: Mapping | None = None) -> StagingStore:
-    """The dataset that triples of either profile stand for, under their own base."""
-    return _restored((Quad(*triple) for triple in triples), base, base, mapping)
+    """The dataset that triples of either profile express, under their own base."""
+    return _staged(triples, base, base, mapping)
 
 
-def _restored(
-    found: Iterable[Quad], origin: str, base: str, mapping: Mapping | None
+def _staged(
+    triples: Iterable[Triple], origin: str, base: str, mapping: Mapping | None
 ) -> StagingStore:
-    if mapping is None:
-        staged = StagingStore.of(_rebased(reified(found, Quad), origin, base))
-        _respell(staged, Iris(base), _value_of)
-        return staged
-    from kiprdf.interchange.mapping.apply import undo_mapping
+    dataset: Iterable[Triple] = from_profile(triples)
+    if mapping is not None:
+        from kiprdf.interchange.mapping.apply import undo_mapping
 
-    # Before the base moves: a text that a mapping made an IRI does not move with it.
-    triples = undo_mapping(from_profile(quad.triple for quad in found), Iris(origin), mapping)
-    staged = StagingStore.of(_rebased((Quad(*triple) for triple in triples), origin, base))
-    _respell(staged, Iris(base), normal)
-    return staged
+        # Before the base moves: a string that the mapping made an IRI does not move with it.
+        dataset = undo_mapping(dataset, Iris(origin), mapping)
+    return StagingStore.of(_rebased(normalized(dataset), origin, base))
 
 
-def _value_of(literal: Literal) -> Literal | NamedNode:
-    return normal(read_value(literal))
+def _default_graph(quads: Iterable[Quad]) -> Iterator[Triple]:
+    """The triples of quads; KIP_2002 for one in a named graph."""
+    default = DefaultGraph()
+    for quad in quads:
+        if quad.graph_name != default:
+            message = f"The snapshot holds the named graph {quad.graph_name}."
+            raise KipError("KIP_2002", message, "A nexus is one graph, the default graph.")
+        yield quad.triple
 
 
-def _respell(
-    staged: StagingStore, iris: Iris, told: Callable[[Literal], Literal | NamedNode]
-) -> None:
-    """Put values into our spelling, except what the engine has its own spelling for."""
-
-    def respelled(term: Term) -> Term:
-        is_ours = not isinstance(term, Literal) or term.datatype == vocab.DOUBLE
-        return term if is_ours else told(cast(Literal, term))
-
-    for predicate in list(staged.counts()):
-        # Facts, by far the most different objects, have no values.
-        if predicate != vocab.REIFIES and not predicate.value.startswith(iris.predicates):
-            staged.change_objects(predicate, respelled)
-
-
-def _default_graph(found: Iterable[Quad], format: Format) -> Iterable[Quad]:
-    """Quads of which none has another graph; KIP_2002 when one comes."""
-
-    def checked() -> Iterator[Quad]:
-        for quad in paced(found):
-            if not isinstance(quad.graph_name, DefaultGraph):
-                message = f"The snapshot holds the named graph {quad.graph_name}."
-                raise KipError("KIP_2002", message, "A nexus is one graph, the default graph.")
-            yield quad
-
-    return found if format in _OF_ONE_GRAPH else checked()
-
-
-def _rebased(quads: Iterable[Quad], origin: str, base: str) -> Iterable[Quad]:
-    """Quads with the IRIs of one base moved to another."""
+def _rebased(triples: Iterable[Triple], origin: str, base: str) -> Iterable[Triple]:
+    """Triples with the IRIs of one base moved to another."""
 
     def moved(term: Any) -> Any:
-        if isinstance(term, NamedNode):
-            rest = term.value.removeprefix(origin)
-            return term if rest == term.value else NamedNode(base + rest)
+        if isinstance(term, NamedNode) and term.value.startswith(origin):
+            return NamedNode(base + term.value[len(origin) :])
         return Triple(*map(moved, term)) if isinstance(term, Triple) else term
 
-    return quads if origin == base else (Quad(*map(moved, quad.triple)) for quad in paced(quads))
+    return triples if origin == base else (moved(triple) for triple in triples)

@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any
 
-from pyoxigraph import Triple
+from pyoxigraph import NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats import jsonld, lines, rdfxml, turtle
 from kiprdf.interchange.formats.names import NAMES, Format, Profile, check_format, check_profile
-from kiprdf.interchange.formats.ordering import ENGINE_METADATA, Advance, Output, normalized
-from kiprdf.interchange.formats.profiles import to_profile
-from kiprdf.interchange.staging_store import Listed, StagingStore
+from kiprdf.interchange.formats.ordering import Dataset, normalized
+from kiprdf.interchange.formats.output import Advance, Output
+from kiprdf.interchange.formats.profiles import to_value
+from kiprdf.interchange.staging_store import Term
+from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Mapping
 
+_ENGINE_METADATA = frozenset(NamedNode(vocab.METADATA + key) for key in vocab.ENGINE_KEYS)
+
 
 def write(
-    triples: Iterable[Triple] | Callable[[], Iterable[Triple] | StagingStore],
+    triples: Iterable[Triple] | Callable[[], Iterable[Triple]],
     target: IO[bytes],
     format: Format,
     iris: Iris,
@@ -35,39 +39,37 @@ def write(
     """Write a dataset, deterministically; returns the number of triples in the document.
 
     The triples are those of a store, in any order, or a function that gets them; a part of a
-    dataset is written alike. With a mapping the document speaks its words; it may use ``prefixes``
-    beside those of the dataset and the mapping. ``advance`` is told how many triples more have been
-    written. ``read`` runs what reads all triples, and does so again where they changed meanwhile.
-    Raises KIP_1001 for a format or profile that there is not, and for what a format cannot say.
+    dataset is written alike. With a mapping the document uses its vocabulary; it may use
+    ``prefixes`` besides those of the dataset and the mapping. ``advance`` is called with the number
+    of triples written since its last call. ``read`` runs the function that reads all triples, and
+    repeats it when they changed meanwhile. Raises KIP_1001 for an unknown format or profile, and
+    for what a format cannot express.
     """
     _check(format, profile)
-    without = () if engine_metadata else ENGINE_METADATA
-    names = {**({} if mapping is None else mapping.prefixes), **(prefixes or {})}
+    every_prefix = {**({} if mapping is None else mapping.prefixes), **(prefixes or {})}
     output = Output(target, advance)
 
-    def every() -> Iterable[Triple] | StagingStore:
-        return triples() if callable(triples) else triples
+    def convert(term: Term) -> Term:
+        if format == "rdfxml":
+            return rdfxml.to_value(term)
+        return to_value(term, directions=profile == "rdf12" or format == "jsonld")
 
-    def in_words() -> list[Triple]:
-        told = (triple for triple in every() if triple.predicate not in without)
-        return list(_in_words(told, iris, mapping))
+    def selected() -> Dataset:
+        every = triples() if callable(triples) else triples
+        if not engine_metadata:
+            every = (triple for triple in every if triple.predicate not in _ENGINE_METADATA)
+        return Dataset(_mapped(every, iris, mapping), profile, convert)
 
-    def lines_of() -> turtle.Text:
-        found = every() if mapping is None else in_words()
-        columns = found if isinstance(found, StagingStore) else Listed(found)
-        return turtle.gathered(columns, iris, profile, names, without)
-
+    dataset: Dataset = read(selected)
     match format:
         case "turtle" | "trig":
-            read(lines_of).write(output)
+            turtle.write(dataset, output, iris, profile, every_prefix)
         case "ntriples" | "nquads":
-            lines.write(normalized(read(in_words)), output, iris, profile)
+            lines.write(dataset, output, iris)
         case "jsonld":
-            told = to_profile(normalized(read(in_words)), "rdf11", directions=True)
-            jsonld.write(told, output, iris, mapping)
+            jsonld.write(dataset, output, iris, mapping)
         case "rdfxml":
-            told = to_profile(rdfxml.representable(normalized(read(in_words))), "rdf11")
-            rdfxml.write(told, output, iris, names)
+            rdfxml.write(dataset, output, iris, every_prefix)
     output.close()
     return output.triples
 
@@ -80,8 +82,8 @@ def _check(format: Format, profile: Profile) -> None:
         raise KipError("KIP_1001", message, 'Take the profile "rdf11", or another format.')
 
 
-def _in_words(triples: Iterable[Triple], iris: Iris, mapping: Mapping | None) -> Iterable[Triple]:
-    """The triples in the words of a mapping."""
+def _mapped(triples: Iterable[Triple], iris: Iris, mapping: Mapping | None) -> Iterable[Triple]:
+    """The triples in the vocabulary of a mapping."""
     if mapping is None:
         return triples
     from kiprdf.interchange.mapping.apply import apply_mapping

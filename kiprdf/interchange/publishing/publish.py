@@ -20,7 +20,8 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.interchange import formats
 from kiprdf.interchange.formats.names import Profile
-from kiprdf.interchange.formats.ordering import Advance, normalized
+from kiprdf.interchange.formats.ordering import normalized
+from kiprdf.interchange.formats.output import Advance
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.mapping.apply import apply_mapping
 from kiprdf.interchange.mapping.contexts import Mapping
