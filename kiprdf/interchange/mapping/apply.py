@@ -125,7 +125,7 @@ class _Element:
     def _written(
         self, term: Term, predicate: NamedNode, value: Literal | NamedNode
     ) -> list[Triple]:
-        written = mapped_forms(term, value, self._iris.base)
+        written = mapped_values(term, value, self._iris.base)
         if term.container == "@list" and value != vocab.NULL:
             seed = f"{self._subject.value} {predicate.value}"
             head, cells = list_cells(written, seed)
@@ -235,14 +235,14 @@ _OF_LANGUAGES = (vocab.LANG_STRING, vocab.DIR_LANG_STRING)
 """Datatypes that no literal has without a language; parsers refuse it."""
 
 
-def mapped_forms(term: Term, value: Literal | NamedNode, base: str) -> list[Literal | NamedNode]:
+def mapped_values(term: Term, value: Literal | NamedNode, base: str) -> list[Literal | NamedNode]:
     """A value as the mapping writes it: one form, more for an array, none for null.
 
     >>> from kiprdf.interchange.mapping.contexts import Mapping
     >>> born = Mapping.load({"@context": {
     ...     "born": {"@id": "https://schema.org/birthDate",
     ...              "@type": "http://www.w3.org/2001/XMLSchema#date"}}}).attribute("born")
-    >>> [str(form) for form in mapped_forms(born, Literal("1815-12-23"), "urn:kip:nexus/")]
+    >>> [str(form) for form in mapped_values(born, Literal("1815-12-23"), "urn:kip:nexus/")]
     ['"1815-12-23"^^<http://www.w3.org/2001/XMLSchema#date>']
     """
     if value == vocab.NULL:
