@@ -25,8 +25,10 @@ from tests.nexus.support import (
     commit,
     dataset,
     element,
+    empty,
     facts,
     medical,
+    restored,
     untouched,
 )
 
@@ -61,10 +63,6 @@ STATEMENT = (
     f"{LINK} a rdf:Statement ; rdf:subject {A} ; rdf:predicate {TREATS} ; rdf:object {B} .\n"
 )
 REIFIED = f"{LINK} rdf:reifies <<( {A} {TREATS} {B} )>> .\n"
-
-
-def empty(**options: Any) -> kiprdf.Nexus:
-    return kiprdf.Nexus.memory(**{"genesis": False, **options})
 
 
 def refusal(text: str, **options: Any) -> kiprdf.KipError:
@@ -107,9 +105,7 @@ NEXUSES: dict[str, Callable[[], kiprdf.Nexus]] = {
 @pytest.mark.parametrize("name", NEXUSES)
 def test_a_snapshot_restores_the_same_dataset(name: str, profile: Any) -> None:
     nexus = NEXUSES[name]()
-    restored = empty(base_iri=nexus.base_iri)
-    restored.restore(nexus.snapshot(profile=profile))
-    assert facts(restored) == facts(nexus)
+    assert facts(restored(nexus, profile=profile)) == facts(nexus)
 
 
 @pytest.mark.parametrize("profile", PROFILES)

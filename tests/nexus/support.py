@@ -11,6 +11,7 @@ import pytest
 from pyoxigraph import DefaultGraph, Store, Triple
 
 import kiprdf
+from kiprdf.interchange.formats import Format
 from kiprdf.store import OxigraphStore
 
 REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
@@ -84,6 +85,22 @@ def medical(**options: Any) -> kiprdf.Nexus:
     nexus.execute(SCHEMA)
     nexus.execute(FACTS)
     return nexus
+
+
+def empty(base_iri: str | None = None, **options: Any) -> kiprdf.Nexus:
+    """A nexus in memory without the bundled capsules."""
+    return kiprdf.Nexus.memory(base_iri, **{"genesis": False, "clock": StoppedClock(), **options})
+
+
+def restored(
+    nexus: kiprdf.Nexus, *, format: Format = "turtle", mapping: Any = None, **options: Any
+) -> kiprdf.Nexus:
+    """An empty nexus of the same base, restored from a snapshot made with the options."""
+    copy = empty(nexus.base_iri)
+    copy.restore(
+        nexus.snapshot(format=format, mapping=mapping, **options), format=format, mapping=mapping
+    )
+    return copy
 
 
 def copied(nexus: kiprdf.Nexus, **options: Any) -> kiprdf.Nexus:

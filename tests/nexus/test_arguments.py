@@ -13,7 +13,7 @@ import rdflib
 from rdflib import BNode, Literal, URIRef
 
 import kiprdf
-from tests.nexus.support import medical, untouched
+from tests.nexus.support import empty, medical, untouched
 
 SNAPSHOT = medical().snapshot()
 FACT = "<urn:a> a <urn:T> ."
@@ -89,10 +89,6 @@ CALLS: dict[str, tuple[Call, dict[str, list[Any]]]] = {
         {"graph": [5, None, "x", [], Odd(), SNAPSHOT], "mapping": NO_MAPPING, "base_iri": NO_TEXT},
     ),
 }  # fmt: skip
-
-
-def empty() -> kiprdf.Nexus:
-    return kiprdf.Nexus.memory(genesis=False)
 
 
 @pytest.mark.parametrize(

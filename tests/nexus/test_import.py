@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import kiprdf
 from tests.long_runs import amount
-from tests.nexus.support import StoppedClock, commit, dataset, element, facts, untouched
+from tests.nexus.support import StoppedClock, commit, dataset, element, empty, facts, untouched
 
 EXAMPLES = amount("EXAMPLES", 20)
 FIRST = "2026-01-02T03:04:05.678Z"
@@ -46,10 +46,6 @@ CORE = PREFIXES + (
     '<urn:kip:nexus/Person/$self> a foaf:Person ; '
     '<urn:kip:attribute/core_directives> "obey" ; foaf:nick "me" .\n'
 )  # fmt: skip
-
-
-def empty(**options: Any) -> kiprdf.Nexus:
-    return kiprdf.Nexus.memory(**{"genesis": False, "clock": StoppedClock(), **options})
 
 
 def bundled(**options: Any) -> kiprdf.Nexus:

@@ -31,7 +31,7 @@ from tests.interchange.nexuses import demonstration, hostile, small
 from tests.interchange.pairs import opened
 from tests.interchange.test_restore import NEXUSES
 from tests.long_runs import amount
-from tests.nexus.support import StoppedClock, commit, element, facts, medical, untouched
+from tests.nexus.support import StoppedClock, commit, element, empty, facts, medical, untouched
 from tests.oracle.graph import Graph
 from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.strategies import graphs
@@ -69,10 +69,6 @@ STACKS: dict[str, Any] = {
     "packs below one's own": [*reversed(packs()), OWN],
 }
 FOLDER = Path(__file__).parents[1] / "interchange" / "vocabularies"
-
-
-def empty(base: str | None = None) -> kiprdf.Nexus:
-    return kiprdf.Nexus.memory(base, genesis=False, clock=StoppedClock())
 
 
 def back(nexus: kiprdf.Nexus, format: Format, profile: Profile, mapping: Any) -> kiprdf.Nexus:

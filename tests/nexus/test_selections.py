@@ -6,7 +6,7 @@ import pytest
 import rdflib
 
 import kiprdf
-from tests.nexus.support import medical
+from tests.nexus.support import medical, restored
 
 
 def names(nexus: kiprdf.Nexus, concept_type: str) -> list[str]:
@@ -28,8 +28,7 @@ def test_a_selection_restores_with_what_it_stands_on(
     select: str, drugs: list[str], symptoms: list[str]
 ) -> None:
     nexus = medical()
-    part = kiprdf.Nexus.memory(nexus.base_iri, genesis=False)
-    part.restore(nexus.snapshot(select=select))
+    part = restored(nexus, select=select)
     types = part.execute("DESCRIBE CONCEPT TYPES")
     assert (names(part, "Drug") if "Drug" in types else []) == drugs
     assert (names(part, "Symptom") if "Symptom" in types else []) == symptoms

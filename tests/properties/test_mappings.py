@@ -19,6 +19,7 @@ from kiprdf.interchange.mapping.apply import apply_mapping, undo_mapping
 from kiprdf.interchange.mapping.contexts import Mapping
 from tests.interchange.test_formats import WAYS
 from tests.long_runs import amount
+from tests.nexus.support import restored
 from tests.properties.mapped_datasets import IRIS, datasets, mappings
 
 EXAMPLES = amount("EXAMPLES", 70)
@@ -74,7 +75,5 @@ def test_every_nexus_comes_back_from_its_mapped_snapshots(
     nexus.restore(target.getvalue().decode())
     before = nexus.snapshot()
     for format, profile in WAYS:
-        copy = kiprdf.Nexus.memory(IRIS.base, genesis=False)
-        text = nexus.snapshot(format=format, profile=profile, mapping=under)
-        copy.restore(text, format=format, mapping=under)
+        copy = restored(nexus, format=format, profile=profile, mapping=under)
         assert copy.snapshot() == before, (format, profile)

@@ -16,7 +16,7 @@ from typing import Any
 import kiprdf
 from kiprdf import Budget, KipError, StoreError
 from kiprdf.errors import ERROR_CODES
-from tests.nexus.support import medical
+from tests.nexus.support import medical, restored
 from tests.trust import corpus
 from tests.trust.mutations import mutated, value
 
@@ -215,9 +215,7 @@ class Restored(Documents):
             assert nexus.info()["commit"] == 0
             raise
         require_sound(nexus)
-        again = kiprdf.Nexus.memory(genesis=False)
-        again.restore(nexus.snapshot())
-        assert again.snapshot() == nexus.snapshot()
+        assert restored(nexus).snapshot() == nexus.snapshot()
 
     def end(self) -> None:
         pass

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import kiprdf
-from tests.nexus.support import dataset
+from tests.nexus.support import dataset, restored
 from tests.trust import visiting
 from tests.trust.processes import PROCESSES, run
 
@@ -89,8 +89,7 @@ class Readers:
         assert hits[0]["attributes"]["text"] == f"xword{hits[0]['attributes']['n']}"
 
     def snapshot(self) -> None:
-        with kiprdf.Nexus.memory(genesis=False) as copy:
-            copy.restore(self._nexus.snapshot())
+        with restored(self._nexus) as copy:
             whole(dict(copy.find(ALL).tuples))
             assert copy.check()["faults"] == []
 

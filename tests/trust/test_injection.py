@@ -15,7 +15,7 @@ import pytest
 import kiprdf
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.rdf.iris import Iris
-from tests.nexus.support import StoppedClock, code, element, facts, medical, untouched
+from tests.nexus.support import StoppedClock, code, element, facts, medical, restored, untouched
 from tests.trust.entry_points import refusal
 from tests.trust.payloads import PAYLOADS
 
@@ -230,9 +230,7 @@ def test_sparql_that_a_text_is_put_into_writes_nothing(text: str, shared: kiprdf
 def test_a_snapshot_brings_all_texts_back(
     format: Format, profile: Profile, shared: kiprdf.Nexus
 ) -> None:
-    restored = kiprdf.Nexus.memory(genesis=False)
-    restored.restore(shared.snapshot(format=format, profile=profile), format=format)
-    assert facts(restored) == facts(shared)
+    assert facts(restored(shared, format=format, profile=profile)) == facts(shared)
 
 
 @each
