@@ -14,7 +14,7 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, RdfFormat, 
 
 import kiprdf
 from kiprdf.interchange import formats
-from kiprdf.interchange.formats import Format, lengths, parsing
+from kiprdf.interchange.formats import Format, guard, lengths
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.staging_store import Term
@@ -151,8 +151,8 @@ def looked_at(text: str, way: object) -> object:
 def every_token(text: str, iris: lengths.Iris) -> list[tuple[str, int]]:
     """The same as ``_tokens``, one token after the other."""
     found = []
-    for match in parsing._TOKENS.finditer(text):
-        if match.group() in parsing._OPENING | parsing._CLOSING:
+    for match in guard._TOKENS.finditer(text):
+        if match.group() in guard._OPENING | guard._CLOSING:
             found.append((match.group(), match.start()))
         else:
             iris.take(match.group(), match.start())
@@ -163,7 +163,7 @@ def test_what_is_passed_in_one_go_holds_nothing_notable() -> None:
     chance = random.Random(1)
     for _ in range(5000):
         text = "".join(chance.choice(PIECES) for _ in range(chance.randrange(1, 25)))
-        assert looked_at(text, parsing._tokens) == looked_at(text, every_token), text
+        assert looked_at(text, guard._tokens) == looked_at(text, every_token), text
 
 
 # Terms

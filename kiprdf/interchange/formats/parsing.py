@@ -8,25 +8,21 @@ import io
 import operator
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, cast
 
 from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, Triple
 from pyoxigraph import parse as parse_rdf
 
-from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.files import LONE_SURROGATE
-from kiprdf.interchange.formats import jsonld_faults, lengths, rdfxml
-from kiprdf.interchange.formats.document_contexts import resolved
+from kiprdf.interchange.formats import lengths
+from kiprdf.interchange.formats.guard import checked, offset
 from kiprdf.interchange.formats.names import NAMES, Format, check_format
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.source import NOWHERE, Span
-
-NESTING = 100
-"""How deep brackets may nest; the parser crashes far beyond, or takes minutes."""
 
 _PARSERS: dict[Format, RdfFormat] = {
     "turtle": RdfFormat.TURTLE,
@@ -37,28 +33,6 @@ _PARSERS: dict[Format, RdfFormat] = {
     "rdfxml": RdfFormat.RDF_XML,
 }
 
-# Strings that are not closed are tokens too, or each quote in them would be tried in vain.
-# Without ``++``, which never looks back, a string of 10 MB would take a gigabyte to be matched.
-_STRINGS = (
-    r'"""(?:[^"\\]++|\\.?+|"(?!""))*+(?:"""|\Z)|\'\'\'(?:[^\'\\]++|\\.?+|\'(?!\'\'))*+(?:\'\'\'|\Z)'
-    r'|"(?:[^"\\\n]++|\\.?+)*+(?:"|$)|\'(?:[^\'\\\n]++|\\.?+)*+(?:\'|$)'
-)
-_IRI = r'<[^<>"{}|^`\s]*+>'
-_MARKS = r"<<\(?|\)?>>|[][(){}]|[bBpP](?i:ase|refix)\b"
-_TOKENS = re.compile(
-    rf"{_STRINGS}|\\.|{_IRI}|\#[^\n]*|{_MARKS}",
-    re.DOTALL | re.MULTILINE,
-)
-# What is before the next bracket, directive or IRI that is too long is most of a text. It is
-# passed in one go; every character is in one of these, and so no place is looked at again.
-_NOTABLE = re.compile(
-    rf"""(?:[^"'\\<>\[\](){{}}\#bBpP]++|{_STRINGS}|\\.?+|<[^<>"{{}}|^`\s]{{0,{lengths.IRI}}}+>"""
-    rf"|\#[^\n]*+|(?!{_MARKS}|{_IRI})[<>bBpP])*+((?:{_MARKS}|{_IRI})?)",
-    re.DOTALL | re.MULTILINE,
-)
-_JSON_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.?+)*+(?:"|\Z)|[][{}]', re.DOTALL)
-_OPENING = frozenset(("<<", "<<(", "(", "[", "{"))
-_CLOSING = frozenset((">>", ")>>", ")", "]", "}"))
 _XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _XML_ENCODINGS = re.compile(r"(?i)utf-?8|utf-?16|(us-)?ascii|iso-8859-\d{1,2}|windows-125\d")
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -92,13 +66,8 @@ def quads(
     check_format(format)
     _check_base(base_iri)
     text = decoded(content, format)
-    read = _checked(text, format, loader, base_iri)
+    read = checked(text, format, loader, base_iri)
     return _quads(text, read, format, base_iri)
-
-
-def checked_quads(text: str, format: Format) -> Iterator[Quad]:
-    """The quads of a text that ``check_tokens`` has let through; see ``quads``."""
-    return _quads(text, text, format, None)
 
 
 def _quads(text: str, read: str, format: Format, base_iri: str | None) -> Iterator[Quad]:
@@ -134,19 +103,6 @@ def _check_base(base_iri: str | None) -> None:
     except ValueError as fault:
         message = f"<{base_iri}> cannot be the base of relative IRIs: {fault}."
         raise KipError("KIP_1001", message, hint) from None
-
-
-def _checked(text: str, format: Format, loader: Loader | None, base_iri: str | None) -> str:
-    """What a parser may read, once nothing in it would crash the parser or take it minutes."""
-    if format == "rdfxml":
-        return rdfxml.checked(text)
-    check_tokens(text, format)
-    if format != "jsonld":
-        return text
-    read = resolved(text, loader, base_iri)
-    if read is not text:
-        check_tokens(read, format)
-    return read
 
 
 # Text -----------------------------------------------------------------------------------------
@@ -198,51 +154,6 @@ def _at(match: re.Match[str]) -> Span:
     return Span(match.start(), match.end())
 
 
-class Tokens(NamedTuple):
-    """What a look at the tokens of a text has found."""
-
-    brackets: set[str]
-    iris: lengths.Iris
-
-
-def check_tokens(text: str, format: Format) -> Tokens:
-    """Raise KIP_4002 at the first bracket too many, or an IRI that becomes too long."""
-    depth = 0
-    iris = lengths.Iris(text, NAMES[format])
-    found = Tokens(set(), iris)
-    for token, at in paced(_json_tokens(text) if format == "jsonld" else _tokens(text, iris)):
-        found.brackets.add(token)
-        if token in _OPENING:
-            depth += 1
-        elif token in _CLOSING:
-            # A closing bracket too many is the parser's to refuse; it must not make room here.
-            depth = max(0, depth - 1)
-        if depth > NESTING:
-            message = f"The {NAMES[format]} nests deeper than {NESTING} brackets."
-            span = Span(at, at + len(token))
-            raise KipError("KIP_4002", message, "Write the data flat.", span, text)
-    return found
-
-
-def _json_tokens(text: str) -> Iterator[tuple[str, int]]:
-    return ((match.group(), match.start()) for match in _JSON_BRACKETS.finditer(text))
-
-
-def _tokens(text: str, iris: lengths.Iris) -> Iterator[tuple[str, int]]:
-    """The brackets of a text and their places; its IRIs are judged on the way."""
-    place = 0
-    # Which IRI belongs to a directive is told by all that stands between.
-    while found := (_TOKENS.search if iris.is_awaited else _NOTABLE.match)(text, place):
-        group = 0 if iris.is_awaited else 1
-        token, at, place = found.group(group), found.start(group), found.end()
-        if token in _OPENING or token in _CLOSING:
-            yield token, at
-        elif token:
-            iris.take(token, at)
-        else:
-            return
-
-
 # Faults ---------------------------------------------------------------------------------------
 
 
@@ -259,38 +170,31 @@ def _fault(
     if fault.lineno is not None:
         # A document whose remote contexts were put in place has other places; it is JSON, though.
         known = read == text
-        span = rdfxml.offset(text, fault.lineno, fault.offset or 1) if known else NOWHERE
-    elif format == "jsonld":
-        span = jsonld_faults.place(text, _repeats(fault.msg, base_iri))
+        span = offset(text, fault.lineno, fault.offset or 1) if known else NOWHERE
+    elif format == "rdfxml":
+        span = _reached(read, base_iri)
     else:
-        span = _reached(read, format, base_iri)
+        # It is JSON; where its RDF is at fault, the parser does not say.
+        span = NOWHERE
     return KipError("KIP_1001", message, hint, span, text)
 
 
-def _repeats(message: str, base_iri: str | None) -> Callable[[str], bool]:
-    """Whether a part of a JSON-LD document fails with a message."""
-
-    def fails(part: str) -> bool:
-        try:
-            deque(parse_rdf(part, format=RdfFormat.JSON_LD, base_iri=base_iri), 0)
-        except SyntaxError as fault:
-            return fault.msg == message
-        return False
-
-    return fails
-
-
-def _reached(read: str, format: Format, base_iri: str | None) -> Span:
+def _reached(read: str, base_iri: str | None) -> Span:
     """How far a parser comes that is fed piece by piece, when its fault does not tell its place."""
-    pieces = rdfxml.pieces(read)
+    pieces = _tagged(read)
     source = _Pieces(pieces)
     try:
-        deque(parse_rdf(cast(IO[bytes], source), format=_PARSERS[format], base_iri=base_iri), 0)
+        deque(parse_rdf(cast(IO[bytes], source), format=RdfFormat.RDF_XML, base_iri=base_iri), 0)
     except SyntaxError:
         last = pieces[max(source.given - 1, 0)]
         end = sum(map(len, pieces[: source.given]))
         return Span(end - len(last.lstrip()), end)
     return NOWHERE
+
+
+def _tagged(text: str) -> list[str]:
+    """The text, each piece ending with a tag: a parser that fails has read as far as its fault."""
+    return re.findall(r"[^>]*>|[^>]+\Z", text)
 
 
 class _Pieces(io.RawIOBase):
