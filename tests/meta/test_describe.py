@@ -48,8 +48,8 @@ def nexus() -> kiprdf.Nexus:
 
 def domain(nexus: kiprdf.Nexus, name: str) -> dict[str, object]:
     primer = nexus.execute("DESCRIBE PRIMER")
-    (found,) = [item for item in primer["domain_map"] if item["name"] == name]
-    return dict(found)
+    (entry,) = [item for item in primer["domain_map"] if item["name"] == name]
+    return dict(entry)
 
 
 # The primer
@@ -148,8 +148,8 @@ def test_key_predicates_are_those_with_most_links(nexus: kiprdf.Nexus) -> None:
 def test_a_deleted_member_leaves_the_map(nexus: kiprdf.Nexus) -> None:
     nexus.execute(ZOO)
     nexus.execute('DELETE CONCEPT ?x DETACH WHERE { ?x {type: "Food", name: "hay"} }')
-    found = domain(nexus, "Zoo")
-    assert (found["concept_count"], found["key_concept_types"]) == (5, ["Animal"])
+    entry = domain(nexus, "Zoo")
+    assert (entry["concept_count"], entry["key_concept_types"]) == (5, ["Animal"])
 
 
 def test_the_primer_of_a_new_nexus_fits_into_four_kilobytes(nexus: kiprdf.Nexus) -> None:
@@ -169,8 +169,8 @@ def test_the_primer_does_not_grow_with_the_members_of_a_domain(nexus: kiprdf.Nex
 
 
 def test_the_primer_of_the_medical_example_knows_its_domain() -> None:
-    found = demonstration().execute("DESCRIBE PRIMER")["domain_map"]
-    medical_ones = [item for item in found if "treats" in item["key_proposition_types"]]
+    entries = demonstration().execute("DESCRIBE PRIMER")["domain_map"]
+    medical_ones = [item for item in entries if "treats" in item["key_proposition_types"]]
     assert len(medical_ones) == 1
 
 
@@ -239,16 +239,16 @@ def test_predicates_are_sorted_names(nexus: kiprdf.Nexus) -> None:
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
 def test_pages_of_types_make_up_the_whole_list(nexus: kiprdf.Nexus, kind: str, size: int) -> None:
     whole = nexus.execute(f"DESCRIBE {kind} TYPES")
-    found: list[str] = []
+    names: list[str] = []
     command, parameters = f"DESCRIBE {kind} TYPES LIMIT :n", {"n": size}
     while True:
         response = nexus.execute_kip({"command": command, "parameters": parameters})
-        found += response["result"]
+        names += response["result"]
         if "next_cursor" not in response:
             break
         command = f"DESCRIBE {kind} TYPES LIMIT :n CURSOR :c"
         parameters = {"n": size, "c": response["next_cursor"]}
-    assert found == whole
+    assert names == whole
 
 
 def test_the_last_full_page_has_no_cursor(nexus: kiprdf.Nexus) -> None:
@@ -279,8 +279,13 @@ def test_the_cursor_of_another_list_is_refused(nexus: kiprdf.Nexus) -> None:
 def test_a_type_is_described_by_its_definition(
     nexus: kiprdf.Nexus, kind: str, name: str, meta: str
 ) -> None:
-    found = nexus.execute(f"DESCRIBE {kind} TYPE :name", name=name)
-    shown = (found["_type"], found["type"], found["name"], bool(found["attributes"]["description"]))
+    definition = nexus.execute(f"DESCRIBE {kind} TYPE :name", name=name)
+    shown = (
+        definition["_type"],
+        definition["type"],
+        definition["name"],
+        bool(definition["attributes"]["description"]),
+    )
     assert shown == ("ConceptNode", meta, name, True)
 
 
@@ -298,8 +303,8 @@ def test_an_unknown_type_is_not_found_and_the_nearest_is_named(
 
 @pytest.mark.parametrize("name", ["", "a b", "\x00", "a/b", "药", "\ud800", "x" * 5000])
 def test_a_name_that_no_type_has_is_an_error_of_the_command(nexus: kiprdf.Nexus, name: str) -> None:
-    found = code(nexus, "DESCRIBE CONCEPT TYPE :name", name=name)
-    assert found in ("KIP_3002", "KIP_1001", "KIP_1002")
+    error = code(nexus, "DESCRIBE CONCEPT TYPE :name", name=name)
+    assert error in ("KIP_3002", "KIP_1001", "KIP_1002")
 
 
 def test_a_predicate_is_no_concept_type(nexus: kiprdf.Nexus) -> None:

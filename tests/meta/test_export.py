@@ -30,14 +30,14 @@ def empty(nexus: kiprdf.Nexus, genesis: bool = False) -> kiprdf.Nexus:
 
 def pages(nexus: kiprdf.Nexus, command: str, size: int) -> list[str]:
     """The capsules of all pages."""
-    found = []
+    capsules = []
     cursor = None
-    while cursor is not None or not found:
+    while cursor is not None or not capsules:
         following = "" if cursor is None else " CURSOR :c"
         answer = nexus.answer(f"{command} LIMIT {size}{following}", {"c": cursor})
-        found.append(answer.result["capsule"])
+        capsules.append(answer.result["capsule"])
         cursor = answer.next_cursor
-    return found
+    return capsules
 
 
 @pytest.mark.parametrize("made", [nexuses.small, nexuses.hostile, nexuses.colliding])
@@ -322,5 +322,5 @@ def test_an_object_that_other_tools_wrote_is_exported_with_its_keys_in_order() -
         value = Literal('{"b": 1, "a": 2}', datatype=vocab.JSON)
         nexus._store.engine.add(Quad(node, NamedNode(vocab.ATTRIBUTE + "v"), value))
         assert nexus.check()["faults"] == []
-        found = nexus.execute('EXPORT ?x WHERE { ?x {type: "D"} }')["capsule"]
-        assert "SET ATTRIBUTES {v: {a: 2, b: 1}}" in found
+        capsule = nexus.execute('EXPORT ?x WHERE { ?x {type: "D"} }')["capsule"]
+        assert "SET ATTRIBUTES {v: {a: 2, b: 1}}" in capsule

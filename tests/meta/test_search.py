@@ -57,16 +57,16 @@ def test_a_hit_is_the_full_concept_with_a_score(nexus: kiprdf.Nexus) -> None:
     put(nexus, "Aspirin", risk=2)
     (hit,) = nexus.execute('SEARCH CONCEPT "aspirin"')
     score = hit["metadata"].pop("_score")
-    (found,) = nexus.execute('FIND(?d) WHERE { ?d {type: "Drug"} }')
-    assert (hit, 0 <= score < 1) == (found, True)
+    (element,) = nexus.execute('FIND(?d) WHERE { ?d {type: "Drug"} }')
+    assert (hit, 0 <= score < 1) == (element, True)
 
 
 def test_a_hit_is_the_full_proposition_with_a_score(nexus: kiprdf.Nexus) -> None:
     link(nexus, "Aspirin", "cites", "Atlas", page=3)
     (hit,) = nexus.execute('SEARCH PROPOSITION "cites"')
     score = hit["metadata"].pop("_score")
-    (found,) = nexus.execute('FIND(?l) WHERE { ?l (?s, "cites", ?o) }')
-    assert (hit, 0 <= score < 1) == (found, True)
+    (element,) = nexus.execute('FIND(?l) WHERE { ?l (?s, "cites", ?o) }')
+    assert (hit, 0 <= score < 1) == (element, True)
 
 
 def test_scores_stay_below_one_and_go_down(nexus: kiprdf.Nexus) -> None:
@@ -204,8 +204,8 @@ def test_a_term_without_a_word_is_kip_1001(nexus: kiprdf.Nexus, term: str) -> No
 def test_a_term_is_never_query_syntax(nexus: kiprdf.Nexus, term: str) -> None:
     put(nexus, "Aspirin")
     response = nexus.execute_kip({"command": "SEARCH CONCEPT :t", "parameters": {"t": term}})
-    found = "ok" if "result" in response else response["error"]["code"]
-    assert found in ("ok", "KIP_1001", "KIP_4002")
+    code = "ok" if "result" in response else response["error"]["code"]
+    assert code in ("ok", "KIP_1001", "KIP_4002")
 
 
 def test_limit_keeps_the_best(nexus: kiprdf.Nexus) -> None:

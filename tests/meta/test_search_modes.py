@@ -325,9 +325,9 @@ def test_threads_search_by_meaning_while_one_writes() -> None:
 
     def read() -> None:
         for _ in range(30):
-            found = names(nexus, "pyrexia", "semantic")
-            if found not in (["Fever"], ["Fever", "pyrexia"]):
-                failures.append(found)
+            hits = names(nexus, "pyrexia", "semantic")
+            if hits not in (["Fever"], ["Fever", "pyrexia"]):
+                failures.append(hits)
 
     def write() -> None:
         for _ in range(15):
@@ -359,15 +359,15 @@ def test_a_write_waits_for_no_embedder() -> None:
 
     nexus = made(slow)
     put(nexus, "Fever")
-    found: list[list[str]] = []
-    reader = threading.Thread(target=lambda: found.append(names(nexus, "tea", "semantic")))
+    hits: list[list[str]] = []
+    reader = threading.Thread(target=lambda: hits.append(names(nexus, "tea", "semantic")))
     reader.start()
     assert asked.wait(30)
     put(nexus, "Tea", type="Book")
     assert names(nexus, "fever", "keyword") == ["Fever"]
     written.set()
     reader.join()
-    assert found == [["Tea"]]
+    assert hits == [["Tea"]]
 
 
 # The embedder of the extra, and the command line
@@ -403,9 +403,9 @@ def test_the_command_line_searches_by_meaning(
     embedder = Counting()
     monkeypatch.setattr(embedders, "is_installed", lambda: True)
     monkeypatch.setattr(embedders, "wordllama", lambda: embedder)
-    found = run(folder, 'SEARCH CONCEPT "pyrexia" MODE "semantic"', "--format", "json")
-    assert [hit["name"] for hit in json.loads(found.stdout)["result"]] == ["Fever"]
-    assert found.stderr == ""
+    output = run(folder, 'SEARCH CONCEPT "pyrexia" MODE "semantic"', "--format", "json")
+    assert [hit["name"] for hit in json.loads(output.stdout)["result"]] == ["Fever"]
+    assert output.stderr == ""
     embedder.forget()
     run(folder, 'SEARCH CONCEPT "fever"')
     assert embedder.calls == []
@@ -416,9 +416,9 @@ def test_the_command_line_says_how_to_install_the_extra(
     folder: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(embedders, "is_installed", lambda: False)
-    found = run(folder, 'SEARCH CONCEPT "fever" MODE :m', "--param", "m=semantic", *more)
-    assert (found.exit_code, "Fever" in found.stdout) == (0, True), found.output
-    assert found.stderr == (
+    output = run(folder, 'SEARCH CONCEPT "fever" MODE :m', "--param", "m=semantic", *more)
+    assert (output.exit_code, "Fever" in output.stdout) == (0, True), output.output
+    assert output.stderr == (
         "This search was by keywords only; MODE semantic needs: pip install 'kiprdf[semantic]'\n"
     )
     assert run(folder, 'SEARCH CONCEPT "fever" MODE "keyword"', *more).stderr == ""

@@ -52,9 +52,9 @@ def embedder() -> Embedder:
 
 @pytest.fixture
 def nexus(embedder: Embedder) -> kiprdf.Nexus:
-    found = medical(embedder=embedder)
-    found.execute(WORDS)  # its index
-    return found
+    nexus = medical(embedder=embedder)
+    nexus.execute(WORDS)  # its index
+    return nexus
 
 
 def names(nexus: kiprdf.Nexus, command: str) -> list[str]:
@@ -71,18 +71,18 @@ def test_a_slow_embedder_is_left_behind_and_called_by_one_at_a_time(
             assert code(nexus, command) == "KIP_4001"
             assert time.monotonic() - began < SOON / 2
         assert names(nexus, WORDS) == ["Fever"]
-    found: list[str] = []
+    codes: list[str] = []
 
     def ask() -> None:
         with nexus.limited(timeout_s=0.2):
-            found.append(code(nexus, BOTH))
+            codes.append(code(nexus, BOTH))
 
     threads = [threading.Thread(target=ask) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(SOON)
-    assert found == ["KIP_4001"] * 20
+    assert codes == ["KIP_4001"] * 20
     assert embedder.calls == embedder.most == 1
     with nexus.limited(timeout_s=0.2):
         assert names(nexus, 'FIND(?x) WHERE { ?x {type: "Symptom", name: "Fever"} }') == ["Fever"]
@@ -107,22 +107,22 @@ def test_what_a_late_embedder_gives_is_kept(nexus: kiprdf.Nexus, embedder: Embed
 def test_an_embedder_that_searches_its_own_nexus_is_answered_by_words(
     nexus: kiprdf.Nexus, embedder: Embedder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    found: list[list[str]] = []
-    embedder.ask = lambda: found.append(names(nexus, BOTH))
+    hits: list[list[str]] = []
+    embedder.ask = lambda: hits.append(names(nexus, BOTH))
     assert names(nexus, SENSE)
-    assert found
-    assert all(one == ["Fever"] for one in found)
+    assert hits
+    assert all(one == ["Fever"] for one in hits)
     assert "searches the nexus that waits for its vectors" in caplog.text
 
 
 def test_an_embedder_that_asks_by_another_thread_ends_with_the_budget(
     nexus: kiprdf.Nexus, embedder: Embedder
 ) -> None:
-    found: list[str] = []
+    codes: list[str] = []
 
     def ask() -> None:
         with nexus.limited(timeout_s=0.2):
-            found.append(code(nexus, SENSE))
+            codes.append(code(nexus, SENSE))
 
     def beside() -> None:
         thread = threading.Thread(target=ask)
@@ -133,7 +133,7 @@ def test_an_embedder_that_asks_by_another_thread_ends_with_the_budget(
     with nexus.limited(timeout_s=0.2):
         assert code(nexus, SENSE) == "KIP_4001"
     wait_for_the_last()
-    assert found == ["KIP_4001"]
+    assert codes == ["KIP_4001"]
     embedder.ask = lambda: None
     assert names(nexus, SENSE)
 
@@ -169,10 +169,10 @@ def test_a_nexus_closes_while_its_embedder_runs(tmp_path: Path, embedder: Embedd
 
 
 def halves() -> Any:
-    found: Any = 1.0
+    nested: Any = 1.0
     for _ in range(41):
-        found = [found, found]
-    return found
+        nested = [nested, nested]
+    return nested
 
 
 def give_lists() -> None:

@@ -33,9 +33,9 @@ def halves(join: Callable[[Any], Any], first: Any = 1) -> Any:
 
 
 def cycle() -> Any:
-    found: list[Any] = []
-    found += [found, found]
-    return found
+    nested: list[Any] = []
+    nested += [nested, nested]
+    return nested
 
 
 SHARED: dict[str, Callable[[], Any]] = {
@@ -219,7 +219,7 @@ def test_an_import_comes_back_in_its_time(name: str) -> None:
     format, text = DOCUMENTS[name]()
     nexus = medical()
     with untouched(nexus):
-        found = soon(
+        outcome = soon(
             nexus,
             lambda: nexus.import_rdf(
                 text,
@@ -229,7 +229,7 @@ def test_an_import_comes_back_in_its_time(name: str) -> None:
                 dry_run=True,
             ),
         )
-    assert found != "ok" or name == "terms"
+    assert outcome != "ok" or name == "terms"
 
 
 def capsule(number: int) -> str:
@@ -285,10 +285,10 @@ def test_a_restore_comes_back_in_its_time(format: Any, large: kiprdf.Nexus) -> N
     text = large.snapshot(format=format)
     nexus = kiprdf.Nexus.memory()
     with untouched(nexus):
-        found = soon(
+        outcome = soon(
             nexus, lambda: nexus.restore(text, format=format, base_iri=nexus.base_iri), 0.5
         )
-    assert found == "KIP_4001"
+    assert outcome == "KIP_4001"
 
 
 if __name__ == "__main__":

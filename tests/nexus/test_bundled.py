@@ -103,8 +103,8 @@ def strict() -> Iterator[kiprdf.Nexus]:
 
 def definitions(meta: str) -> list[dict[str, Any]]:
     with opened() as nexus:
-        found = nexus.execute("FIND(?t) WHERE { ?t {type: :meta} }", meta=meta)
-    return list(found)
+        definitions = nexus.execute("FIND(?t) WHERE { ?t {type: :meta} }", meta=meta)
+    return list(definitions)
 
 
 def rules() -> list[Any]:
@@ -177,9 +177,9 @@ def test_every_definition_is_filed_under_the_core_schema_alone() -> None:
 )
 def test_everything_bundled_says_where_it_comes_from(clause: str) -> None:
     keys = ("source", "author", "confidence", "status")
-    found = ", ".join(f"?x.metadata.{key}" for key in keys)
+    paths = ", ".join(f"?x.metadata.{key}" for key in keys)
     with opened() as nexus:
-        columns = nexus.execute(f"FIND(?x, {found}) WHERE {{ {clause} }}")
+        columns = nexus.execute(f"FIND(?x, {paths}) WHERE {{ {clause} }}")
     assert set(zip(*columns[1:], strict=True)) == {("SystemBootstrap", "$system", 1.0, "active")}
 
 
@@ -190,7 +190,7 @@ def test_the_domain_system_has_the_form_of_the_other_domains() -> None:
     assert system["attributes"]["steward"] == "$system"
 
 
-@pytest.mark.parametrize("capsule", resources.bundled_capsules(), ids=lambda found: found.name)
+@pytest.mark.parametrize("capsule", resources.bundled_capsules(), ids=lambda capsule: capsule.name)
 def test_a_bundled_capsule_has_a_line_on_the_page_of_capsules(capsule: resources.Capsule) -> None:
     row = re.search(
         rf"^\| \[{re.escape(capsule.name)}\]\(.*\) \| (.+) \|$", PAGE.read_text("utf-8"), re.M
@@ -241,8 +241,8 @@ def test_the_capsules_that_shall_show_a_query_do() -> None:
 
 @pytest.mark.parametrize("query", examples())
 def test_a_query_of_a_comment_finds_what_it_is_about(strict: kiprdf.Nexus, query: str) -> None:
-    found = strict.execute(query, now="2026-06-01T00:00:00Z", experience="fix:1")
-    assert all(column and None not in column for column in found)
+    columns = strict.execute(query, now="2026-06-01T00:00:00Z", experience="fix:1")
+    assert all(column and None not in column for column in columns)
 
 
 def test_the_steps_come_in_the_order_of_their_positions(strict: kiprdf.Nexus) -> None:

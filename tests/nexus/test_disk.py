@@ -403,14 +403,14 @@ def test_a_killed_process_loses_no_acknowledged_write(folder: Path) -> None:
         whole = [line for line in (last + rest).splitlines(keepends=True) if line.endswith("\n")]
         acknowledged = int(whole[-1])
         with kiprdf.Nexus.open(folder) as nexus:
-            found = {
+            numbers = {
                 int(name) for name in nexus.execute('FIND(?n.name) WHERE { ?n {type: "Note"} }')
             }
             links = nexus.execute('FIND(COUNT(?l)) WHERE { ?l (?a, "follows", ?b) }')
-        assert set(range(acknowledged + 1)) <= found
+        assert set(range(acknowledged + 1)) <= numbers
         # One write may have been finished, and not yet been acknowledged; none is half there.
-        assert found == set(range(len(found)))
-        assert (links, len(found) <= acknowledged + 2) == (len(found) - 1, True)
+        assert numbers == set(range(len(numbers)))
+        assert (links, len(numbers) <= acknowledged + 2) == (len(numbers) - 1, True)
 
 
 # Starting
@@ -421,8 +421,8 @@ def test_import_loads_neither_rdflib_nor_typer() -> None:
         "import sys, kiprdf; "
         "print([name for name in ('rdflib', 'typer', 'rich', 'pandas') if name in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert found.stdout == b"[]\n"
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert process.stdout == b"[]\n"
 
 
 def test_a_whole_session_loads_neither_rdflib_nor_typer() -> None:
@@ -431,8 +431,8 @@ def test_a_whole_session_loads_neither_rdflib_nor_typer() -> None:
         "m = kiprdf.Nexus.memory(genesis=False); m.restore(n.snapshot()); n.close(); "
         "print([name for name in ('rdflib', 'typer', 'rich') if name in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert found.stdout == b"[]\n"
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert process.stdout == b"[]\n"
 
 
 def test_opening_in_memory_takes_less_than_ten_imports() -> None:

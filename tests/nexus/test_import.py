@@ -599,13 +599,13 @@ def test_what_cannot_be_named_is_reported_and_the_rest_comes_in() -> None:
 
 def test_the_order_of_imports_of_disjoint_files_makes_no_difference() -> None:
     texts = [PREFIXES + f':p{n} a foaf:Person ; foaf:name "P{n}" .' for n in range(3)]
-    found = set()
+    snapshots = set()
     for order in itertools.permutations(texts):
         nexus = bundled()
         for text in order:
             nexus.import_rdf(text, mapping=WORDS)
-        found.add(nexus.snapshot())
-    assert len(found) == 1
+        snapshots.add(nexus.snapshot())
+    assert len(snapshots) == 1
 
 
 # Links between files --------------------------------------------------------------------------
@@ -790,7 +790,7 @@ def test_a_mapping_knows_schema_org_in_both_of_its_namespaces() -> None:
         ':a a s:Person ; s:name "Ann" ; s:birthDate "1815-12-10" ; s:knows :b .\n'
         ':b a s:Person ; s:name "Bob" .'
     )
-    found = []
+    imported = []
     for namespace in ("http://schema.org/", "https://schema.org/"):
         nexus = bundled()
         report = nexus.import_rdf(
@@ -798,9 +798,9 @@ def test_a_mapping_knows_schema_org_in_both_of_its_namespaces() -> None:
         )
         assert report["warnings"] == []
         assert links(nexus) == [("Ann", "Bob")]
-        found.append(element(nexus, "C:Person/Ann")["attributes"])
-    assert found[0] == found[1]
-    assert found[0]["birth_date"] == "1815-12-10"
+        imported.append(element(nexus, "C:Person/Ann")["attributes"])
+    assert imported[0] == imported[1]
+    assert imported[0]["birth_date"] == "1815-12-10"
 
 
 def test_a_mapping_without_a_word_for_the_data_is_reported() -> None:

@@ -57,8 +57,8 @@ def test_a_nexus_has_the_method(name: str) -> None:
     ],
 )
 def test_the_first_parameters_of_a_method(method: str, parameters: list[str]) -> None:
-    found = list(inspect.signature(getattr(kiprdf.Nexus, method)).parameters)
-    assert found[: len(parameters)] == parameters
+    names = list(inspect.signature(getattr(kiprdf.Nexus, method)).parameters)
+    assert names[: len(parameters)] == parameters
 
 
 def test_memory_takes_genesis_and_strict_schema() -> None:
@@ -90,8 +90,8 @@ def test_execute_takes_parameters_by_name(nexus: kiprdf.Nexus) -> None:
 
 @pytest.mark.parametrize("name", ["command", "text", "parameters", "dry_run"])
 def test_a_parameter_may_have_any_name(nexus: kiprdf.Nexus, name: str) -> None:
-    found = nexus.execute(f"FIND(?x.id) WHERE {{ ?x {{name: :{name}}} }}", **{name: "Ann"})
-    assert found == ["C:User/Ann"]
+    ids = nexus.execute(f"FIND(?x.id) WHERE {{ ?x {{name: :{name}}} }}", **{name: "Ann"})
+    assert ids == ["C:User/Ann"]
 
 
 def test_execute_raises_with_code_position_and_hint(nexus: kiprdf.Nexus) -> None:
@@ -348,10 +348,10 @@ def test_ask_returns_a_boolean(nexus: kiprdf.Nexus, drug: str, known: bool) -> N
 
 
 def test_construct_returns_triples(nexus: kiprdf.Nexus) -> None:
-    found = nexus.sparql(
+    triples = nexus.sparql(
         "CONSTRUCT { ?s <urn:x> ?o } WHERE { ?s <urn:kip:nexus/$PropositionType/treats> ?o }"
     )
-    assert {str(triple.object) for triple in found} == {  # type: ignore[union-attr]
+    assert {str(triple.object) for triple in triples} == {  # type: ignore[union-attr]
         "<urn:kip:nexus/Symptom/Headache>",
         "<urn:kip:nexus/Symptom/Fever>",
     }

@@ -119,8 +119,8 @@ VALUES = {
 def test_everything_bundled_comes_back(stack: str) -> None:
     nexus, all_ways = told(), stack in ("no mapping", "packs below one's own")
     for format, profile in WAYS if all_ways else WAYS[1::4]:
-        found = facts(back(nexus, format, profile, STACKS[stack]))
-        assert found == facts(nexus), (format, profile)
+        restored = facts(back(nexus, format, profile, STACKS[stack]))
+        assert restored == facts(nexus), (format, profile)
 
 
 CAPSULES = [name for name in NEXUSES if name.endswith(".kip")]
@@ -141,8 +141,8 @@ def test_a_generated_nexus_comes_back(graph: Graph) -> None:
     with opened([graph]) as (nexus,):
         for format, profile in WAYS:
             for mapping in (None, packs(), OWN):
-                found = facts(back(nexus, format, profile, mapping))
-                assert found == facts(nexus), (format, profile, mapping)
+                restored = facts(back(nexus, format, profile, mapping))
+                assert restored == facts(nexus), (format, profile, mapping)
 
 
 @EACH
@@ -342,10 +342,10 @@ def test_a_selection_restores_with_what_it_stands_on(format: Format, profile: Pr
     part = empty()
     part.restore(medical().snapshot(None, profile, format=format, select=command), format=format)
     assert facts(part) < facts(medical())
-    found = part.find(
+    rows = part.find(
         'FIND(?s.name) WHERE { ({type: "User", name: "Ann"}, "stated", (?d, "treats", ?s)) }'
     )
-    assert found.column("?s.name") == ["Headache"]
+    assert rows.column("?s.name") == ["Headache"]
     assert part.execute('FIND(?s.name) WHERE { ?s {type: "Symptom"} }') == ["Headache"]
 
 
@@ -489,8 +489,8 @@ def test_the_difference_to_a_changed_copy_is_the_change(
 ) -> None:
     copy = back(medical(), "turtle", "rdf11", None)
     copy.execute(command)
-    found = medical().diff(copy)
-    changes = [change.kind for change in (*found.concepts, *found.propositions)]
+    difference = medical().diff(copy)
+    changes = [change.kind for change in (*difference.concepts, *difference.propositions)]
     assert tuple(changes.count(kind) for kind in ("added", "removed", "changed")) == expected
 
 

@@ -168,8 +168,8 @@ def test_a_nexus_is_sound() -> None:
 def test_what_no_nexus_would_have_written_is_told(added: Quad, fault: str) -> None:
     nexus = medical()
     nexus._store.engine.add(added)
-    found = nexus.check()["faults"]
-    assert [text for text in found if fault in text] != []
+    faults = nexus.check()["faults"]
+    assert [text for text in faults if fault in text] != []
 
 
 def test_every_fault_is_told() -> None:

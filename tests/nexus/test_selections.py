@@ -60,5 +60,5 @@ def test_provenance_speaks_prov_and_dublin_core_of_elements_and_links() -> None:
     ann = rdflib.URIRef("urn:kip:nexus/Person/Ann")
     (link,) = graph.subjects(rdflib.PROV.wasAttributedTo, ann)
     assert "$proposition/" in str(link)
-    schemes = {str(found) for found in graph.subjects(rdflib.RDF.type, rdflib.SKOS.ConceptScheme)}
+    schemes = {str(scheme) for scheme in graph.subjects(rdflib.RDF.type, rdflib.SKOS.ConceptScheme)}
     assert "urn:kip:nexus/Domain/CoreSchema" in schemes

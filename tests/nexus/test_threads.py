@@ -88,11 +88,11 @@ def test_a_find_never_mixes_two_commits(nexus: kiprdf.Nexus) -> None:
         rows = nexus.find(
             'FIND(?p.name, ?p.attributes.left, ?p.attributes.right) WHERE { ?p {type: "Pair"} }'
         )
-        found = {row["?p.name"]: tuple(row.values())[1:] for row in rows}
-        assert len(found) == 4
-        assert found["x1"] == found["x2"], found
-        assert found["y1"] == found["y2"], found
-        assert all(left == right for left, right in found.values()), found
+        values = {row["?p.name"]: tuple(row.values())[1:] for row in rows}
+        assert len(values) == 4
+        assert values["x1"] == values["x2"], values
+        assert values["y1"] == values["y2"], values
+        assert all(left == right for left, right in values.values()), values
 
     counts = together(*writers, read, read, read, read)
     assert min(counts) > 0
@@ -104,11 +104,11 @@ def test_whole_objects_never_mix_two_commits(nexus: kiprdf.Nexus) -> None:
         write()
 
     def read() -> None:
-        found = {
+        values = {
             item["name"]: item for item in nexus.execute('FIND(?p) WHERE { ?p {type: "Pair"} }')
         }
         for name in ("x", "y"):
-            one, other = found[f"{name}1"], found[f"{name}2"]
+            one, other = values[f"{name}1"], values[f"{name}2"]
             assert one["attributes"] == other["attributes"]
             assert one["metadata"]["_version"] == other["metadata"]["_version"]
 

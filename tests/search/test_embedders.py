@@ -29,11 +29,11 @@ socket.getaddrinfo = socket.create_connection = refuse
 
 
 def run(code: str) -> str:
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert found.returncode == 0, found.stderr
-    return found.stdout + found.stderr
+    assert process.returncode == 0, process.stderr
+    return process.stdout + process.stderr
 
 
 @needs_extra
@@ -81,9 +81,9 @@ def test_import_kiprdf_loads_no_numpy() -> None:
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
-    found = embedders.find_spec
+    find_spec = embedders.find_spec
     monkeypatch.setattr(
-        embedders, "find_spec", lambda name: None if name in missing else found(name)
+        embedders, "find_spec", lambda name: None if name in missing else find_spec(name)
     )
 
 

@@ -186,8 +186,8 @@ def test_a_word_of_every_row_still_scores() -> None:
 def test_the_score_falls_gently_as_a_word_spreads() -> None:
     # FTS5 alone drops to a millionth when the word reaches half of the rows.
     scores = []
-    for found in range(1, 10):
-        rows = [concept(str(n), "aspirin x" if n < found else "tea x") for n in range(10)]
+    for number in range(1, 10):
+        rows = [concept(str(n), "aspirin x" if n < number else "tea x") for n in range(10)]
         scores.append(index_of(*rows).search("concept", "aspirin")[0].score)
     steps = [later / earlier for earlier, later in pairwise(scores)]
     assert all(0.5 < step < 1 for step in steps)
@@ -267,9 +267,9 @@ def test_a_row_of_another_kind_replaces_the_row_of_its_key() -> None:
 
 def test_rows_of_long_texts_are_written_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "AT_ONCE_CHARACTERS", 10)
-    found = index_of(*(concept(f"{n % 4}", "tea", text=f"cup{n} of tea") for n in range(6)))
-    assert sorted(keys(found, "tea")) == ["0", "1", "2", "3"]
-    assert [keys(found, f"cup{n}") for n in range(6)] == [[], [], ["2"], ["3"], ["0"], ["1"]]
+    texts = index_of(*(concept(f"{n % 4}", "tea", text=f"cup{n} of tea") for n in range(6)))
+    assert sorted(keys(texts, "tea")) == ["0", "1", "2", "3"]
+    assert [keys(texts, f"cup{n}") for n in range(6)] == [[], [], ["2"], ["3"], ["0"], ["1"]]
 
 
 def test_a_key_removed_and_given_is_kept() -> None:
@@ -507,9 +507,9 @@ def test_threads_share_an_index(path: Path) -> None:
 
     def read() -> None:
         for _ in range(100):
-            found = keys(index, "moving")
-            if found not in ([], ["left"], ["right"]):
-                failures.append(found)
+            hits = keys(index, "moving")
+            if hits not in ([], ["left"], ["right"]):
+                failures.append(hits)
 
     def write() -> None:
         for n in range(50):

@@ -443,9 +443,9 @@ def test_threads_share_an_index_and_never_call_the_embedder_together() -> None:
 
     def read() -> None:
         for _ in range(50):
-            found = books.keys(semantic, "infusion")
-            if found not in (["a"], ["a", "c"]):
-                failures.append(found)
+            hits = books.keys(semantic, "infusion")
+            if hits not in (["a"], ["a", "c"]):
+                failures.append(hits)
 
     def write() -> None:
         for _ in range(25):

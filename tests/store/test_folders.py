@@ -49,8 +49,8 @@ def manifest(folder: Path, text: str | bytes) -> Path:
 
 def test_an_absent_folder_becomes_a_nexus(tmp_path: Path) -> None:
     OxigraphStore.open(tmp_path / "a" / "b").close()
-    found = json.loads((tmp_path / "a" / "b" / "nexus.json").read_text())
-    assert found == {"format": 1, "base": "urn:kip:nexus/"}
+    manifest = json.loads((tmp_path / "a" / "b" / "nexus.json").read_text())
+    assert manifest == {"format": 1, "base": "urn:kip:nexus/"}
 
 
 def test_an_empty_folder_becomes_a_nexus(tmp_path: Path) -> None:

@@ -161,9 +161,9 @@ def test_an_update_is_a_syntax_error_and_writes_nothing(text: str) -> None:
 )
 def test_a_query_is_run(text: str, kind: str) -> None:
     with kiprdf.Nexus.memory() as nexus:
-        found = nexus.sparql(text)
-    assert type(found).__name__ == kind
-    assert found
+        answer = nexus.sparql(text)
+    assert type(answer).__name__ == kind
+    assert answer
 
 
 def _padded(size: int) -> str:

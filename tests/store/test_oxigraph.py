@@ -24,13 +24,13 @@ def fact(number: int) -> Triple:
 
 @pytest.fixture(params=["memory", "disk"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OxigraphStore]:
-    found = (
+    opened = (
         OxigraphStore.memory()
         if request.param == "memory"
         else OxigraphStore.open(tmp_path / "nexus")
     )
-    yield found
-    found.close()
+    yield opened
+    opened.close()
 
 
 # Commits ------------------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ def test_readers_see_whole_commits_that_only_add(store: OxigraphStore) -> None:
     def look() -> None:
         while not done.is_set():
             before = store.commit()
-            found = len(store.select("SELECT ?o WHERE { <urn:a> <urn:p> ?o }"))
-            seen.append((before, found, store.commit()))
+            number = len(store.select("SELECT ?o WHERE { <urn:a> <urn:p> ?o }"))
+            seen.append((before, number, store.commit()))
 
     reader = threading.Thread(target=look)
     reader.start()
@@ -153,8 +153,8 @@ def test_readers_see_whole_commits_that_only_add(store: OxigraphStore) -> None:
         store.apply(Delta(added=tuple(map(fact, range(step * 200, (step + 1) * 200)))))
     done.set()
     reader.join()
-    assert all(found % 200 == 0 for _, found, _ in seen)
-    assert all(before * 200 <= found <= after * 200 for before, found, after in seen)
+    assert all(number % 200 == 0 for _, number, _ in seen)
+    assert all(before * 200 <= number <= after * 200 for before, number, after in seen)
 
 
 def test_read_runs_once_on_a_still_store(store: OxigraphStore) -> None:
@@ -267,8 +267,8 @@ class Engine:
 
 def numbers(store: OxigraphStore) -> list[int]:
     graph = vocab.BOOKKEEPING
-    found = store.engine.quads_for_pattern(graph, vocab.COMMIT, None, graph)
-    return sorted(int(quad.object.value) for quad in found)  # type: ignore[union-attr]
+    quads = store.engine.quads_for_pattern(graph, vocab.COMMIT, None, graph)
+    return sorted(int(quad.object.value) for quad in quads)  # type: ignore[union-attr]
 
 
 def fails(*_: Any) -> None:

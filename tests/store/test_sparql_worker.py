@@ -127,17 +127,17 @@ ORDINARY = [
 
 def _bare(nexus: kiprdf.Nexus, query: str) -> Any:
     """What the engine says when it is asked in this process."""
-    found = nexus._store.engine.query(query)
-    if isinstance(found, QueryBoolean):
-        return bool(found)
-    if isinstance(found, QuerySolutions):
-        return tuple(variable.value for variable in found.variables), [*map(tuple, found)]
-    return list(found)
+    results = nexus._store.engine.query(query)
+    if isinstance(results, QueryBoolean):
+        return bool(results)
+    if isinstance(results, QuerySolutions):
+        return tuple(variable.value for variable in results.variables), [*map(tuple, results)]
+    return list(results)
 
 
 def _asked(nexus: kiprdf.Nexus, query: str) -> Any:
-    found = nexus.sparql(query)
-    return (found.columns, list(found.tuples)) if isinstance(found, kiprdf.Rows) else found
+    answer = nexus.sparql(query)
+    return (answer.columns, list(answer.tuples)) if isinstance(answer, kiprdf.Rows) else answer
 
 
 @pytest.mark.parametrize("query", ORDINARY)
@@ -316,8 +316,8 @@ def test_many_threads_get_their_own_answers() -> None:
     def ask(number: int) -> None:
         for turn in range(20):
             query = f"SELECT ({number * 100 + turn} AS ?n) {{ }}"
-            found = nexus.sparql(query).column("n")
-            wrong.extend(found if found[0].value != str(number * 100 + turn) else ())
+            cells = nexus.sparql(query).column("n")
+            wrong.extend(cells if cells[0].value != str(number * 100 + turn) else ())
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
     for thread in threads:
