@@ -1,1 +1,7 @@
-"""Runs commands on a store. ``plan_cache`` keeps parsed commands and compiled FINDs."""
+"""Runs commands on a store.
+
+``engine`` (parse, bind, check, read), ``writer`` (draft, check, commit), ``imports`` (an import as
+one UPSERT), ``requests`` (the JSON protocol), ``bootstrap`` (what opening writes), ``plan_cache``
+(parsed commands and compiled FINDs), ``catalog_cache`` (types and predicates), ``error_boundary``
+(failures become located errors).
+"""

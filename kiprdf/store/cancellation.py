@@ -30,7 +30,7 @@ CHECK_DEADLINE = NamedNode(vocab.KIP + "function/alive")
 COUNT_HOP = NamedNode(vocab.KIP + "function/passed")
 """The same, and counts the nodes that hops pass."""
 MAX_ABANDONED = 8
-"""Abandoned queries that may still run; beyond them no other query starts."""
+"""Abandoned queries that may still run; beyond them no other threaded query starts."""
 _CHUNK = 1024
 _TRUE = Literal("true", datatype=vocab.BOOLEAN)
 
