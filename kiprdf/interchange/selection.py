@@ -43,16 +43,16 @@ def elements(store: Store, nodes: Iterable[NamedNode]) -> list[Triple]:
 
     Raises KIP_3002 for a node that is no element of the store.
     """
-    found: dict[Triple, None] = {}
+    selected: dict[Triple, None] = {}
     pending = list(nodes)
-    known = set(pending)
+    visited = set(pending)
     while pending:
         node = pending.pop()
         triples, needed = _element(store, node)
-        found.update(dict.fromkeys(triples))
-        pending.extend(dict.fromkeys(other for other in needed if other not in known))
-        known.update(needed)
-    return list(found)
+        selected.update(dict.fromkeys(triples))
+        pending.extend(dict.fromkeys(other for other in needed if other not in visited))
+        visited.update(needed)
+    return list(selected)
 
 
 def _element(store: Store, node: NamedNode) -> tuple[list[Triple], list[NamedNode]]:
@@ -75,17 +75,17 @@ def _element(store: Store, node: NamedNode) -> tuple[list[Triple], list[NamedNod
 
 def _among(store: Store, nodes: Iterable[NamedNode]) -> list[NamedNode]:
     """The propositions between elements, those about these propositions included."""
-    known = set(nodes)
-    pending = sorted(known, key=str)
+    selected = set(nodes)
+    pending = sorted(selected, key=str)
     links: dict[NamedNode, None] = {}
     while pending:
         for fact in facts_at(store, pending.pop()):
-            if fact.subject not in known or fact.object not in known:
+            if fact.subject not in selected or fact.object not in selected:
                 continue
             link = link_of(store, fact)
             assert link is not None, fact
-            if link not in known:
-                known.add(link)
+            if link not in selected:
+                selected.add(link)
                 links[link] = None
                 pending.append(link)
             elif link not in links:

@@ -94,10 +94,6 @@ class Iris:
         self._room = most(text)
         self._base = 0
         self._directive = ""
-        self.directives = 0
-        """How many bases and prefixes the text has set."""
-        self.longest = 0
-        """How long the longest of them is."""
 
     @property
     def is_awaited(self) -> bool:
@@ -125,8 +121,6 @@ class Iris:
         if self._directive == "base":
             # The words may be a local name, and the base still the one before.
             self._base = max(self._base, length)
-        self.directives += 1
-        self.longest = max(self.longest, length)
         self._room -= length
         if self._room < 0:
             raise excess(self._text, self._name)
