@@ -215,11 +215,19 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition that is true or false, never an error; ``expression`` says it in SPARQL."""
+    """A condition that is true or false, never an error; ``expression`` says it in SPARQL.
+
+    ``names`` are its variables; an IN may have ten thousand operands.
+    """
 
     name: str
     operands: tuple[Term, ...]
     expression: Expression
+    names: frozenset[Variable] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        names = frozenset([term for term in self.operands if isinstance(term, Variable)])
+        object.__setattr__(self, "names", names)
 
 
 Expression: TypeAlias = Term | Call | Infix | Negation | In | Condition
@@ -259,7 +267,7 @@ def variables(node: object) -> set[Variable]:
         return {node}
     if isinstance(node, NamedNode | Literal | Hole):
         return set()
-    if isinstance(node, TriplePattern):
+    if isinstance(node, TriplePattern | Condition):
         return set(node.names)
     if isinstance(node, BGP):
         return set().union(*[triple.names for triple in node.triples])
