@@ -66,7 +66,7 @@ def test_a_foaf_profile_becomes_people_who_know_each_other() -> None:
 def test_a_defined_type_goes_before_an_undefined_one() -> None:
     nexus = kiprdf.Nexus.memory()
     made = import_text(nexus, PROFILE)
-    assert [concept.id for concept in made.concepts] == [
+    assert [concept.key for concept in made.concepts] == [
         "C:Person/Alice",
         "C:Person/Bob",
         "C:PersonalProfileDocument/card",
@@ -81,7 +81,7 @@ def test_a_mapped_type_goes_before_a_defined_one() -> None:
     nexus = kiprdf.Nexus.memory()
     mapping = {"Actor": FOAF + "Agent", "acquainted_with": {"@id": FOAF + "knows", "@type": "@id"}}
     made = import_text(nexus, PROFILE, mapping)
-    assert made.concepts[0].id == "C:Actor/Alice"
+    assert made.concepts[0].key == "C:Actor/Alice"
     assert facts(nexus, "acquainted_with") == [("Alice", "Bob")]
 
 
@@ -91,7 +91,7 @@ def test_a_definition_of_an_earlier_import_is_found_by_its_iri() -> None:
         nexus, ":a a foaf:Person ; foaf:knows :b . :b a foaf:Person .", {"Human": FOAF + "Person"}
     )
     made = import_text(nexus, ":c a foaf:Person ; foaf:knows :a .", define=False)
-    assert [concept.id for concept in made.concepts] == ["C:Human/c"]
+    assert [concept.key for concept in made.concepts] == ["C:Human/c"]
     assert facts(nexus, "knows") == [("a", "b"), ("c", "a")]
 
 
@@ -305,7 +305,7 @@ def test_definitions_satisfy_a_strict_schema() -> None:
 
 def test_classes_and_properties_are_no_concepts() -> None:
     made = import_text(empty(), ":C a owl:Class . :p a rdf:Property ; rdfs:domain :C . :x a :C .")
-    assert [concept.id for concept in made.concepts] == ["C:C/x"]
+    assert [concept.key for concept in made.concepts] == ["C:C/x"]
     assert {skipped.reason for skipped in made.skipped} == {
         "a class, property or shape is not a concept; import it as an ontology"
     }
@@ -313,7 +313,7 @@ def test_classes_and_properties_are_no_concepts() -> None:
 
 def test_two_classes_of_one_local_name_are_one_type_and_a_warning() -> None:
     made = import_text(empty(), ":a a foaf:Document . :b a <https://schema.org/Document> .")
-    assert [concept.id for concept in made.concepts] == ["C:Document/a", "C:Document/b"]
+    assert [concept.key for concept in made.concepts] == ["C:Document/a", "C:Document/b"]
     assert made.definitions[0].attributes["same_as"] == [
         FOAF + "Document",
         "https://schema.org/Document",
@@ -625,7 +625,7 @@ def test_a_concept_without_an_original_iri_is_taken_for_the_resource_and_reporte
         f"<{FOAF}Person> is considered the same as the concept type Person, "
         "which the nexus defines itself.",
     ]
-    assert [(concept.id, concept.is_new) for concept in made.concepts] == [
+    assert [(concept.key, concept.key not in made.existing) for concept in made.concepts] == [
         ("C:Person/Alice", False)
     ]
 
@@ -1047,7 +1047,9 @@ def test_a_fact_that_a_merge_has_moved_keeps_its_id() -> None:
         '?to {type: "T", name: "c"} }'
     )
     made = import_text(nexus, ":c :p :b .")
-    assert [(link.id, link.is_new) for link in made.propositions] == [(f"P:{FACT}:p", False)]
+    assert [(link.key, link.key not in made.existing) for link in made.propositions] == [
+        (f"P:{FACT}:p", False)
+    ]
     before = nexus.snapshot()
     import_text(nexus, ":c :p :b . :b :about <urn:kip:nexus/$proposition/" + FACT + "/p> .")
     assert ("b", None) in facts(nexus, "about")

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.budget import paced
-from kiprdf.interchange.importing.foreign import Items, Object, Statement, text_of
+from kiprdf.interchange.importing.foreign import Items, Node, Object, Statement, text_of
 from kiprdf.rdf import vocab
 
 SKOLEM = vocab.BLANK
@@ -31,7 +31,7 @@ Template = tuple[str, tuple[BlankNode, ...]]
 """A statement as a text with holes, and the blank nodes in them."""
 
 
-def is_blank(node: NamedNode) -> bool:
+def is_blank(node: Node) -> bool:
     """Whether a node was a blank node."""
     return node.value.startswith(SKOLEM)
 

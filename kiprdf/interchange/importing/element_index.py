@@ -54,6 +54,10 @@ class ElementIndex:
         owner = self.element(iri)
         return None if owner == id else owner
 
+    def defined(self, meta_type: str) -> frozenset[str]:
+        """The names of the definitions of a meta-type."""
+        return self.concept_types if meta_type == META_TYPES[0] else self.predicates
+
     def definition(self, meta_type: str, iri: str) -> str | None:
         """The name of the definition with an original IRI."""
         id = self._by_iri.get((meta_type, iri))

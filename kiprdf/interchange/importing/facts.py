@@ -1,9 +1,10 @@
-"""Propositions of foreign statements, each after those that it refers to."""
+"""The propositions of an import: which statements are facts, each after those it refers to."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from itertools import count
@@ -11,42 +12,106 @@ from typing import TypeAlias
 
 from pyoxigraph import NamedNode
 
-from kiprdf.interchange.importing.element_index import ElementIndex
-from kiprdf.interchange.importing.foreign import Foreign, Statement
-from kiprdf.interchange.importing.naming import Naming
-from kiprdf.interchange.importing.roles import Awaited, Roles
+from kiprdf.budget import paced
+from kiprdf.interchange.importing.context import Context
+from kiprdf.interchange.importing.foreign import Node, Object, Statement
+from kiprdf.interchange.importing.identities import Resource, claimed
+from kiprdf.language.names import META_TYPES
+from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName, proposition_digits
 
 NO_ELEMENT = "its object is not an element of the data or the nexus"
-NO_PROPOSITION = ""
-"""The id of a statement that is no proposition."""
-Fact: TypeAlias = tuple[str, str, str]
-"""Subject id, predicate and object id."""
+Awaited: TypeAlias = Statement | str
+"""What must become a proposition first: a statement, or the proposition of an id."""
+
+_DEFINITIONS = tuple(f"C:{meta_type}/" for meta_type in META_TYPES)
 
 
 @dataclass(slots=True)
-class PlacedFact:
-    """A proposition."""
+class Fact:
+    """A proposition and the statements that it comes from."""
 
     id: str
+    subject: str
+    predicate: str
+    object: str
     properties: set[str] = field(default_factory=set)
-    reifiers: list[NamedNode] = field(default_factory=list)
+    reifiers: list[Node] = field(default_factory=list)
     graphs: set[str] = field(default_factory=set)
 
 
 class Facts:
-    """The propositions of one import."""
+    """Finds the facts of one import and gives them ids."""
 
-    def __init__(self, foreign: Foreign, naming: Naming, index: ElementIndex, roles: Roles) -> None:
-        self._foreign = foreign
-        self._naming = naming
-        self._index = index
-        self._roles = roles
+    def __init__(self, context: Context) -> None:
+        self._foreign, self._naming, self._index = context.foreign, context.naming, context.index
+        self._resources = context.identities.resources
+        self._new_ids = {identity.id for identity in context.identities.names}
+        self._reified = self._by_reifier_iri()
         self._ids: dict[Awaited, str] = {}
-        self._used: set[str] = set()
-        self.placed: dict[Fact, PlacedFact] = {}
-        self.fact_of: dict[NamedNode, Fact] = {}
-        """The fact that a reifier stands for."""
+        self._facts: dict[tuple[str, str, str], Fact] = {}
+        self.by_reifier: dict[Node, Fact] = {}
+
+    def _by_reifier_iri(self) -> dict[str, Statement]:
+        """The statements that reifiers stand for, by the IRIs that reifiers have or claim.
+
+        Of several statements that claim an IRI, the first has it.
+        """
+        reified = self._foreign.reified
+        by_iri = {node.value: statement for node, statement in reified.items()}
+        for statement in paced(self._foreign.statements):
+            fact = reified.get(statement.subject)
+            if fact is None or not self._naming.is_claim(statement.predicate.value):
+                continue
+            for text in claimed(statement):
+                if self._index.element(text) is None and not self._naming.is_below_base(text):
+                    with suppress(ValueError):  # not every text is an IRI
+                        by_iri.setdefault(NamedNode(text).value, fact)
+        return by_iri
+
+    # Which statements are facts ---------------------------------------------------------------
+
+    def is_fact(self, statement: Statement, resource: Resource | None) -> bool:
+        """Whether a statement links two elements, and the mapping makes it no attribute."""
+        property = statement.predicate.value
+        if not isinstance(statement.object, NamedNode) or self._naming.is_claim(property):
+            return False
+        if property.startswith((vocab.ATTRIBUTE, vocab.METADATA)):
+            return False
+        if self._naming.is_native_predicate(property):
+            return True
+        if self._awaited(statement.object) is None and self._element(statement.object) is None:
+            return False
+        if self._naming.is_mapped_predicate(property):
+            return True
+        type_name = resource.identity.type if resource else None
+        is_attribute = self._naming.is_mapped_attribute(property, type_name)
+        return not is_attribute and not self._naming.is_mapped_metadata(property)
+
+    def _awaited(self, end: Object) -> Awaited | None:
+        """What must become a proposition before it is an end; None for other ends."""
+        assert isinstance(end, NamedNode)
+        if end.value in self._reified:
+            return self._reified[end.value]
+        name = self._naming.element(end.value)
+        is_new = isinstance(name, PropositionName) and not self._index.exists(name.id)
+        return name.id if name is not None and is_new else None
+
+    def _element(self, node: NamedNode) -> str | None:
+        """The id of a concept of the data, or of an element that the nexus has.
+
+        Definitions only if the data describe them. Otherwise those that an import creates would be
+        strings in the first import and ends of facts in the second.
+        """
+        if node in self._resources:
+            return self._resources[node].identity.id
+        name = self._naming.element(node.value)
+        id = self._index.element(node.value) if name is None else name.id
+        if id is None or id in self._new_ids:
+            return id
+        return id if not id.startswith(_DEFINITIONS) and self._index.exists(id) else None
+
+    # Propositions -----------------------------------------------------------------------------
 
     def place(self, statements: Iterable[Statement]) -> list[Statement]:
         """Make a proposition of each statement, or skip it with a reason.
@@ -54,58 +119,31 @@ class Facts:
         A statement about another one waits for it. Those that wait for something that never
         becomes a proposition are skipped, or returned if their object could be a value.
         """
-        reifiers: dict[Statement, list[NamedNode]] = defaultdict(list)
+        reifiers: dict[Statement, list[Node]] = defaultdict(list)
         for reifier, statement in self._foreign.reified.items():
             reifiers[statement].append(reifier)
-        open_ends = {statement: set(self._awaited_by(statement)) for statement in statements}
-        waiting: dict[Awaited, list[Statement]] = defaultdict(list)
+        open_ends = {
+            statement: {self._awaited(end) for end in (statement.subject, statement.object)}
+            - {None}
+            for statement in statements
+        }
+        waiting: dict[Awaited | None, list[Statement]] = defaultdict(list)
         for statement, ends in open_ends.items():
             for end in ends:
                 waiting[end].append(statement)
         ready = deque(statement for statement, ends in open_ends.items() if not ends)
         while ready:
             statement = ready.popleft()
-            id = self._place_one(statement, reifiers[statement])
-            if id is None:
+            fact = self._place_one(statement, reifiers[statement])
+            if fact is None:
                 continue
-            for end in (statement, id):
-                self._ids[end] = id
+            for end in (statement, fact.id):
+                self._ids[end] = fact.id
                 for other in waiting.pop(end, ()):
                     open_ends[other].discard(end)
                     if not open_ends[other]:
                         ready.append(other)
         return [s for s, ends in open_ends.items() if ends and not self._is_skipped(s)]
-
-    def is_placed(self, statement: Statement) -> bool:
-        return statement in self._ids
-
-    def uses(self, property: str) -> bool:
-        """Whether a property is the predicate of a proposition."""
-        return property in self._used
-
-    def heights(self) -> dict[str, int]:
-        """For each proposition how many levels of other propositions of the import are below it."""
-        ids = {placed.id for placed in self.placed.values()}
-        ends = {
-            placed.id: [end for end in (fact[0], fact[2]) if end in ids]
-            for fact, placed in self.placed.items()
-        }
-        heights: dict[str, int] = {}
-        for id in TopologicalSorter(ends).static_order():
-            heights[id] = 1 + max((heights[end] for end in ends[id]), default=-1)
-        return heights
-
-    def owner(self, iri: str) -> str | None:
-        """The id of the proposition of which an IRI is a reifier, or claims to be one."""
-        statement = self._roles.owner(iri)
-        return None if statement is None else self._ids.get(statement, NO_PROPOSITION)
-
-    def _awaited_by(self, statement: Statement) -> Iterator[Awaited]:
-        for end in (statement.subject, statement.object):
-            assert isinstance(end, NamedNode)
-            awaited = self._roles.awaited(end)
-            if awaited is not None:
-                yield awaited
 
     def _is_skipped(self, statement: Statement) -> bool:
         """Skip a statement about a triple that is no proposition."""
@@ -115,60 +153,78 @@ class Facts:
         self._foreign.skip(statement, "it is about a triple that is not a proposition")
         return True
 
-    def _place_one(self, statement: Statement, reifiers: list[NamedNode]) -> str | None:
-        """The id of the proposition that a statement becomes."""
+    def _place_one(self, statement: Statement, reifiers: list[Node]) -> Fact | None:
+        """The fact that a statement becomes; None for a statement that is skipped."""
         subject, object_ = self._end(statement.subject), self._end(statement.object)
         predicate = self._naming.predicate(statement.predicate.value)
-        fault = _fault(subject, predicate, object_)
-        if fault is not None:
+        if predicate is None:
+            self._foreign.skip(statement, "its predicate cannot be made an identifier")
+        elif subject is None or object_ is None:
+            self._foreign.skip(statement, NO_ELEMENT)
+        elif subject == object_:
+            fault = "a proposition links two different elements; these ends are the same"
             self._foreign.skip(statement, fault)
-            return None
-        assert subject is not None
-        assert predicate is not None
-        assert object_ is not None
-        fact, property = (subject, predicate, object_), statement.predicate.value
-        if fact in self.placed:
-            self._foreign.skip(statement, _repeats(self.placed[fact], property, predicate))
         else:
-            self.placed[fact] = PlacedFact(self._id(fact))
-        placed = self.placed[fact]
-        placed.properties.add(property)
-        self._naming.note("predicate", predicate, property)
-        self._used.add(property)
-        placed.reifiers.extend(reifiers)
-        placed.graphs.update(self._foreign.graphs[statement])
-        self.fact_of.update(dict.fromkeys(reifiers, fact))
-        return placed.id
+            return self._add(statement, (subject, predicate, object_), reifiers)
+        return None
 
-    def _id(self, fact: Fact) -> str:
+    def _add(self, statement: Statement, ends: tuple[str, str, str], reifiers: list[Node]) -> Fact:
+        property = statement.predicate.value
+        if ends in self._facts:
+            self._foreign.skip(statement, _repeats(self._facts[ends], property))
+        else:
+            self._facts[ends] = Fact(self._id(*ends), *ends)
+        fact = self._facts[ends]
+        fact.properties.add(property)
+        self._naming.note("predicate", fact.predicate, property)
+        fact.reifiers.extend(reifiers)
+        fact.graphs.update(self._foreign.graphs[statement])
+        self.by_reifier.update(dict.fromkeys(reifiers, fact))
+        return fact
+
+    def _end(self, node: Object) -> str | None:
+        assert isinstance(node, NamedNode)
+        awaited = self._awaited(node)
+        return self._element(node) if awaited is None else self._ids[awaited]
+
+    def _id(self, subject: str, predicate: str, object_: str) -> str:
         """The id that a fact has in the nexus, or will have."""
-        existing = self._index.proposition(*fact)
+        existing = self._index.proposition(subject, predicate, object_)
         if existing is not None:
             return existing
-        new = (PropositionName(proposition_digits(*fact, salt), fact[1]).id for salt in count())
+        digits = (proposition_digits(subject, predicate, object_, salt) for salt in count())
         # After a merge an id may be that of another fact.
+        new = (PropositionName(one, predicate).id for one in digits)
         return next(id for id in new if not self._index.exists(id))
 
-    def _end(self, node: object) -> str | None:
-        assert isinstance(node, NamedNode)
-        awaited = self._roles.awaited(node)
-        return self._roles.id(node) if awaited is None else self._ids[awaited]
+    # What was placed --------------------------------------------------------------------------
+
+    def sorted(self) -> list[Fact]:
+        """All facts by height, the number of levels of other facts below them, then by ends."""
+        facts = {fact.id: fact for fact in self._facts.values()}
+        ends = {
+            id: [end for end in (fact.subject, fact.object) if end in facts]
+            for id, fact in facts.items()
+        }
+        heights: dict[str, int] = {}
+        for id in TopologicalSorter(ends).static_order():
+            heights[id] = 1 + max((heights[end] for end in ends[id]), default=-1)
+        order = sorted((heights[fact.id], ends) for ends, fact in self._facts.items())
+        return [self._facts[ends] for _, ends in order]
+
+    def is_placed(self, statement: Statement) -> bool:
+        return statement in self._ids
+
+    def is_free(self, iri: str, id: str) -> bool:
+        """Whether no other element has an IRI that a proposition claims."""
+        if self._naming.is_below_base(iri) or self._index.other_element(iri, id) is not None:
+            return False
+        return iri not in self._reified or self._ids.get(self._reified[iri]) == id
 
 
-def _repeats(placed: PlacedFact, property: str, predicate: str) -> str:
-    """Why a statement adds nothing to a proposition that exists already."""
-    if property in placed.properties:
+def _repeats(fact: Fact, property: str) -> str:
+    """Why a statement adds nothing to a fact that exists already."""
+    if property in fact.properties:
         return "another triple states this fact already"
-    both = f"<{min(placed.properties)}> and <{property}> both become '{predicate}'"
+    both = f"<{min(fact.properties)}> and <{property}> both become '{fact.predicate}'"
     return f"{both}, and the first one states this fact"
-
-
-def _fault(subject: str | None, predicate: str | None, object_: str | None) -> str | None:
-    """Why three parts make no proposition."""
-    if predicate is None:
-        return "its predicate cannot be made an identifier"
-    if subject is None or object_ is None:
-        return NO_ELEMENT
-    if subject == object_:
-        return "a proposition links two different elements; these ends are the same"
-    return None

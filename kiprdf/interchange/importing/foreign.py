@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
@@ -52,17 +52,8 @@ class Foreign:
 
     statements: list[Statement] = field(default_factory=list)
     graphs: dict[Statement, list[str]] = field(default_factory=dict)
-    reified: dict[NamedNode, Statement] = field(default_factory=dict)
+    reified: dict[Node, Statement] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
-
-    def by_subject(self) -> dict[NamedNode, list[Statement]]:
-        """The statements about each subject that is no reifier."""
-        by_subject: dict[NamedNode, list[Statement]] = defaultdict(list)
-        for statement in self.statements:
-            assert isinstance(statement.subject, NamedNode)
-            if statement.subject not in self.reified:
-                by_subject[statement.subject].append(statement)
-        return by_subject
 
     def skip(self, statement: Statement, reason: str) -> None:
         self.skipped.append(Skipped(statement_text(statement), reason))
@@ -143,10 +134,9 @@ def separate_reifiers(foreign: Foreign) -> None:
     that stands for nothing, for several facts, or for a triple that is not asserted is skipped
     with all statements about it.
     """
-    by_subject = _by_subject(foreign.statements)
     asserted = set(foreign.statements)
     dropped: set[Node] = set()
-    for node, about_node in paced(by_subject.items()):
+    for node, about_node in paced(by_subject(foreign.statements).items()):
         if not _is_reifier(about_node):
             continue
         facts = _facts(about_node)
@@ -156,23 +146,22 @@ def separate_reifiers(foreign: Foreign) -> None:
             for statement in about_node:
                 foreign.skip(statement, fault)
             continue
-        assert isinstance(node, NamedNode)
         foreign.reified[node] = next(iter(facts))
     kept = [statement for statement in foreign.statements if statement.subject not in dropped]
     foreign.statements = []
     for statement in paced(kept):
-        fact = foreign.reified.get(cast(NamedNode, statement.subject))
+        fact = foreign.reified.get(statement.subject)
         if fact is None or not _is_structure(statement):
             foreign.statements.append(statement)
         elif not _agrees(statement, fact):
             foreign.skip(statement, "its subject stands for another triple")
 
 
-def _by_subject(statements: Iterable[Statement]) -> dict[Node, list[Statement]]:
-    by_subject: dict[Node, list[Statement]] = defaultdict(list)
+def by_subject(statements: Iterable[Statement]) -> dict[Node, list[Statement]]:
+    grouped: dict[Node, list[Statement]] = defaultdict(list)
     for statement in paced(statements):
-        by_subject[statement.subject].append(statement)
-    return by_subject
+        grouped[statement.subject].append(statement)
+    return grouped
 
 
 def _is_reifier(statements: list[Statement]) -> bool:
@@ -264,7 +253,7 @@ def _cells(statements: Iterable[Statement]) -> dict[Node, dict[NamedNode, Object
     referred = Counter(s.object for s in paced(statements) if not isinstance(s.object, Literal))
     return {
         node: {s.predicate: s.object for s in about_node}
-        for node, about_node in paced(_by_subject(statements).items())
+        for node, about_node in paced(by_subject(statements).items())
         if referred[node] == 1 and _is_cell(about_node)
     }
 

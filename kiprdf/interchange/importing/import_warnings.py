@@ -9,7 +9,6 @@ from pyoxigraph import Literal
 
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.foreign import Items, Object
-from kiprdf.interchange.importing.plan import PlannedProposition
 from kiprdf.interchange.importing.values import NodeValues, is_number
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, canonical_json
@@ -39,11 +38,11 @@ class Warnings:
             name = term.datatype.value.removeprefix(vocab.XSD)
             self._numbers[key].append(f'"{shown(term.value)}"^^xsd:{name}')
 
-    def note_reifiers(self, link: PlannedProposition, values: Iterable[NodeValues]) -> None:
+    def note_reifiers(self, fact: str, values: Iterable[NodeValues]) -> None:
         """Note a proposition whose reifiers have different values."""
         texts = (canonical_json([v.attributes.json(), v.metadata.json()]) for v in values)
         if len({text for text in texts if text != "[{},{}]"}) > 1:
-            self._contradicting.append(f"{link.subject} {link.predicate} {link.object}")
+            self._contradicting.append(fact)
 
     def sentences(self, is_predicate: Callable[[str], bool]) -> Iterator[str]:
         """A sentence for each kind of warning and each key, with the first examples."""

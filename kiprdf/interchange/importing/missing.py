@@ -6,18 +6,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from pyoxigraph import Literal, NamedNode
-
 from kiprdf.errors import KipError
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.foreign import Statement
 from kiprdf.interchange.importing.naming import (
     DESCRIPTIONS,
     identifier,
-    is_name_text,
     label_rank,
+    name_texts,
 )
-from kiprdf.interchange.importing.plan import PlannedConcept
+from kiprdf.interchange.importing.plan import Concept, JsonMap, concept
+from kiprdf.interchange.importing.values import one_or_all
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
 
@@ -50,36 +49,29 @@ def _shown(name: ConceptName, iris: set[str]) -> str:
 
 def missing_definitions(
     missing: Mapping[ConceptName, set[str]], statements: Iterable[Statement], language: str | None
-) -> list[PlannedConcept]:
+) -> list[Concept]:
     """A definition for each missing name, described by what the data say about its IRI."""
     described: dict[str, list[Statement]] = defaultdict(list)
     for statement in statements:
-        if isinstance(statement.subject, NamedNode) and statement.predicate.value in DESCRIPTIONS:
+        if statement.predicate.value in DESCRIPTIONS:
             described[statement.subject.value].append(statement)
     definitions = []
     for name in sorted(missing):
         iris = sorted(missing[name])
         texts = [text for iri in iris if (text := _description(described[iri], language))]
-        definition = PlannedConcept(name.type, name.name)
-        definition.attributes["description"] = texts[0] if texts else _source(iris)
+        attributes: JsonMap = {"description": texts[0] if texts else _source(iris)}
         if iris:
-            definition.attributes[SAME_AS] = iris[0] if len(iris) == 1 else iris
+            attributes[SAME_AS] = one_or_all(iris)
         if name.type == META_TYPES[1]:
             # Data show what is linked, not what may be linked.
-            definition.attributes |= {"subject_types": ["*"], "object_types": ["*"]}
-        definitions.append(definition)
+            attributes |= {"subject_types": ["*"], "object_types": ["*"]}
+        definitions.append(concept(name, attributes))
     return definitions
 
 
 def _description(statements: list[Statement], language: str | None) -> str | None:
     for property in DESCRIPTIONS:
-        texts = [
-            s.object
-            for s in statements
-            if s.predicate.value == property
-            and isinstance(s.object, Literal)
-            and is_name_text(s.object)
-        ]
+        texts = name_texts(statements, property)
         if texts:
             return min(texts, key=lambda text: label_rank(text, language)).value
     return None

@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
-from kiprdf.interchange.importing.foreign import Object
+from kiprdf.interchange.importing.foreign import Object, Statement
 from kiprdf.interchange.mapping.contexts import Mapping, Term
 from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, sh, skos
 from kiprdf.language import limits
@@ -169,11 +169,15 @@ class Key(NamedTuple):
 
 
 class Naming:
-    """The KIP names of IRIs: by the mapping, by definitions of the nexus, by the local name."""
+    """The KIP names of IRIs: by the mapping, by definitions of the nexus, by the local name.
+
+    ``index`` is the nexus before the import, with the original IRIs that its elements have in the
+    data.
+    """
 
     def __init__(self, mapping: Mapping, index: ElementIndex, bases: Iterable[Iris]) -> None:
         self._mapping = mapping
-        self._index = index
+        self.index = index
         self._bases = tuple(bases)
         self._used: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._has_mapped = False
@@ -224,7 +228,7 @@ class Naming:
 
     def is_defined_predicate(self, iri: str) -> bool:
         """Whether a property is a predicate of the mapping or of the nexus."""
-        is_defined = self._index.definition("$PropositionType", iri) is not None
+        is_defined = self.index.definition("$PropositionType", iri) is not None
         return is_defined or self.is_mapped_predicate(iri)
 
     def _local(self, meta_type: str, iri: str) -> str | None:
@@ -236,12 +240,10 @@ class Naming:
         return next(one for one in numbered if not self._is_defined(meta_type, one))
 
     def _has_iris(self, meta_type: str, name: str) -> bool:
-        return bool(self._index.originals.get(ConceptName(meta_type, name).id))
+        return bool(self.index.originals.get(ConceptName(meta_type, name).id))
 
     def _is_defined(self, meta_type: str, name: str) -> bool:
-        is_type = meta_type == META_TYPES[0]
-        defined = self._index.concept_types if is_type else self._index.predicates
-        return name in defined or self._has_iris(meta_type, name)
+        return name in self.index.defined(meta_type) or self._has_iris(meta_type, name)
 
     def _has_only_the_name(self, meta_type: str, name: str, iri: str) -> bool:
         """Whether an IRI shares nothing but its name with a definition of the nexus."""
@@ -255,7 +257,7 @@ class Naming:
         name = self.element(iri)
         if isinstance(name, ConceptName):
             return name.name if name.type == meta_type else None
-        return self._index.definition(meta_type, iri)
+        return self.index.definition(meta_type, iri)
 
     def attribute(self, iri: str, concept_type: str | None, value: Object) -> Key | None:
         """The attribute of a property on concepts of a type; on propositions without a type."""
@@ -342,11 +344,11 @@ def _native_key(iri: str, namespace: str) -> Key | None:
     return Key(name, is_native=True) if is_key(name) else None
 
 
-def is_name_text(term: object) -> bool:
-    """Whether a value can be a label: a string, with or without a language."""
-    return isinstance(term, Literal) and (
-        term.language is not None or term.datatype == vocab.STRING
-    )
+def name_texts(statements: Iterable[Statement], property: str) -> list[Literal]:
+    """The values of a property that can be labels: strings, with or without a language."""
+    values = (s.object for s in statements if s.predicate.value == property)
+    literals = (value for value in values if isinstance(value, Literal))
+    return [one for one in literals if one.language is not None or one.datatype == vocab.STRING]
 
 
 def is_definition_class(node: NamedNode) -> bool:

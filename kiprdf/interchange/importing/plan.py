@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from kiprdf.interchange.importing.foreign import Skipped
 from kiprdf.kml import statements
@@ -14,34 +14,15 @@ from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 
 JsonMap = dict[str, Json]
+Concept: TypeAlias = statements.Concept[str]
+Proposition: TypeAlias = statements.Proposition[str]
+Element: TypeAlias = Concept | Proposition
+"""An element by its id; the ends of a proposition are ids, of the plan or of the nexus."""
 
 
-@dataclass(slots=True)
-class PlannedConcept:
+def concept(name: ConceptName, attributes: JsonMap, metadata: JsonMap | None = None) -> Concept:
     """A concept to be created or updated; attributes and metadata are merged key by key."""
-
-    type: str
-    name: str
-    attributes: JsonMap = field(default_factory=dict)
-    metadata: JsonMap = field(default_factory=dict)
-    is_new: bool = True
-
-    @property
-    def id(self) -> str:
-        return ConceptName(self.type, self.name).id
-
-
-@dataclass(slots=True)
-class PlannedProposition:
-    """A proposition to be created or updated; its ends are ids, of the plan or of the nexus."""
-
-    id: str
-    subject: str
-    predicate: str
-    object: str
-    attributes: JsonMap = field(default_factory=dict)
-    metadata: JsonMap = field(default_factory=dict)
-    is_new: bool = True
+    return statements.Concept(name.id, name.type, name.name, attributes, metadata or {})
 
 
 class ReplacedText(NamedTuple):
@@ -56,16 +37,18 @@ class ReplacedText(NamedTuple):
 class Plan:
     """Definitions, concepts, propositions, each after those that it refers to.
 
-    ``metadata`` is written to all of them. ``skipped`` lists what is left out, and why,
-    ``warnings`` what users may not expect. ``replaced_texts`` are strings of the nexus that are
-    propositions now, ``superseded`` maps ids of concepts to those that replace them. Without
-    ``update`` only new elements are written. ``changed`` are the ids of what was changed, set by
-    the nexus when it carries the plan out.
+    ``existing`` are the ids of those concepts and propositions that the nexus has. ``metadata`` is
+    written to all elements. ``skipped`` lists what is left out, and why, ``warnings`` what users
+    may not expect. ``replaced_texts`` are strings of the nexus that are propositions now,
+    ``superseded`` maps ids of concepts to those that replace them. Without ``update`` only new
+    elements are written. ``changed`` are the ids of what was changed, set by the nexus when it
+    carries the plan out.
     """
 
-    definitions: list[PlannedConcept] = field(default_factory=list)
-    concepts: list[PlannedConcept] = field(default_factory=list)
-    propositions: list[PlannedProposition] = field(default_factory=list)
+    definitions: list[Concept] = field(default_factory=list)
+    concepts: list[Concept] = field(default_factory=list)
+    propositions: list[Proposition] = field(default_factory=list)
+    existing: frozenset[str] = frozenset()
     skipped: list[Skipped] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     metadata: JsonMap = field(default_factory=dict)
@@ -89,13 +72,11 @@ class Plan:
             "warnings": list(self.warnings),
         }
 
-    def _counts(
-        self, elements: Sequence[PlannedConcept] | Sequence[PlannedProposition]
-    ) -> dict[str, int]:
-        created = sum(element.is_new for element in elements)
-        updated = sum(not one.is_new and one.id in self.changed for one in elements)
-        unchanged = len(elements) - created - updated
-        return {"created": created, "updated": updated, "unchanged": unchanged}
+    def _counts(self, elements: Sequence[Element]) -> dict[str, int]:
+        ids = {element.key for element in elements}
+        updated = len(ids & self.existing & self.changed)
+        created = len(ids - self.existing)
+        return {"created": created, "updated": updated, "unchanged": len(ids) - created - updated}
 
 
 def to_upsert(plan: Plan) -> ast.Upsert:
@@ -104,16 +85,6 @@ def to_upsert(plan: Plan) -> ast.Upsert:
     It runs as any other UPSERT: checked, protected, one transaction. Without anything to write it
     has no block.
     """
-    elements: list[statements.Element[str]] = [
-        *(
-            statements.Concept(c.id, c.type, c.name, c.attributes, c.metadata)
-            for c in (*plan.definitions, *plan.concepts)
-            if plan.update or c.is_new
-        ),
-        *(
-            statements.Proposition(p.id, p.subject, p.predicate, p.object, p.attributes, p.metadata)
-            for p in plan.propositions
-            if plan.update or p.is_new
-        ),
-    ]
-    return statements.upsert(elements, lambda id: id, plan.metadata)
+    elements: tuple[Element, ...] = (*plan.definitions, *plan.concepts, *plan.propositions)
+    written = [one for one in elements if plan.update or one.key not in plan.existing]
+    return statements.upsert(written, lambda id: id, plan.metadata)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -143,6 +143,16 @@ def _is_within_limits(value: Json, depth: int) -> bool:
         return True
     items = [*value, *value.values()] if isinstance(value, dict) else value
     return depth > 0 and all(_is_within_limits(item, depth - 1) for item in items)
+
+
+def listed(value: Json) -> list[Json]:
+    """The items of a list; one value as a list, null as none."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def one_or_all(values: Sequence[Json]) -> Json:
+    """A single value by itself, otherwise all as a list; so ``same_as`` holds IRIs."""
+    return values[0] if len(values) == 1 else list(values)
 
 
 def together(values: Iterable[Json], always_array: bool = False) -> Json:

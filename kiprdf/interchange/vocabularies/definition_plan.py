@@ -8,13 +8,13 @@ from typing import cast
 from kiprdf.interchange.importing import foreign
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.naming import spellings
-from kiprdf.interchange.importing.plan import JsonMap, Plan, PlannedConcept
+from kiprdf.interchange.importing.plan import JsonMap, Plan, concept
+from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.vocabularies.definitions import (
     Definitions,
     ExistingDefinition,
     PredicateDefinition,
     TypeDefinition,
-    listed,
 )
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
@@ -47,7 +47,7 @@ def plan_definitions(
     for name, new in named:
         old = existing.get(name)
         if old is None:
-            plan.definitions.append(PlannedConcept(*name, new.attributes(), dict(metadata or {})))
+            plan.definitions.append(concept(name, new.attributes(), metadata))
         elif name in SYSTEM:
             reason = f"'{name.name}' belongs to the core schema; it stays as it is"
             plan.skipped.append(foreign.Skipped(f"<{new.iri}>", reason))
@@ -78,8 +78,7 @@ def _plan_existing(
     if changed:
         # A definition that is only mentioned, or keeps its text, has its provenance from elsewhere.
         is_described = is_imported and new.description is not None
-        provenance = dict(metadata) if is_described else {}
-        plan.definitions.append(PlannedConcept(*name, changed, provenance, is_new=False))
+        plan.definitions.append(concept(name, changed, metadata if is_described else {}))
 
 
 def _updated(old: JsonMap, new: TypeDefinition | PredicateDefinition) -> JsonMap:

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.plan import JsonMap
+from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.vocabularies.schema import attribute_rules, definitions
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
@@ -250,8 +251,3 @@ def read_definitions(store: Store) -> dict[ConceptName, ExistingDefinition]:
         for meta_type in META_TYPES
         for concept, attributes in definitions(store, meta_type)
     }
-
-
-def listed(value: Json) -> list[Json]:
-    """The items of a list; one value as a list, null as none."""
-    return value if isinstance(value, list) else [] if value is None else [value]

@@ -1,0 +1,25 @@
+"""What the passes of an import share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kiprdf.interchange.importing.element_index import ElementIndex
+from kiprdf.interchange.importing.foreign import Foreign
+from kiprdf.interchange.importing.identities import Identities
+from kiprdf.interchange.importing.naming import Naming
+from kiprdf.interchange.importing.plan import JsonMap
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The statements, their names and identities, and the nexus with the IRIs of this import.
+
+    ``metadata`` are those that the import gives to every element.
+    """
+
+    foreign: Foreign
+    naming: Naming
+    index: ElementIndex
+    identities: Identities
+    metadata: JsonMap

@@ -1,0 +1,134 @@
+"""The values of subjects: what a foreign statement becomes if it is no fact."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.interchange.importing.blank_nodes import is_blank
+from kiprdf.interchange.importing.context import Context
+from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.foreign import Node, Statement
+from kiprdf.interchange.importing.identities import Resource
+from kiprdf.interchange.importing.import_warnings import Warnings
+from kiprdf.interchange.importing.naming import Key
+from kiprdf.interchange.importing.values import NodeValues, to_value
+from kiprdf.rdf import vocab
+from kiprdf.semantics.arguments import RESERVED_METADATA
+
+OTHER_TYPES = "other_types"
+"""The attribute with the IRIs of the classes of a concept beyond its type."""
+
+
+class ValueReader:
+    """Collects the values of each subject; ``resource`` is None for the reifier of a fact."""
+
+    def __init__(self, context: Context) -> None:
+        self._foreign, self._naming = context.foreign, context.naming
+        self._identities, self._metadata = context.identities, context.metadata
+        self.by_node: dict[Node, NodeValues] = defaultdict(NodeValues)
+        self.classes: dict[str, set[str]] = defaultdict(set)
+        """The classes that each type comes from."""
+        self.warnings = Warnings()
+
+    def add_type(self, statement: Statement, resource: Resource | None) -> None:
+        """The type of a concept is in its identity, other classes go to an attribute."""
+        if not isinstance(statement.object, NamedNode) or is_blank(statement.object):
+            self._foreign.skip(statement, "a type is an IRI")
+            return
+        node_values = self._values_of(statement)
+        iri = statement.object.value
+        if resource is None or iri in resource.types:
+            node_values.attributes.add(OTHER_TYPES, iri, always_array=True)
+        else:
+            self.classes[resource.identity.type].add(iri)
+            if resource.class_iri is not None:
+                self._naming.note("concept type", resource.identity.type, iri)
+
+    def add(self, statement: Statement, resource: Resource | None) -> None:
+        """Add a value under its key, or skip it with a reason; a name is in the identity."""
+        if resource is not None and self._is_name(statement, resource):
+            return
+        key, is_metadata = self.key(statement, resource)
+        fault = self._fault(statement, key)
+        if fault is not None:
+            self._foreign.skip(statement, fault)
+            return
+        assert key is not None
+        if is_metadata and key.name in RESERVED_METADATA:
+            return  # each engine writes its own
+        try:
+            value = to_value(statement.object, key.term)
+        except ValueError as error:
+            self._foreign.skip(statement, str(error))
+            return
+        if is_metadata and key.name in self._metadata:
+            if key.is_native:
+                reason = f"the metadata key '{key.name}' is set by the import itself"
+                self._foreign.skip(statement, reason)
+                return
+            is_metadata = False
+        node_values = self._values_of(statement)
+        if key.name == SAME_AS and not is_metadata:
+            items = value if isinstance(value, list) else [value]
+            iris = [item for item in items if isinstance(item, str)]
+            if len(iris) < len(items):
+                self._foreign.skip(statement, "the value of same_as must be an IRI")
+            node_values.same_as.update(iris)
+            return
+        values = node_values.metadata if is_metadata else node_values.attributes
+        always_array = key.term is not None and key.term.container is not None
+        values.add(key.name, value, always_array, key.is_native)
+        property = statement.predicate.value
+        if not key.is_native:
+            self._naming.note("metadata key" if is_metadata else "attribute", key.name, property)
+        self.warnings.note_numbers(key.name, statement.object, value)
+        if isinstance(statement.object, NamedNode) and not is_metadata:
+            self.warnings.note_text(property, key.name, statement.object.value)
+
+    def key(self, statement: Statement, resource: Resource | None) -> tuple[Key | None, bool]:
+        """The key of a value, and whether it is metadata.
+
+        A property that is both is an attribute of concepts and metadata of propositions.
+        """
+        property = statement.predicate.value
+        metadata = self._naming.metadata(property, statement.object)
+        if property.startswith(vocab.METADATA):
+            return metadata, True
+        type_name = resource.identity.type if resource else None
+        is_attribute = resource and self._naming.is_mapped_attribute(property, type_name)
+        if metadata is not None and not is_attribute:
+            return metadata, True
+        return self._naming.attribute(property, type_name, statement.object), False
+
+    def _values_of(self, statement: Statement) -> NodeValues:
+        """The values of the subject, to which the graphs of the statement are added."""
+        node_values = self.by_node[statement.subject]
+        node_values.graphs.update(self._foreign.graphs[statement])
+        return node_values
+
+    def _is_name(self, statement: Statement, resource: Resource) -> bool:
+        """Whether a statement only repeats the name of a concept."""
+        property, type_name = statement.predicate.value, resource.identity.type
+        if statement.object != Literal(resource.identity.name):
+            return False
+        if property == vocab.LABEL.value:
+            return not self._naming.is_mapped_attribute(property, type_name)
+        # Under a mapping kiprdf writes the name twice.
+        is_native = self._naming.is_below_base(statement.subject.value)
+        return is_native and property == self._naming.labels(type_name)[0]
+
+    def _fault(self, statement: Statement, key: Key | None) -> str | None:
+        """Why a statement cannot become a value; None if it can."""
+        if key is None:
+            return "its predicate cannot be made an identifier"
+        if key.name == SAME_AS and not self._naming.is_claim(statement.predicate.value):
+            return "same_as holds original IRIs; a mapping can give this property another name"
+        object_ = statement.object
+        if not isinstance(object_, NamedNode) or not is_blank(object_):
+            return None
+        if object_ in self._identities.refused:
+            return "its object is a blank node that is not a concept"
+        is_described = object_ in self._identities.resources or object_ in self._foreign.reified
+        return None if is_described else "its object is a blank node without statements"
