@@ -149,18 +149,18 @@ class _Patterns(NamedTuple):
 @cache
 def _patterns() -> _Patterns:
     """Compiled for the first text: collecting the marks takes as long as opening a nexus."""
-    marks = _mark_ranges()
+    mark_ranges = _mark_ranges()
     return _Patterns(
         # `\w` has no combining marks, but a word of an Indic script is full of them.
         run=re.compile(
-            rf"[{_UNSPACED}][{_UNSPACED}{marks}]*"
-            rf"|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]+|[{marks}]+)*"
+            rf"[{_UNSPACED}][{_UNSPACED}{mark_ranges}]*"
+            rf"|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]+|[{mark_ranges}]+)*"
         ),
         # Accents may be removed in Latin, Greek and Cyrillic only; elsewhere a mark is a vowel or
         # changes a consonant.
         accents=re.compile(
-            rf"(?<=[A-Za-z\u00c0-\u02af\u0370-\u03ff\u0400-\u052f\ua640-\ua69f])[{marks}]+"
+            rf"(?<=[A-Za-z\u00c0-\u02af\u0370-\u03ff\u0400-\u052f\ua640-\ua69f])[{mark_ranges}]+"
         ),
         # The limit of UAX #15 (stream-safe text): sorting marks takes quadratic time.
-        surplus_marks=re.compile(rf"([{marks}]{{30}})[{marks}]+"),
+        surplus_marks=re.compile(rf"([{mark_ranges}]{{30}})[{mark_ranges}]+"),
     )

@@ -61,18 +61,18 @@ def query(shape: Shape, small: kiprdf.Nexus, large: kiprdf.Nexus) -> Ratio:
     """One question to both, of drugs that are among the first of the larger too."""
     drugs = data.sizes(SMALL)[0]
 
-    def asked(nexus: kiprdf.Nexus, turn: int) -> object:
+    def ask(nexus: kiprdf.Nexus, turn: int) -> object:
         return nexus.execute(
             shape.kip, **shape.parameters((drugs // 2 + turn * 8) % drugs // 8 * 8)
         )
 
     for nexus in (small, large):
-        if not asked(nexus, 0):
+        if not ask(nexus, 0):
             sys.exit(f"{shape.name}: nothing is found")
     return side_by_side(
         f"growth: {shape.name}",
-        lambda turn: asked(large, turn),
-        lambda turn: asked(small, turn),
+        lambda turn: ask(large, turn),
+        lambda turn: ask(small, turn),
         target=1.3,
     )
 

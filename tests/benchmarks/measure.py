@@ -40,7 +40,7 @@ def side_by_side(
 ) -> Ratio:
     """Each round runs both, as often as fits into some time; the argument is a running number.
 
-    The round with the median ratio is told: what else a machine does, both of a round suffer alike.
+    Returns the round with the median ratio; other load on the machine slows both of a round alike.
     """
     times = max(1, int(seconds / max(_once(yardstick, 0), _once(ours, 0), 1e-9) / rounds))
     ratios: list[Ratio] = []
@@ -48,13 +48,13 @@ def side_by_side(
     gc.disable()
     try:
         for number in range(rounds):
-            taken = []
+            seconds_each = []
             for function in (ours, yardstick):
                 started = time.perf_counter()
                 for turn in range(times):
                     function(number * times + turn)
-                taken.append((time.perf_counter() - started) / times)
-            ratios.append(Ratio(name, *taken, target))
+                seconds_each.append((time.perf_counter() - started) / times)
+            ratios.append(Ratio(name, *seconds_each, target))
     finally:
         gc.enable()
     return sorted(ratios, key=lambda ratio: ratio.ratio)[rounds // 2]

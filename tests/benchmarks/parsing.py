@@ -47,15 +47,15 @@ def capsule(text: str) -> Ratio:
 
 
 def cold(nexus: kiprdf.Nexus) -> Ratio:
-    """What a new text costs more than one that was seen; a comment makes it new."""
+    """What a new text costs more than one that was cached; a comment makes it new."""
 
     differences = []
     for turn in range(PAIRS):
         started = time.perf_counter()
-        unseen = nexus.execute(QUESTION % (turn + 1), name="D8")
+        new = nexus.execute(QUESTION % (turn + 1), name="D8")
         between = time.perf_counter()
-        seen = nexus.execute(QUESTION % 0, name="D8")
+        cached = nexus.execute(QUESTION % 0, name="D8")
         differences.append(2 * between - started - time.perf_counter())
-        assert unseen == seen != []
+        assert new == cached != []
     ours = statistics.median(differences)
     return Ratio("cold FIND, 300 characters", ours, yardstick=0.001, target=1.0)

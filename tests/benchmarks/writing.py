@@ -65,10 +65,10 @@ def beside(nexus: kiprdf.Nexus, folder: Path | None = None) -> Store:
 
 def require_equal(name: str, ours: Iterable[Quad], theirs: Iterable[Quad]) -> None:
     """Both have written the same; the yardstick would not be one otherwise."""
-    written, wanted = set(ours), set(theirs)
-    if written != wanted:
-        some = [*itertools.islice(written - wanted, 3), *itertools.islice(wanted - written, 3)]
-        sys.exit(f"{name}: {len(written)} quads, and {len(wanted)} by hand, such as {some}")
+    written, expected = set(ours), set(theirs)
+    if written != expected:
+        some = [*itertools.islice(written - expected, 3), *itertools.islice(expected - written, 3)]
+        sys.exit(f"{name}: {len(written)} quads, and {len(expected)} by hand, such as {some}")
 
 
 # One concept ----------------------------------------------------------------------------------

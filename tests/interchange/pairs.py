@@ -14,19 +14,19 @@ from tests.oracle.graph import Graph
 
 def triples(nexus: kiprdf.Nexus) -> list[Triple]:
     """The dataset, as an engine spells it."""
-    found = nexus.sparql("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }")
-    assert isinstance(found, list)
-    return found
+    result = nexus.sparql("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }")
+    assert isinstance(result, list)
+    return result
 
 
 @contextmanager
 def opened(graphs: Iterable[Graph]) -> Iterator[list[kiprdf.Nexus]]:
     """A nexus of each graph."""
-    found = [_nexus_of(graph) for graph in graphs]
+    nexuses = [_nexus_of(graph) for graph in graphs]
     try:
-        yield found
+        yield nexuses
     finally:
-        for nexus in found:
+        for nexus in nexuses:
             nexus.close()
 
 

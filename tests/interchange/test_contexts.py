@@ -252,12 +252,12 @@ def test_the_context_of_a_mapping_says_the_same_again(sources: list[str]) -> Non
 
 
 def test_protected_terms_stay() -> None:
-    guarded = {"@context": {"@protected": True, "ex": EX, "k": "ex:k"}}
-    error = refusal(guarded, {"@context": {"k": "ex:other"}})
+    protected = {"@context": {"@protected": True, "ex": EX, "k": "ex:k"}}
+    error = refusal(protected, {"@context": {"k": "ex:other"}})
     assert error.message == "The mapping, k: 'k' is protected by an earlier context."
-    assert "'ex', which is protected" in refusal(guarded, {"@context": None}).message
-    Mapping.load(guarded, {"@context": {"k": "ex:k"}})
-    Mapping.load(guarded, {"@context": {"attributes": nest(k="ex:other")}})
+    assert "'ex', which is protected" in refusal(protected, {"@context": None}).message
+    Mapping.load(protected, {"@context": {"k": "ex:k"}})
+    Mapping.load(protected, {"@context": {"attributes": nest(k="ex:other")}})
 
 
 # What is refused --------------------------------------------------------------------------------

@@ -38,10 +38,10 @@ def attributes(nexus: kiprdf.Nexus, name: str, meta_type: str = "$ConceptType") 
 
 
 def source(nexus: kiprdf.Nexus, name: str) -> Any:
-    (found,) = nexus.execute(
+    (value,) = nexus.execute(
         f'FIND(?t.metadata.source) WHERE {{ ?t {{type: "$ConceptType", name: "{name}"}} }}'
     )
-    return found
+    return value
 
 
 def reasons(report: Any, iri: str) -> list[str]:

@@ -88,11 +88,11 @@ def star(length: int) -> list[list[tuple[int, int]]]:
     return [[(0, n) for n in range(1, length)], *([(1, 0)] for _ in range(1, length))]
 
 
-def apart(length: int) -> list[list[tuple[int, int]]]:
+def isolated(length: int) -> list[list[tuple[int, int]]]:
     return [[] for _ in range(length)]
 
 
-@pytest.mark.parametrize("graph", [chain, ring, star, apart])
+@pytest.mark.parametrize("graph", [chain, ring, star, isolated])
 def test_twice_as_many_vertices_take_little_more_than_twice_the_steps(graph) -> None:  # type: ignore[no-untyped-def]
     few, many = steps(graph(4_000)), steps(graph(8_000))
     assert many < 2.3 * few

@@ -467,12 +467,12 @@ def test_a_strict_nexus_takes_as_many_values_as_the_ontology_allows(
     several: str, single: str
 ) -> None:
     one, two = '"a"', '["a", "b"]'
-    assert [_is_taken(several, value) for value in (one, two)] == [True, True]
-    assert [_is_taken(single, value) for value in (one, two)] == [True, False]
-    assert not _is_taken(several, '["a", 1]')
+    assert [_is_accepted(several, value) for value in (one, two)] == [True, True]
+    assert [_is_accepted(single, value) for value in (one, two)] == [True, False]
+    assert not _is_accepted(several, '["a", 1]')
 
 
-def _is_taken(ontology: str, value: str) -> bool:
+def _is_accepted(ontology: str, value: str) -> bool:
     nexus = kiprdf.Nexus.memory(genesis=False, strict_schema=True)
     nexus.import_ontology(PREFIXES + ontology)
     try:

@@ -1,4 +1,4 @@
-"""The id of a link: taken from its ends when it is created, salted past a taken one."""
+"""The id of a link: with_digits from its ends when it is created, salted past a with_digits one."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def digits(*parts: str) -> str:
 AB = digits("C:Drug/A", "treats", "C:Symptom/B")
 
 
-def taken(*links: tuple[str, str]) -> kiprdf.Nexus:
-    """A nexus whose links from A to other symptoms hold given digits."""
+def with_digits(*links: tuple[str, str]) -> kiprdf.Nexus:
+    """A nexus whose links from A to other symptoms have given digits in their ids."""
     nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
     nexus.execute(SCHEMA)
     nexus.execute(f"UPSERT {{ {ENDS} }}")
@@ -73,14 +73,14 @@ def test_the_id_does_not_depend_on_the_base() -> None:
 
 
 def test_an_id_that_another_fact_holds_is_salted_with_one() -> None:
-    nexus = taken(("C", AB))
+    nexus = with_digits(("C", AB))
     receipt = nexus.execute(STATE_AB)
     expected = digits("C:Drug/A", "treats", "C:Symptom/B", "1")
     assert receipt["upsert_proposition_links"] == [f"P:{expected}:treats"]
 
 
 def test_the_fact_that_holds_the_id_stays_as_it_was() -> None:
-    nexus = taken(("C", AB))
+    nexus = with_digits(("C", AB))
     before = element(nexus, f"P:{AB}:treats")
     nexus.execute(STATE_AB)
     assert element(nexus, f"P:{AB}:treats") == before
@@ -88,7 +88,7 @@ def test_the_fact_that_holds_the_id_stays_as_it_was() -> None:
 
 
 def test_a_salted_link_is_found_again_by_its_fact() -> None:
-    nexus = taken(("C", AB))
+    nexus = with_digits(("C", AB))
     first = nexus.execute(STATE_AB)
     assert nexus.execute(STATE_AB) == first
     assert nexus.execute('FIND(COUNT(?l)) WHERE { ?l (?s, "treats", ?o) }') == 2
@@ -96,13 +96,13 @@ def test_a_salted_link_is_found_again_by_its_fact() -> None:
 
 def test_a_second_taken_id_is_salted_with_one_and_two() -> None:
     salted = digits("C:Drug/A", "treats", "C:Symptom/B", "1")
-    receipt = taken(("C", AB), ("D", salted)).execute(STATE_AB)
+    receipt = with_digits(("C", AB), ("D", salted)).execute(STATE_AB)
     expected = digits("C:Drug/A", "treats", "C:Symptom/B", "1", "2")
     assert receipt["upsert_proposition_links"] == [f"P:{expected}:treats"]
 
 
 def test_two_new_links_of_one_statement_do_not_share_a_salted_id() -> None:
-    nexus = taken(("C", AB))
+    nexus = with_digits(("C", AB))
     receipt = nexus.execute(
         'UPSERT { CONCEPT ?a { {type: "Drug", name: "A"} } CONCEPT ?b { {type: "Symptom", name: '
         '"B"} } PROPOSITION { (?a, "treats", ?b) } PROPOSITION { (?b, "treats", ?a) } }'

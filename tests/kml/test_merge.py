@@ -26,15 +26,15 @@ MERGE = (
 
 @pytest.fixture
 def nexus() -> Iterator[kiprdf.Nexus]:
-    with medical() as found:
-        found.execute(TWINS)
-        yield found
+    with medical() as nexus:
+        nexus.execute(TWINS)
+        yield nexus
 
 
 def link(nexus: kiprdf.Nexus, drug: str, symptom: str) -> str:
     command = 'FIND(?l.id) WHERE { ?l ({name: :d}, "treats", {name: :s}) }'
-    (found,) = nexus.execute(command, d=drug, s=symptom)
-    return str(found)
+    (identifier,) = nexus.execute(command, d=drug, s=symptom)
+    return str(identifier)
 
 
 def test_a_repointed_link_keeps_its_id_and_everything_said_about_it(nexus: kiprdf.Nexus) -> None:
@@ -113,9 +113,9 @@ def test_the_trail_leads_through_two_merges(nexus: kiprdf.Nexus) -> None:
         'MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: "Drug", name: "Aspirin"} '
         '?b {type: "Drug", name: "Acetylsalicylic acid"} }'
     )
-    (found,) = nexus.execute('FIND(?d) WHERE { ?d {type: "Drug"} }')
-    assert found["metadata"]["_merged_from"] == ["Drug:Aspirin", "Drug:ASA"]
-    assert found["attributes"]["aliases"] == ["ASA", "Aspirin"]
+    (drug,) = nexus.execute('FIND(?d) WHERE { ?d {type: "Drug"} }')
+    assert drug["metadata"]["_merged_from"] == ["Drug:Aspirin", "Drug:ASA"]
+    assert drug["attributes"]["aliases"] == ["ASA", "Aspirin"]
     with pytest.raises(kiprdf.KipError) as caught:
         nexus.execute('FIND(?d) WHERE { ?d {type: "Drug", name: "ASA"} }')
     assert 'already merged into {type: "Drug", name: "Acetylsalicylic acid"}' in caught.value.hint

@@ -73,9 +73,9 @@ class Model:
 
     def touch(self, identifier: str, attributes: Any, metadata: Any, **ends: str) -> str:
         new = {"attributes": {}, "metadata": {}, **ends}
-        found = self.elements.setdefault(identifier, new)
-        found["attributes"].update(attributes)
-        found["metadata"].update(metadata)
+        element = self.elements.setdefault(identifier, new)
+        element["attributes"].update(attributes)
+        element["metadata"].update(metadata)
         return identifier
 
     def find(self, endpoint: Any) -> str:
@@ -120,8 +120,8 @@ class Model:
                 gone[identifier.startswith("P:")] += 1
                 identifiers += [
                     key
-                    for key, found in self.elements.items()
-                    if identifier in (found.get("subject"), found.get("object"))
+                    for key, element in self.elements.items()
+                    if identifier in (element.get("subject"), element.get("object"))
                 ]
         return gone[0], gone[1]
 
@@ -149,12 +149,12 @@ def id_text(identifier: str) -> str:
     return f"{brackets[0]}id: {json.dumps(identifier)}{brackets[1]}"
 
 
-def set_attributes(found: Any) -> str:
-    return f"SET ATTRIBUTES {json.dumps(found)}" if found else ""
+def set_attributes(attributes: Any) -> str:
+    return f"SET ATTRIBUTES {json.dumps(attributes)}" if attributes else ""
 
 
-def with_metadata(found: Any) -> str:
-    return f"WITH METADATA {json.dumps(found)}" if found else ""
+def with_metadata(metadata: Any) -> str:
+    return f"WITH METADATA {json.dumps(metadata)}" if metadata else ""
 
 
 def block_text(item: Any) -> str:
@@ -198,10 +198,10 @@ class Histories(RuleBasedStateMachine):
             assert dataset(self.nexus) == before
             return
         assert response == {"result": expected}, (command, response)
-        for identifier, found in after.elements.items():
-            known = self.model.elements.get(identifier)
-            if known is None or not same(known, found):
-                self.versions[identifier] = 1 if known is None else self.versions[identifier] + 1
+        for identifier, element in after.elements.items():
+            old = self.model.elements.get(identifier)
+            if old is None or not same(old, element):
+                self.versions[identifier] = 1 if old is None else self.versions[identifier] + 1
         if same(self.model.elements, after.elements):
             assert dataset(self.nexus) == before
         self.model = after
@@ -221,7 +221,7 @@ class Histories(RuleBasedStateMachine):
     @initialize()
     def create_every_name(self) -> None:
         """And some links, so that few statements are refused, and deletions reach far."""
-        known = [
+        blocks = [
             {
                 "kind": "concept",
                 "name": name,
@@ -231,7 +231,7 @@ class Histories(RuleBasedStateMachine):
             }
             for name in NAMES
         ]
-        self.upsert(known, {}, None)
+        self.upsert(blocks, {}, None)
 
     @rule()
     def create_every_name_again(self) -> None:
@@ -240,17 +240,17 @@ class Histories(RuleBasedStateMachine):
     @rule(data=st.data(), predicate=predicates, attributes=maps, metadata=maps)
     def link_what_exists(self, data: Any, predicate: str, attributes: Any, metadata: Any) -> None:
         """By id, so that links about links about links come about."""
-        known = st.sampled_from([*self.model.elements, "C:Thing/none"])
-        subject, object_ = data.draw(known), data.draw(known)
+        ends = st.sampled_from([*self.model.elements, "C:Thing/none"])
+        subject, object_ = data.draw(ends), data.draw(ends)
         after = copy.deepcopy(self.model)
         try:
             if {subject, object_} - set(after.elements):
                 raise Refused("KIP_3002")
-            made = after.link(subject, predicate, object_, attributes, metadata)
+            identifier = after.link(subject, predicate, object_, attributes, metadata)
             expected: Any = {
                 "blocks": 1,
                 "upsert_concept_nodes": [],
-                "upsert_proposition_links": [made],
+                "upsert_proposition_links": [identifier],
             }
         except Refused as refused:
             expected = str(refused)
@@ -278,8 +278,8 @@ class Histories(RuleBasedStateMachine):
         after = copy.deepcopy(self.model)
         targets = [
             key
-            for key, found in after.elements.items()
-            if found.get("predicate") == predicate and found["subject"] == f"C:Thing/{name}"
+            for key, element in after.elements.items()
+            if element.get("predicate") == predicate and element["subject"] == f"C:Thing/{name}"
         ]
         expected = {"deleted_propositions": after.delete(targets)[1]}
         where = f'?l (?s, "{predicate}", ?o) FILTER(?s.name == {json.dumps(name)})'
@@ -289,9 +289,9 @@ class Histories(RuleBasedStateMachine):
     def delete_keys(self, key: str, part: str) -> None:
         after = copy.deepcopy(self.model)
         lost = [0, 0]
-        for identifier, found in after.elements.items():
-            if key in found[part]:
-                del found[part][key]
+        for identifier, element in after.elements.items():
+            if key in element[part]:
+                del element[part][key]
                 lost[identifier.startswith("P:")] += 1
         expected = {"updated_concepts": lost[0], "updated_propositions": lost[1]}
         where = '?x {type: "Thing"} UNION { ?x (?s, "likes" | "about", ?o) }'
@@ -300,17 +300,17 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def the_elements_are_those_of_the_model(self) -> None:
-        found = self.nexus.execute('FIND(?x) WHERE { ?x {type: "Thing"} }')
-        found += self.nexus.execute("FIND(?x) WHERE { ?x (?s, ?p, ?o) }")
-        shown = {}
-        for item in found:
+        elements = self.nexus.execute('FIND(?x) WHERE { ?x {type: "Thing"} }')
+        elements += self.nexus.execute("FIND(?x) WHERE { ?x (?s, ?p, ?o) }")
+        stored = {}
+        for item in elements:
             metadata = {k: v for k, v in item["metadata"].items() if not k.startswith("_")}
             ends = {k: item[k] for k in ("subject", "predicate", "object") if k in item}
-            shown[item["id"]] = {
+            stored[item["id"]] = {
                 "attributes": item.get("attributes", {}), "metadata": metadata, **ends
             }  # fmt: skip
             assert item["metadata"]["_version"] == self.versions[item["id"]], item
-        assert same(shown, self.model.elements)
+        assert same(stored, self.model.elements)
 
     @invariant()
     def every_fact_has_one_reifier_and_every_reifier_a_fact(self) -> None:

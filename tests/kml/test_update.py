@@ -52,8 +52,8 @@ def value_of(expression: str, attributes: dict[str, Any], **parameters: Any) -> 
             f'UPDATE ?t SET ATTRIBUTES {{ r: {expression} }} WHERE {{ ?t {{type: "T"}} }}',
             **parameters,
         )
-        (found,) = nexus.execute('FIND(?t.attributes) WHERE { ?t {type: "T"} }')
-        return found.get("r", "skipped")
+        (written,) = nexus.execute('FIND(?t.attributes) WHERE { ?t {type: "T"} }')
+        return written.get("r", "skipped")
 
 
 @pytest.mark.parametrize(

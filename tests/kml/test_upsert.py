@@ -21,15 +21,15 @@ INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 
 @pytest.fixture
 def nexus() -> kiprdf.Nexus:
-    found = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
-    found.execute(SCHEMA)
-    return found
+    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus.execute(SCHEMA)
+    return nexus
 
 
 def own(nexus: kiprdf.Nexus, part: str, identifier: str) -> dict[str, Any]:
     """The attributes or metadata of an element without what the engine writes."""
-    found = element(nexus, identifier).get(part, {})
-    return {key: value for key, value in found.items() if not key.startswith("_")}
+    values = element(nexus, identifier).get(part, {})
+    return {key: value for key, value in values.items() if not key.startswith("_")}
 
 
 def put(nexus: kiprdf.Nexus, body: str, **parameters: Any) -> Any:
@@ -101,8 +101,8 @@ def test_a_replaced_value_leaves_no_second_triple(nexus: kiprdf.Nexus) -> None:
     put(nexus, 'CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES { a: 1 } }')
     put(nexus, 'CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES { a: "one" } }')
     subject = f"<{NEXUS}Drug/A>"
-    found = [t[2] for t in facts(nexus) if t[:2] == (subject, "<urn:kip:attribute/a>")]
-    assert found == ['"one"']
+    objects = [t[2] for t in facts(nexus) if t[:2] == (subject, "<urn:kip:attribute/a>")]
+    assert objects == ['"one"']
 
 
 def test_a_double_is_replaced_whatever_form_the_engine_keeps_it_in(nexus: kiprdf.Nexus) -> None:
@@ -160,8 +160,8 @@ def test_metadata_may_be_given_as_one_parameter(nexus: kiprdf.Nexus) -> None:
         'UPSERT { CONCEPT { {type: "Drug", name: "A"} } } WITH METADATA :m',
         m={"source": "s", "tags": ["x", {"y": None}]},
     )
-    found = own(nexus, "metadata", "C:Drug/A")
-    assert found == {"source": "s", "tags": ["x", {"y": None}]}
+    metadata = own(nexus, "metadata", "C:Drug/A")
+    assert metadata == {"source": "s", "tags": ["x", {"y": None}]}
 
 
 def test_a_handle_of_another_upsert_block_is_unknown(nexus: kiprdf.Nexus) -> None:
@@ -279,8 +279,8 @@ def test_a_proposition_id_where_a_concept_belongs_is_a_syntax_error(nexus: kiprd
 )
 def test_a_value_comes_back_equal(nexus: kiprdf.Nexus, value: Any) -> None:
     put(nexus, 'CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES { v: :v } }', v=value)
-    found = own(nexus, "attributes", "C:Drug/A")["v"]
-    assert (type(found), found) == (type(value), value)
+    stored = own(nexus, "attributes", "C:Drug/A")["v"]
+    assert (type(stored), stored) == (type(value), value)
 
 
 @pytest.mark.parametrize("value", [2**63, -(2**63) - 1, float("inf"), float("nan")], ids=repr)
@@ -298,8 +298,8 @@ def test_a_number_the_engine_cannot_compare_is_refused(nexus: kiprdf.Nexus, valu
 )  # fmt: skip
 def test_a_name_comes_back_equal(nexus: kiprdf.Nexus, name: str) -> None:
     receipt = put(nexus, 'CONCEPT { {type: "Drug", name: :name} }', name=name)
-    found = element(nexus, f"C:Drug/{name}")
-    assert (receipt["upsert_concept_nodes"], found["name"]) == ([f"C:Drug/{name}"], name)
+    concept = element(nexus, f"C:Drug/{name}")
+    assert (receipt["upsert_concept_nodes"], concept["name"]) == ([f"C:Drug/{name}"], name)
 
 
 @pytest.mark.parametrize(

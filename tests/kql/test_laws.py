@@ -54,7 +54,7 @@ blocks = st.sampled_from(
         '(?a, "p", ?x) UNION { (?b, "q", ?x) }',
     )
 )
-settled = settings(max_examples=25)
+few_examples = settings(max_examples=25)
 PAIRS = '?a {type: "T"} ?b {type: "T"}'
 
 
@@ -79,15 +79,15 @@ def rows(nexus: kiprdf.Nexus, where: str, shown: str = "?a.id, ?b.id") -> Counte
     return Counter(nexus.find(f"FIND({shown}) WHERE {{ {where} }}").tuples)
 
 
-@settled
+@few_examples
 @given(graph=graphs)
 def test_a_range_of_hops_is_the_union_of_its_lengths(graph: Graph) -> None:
     with nexus_of(graph) as nexus:
-        apart = set().union(*(rows(nexus, f'(?a, "p"{{{n}}}, ?b)') for n in (1, 2, 3)))
-        assert set(rows(nexus, '(?a, "p"{1,3}, ?b)')) == apart
+        by_length = set().union(*(rows(nexus, f'(?a, "p"{{{n}}}, ?b)') for n in (1, 2, 3)))
+        assert set(rows(nexus, '(?a, "p"{1,3}, ?b)')) == by_length
 
 
-@settled
+@few_examples
 @given(graph=graphs)
 def test_any_number_of_hops_is_a_range_beyond_the_number_of_nodes(graph: Graph) -> None:
     with nexus_of(graph) as nexus:
@@ -95,7 +95,7 @@ def test_any_number_of_hops_is_a_range_beyond_the_number_of_nodes(graph: Graph) 
         assert rows(nexus, '(?a, "p"{2,}, ?b)') == rows(nexus, '(?a, "p"{2,12}, ?b)')
 
 
-@settled
+@few_examples
 @given(graph=graphs)
 def test_zero_hops_add_every_element_and_itself(graph: Graph) -> None:
     with nexus_of(graph) as nexus:
@@ -106,14 +106,14 @@ def test_zero_hops_add_every_element_and_itself(graph: Graph) -> None:
         )
 
 
-@settled
+@few_examples
 @given(graph=graphs)
 def test_two_hops_are_one_and_one(graph: Graph) -> None:
     with nexus_of(graph) as nexus:
         assert rows(nexus, '(?a, "p"{2}, ?b)') == rows(nexus, '(?a, "p", ?x) (?x, "p", ?b)')
 
 
-@settled
+@few_examples
 @given(graph=graphs)
 def test_a_hop_is_the_same_from_either_end(graph: Graph) -> None:
     with nexus_of(graph) as nexus:
@@ -123,7 +123,7 @@ def test_a_hop_is_the_same_from_either_end(graph: Graph) -> None:
         assert free == from_start == from_end
 
 
-@settled
+@few_examples
 @given(graph=graphs)
 def test_alternatives_are_the_union_of_their_predicates(graph: Graph) -> None:
     with nexus_of(graph) as nexus:
@@ -131,7 +131,7 @@ def test_alternatives_are_the_union_of_their_predicates(graph: Graph) -> None:
         assert set(rows(nexus, '(?a, "p" | "q", ?b)')) == both
 
 
-@settled
+@few_examples
 @given(graph=graphs, condition=conditions)
 def test_a_filter_and_its_negation_part_the_solutions(graph: Graph, condition: str) -> None:
     with nexus_of(graph) as nexus:
@@ -141,7 +141,7 @@ def test_a_filter_and_its_negation_part_the_solutions(graph: Graph, condition: s
         assert held + failed == rows(nexus, PAIRS)
 
 
-@settled
+@few_examples
 @given(graph=graphs, block=blocks)
 def test_not_and_the_block_part_the_solutions(graph: Graph, block: str) -> None:
     with nexus_of(graph) as nexus:
@@ -154,7 +154,7 @@ def test_not_and_the_block_part_the_solutions(graph: Graph, block: str) -> None:
         assert set(without) | set(matched) == set(rows(nexus, PAIRS))
 
 
-@settled
+@few_examples
 @given(graph=graphs, block=blocks)
 def test_not_not_keeps_what_matches(graph: Graph, block: str) -> None:
     with nexus_of(graph) as nexus:
@@ -163,14 +163,14 @@ def test_not_not_keeps_what_matches(graph: Graph, block: str) -> None:
         assert twice + once == rows(nexus, PAIRS)
 
 
-@settled
+@few_examples
 @given(graph=graphs, block=blocks)
 def test_optional_keeps_every_solution(graph: Graph, block: str) -> None:
     with nexus_of(graph) as nexus:
         assert set(rows(nexus, f"{PAIRS} OPTIONAL {{ {block} }}")) == set(rows(nexus, PAIRS))
 
 
-@settled
+@few_examples
 @given(graph=graphs, block=blocks)
 def test_a_union_with_itself_is_itself(graph: Graph, block: str) -> None:
     with nexus_of(graph) as nexus:
@@ -179,7 +179,7 @@ def test_a_union_with_itself_is_itself(graph: Graph, block: str) -> None:
         assert rows(nexus, f"{PAIRS} {block} UNION {{ {PAIRS} {block} }}", shown) == alone
 
 
-@settled
+@few_examples
 @given(graph=graphs, condition=conditions)
 def test_the_order_of_filters_and_clauses_in_a_segment_does_not_matter(
     graph: Graph, condition: str
@@ -189,7 +189,7 @@ def test_the_order_of_filters_and_clauses_in_a_segment_does_not_matter(
         assert rows(nexus, f'(?a, "p", ?b) {PAIRS} FILTER({condition})') == first
 
 
-@settled
+@few_examples
 @given(graph=graphs, limit=st.integers(1, 7), ordered=st.booleans())
 def test_pages_concatenate(graph: Graph, limit: int, ordered: bool) -> None:
     with nexus_of(graph) as nexus:
@@ -204,7 +204,7 @@ def test_pages_concatenate(graph: Graph, limit: int, ordered: bool) -> None:
         assert rows == list(nexus.find(text).tuples)
 
 
-@settled
+@few_examples
 @given(graph=graphs)
 def test_counts_are_the_numbers_of_rows(graph: Graph) -> None:
     with nexus_of(graph) as nexus:

@@ -33,7 +33,7 @@ def test_answers_during_writes_do_not_mix_states(nexus: kiprdf.Nexus) -> None:
     done = threading.Event()
     mixed: list[object] = []
 
-    def look() -> None:
+    def read_often() -> None:
         while not done.is_set():
             shown, counted = nexus.execute(
                 'FIND(MIN(?x.attributes.v), MAX(?x.attributes.v)) WHERE { ?x {type: "T"} }'
@@ -42,7 +42,7 @@ def test_answers_during_writes_do_not_mix_states(nexus: kiprdf.Nexus) -> None:
             if shown != counted or len(set(rows)) != 1:
                 mixed.append((shown, counted, rows))
 
-    readers = [threading.Thread(target=look) for _ in range(2)]
+    readers = [threading.Thread(target=read_often) for _ in range(2)]
     for reader in readers:
         reader.start()
     for value in range(1, 30):

@@ -122,11 +122,11 @@ RULES = _Notation("\n".join(re.findall(r"^```ebnf\n(.*?)^```$", PAGE, re.M | re.
 
 @dataclass
 class Recognizer:
-    """Tells whether a text is a command; every way to read it is followed."""
+    """Decides whether a text is a command; follows every way to read it."""
 
     text: str
     rules: dict[str, Item]
-    _known: dict[tuple[str, int], frozenset[int]] = field(default_factory=dict)
+    _memo: dict[tuple[str, int], frozenset[int]] = field(default_factory=dict)
 
     def accepts(self) -> bool:
         ends = self._rule("command", 0)
@@ -138,9 +138,9 @@ class Recognizer:
         return match.end()
 
     def _rule(self, name: str, at: int) -> frozenset[int]:
-        if (name, at) not in self._known:
-            self._known[name, at] = self._ends(self.rules[name], at)
-        return self._known[name, at]
+        if (name, at) not in self._memo:
+            self._memo[name, at] = self._ends(self.rules[name], at)
+        return self._memo[name, at]
 
     def _ends(self, item: Item, at: int) -> frozenset[int]:
         match item:

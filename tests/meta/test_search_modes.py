@@ -150,11 +150,11 @@ def test_a_score_is_never_stored(nexus: kiprdf.Nexus) -> None:
 
 
 def test_hybrid_beats_either_alone(nexus: kiprdf.Nexus) -> None:
-    put(nexus, "wanted", description="xylitol for headache with fever")
+    put(nexus, "both", description="xylitol for headache with fever")
     put(nexus, "xylitol")
     put(nexus, "migraine")
     first = {mode: names(nexus, "xylitol cephalalgia", mode)[0] for mode in ALL_MODES}
-    assert first == {"keyword": "xylitol", "semantic": "migraine", "hybrid": "wanted"}
+    assert first == {"keyword": "xylitol", "semantic": "migraine", "hybrid": "both"}
 
 
 def test_first_of_both_rankings_scores_near_one(nexus: kiprdf.Nexus) -> None:
@@ -334,14 +334,16 @@ def test_threads_search_by_meaning_while_one_writes() -> None:
             put(nexus, "pyrexia")
             nexus.execute('DELETE CONCEPT ?s DETACH WHERE { ?s {name: "pyrexia"} }')
 
-    def guarded(work: Any) -> None:
+    def collect_failure(work: Any) -> None:
         try:
             work()
         except Exception as error:
             logging.exception("a thread failed")
             failures.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(work,)) for work in (read, write, read)]
+    threads = [
+        threading.Thread(target=collect_failure, args=(work,)) for work in (read, write, read)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -350,10 +352,10 @@ def test_threads_search_by_meaning_while_one_writes() -> None:
 
 
 def test_a_write_waits_for_no_embedder() -> None:
-    asked, written = threading.Event(), threading.Event()
+    embedding, written = threading.Event(), threading.Event()
 
     def slow(texts: list[str]) -> list[list[float]]:
-        asked.set()
+        embedding.set()
         assert written.wait(30)
         return by_meaning(texts)
 
@@ -362,7 +364,7 @@ def test_a_write_waits_for_no_embedder() -> None:
     hits: list[list[str]] = []
     reader = threading.Thread(target=lambda: hits.append(names(nexus, "tea", "semantic")))
     reader.start()
-    assert asked.wait(30)
+    assert embedding.wait(30)
     put(nexus, "Tea", type="Book")
     assert names(nexus, "fever", "keyword") == ["Fever"]
     written.set()

@@ -141,7 +141,7 @@ def test_a_file_that_is_open_as_text_takes_no_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("triple", "said"),
+    ("triple", "shown"),
     [
         ((Literal("x"), URIRef("urn:p"), URIRef("urn:o")), '"x" <urn:p> <urn:o>'),
         ((URIRef("urn:s"), BNode("b"), URIRef("urn:o")), "<urn:s> _:b <urn:o>"),
@@ -151,9 +151,9 @@ def test_a_file_that_is_open_as_text_takes_no_bytes() -> None:
         ((URIRef("urn:\ud800"), URIRef("urn:p"), Literal("x")), "'urn:\\ud800'"),
     ],
 )
-def test_what_rdflib_takes_for_a_triple_and_rdf_does_not_is_told(triple: Any, said: str) -> None:
+def test_what_rdflib_takes_for_a_triple_and_rdf_does_not_is_told(triple: Any, shown: str) -> None:
     graph = rdflib.Graph()
     graph.add(triple)
     with pytest.raises(kiprdf.KipError) as raised:
         kiprdf.Nexus.from_rdflib(graph)
-    assert (raised.value.code, said in raised.value.message) == ("KIP_1001", True)
+    assert (raised.value.code, shown in raised.value.message) == ("KIP_1001", True)

@@ -49,8 +49,8 @@ SHARED: dict[str, Callable[[], Any]] = {
 }
 
 
-def doors(nexus: kiprdf.Nexus, value: Any) -> dict[str, Callable[[], Any]]:
-    """Each way by which a value of Python gets in."""
+def entry_points(nexus: kiprdf.Nexus, value: Any) -> dict[str, Callable[[], Any]]:
+    """Each method that takes a Python value."""
 
     def mapped(context: Any) -> Callable[[], Any]:
         return lambda: nexus.schema(mapping={"@context": context})
@@ -82,16 +82,16 @@ def doors(nexus: kiprdf.Nexus, value: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
-def knock() -> None:
-    """Run by a child: a door that hangs or fills the memory is the last line."""
+def call_all() -> None:
+    """Run by a child: an entry point that hangs or fills the memory is the last line."""
     nexus = medical()
     for name, make in SHARED.items():
         value = make()
-        for door, call in doors(nexus, value).items():
-            print(name, door, end=": ", flush=True)
+        for entry_point, call in entry_points(nexus, value).items():
+            print(name, entry_point, end=": ", flush=True)
             try:
                 call()
-                print("taken")
+                print("accepted")
             except kiprdf.KipError as error:
                 print(error.code)
             except (OSError, ValueError) as error:  # of a path
@@ -114,12 +114,12 @@ def knock() -> None:
     print("end")
 
 
-def test_values_that_share_their_parts_are_refused_at_every_door() -> None:
+def test_values_that_share_their_parts_are_refused_by_every_entry_point() -> None:
     child = children.run("-m", "tests.nexus.test_bounded_inputs", seconds=HANG)
     assert child.status == 0, child.output[-2_000:]
     assert child.output.rstrip().endswith("end"), child.output[-2_000:]
     assert "KIP_4003" not in child.output
-    assert "taken" not in child.output
+    assert "accepted" not in child.output
     assert "lists execute: KIP_4002" in child.output
     assert "both metadata: KIP_4002" in child.output
 
@@ -292,4 +292,4 @@ def test_a_restore_comes_back_in_its_time(format: Any, large: kiprdf.Nexus) -> N
 
 
 if __name__ == "__main__":
-    knock()
+    call_all()

@@ -145,12 +145,12 @@ def test_defaults_and_options_keep_to_the_schema_they_stand_in(rule: dict[str, A
 
 
 def test_predicates_link_types_that_are_defined() -> None:
-    known = {definition["name"] for definition in definitions("$ConceptType")} | {"*"}
+    type_names = {definition["name"] for definition in definitions("$ConceptType")} | {"*"}
     for predicate in definitions("$PropositionType"):
         for end in ("subject_types", "object_types"):
             types = predicate["attributes"][end]
             assert types, predicate["name"]
-            assert set(types) <= known, predicate["name"]
+            assert set(types) <= type_names, predicate["name"]
 
 
 def test_every_definition_is_filed_under_the_core_schema_alone() -> None:

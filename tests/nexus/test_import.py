@@ -627,8 +627,8 @@ def test_a_link_to_what_nothing_describes_is_reported() -> None:
 
 
 def test_of_many_links_to_nothing_the_first_are_reported() -> None:
-    known = ", ".join(f":p{n}" for n in range(5))
-    report = bundled().import_rdf(ANN.replace(":bob", known), mapping="foaf")
+    people = ", ".join(f":p{n}" for n in range(5))
+    report = bundled().import_rdf(ANN.replace(":bob", people), mapping="foaf")
     assert report["warnings"] == [
         "knows: <https://example.org/p0>, <https://example.org/p1>, <https://example.org/p2> "
         "and 2 more are not described; kept as a string."

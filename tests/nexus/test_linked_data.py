@@ -72,7 +72,7 @@ FOLDER = Path(__file__).parents[1] / "interchange" / "vocabularies"
 
 
 def back(nexus: kiprdf.Nexus, format: Format, profile: Profile, mapping: Any) -> kiprdf.Nexus:
-    """What a nexus is behind a snapshot."""
+    """The nexus that a snapshot restores."""
     target = io.BytesIO()
     nexus.write_snapshot(target, profile, format=format, mapping=mapping)
     restored = empty(nexus.base_iri)
@@ -81,8 +81,8 @@ def back(nexus: kiprdf.Nexus, format: Format, profile: Profile, mapping: Any) ->
 
 
 @cache
-def told() -> kiprdf.Nexus:
-    """Every bundled capsule, and values that a mapping puts in other words."""
+def full() -> kiprdf.Nexus:
+    """Every bundled capsule, and values that a mapping renders differently."""
     nexus = demonstration()
     nexus.execute(
         'UPSERT { CONCEPT { {type: "Person", name: "Ann"} SET ATTRIBUTES :values '
@@ -117,7 +117,7 @@ VALUES = {
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_everything_bundled_comes_back(stack: str) -> None:
-    nexus, all_ways = told(), stack in ("no mapping", "packs below one's own")
+    nexus, all_ways = full(), stack in ("no mapping", "packs below one's own")
     for format, profile in WAYS if all_ways else WAYS[1::4]:
         restored = facts(back(nexus, format, profile, STACKS[stack]))
         assert restored == facts(nexus), (format, profile)
@@ -257,8 +257,8 @@ def test_two_processes_write_the_same_bytes() -> None:
 
 def test_a_restored_nexus_writes_what_it_was_restored_from() -> None:
     for format, profile in WAYS:
-        text = told().snapshot(None, profile, format=format)
-        again = back(told(), format, profile, None).snapshot(None, profile, format=format)
+        text = full().snapshot(None, profile, format=format)
+        again = back(full(), format, profile, None).snapshot(None, profile, format=format)
         assert again == text, (format, profile)
 
 
@@ -286,7 +286,7 @@ _RUDOF = {
     "ntriples": pyrudof.RDFFormat.NTriples,
     "nquads": pyrudof.RDFFormat.NQuads,
 }
-NOT_HOSTILE: dict[str, Callable[[], kiprdf.Nexus]] = {"told": told, "small": small}
+NOT_HOSTILE: dict[str, Callable[[], kiprdf.Nexus]] = {"full": full, "small": small}
 
 
 def triples_in(text: str, format: Format) -> set[pyoxigraph.Triple]:
@@ -310,7 +310,7 @@ def test_rdflib_reads_as_many_triples_as_pyoxigraph(
 @pytest.mark.parametrize("stack", ["no mapping", "every pack"])
 @pytest.mark.parametrize("format", _RUDOF)
 def test_rudof_reads_as_many_triples_of_rdf_1_2_as_pyoxigraph(format: Format, stack: str) -> None:
-    text = told().snapshot(None, "rdf12", format=format, mapping=STACKS[stack])
+    text = full().snapshot(None, "rdf12", format=format, mapping=STACKS[stack])
     rudof = pyrudof.Rudof(pyrudof.RudofConfig())
     rudof.read_data(text, format=_RUDOF[format])
     rudof_text = rudof.serialize_data(format=pyrudof.ResultDataFormat.NTriples)
@@ -322,18 +322,18 @@ def test_rudof_reads_as_many_triples_of_rdf_1_2_as_pyoxigraph(format: Format, st
 
 
 def domains() -> list[str]:
-    return sorted(told().execute('FIND(?d.name) WHERE { ?d {type: "Domain"} }'))
+    return sorted(full().execute('FIND(?d.name) WHERE { ?d {type: "Domain"} }'))
 
 
 @pytest.mark.parametrize("stack", ["no mapping", "every pack"])
 def test_every_domain_restores_and_is_what_was_written(stack: str) -> None:
     for name in domains():
         for format, profile in WAYS[1::4]:
-            text = told().snapshot(None, profile, format=format, mapping=STACKS[stack], domain=name)
+            text = full().snapshot(None, profile, format=format, mapping=STACKS[stack], domain=name)
             part = empty()
             part.restore(text, format=format, mapping=STACKS[stack])
-            assert facts(part) < facts(told())
-            assert element(part, f"C:Domain/{name}") == element(told(), f"C:Domain/{name}")
+            assert facts(part) < facts(full())
+            assert element(part, f"C:Domain/{name}") == element(full(), f"C:Domain/{name}")
 
 
 @WAY
@@ -351,7 +351,7 @@ def test_a_selection_restores_with_what_it_stands_on(format: Format, profile: Pr
 
 def test_a_domain_and_a_selection_at_once_are_refused() -> None:
     with pytest.raises(kiprdf.KipError) as raised:
-        told().snapshot(domain="Medical", select='EXPORT ?x WHERE { ?x {type: "Drug"} }')
+        full().snapshot(domain="Medical", select='EXPORT ?x WHERE { ?x {type: "Drug"} }')
     assert raised.value.code == "KIP_1001"
 
 
@@ -370,14 +370,14 @@ def test_an_escape_in_a_local_name_hides_no_nesting(escape: str) -> None:
     assert caught.value.code == "KIP_4002"
 
 
-DOORS = """
+ENTRY_POINTS = """
 import io, resource, sys
 import kiprdf
 from tests.nexus.support import medical
 
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 format, text = sys.argv[1], eval(sys.argv[2])
-doors = (
+entry_points = (
     lambda: kiprdf.Nexus.memory(genesis=False).restore(
         io.StringIO(text), format=format, base_iri="urn:kip:nexus/"
     ),
@@ -385,11 +385,11 @@ doors = (
     lambda: medical().import_rdf(io.StringIO(text), format=format),
     lambda: medical().import_ontology(io.StringIO(text), format=format),
 )
-for number, door in enumerate(doors):
+for number, entry_point in enumerate(entry_points):
     if number == 1 and format != "turtle":
         continue
     try:
-        door()
+        entry_point()
     except kiprdf.KipError as error:
         print(error.code)
 """
@@ -425,7 +425,7 @@ HUNDRED_THOUSAND = {
 @pytest.mark.parametrize("name", HUNDRED_THOUSAND)
 def test_a_hundred_thousand_of_anything_end_no_process(name: str) -> None:
     format, text = HUNDRED_THOUSAND[name]
-    arguments = [sys.executable, "-c", DOORS, format, text]
+    arguments = [sys.executable, "-c", ENTRY_POINTS, format, text]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]
     assert set(done.stdout.split()) == {"KIP_4002"}
@@ -436,7 +436,7 @@ def test_a_hundred_thousand_of_anything_end_no_process(name: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-@pytest.mark.parametrize("made", [told, medical, hostile])
+@pytest.mark.parametrize("made", [full, medical, hostile])
 def test_from_rdflib_undoes_to_rdflib(made: Callable[[], kiprdf.Nexus], stack: str) -> None:
     nexus = made()
     graph = nexus.to_rdflib(STACKS[stack])
@@ -547,7 +547,7 @@ def nexus_elements(text: str) -> int:
 
 def test_what_is_published_twice_is_the_same(tmp_path: Path) -> None:
     def published() -> dict[str, bytes]:
-        told().publish(tmp_path / "site", title="T")
+        full().publish(tmp_path / "site", title="T")
         root = tmp_path / "site"
         return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
 
@@ -596,9 +596,9 @@ def test_a_path_that_leads_nowhere_is_an_os_error_with_its_name(
 
 def test_progress_tells_every_triple() -> None:
     for format, profile in WAYS:
-        told_of: list[int] = []
-        number = told().write_snapshot(io.BytesIO(), profile, format=format, advance=told_of.append)
-        assert sum(told_of) == number > 100, (format, profile)
+        written: list[int] = []
+        number = full().write_snapshot(io.BytesIO(), profile, format=format, advance=written.append)
+        assert sum(written) == number > 100, (format, profile)
 
 
 # Vocabularies that others wrote ---------------------------------------------------------------

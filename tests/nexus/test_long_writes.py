@@ -99,8 +99,8 @@ def test_a_writer_does_not_wait_while_a_long_write_is_prepared(
 
 def test_what_is_prepared_again_follows_the_other_writer(pause: Pause) -> None:
     nexus = medical()
-    known = CAPSULE.replace("risk: 3", 'colour: "red"')
-    receipt = pause.during(lambda: apply_capsule(nexus), lambda: nexus.execute(known))
+    other_values = CAPSULE.replace("risk: 3", 'colour: "red"')
+    receipt = pause.during(lambda: apply_capsule(nexus), lambda: nexus.execute(other_values))
     assert receipt["upsert_concept_nodes"] == ["C:Drug/Ibuprofen"]
     (drug,) = nexus.execute('FIND(?d) WHERE { ?d {type: "Drug", name: "Ibuprofen"} }')
     assert drug["attributes"] == {"colour": "red", "risk": 3}

@@ -76,11 +76,11 @@ def test_threads_that_read_change_and_write_back_lose_no_update(
 def test_without_the_guard_the_same_threads_would_lose_updates() -> None:
     """The interleaving that the guard is for, step by step."""
     with opened(None) as nexus:
-        (seen,), (version,) = nexus.execute(READ)
+        (number,), (version,) = nexus.execute(READ)
         assert increment(nexus) == 0
         before = dataset(nexus)
         with pytest.raises(kiprdf.KipError) as caught:
-            nexus.execute(WRITE, version=version, n=seen + 1)
+            nexus.execute(WRITE, version=version, n=number + 1)
         assert caught.value.code == "KIP_3005"
         assert dataset(nexus) == before
 

@@ -29,8 +29,8 @@ def difference(query: str, answer: Answer | str, response: Response) -> str | No
     error = response.get("error")
     if isinstance(answer, str) or error:
         code = error["code"] if error else "no error"
-        wanted = answer if isinstance(answer, str) else "no error"
-        return None if code == wanted else f"expected {wanted}, found {error or response}"
+        expected = answer if isinstance(answer, str) else "no error"
+        return None if code == expected else f"expected {expected}, found {error or response}"
     find = parse(query)
     assert isinstance(find, ast.Find)
     return _row_difference(find, answer, response["result"])
@@ -41,16 +41,16 @@ def _row_difference(find: ast.Find, answer: Answer, result: Any) -> str | None:
     if columns is None:
         return f"expected the form of {answer.result}, found {result}"
     actual = [_frozen_row(find, answer, row) for row in zip(*columns, strict=True)]
-    wanted = [_frozen_row(find, answer, row.values) for row in answer.rows]
-    length = len(wanted) if answer.limit is None else min(answer.limit, len(wanted))
+    expected = [_frozen_row(find, answer, row.values) for row in answer.rows]
+    length = len(expected) if answer.limit is None else min(answer.limit, len(expected))
     if len(actual) != length:
         return f"expected {length} rows, found {len(actual)}: {answer.result} != {result}"
     if answer.ordered and answer.ties_decided:
-        return None if actual == wanted[:length] else f"expected {answer.result}, found {result}"
-    superfluous = Counter(actual) - Counter(wanted)
+        return None if actual == expected[:length] else f"expected {answer.result}, found {result}"
+    superfluous = Counter(actual) - Counter(expected)
     if superfluous:
         return f"superfluous rows {list(superfluous)}: {answer.result} != {result}"
-    if answer.ordered and not _in_order(find, actual, wanted):
+    if answer.ordered and not _in_order(find, actual, expected):
         return f"wrong order: {answer.result} != {result}"
     return None
 
@@ -68,14 +68,14 @@ def _columns(answer: Answer, result: Any) -> list[list[Any]] | None:
 
 
 def _in_order(
-    find: ast.Find, actual: Sequence[tuple[Hashable, ...]], wanted: Sequence[tuple[Hashable, ...]]
+    find: ast.Find, actual: Sequence[tuple[Hashable, ...]], expected: Sequence[tuple[Hashable, ...]]
 ) -> bool:
-    """Rows of equal keys may stand in any order; the keys are among the columns."""
-    places = [find.expressions.index(key.expression) for key in find.order_by]
+    """Rows of equal keys may be in any order; the keys are among the columns."""
+    columns = [find.expressions.index(key.expression) for key in find.order_by]
     return all(
-        one[place] == other[place]
-        for one, other in zip(actual, wanted, strict=False)
-        for place in places
+        one[column] == other[column]
+        for one, other in zip(actual, expected, strict=False)
+        for column in columns
     )
 
 

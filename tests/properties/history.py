@@ -116,11 +116,13 @@ class History:
 
     def compare_elements(self) -> None:
         shown = self.shown()
-        wanted = {
+        expected = {
             identifier: self.model.element(identifier) for identifier in self.model.elements()
         }
-        for identifier in {*shown, *wanted}:
-            assert canonical(shown.get(identifier)) == canonical(wanted.get(identifier)), identifier
+        for identifier in {*shown, *expected}:
+            assert canonical(shown.get(identifier)) == canonical(expected.get(identifier)), (
+                identifier
+            )
 
     def check_links(self) -> None:
         """One reifier for each fact and one fact for each reifier; no end dangles."""

@@ -251,8 +251,8 @@ class _Writer:
     def target(self, kind: str) -> tuple[str, str]:
         """The variable of a target, and what binds it: mostly elements of this kind."""
         if self.one_in(4):
-            wanted = {"concept": CONCEPT, "proposition": PROPOSITION}.get(kind, BOTH)
-            query = self.query(wanted)
+            kinds = {"concept": CONCEPT, "proposition": PROPOSITION}.get(kind, BOTH)
+            query = self.query(kinds)
             if query is not None:
                 return self.pick(query[0]), query[1]
         if kind == "both":

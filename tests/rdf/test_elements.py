@@ -129,13 +129,13 @@ def test_rdf11_is_a_statement() -> None:
 
 def test_a_statement_turns_back_into_its_reifier() -> None:
     _, *parts = to_rdf11(LINK, FACT)
-    found = {part.predicate: part.object for part in parts}
-    assert from_rdf11(LINK, found) == Triple(LINK, vocab.REIFIES, FACT)  # type: ignore[arg-type]
+    objects = {part.predicate: part.object for part in parts}
+    assert from_rdf11(LINK, objects) == Triple(LINK, vocab.REIFIES, FACT)  # type: ignore[arg-type]
 
 
 def test_a_statement_about_a_statement_turns_back_into_its_reifier() -> None:
     about = Triple(HEADACHE, IRIS.predicate("stated"), LINK)
     node = IRIS.proposition("0" * 16, "stated")
     _, *parts = to_rdf11(node, about)
-    found = {part.predicate: part.object for part in parts}
-    assert from_rdf11(node, found) == Triple(node, vocab.REIFIES, about)  # type: ignore[arg-type]
+    objects = {part.predicate: part.object for part in parts}
+    assert from_rdf11(node, objects) == Triple(node, vocab.REIFIES, about)  # type: ignore[arg-type]

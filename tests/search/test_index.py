@@ -516,13 +516,15 @@ def test_threads_share_an_index(path: Path) -> None:
             index.update([concept("left", "moving")], ["right"], commit=2 * n)
             index.update([concept("right", "moving")], ["left"], commit=2 * n + 1)
 
-    def guarded(work: Callable[[], None]) -> None:
+    def collect_failure(work: Callable[[], None]) -> None:
         try:
             work()
         except Exception as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(work,)) for work in (read, write, read)]
+    threads = [
+        threading.Thread(target=collect_failure, args=(work,)) for work in (read, write, read)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

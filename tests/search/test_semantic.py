@@ -452,14 +452,16 @@ def test_threads_share_an_index_and_never_call_the_embedder_together() -> None:
             books.put(concept("c", "tea fever"))
             books.put(removed=("c",))
 
-    def guarded(work: Callable[[], None]) -> None:
+    def collect_failure(work: Callable[[], None]) -> None:
         try:
             work()
         except Exception as error:
             logging.exception("a thread failed")
             failures.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(work,)) for work in (read, write, read, read)]
+    threads = [
+        threading.Thread(target=collect_failure, args=(work,)) for work in (read, write, read, read)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -92,8 +92,8 @@ def test_nothing_is_near_to_another_word() -> None:
 
 
 def test_a_definition_more_leaves_the_catalog_as_it_was() -> None:
-    known = CATALOG.extended("$ConceptType", "New").extended("$PropositionType", "newly")
-    known.require_type("New")
-    known.require_predicate("newly")
-    assert known.concept_types - CATALOG.concept_types == {"New"}
-    assert known.predicates - CATALOG.predicates == {"newly"}
+    extended = CATALOG.extended("$ConceptType", "New").extended("$PropositionType", "newly")
+    extended.require_type("New")
+    extended.require_predicate("newly")
+    assert extended.concept_types - CATALOG.concept_types == {"New"}
+    assert extended.predicates - CATALOG.predicates == {"newly"}

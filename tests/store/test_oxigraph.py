@@ -120,13 +120,13 @@ def test_match_fits_a_triple_term(store: OxigraphStore) -> None:
 def test_readers_see_whole_commits_only(store: OxigraphStore) -> None:
     store.apply(Delta(added=tuple(map(fact, range(200)))))
     done = threading.Event()
-    seen: set[int] = set()
+    row_counts: set[int] = set()
 
-    def look() -> None:
+    def count_rows() -> None:
         while not done.is_set():
-            seen.add(len(store.select("SELECT ?o WHERE { <urn:a> <urn:p> ?o }")))
+            row_counts.add(len(store.select("SELECT ?o WHERE { <urn:a> <urn:p> ?o }")))
 
-    reader = threading.Thread(target=look)
+    reader = threading.Thread(target=count_rows)
     reader.start()
     for step in range(1, 20):
         old = tuple(map(fact, range((step - 1) * 200, step * 200)))
@@ -134,27 +134,27 @@ def test_readers_see_whole_commits_only(store: OxigraphStore) -> None:
         store.apply(Delta(removed=old, added=new))
     done.set()
     reader.join()
-    assert seen == {200}
+    assert row_counts == {200}
 
 
 def test_readers_see_whole_commits_that_only_add(store: OxigraphStore) -> None:
     done = threading.Event()
-    seen: list[tuple[int, int, int]] = []
+    counts: list[tuple[int, int, int]] = []
 
-    def look() -> None:
+    def count_rows() -> None:
         while not done.is_set():
             before = store.commit()
             number = len(store.select("SELECT ?o WHERE { <urn:a> <urn:p> ?o }"))
-            seen.append((before, number, store.commit()))
+            counts.append((before, number, store.commit()))
 
-    reader = threading.Thread(target=look)
+    reader = threading.Thread(target=count_rows)
     reader.start()
     for step in range(40):
         store.apply(Delta(added=tuple(map(fact, range(step * 200, (step + 1) * 200)))))
     done.set()
     reader.join()
-    assert all(number % 200 == 0 for _, number, _ in seen)
-    assert all(before * 200 <= number <= after * 200 for before, number, after in seen)
+    assert all(number % 200 == 0 for _, number, _ in counts)
+    assert all(before * 200 <= number <= after * 200 for before, number, after in counts)
 
 
 def test_read_runs_once_on_a_still_store(store: OxigraphStore) -> None:
@@ -166,20 +166,20 @@ def test_read_runs_once_on_a_still_store(store: OxigraphStore) -> None:
 def test_read_runs_again_when_a_commit_came_between(store: OxigraphStore) -> None:
     calls: list[int] = []
 
-    def look() -> int:
+    def add_once() -> int:
         calls.append(store.commit())
         if len(calls) == 1:
             store.apply(Delta(added=(fact(1),)))
         return store.commit()
 
-    assert store.read(look) == 1
+    assert store.read(add_once) == 1
     assert calls == [0, 1]
 
 
 def test_read_takes_the_writer_lock_after_three_attempts(store: OxigraphStore) -> None:
     free: list[bool] = []
 
-    def look() -> None:
+    def write_while_reading() -> None:
         entered = threading.Event()
         threading.Thread(target=enter, args=(entered,)).start()
         free.append(entered.wait(0.3))
@@ -189,7 +189,7 @@ def test_read_takes_the_writer_lock_after_three_attempts(store: OxigraphStore) -
         with store.writing():
             entered.set()
 
-    store.read(look)
+    store.read(write_while_reading)
     assert free == [True, True, True, False]
 
 
@@ -226,26 +226,26 @@ def test_the_writer_lock_is_free_again_after_a_read(store: OxigraphStore) -> Non
 def test_an_error_on_one_state_is_raised(store: OxigraphStore) -> None:
     calls: list[int] = []
 
-    def look() -> None:
+    def fail() -> None:
         calls.append(1)
         raise ValueError("wrong")
 
     with pytest.raises(ValueError, match="wrong"):
-        store.read(look)
+        store.read(fail)
     assert len(calls) == 1
 
 
 def test_an_error_on_two_states_is_looked_at_again(store: OxigraphStore) -> None:
     calls: list[int] = []
 
-    def look() -> str:
+    def fail_once() -> str:
         calls.append(1)
         if len(calls) == 1:
             store.apply(Delta(added=(fact(1),)))
             raise ValueError("mixed")
         return "answer"
 
-    assert store.read(look) == "answer"
+    assert store.read(fail_once) == "answer"
 
 
 # The number of the last commit --------------------------------------------------------------------
@@ -308,20 +308,20 @@ def test_a_commit_counts_from_the_moment_it_is_seen(
     store: OxigraphStore, monkeypatch: pytest.MonkeyPatch, removed: tuple[Triple, ...]
 ) -> None:
     store.apply(Delta(added=(fact(0),)))
-    engine, seen = store.engine, []
+    engine, commits = store.engine, []
 
     def written(name: str) -> Callable[[Any], None]:
         def write(what: Any) -> None:
-            seen.append(store.commit())
+            commits.append(store.commit())
             getattr(engine, name)(what)
-            seen.append(store.commit())
+            commits.append(store.commit())
 
         return write
 
     watched = Engine(engine, extend=written("extend"), update=written("update"))
     monkeypatch.setattr(store, "_engine", watched)
     assert store.apply(Delta(removed=removed, added=(fact(1),))) == 2
-    assert seen == [1, 2]
+    assert commits == [1, 2]
 
 
 @pytest.mark.parametrize("fault", [OSError, KeyboardInterrupt])

@@ -125,8 +125,8 @@ ORDINARY = [
 ]
 
 
-def _bare(nexus: kiprdf.Nexus, query: str) -> Any:
-    """What the engine says when it is asked in this process."""
+def _engine_answer(nexus: kiprdf.Nexus, query: str) -> Any:
+    """The answer of the engine in this process."""
     results = nexus._store.engine.query(query)
     if isinstance(results, QueryBoolean):
         return bool(results)
@@ -135,7 +135,7 @@ def _bare(nexus: kiprdf.Nexus, query: str) -> Any:
     return list(results)
 
 
-def _asked(nexus: kiprdf.Nexus, query: str) -> Any:
+def _answer(nexus: kiprdf.Nexus, query: str) -> Any:
     answer = nexus.sparql(query)
     return (answer.columns, list(answer.tuples)) if isinstance(answer, kiprdf.Rows) else answer
 
@@ -143,7 +143,7 @@ def _asked(nexus: kiprdf.Nexus, query: str) -> Any:
 @pytest.mark.parametrize("query", ORDINARY)
 def test_the_answer_is_that_of_the_engine(query: str, nexus: kiprdf.Nexus) -> None:
     """Names, order, terms, labels of blank nodes: all of it."""
-    assert _asked(nexus, PREFIXES + query) == _bare(nexus, PREFIXES + query)
+    assert _answer(nexus, PREFIXES + query) == _engine_answer(nexus, PREFIXES + query)
 
 
 REFUSED = [
@@ -160,8 +160,8 @@ def test_a_refusal_says_what_the_engine_says(query: str, nexus: kiprdf.Nexus) ->
         nexus._store.engine.query(query)
     with pytest.raises(kiprdf.KipError, match="KIP_1001") as raised:
         nexus.sparql(query)
-    said = bare.value.msg if isinstance(bare.value, SyntaxError) else str(bare.value)
-    assert said in raised.value.message
+    message = bare.value.msg if isinstance(bare.value, SyntaxError) else str(bare.value)
+    assert message in raised.value.message
 
 
 LABELS = "SELECT ?n { ?x a ?t ; <http://www.w3.org/2000/01/rdf-schema#label> ?n }"
@@ -193,34 +193,34 @@ def test_a_copy_in_memory_is_kept_up_with_writes(monkeypatch: pytest.MonkeyPatch
                 name = f"Person {number % 7}"
                 nexus.execute(f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {PERSON} }}", n=name)
             if number % 3:
-                assert _asked(nexus, everything) == _bare(nexus, everything), number
+                assert _answer(nexus, everything) == _engine_answer(nexus, everything), number
         quads = "SELECT ?g ?s ?p ?o { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
-        assert set(nexus.sparql(quads).tuples) == set(_bare(nexus, quads)[1])
+        assert set(nexus.sparql(quads).tuples) == set(_engine_answer(nexus, quads)[1])
         assert _processes(nexus) == [process]
         monkeypatch.setattr(sparql_worker, "MOST_CHANGES", 0)
         nexus.execute(f"UPSERT {{ CONCEPT {{ {PERSON} }} }}", n="Ann")
-        assert _asked(nexus, everything) == _bare(nexus, everything)
+        assert _answer(nexus, everything) == _engine_answer(nexus, everything)
         assert _processes(nexus) != [process]
 
 
 def test_a_reader_sees_the_state_at_its_opening(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as writer:
         with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as reader:
-            before = _asked(reader, COUNTED)
+            before = _answer(reader, COUNTED)
             writer.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }')
-            assert _asked(reader, COUNTED) == before == _bare(reader, COUNTED)
+            assert _answer(reader, COUNTED) == before == _engine_answer(reader, COUNTED)
         with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as reader:
             writer.execute('UPSERT { CONCEPT { {type: "Person", name: "Bob"} } }')
             # The process begins after the write, which the reader does not see.
-            assert _asked(reader, COUNTED) == _bare(reader, COUNTED) != before
+            assert _answer(reader, COUNTED) == _engine_answer(reader, COUNTED) != before
 
 
 def test_files_that_the_writer_replaces_are_found_again(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
-        before = _asked(nexus, COUNTED)
+        before = _answer(nexus, COUNTED)
         nexus._store.engine.flush()
         nexus._store.engine.optimize()
-        assert _asked(nexus, COUNTED) == before
+        assert _answer(nexus, COUNTED) == before
 
 
 def test_a_long_log_is_written_out_once(tmp_path: Path) -> None:
@@ -229,16 +229,16 @@ def test_a_long_log_is_written_out_once(tmp_path: Path) -> None:
         nexus._store.engine.extend(Quad(S, P, text, DefaultGraph()) for text in texts)
         graph = tmp_path / "kb" / "graph"
         assert sparql_worker._log_size(graph) > sparql_worker.LOG_BYTES
-        assert _asked(nexus, COUNTED) == _bare(nexus, COUNTED)
+        assert _answer(nexus, COUNTED) == _engine_answer(nexus, COUNTED)
         assert sparql_worker._log_size(graph) < sparql_worker.LOG_BYTES
 
 
 def test_a_restored_dataset_is_seen() -> None:
     with kiprdf.Nexus.memory() as source, kiprdf.Nexus.memory() as target:
         source.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }')
-        before = _asked(target, COUNTED)
+        before = _answer(target, COUNTED)
         target.restore(source.snapshot())
-        assert _asked(target, COUNTED) == _bare(target, COUNTED) != before
+        assert _answer(target, COUNTED) == _engine_answer(target, COUNTED) != before
 
 
 # Budgets ------------------------------------------------------------------------------------------
@@ -253,14 +253,14 @@ def _code(call: Callable[[], Any]) -> str:
 def test_rows_beyond_the_budget_are_refused() -> None:
     nexus = with_nodes(100)
     query = f"SELECT ?s ?p {{ {LINKED} }}"
-    number = len(_bare(nexus, query)[1])
+    number = len(_engine_answer(nexus, query)[1])
     with nexus.limited(max_rows=number):
         assert len(nexus.sparql(query)) == number
     with nexus.limited(max_rows=number - 1):
-        said = _code(lambda: nexus.sparql(query))
-        assert said == f"KIP_4002 There are more than {number - 1} solutions."
+        error = _code(lambda: nexus.sparql(query))
+        assert error == f"KIP_4002 There are more than {number - 1} solutions."
     wide = "SELECT * { ?a1 ?a2 ?a3 . ?a1 ?a4 ?a5 . ?a1 ?a6 ?a7 . ?a1 ?a8 ?a9 }"
-    number = len(_bare(nexus, wide)[1])
+    number = len(_engine_answer(nexus, wide)[1])
     with nexus.limited(max_rows=2 * number):
         assert len(nexus.sparql(wide)) == number
     with nexus.limited(max_rows=2 * number - 1):
@@ -274,7 +274,7 @@ def test_without_a_clock_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
         _code(lambda: nexus.sparql(ENDLESS))
         == "KIP_4002 The query needs more than 64 MiB of memory."
     )
-    assert _asked(nexus, COUNTED) == _bare(nexus, COUNTED)
+    assert _answer(nexus, COUNTED) == _engine_answer(nexus, COUNTED)
 
 
 @pytest.mark.parametrize("form", ["SELECT *", "SELECT (STRUUID() AS ?u)", "CONSTRUCT { ?a ?b ?f }"])
@@ -296,7 +296,7 @@ def test_the_clock_stands_still_while_a_process_starts(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(sparql_worker, "_start_process", slowly)
     nexus = with_nodes(100, budget=Budget(timeout_s=0.3))
-    assert _asked(nexus, COUNTED) == _bare(nexus, COUNTED)
+    assert _answer(nexus, COUNTED) == _engine_answer(nexus, COUNTED)
 
 
 def test_a_slow_query_keeps_nobody_waiting() -> None:
@@ -304,7 +304,7 @@ def test_a_slow_query_keeps_nobody_waiting() -> None:
     slow = threading.Thread(target=lambda: _code(lambda: nexus.sparql(ENDLESS)))
     slow.start()
     time.sleep(0.2)
-    assert _asked(nexus, COUNTED) == _bare(nexus, COUNTED)
+    assert _answer(nexus, COUNTED) == _engine_answer(nexus, COUNTED)
     assert slow.is_alive()
     slow.join(SOON)
 
@@ -353,7 +353,9 @@ def _strike_after(steps: int) -> Callable[[FrameType, str, Any], Any]:
 
 def test_an_interrupt_anywhere_leaves_the_next_query_its_answer() -> None:
     nexus = with_nodes(50)
-    expected = {query: _bare(nexus, query) for query in (COUNTED, f"SELECT * {{ {LINKED} }}")}
+    expected = {
+        query: _engine_answer(nexus, query) for query in (COUNTED, f"SELECT * {{ {LINKED} }}")
+    }
     for steps in range(1, 600, 4):
         query = [*expected][steps // 4 % 2]
         sys.settrace(_strike_after(steps))
@@ -364,14 +366,14 @@ def test_an_interrupt_anywhere_leaves_the_next_query_its_answer() -> None:
         finally:
             sys.settrace(None)
         for query, answer in expected.items():
-            assert _asked(nexus, query) == answer, steps
+            assert _answer(nexus, query) == answer, steps
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signals")
 def test_a_signal_at_any_time_leaves_the_next_query_its_answer() -> None:
     nexus = with_nodes(50)
     query = f"SELECT * {{ {LINKED} }}"
-    answer = _bare(nexus, query)
+    answer = _engine_answer(nexus, query)
     nexus.sparql(query)
 
     def strike(number: int, frame: Any) -> None:
@@ -386,7 +388,7 @@ def test_a_signal_at_any_time_leaves_the_next_query_its_answer() -> None:
                     nexus.sparql(query)
             except _Struck:
                 pass
-            assert _asked(nexus, query) == answer
+            assert _answer(nexus, query) == answer
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -410,7 +412,7 @@ def test_a_query_that_is_interrupted_does_not_run_on() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert _ended(processes)
-    assert _asked(nexus, COUNTED) == _bare(nexus, COUNTED)
+    assert _answer(nexus, COUNTED) == _engine_answer(nexus, COUNTED)
 
 
 # The end ------------------------------------------------------------------------------------------
@@ -442,30 +444,30 @@ def test_closing_ends_the_process() -> None:
 
 def test_closing_ends_every_process_at_once() -> None:
     nexus = with_nodes(2_000, 100)
-    asking = [
+    threads = [
         threading.Thread(target=lambda: _code(lambda: nexus.sparql(ENDLESS))) for _ in range(6)
     ]
-    for thread in asking:
+    for thread in threads:
         thread.start()
     time.sleep(0.5)
     processes = _processes(nexus)
     assert len(processes) == sparql_worker.MOST_PROCESSES
     nexus.close()
     assert all(process.returncode is not None for process in processes)
-    for thread in asking:
+    for thread in threads:
         thread.join(SOON)
         assert not thread.is_alive()
 
 
 def test_closing_ends_a_query_that_runs() -> None:
     nexus = with_nodes(2_000, 100)
-    said: list[str] = []
-    asking = threading.Thread(target=lambda: said.append(_code(lambda: nexus.sparql(ENDLESS))))
-    asking.start()
+    errors: list[str] = []
+    thread = threading.Thread(target=lambda: errors.append(_code(lambda: nexus.sparql(ENDLESS))))
+    thread.start()
     time.sleep(0.3)
     nexus.close()
-    asking.join(SOON)
-    assert said == ["KIP_4003 The nexus is closed."]
+    thread.join(SOON)
+    assert errors == ["KIP_4003 The nexus is closed."]
 
 
 def test_a_nexus_that_nobody_holds_ends_its_process() -> None:

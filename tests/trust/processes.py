@@ -15,7 +15,7 @@ PROCESSES.set_forkserver_preload(["tests.trust.writing", "tests.trust.visiting"]
 def run(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function returns in a separate process, which must end well."""
     receiver, sender = PROCESSES.Pipe(duplex=False)
-    child = PROCESSES.Process(target=_tell, args=(sender, function, arguments), daemon=True)
+    child = PROCESSES.Process(target=_send_result, args=(sender, function, arguments), daemon=True)
     child.start()
     sender.close()
     try:
@@ -27,5 +27,7 @@ def run(function: Callable[..., Any], *arguments: Any) -> Any:
     return result
 
 
-def _tell(telling: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    telling.send(function(*arguments))
+def _send_result(
+    sender: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> None:
+    sender.send(function(*arguments))

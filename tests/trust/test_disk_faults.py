@@ -65,20 +65,20 @@ def shared() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def assert_right_or_said(visit: Visit) -> None:
+def assert_right_or_error(visit: Visit) -> None:
     """Every answer is the right one, or the sentence of an error."""
     if "refused" in visit:
-        assert is_said(visit["refused"])
+        assert is_plain_error(visit["refused"])
         return
     for question, right in RIGHT.items():
         answer = visit[question]
-        assert answer == right or is_said(answer), (question, answer)
+        assert answer == right or is_plain_error(answer), (question, answer)
     for deed in ("write", "close"):
-        assert visit[deed] is None or is_said(visit[deed]), visit
+        assert visit[deed] is None or is_plain_error(visit[deed]), visit
 
 
-def is_said(answer: Any) -> bool:
-    """An error of the API that speaks of the nexus, in one line."""
+def is_plain_error(answer: Any) -> bool:
+    """An error of the API about the nexus, in one line."""
     return (
         isinstance(answer, str)
         and "\n" not in answer
@@ -130,7 +130,7 @@ def test_a_damaged_file_of_a_closed_nexus_is_refused_or_does_no_harm(
         copy = damaged(closed, tmp_path / "copy", file, damage, chance)
         visit = run(visiting.visit, str(copy))
         try:
-            assert_right_or_said(visit)
+            assert_right_or_error(visit)
         except AssertionError as wrong:
             raise AssertionError(f"{file} {damage.__name__}: {wrong}") from wrong
 
@@ -142,7 +142,7 @@ def test_a_missing_file_of_a_closed_nexus_is_refused_or_does_no_harm(
     for file in random.Random(SEED).sample(files, min(len(files), 8 * DAMAGES)):
         copy = damaged(closed, tmp_path / "copy", file, zeroed, random.Random(SEED))
         (copy / file).unlink()
-        assert_right_or_said(run(visiting.visit, str(copy)))
+        assert_right_or_error(run(visiting.visit, str(copy)))
 
 
 def test_a_flipped_byte_in_the_data_is_not_taken_for_another_process(
@@ -156,7 +156,7 @@ def test_a_flipped_byte_in_the_data_is_not_taken_for_another_process(
 
     copy = damaged(closed, tmp_path / "copy", largest, at_the_start, random.Random(SEED))
     visit = run(visiting.visit, str(copy))
-    assert_right_or_said(visit)
+    assert_right_or_error(visit)
     assert "mismatch" in str(visit)
     assert "nother process" not in str(visit)
 
@@ -171,7 +171,7 @@ def test_commits_that_a_damaged_log_has_lost_are_reported(
     copy = damaged(killed, tmp_path / "copy", log, damage, random.Random(SEED))
     visit = run(visiting.visit, str(copy))
     if "refused" in visit or visit["numbers"] == RIGHT["numbers"]:
-        assert_right_or_said(visit)
+        assert_right_or_error(visit)
         return
     assert [fault for fault in visit["faults"] if "has lost" in fault], visit
     numbers = visit["numbers"]
@@ -213,7 +213,7 @@ def test_a_manifest_that_was_cut_anywhere_is_no_wrong_answer(killed: Path, tmp_p
         visit = run(visiting.visit, str(copy))
         lost = [fault for fault in visit.get("faults", ()) if "has lost" in fault]
         if not lost:
-            assert_right_or_said(visit)
+            assert_right_or_error(visit)
 
 
 def test_a_sudden_death_alone_loses_nothing(killed: Path, tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_a_full_disk_can_be_enlarged(small_disk: Callable[[str], Path]) -> None:
     visit = run(visiting.fill, str(brain))
     assert_full(visit)
     again = run(visiting.visit, str(brain))
-    assert is_said(again.get("refused", "The nexus was opened."))
+    assert is_plain_error(again.get("refused", "The nexus was opened."))
     small_disk("60m")
     with kiprdf.Nexus.open(brain) as nexus:
         numbers = nexus.execute(visiting.NUMBERS)
@@ -302,7 +302,7 @@ def test_a_full_disk_can_be_enlarged(small_disk: Callable[[str], Path]) -> None:
 
 def test_no_nexus_is_made_on_a_full_disk(small_disk: Callable[[str], Path]) -> None:
     visit = run(visiting.fill, str(small_disk("64k") / "brain"))
-    assert is_said(visit["refused"])
+    assert is_plain_error(visit["refused"])
 
 
 # Folders that may not be written, and one that goes away --------------------------------------
@@ -349,7 +349,7 @@ def test_a_part_that_may_not_even_be_read_is_refused_or_done_without(
 ) -> None:
     brain = for_nobody(closed, shared / "brain")
     (brain / part).chmod(0)
-    assert_right_or_said(run(visiting.visit_as_nobody, str(brain)))
+    assert_right_or_error(run(visiting.visit_as_nobody, str(brain)))
 
 
 def test_a_folder_that_goes_away_is_noticed_at_the_latest_when_closing(
@@ -361,6 +361,6 @@ def test_a_folder_that_goes_away_is_noticed_at_the_latest_when_closing(
     assert fault.startswith(
         "The folder will not open again; back it up now, while it is open. The nexus in "
     )
-    assert_right_or_said({**visit, "faults": fault})
-    assert is_said(visit["backup"])
-    assert is_said(visit["close"])
+    assert_right_or_error({**visit, "faults": fault})
+    assert is_plain_error(visit["backup"])
+    assert is_plain_error(visit["close"])
