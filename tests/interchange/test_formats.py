@@ -871,29 +871,6 @@ def test_lists_may_be_written_out_in_xml() -> None:
     assert len(parse(f"{XML}{item}</rdf:RDF>", "rdfxml")) == 401
 
 
-LAUGHS = "".join(
-    f'<!ENTITY l{n} "{"".join([f"&l{n - 1};"] * 10)}">' if n else '<!ENTITY l0 "ha">'
-    for n in range(10)
-)
-
-
-@pytest.mark.parametrize(
-    "declared",
-    [
-        f"[{LAUGHS}]",
-        '[<!ENTITY x SYSTEM "file:///etc/passwd">]',
-        '[<!ENTITY % x SYSTEM "http://127.0.0.1:1/x.dtd"> %x;]',
-        'SYSTEM "http://127.0.0.1:1/x.dtd"',
-        'PUBLIC "-//X//Y" "http://127.0.0.1:1/x.dtd"',
-        "",
-    ],
-)
-def test_document_type_definitions_of_xml_are_refused(declared: str, no_parser: None) -> None:
-    text = f"<!DOCTYPE rdf:RDF {declared}>\n{XML}<rdf:Description><u:p>&l9;&x;</u:p>"
-    error = refusal(f"\n{text}</rdf:Description></rdf:RDF>", "rdfxml")
-    assert (error.code, "DOCTYPE" in error.message, error.position) == ("KIP_1001", True, (2, 1))
-
-
 # No network
 
 

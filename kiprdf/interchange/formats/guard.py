@@ -1,20 +1,18 @@
 """The guard in front of all parsers of RDF: everything that is too large or dangerous is refused.
 
-Brackets that nest too deeply, IRIs that are or become too long (``lengths``), XML with a document
-type definition, JSON-LD whose contexts are remote or cost too much (``document_contexts``,
-``jsonld_lengths``).
+Brackets that nest too deeply and IRIs that are or become too long (``lengths``) are refused here,
+dangerous XML in ``guard_xml``, JSON-LD whose contexts are remote or cost too much in
+``document_contexts`` and ``jsonld_lengths``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
-from xml.parsers import expat
+from collections.abc import Iterator
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats import lengths
+from kiprdf.interchange.formats import guard_xml, lengths
 from kiprdf.interchange.formats.document_contexts import resolved
 from kiprdf.interchange.formats.names import NAMES, Format
 from kiprdf.interchange.mapping.terms import Loader
@@ -22,12 +20,6 @@ from kiprdf.source import Span
 
 NESTING = 100
 """How deep brackets may nest; the parser crashes far beyond, or takes minutes."""
-XML_NESTING = 1000
-"""How deep elements may nest: lists that are written out nest two levels an item."""
-ATTRIBUTES = 1000
-"""How many attributes an element may have: the RDF parser's time grows with their square."""
-NAMESPACES = 1000
-"""How many namespaces may be declared around an element: the parser looks through them all."""
 
 # Strings that are not closed are tokens too, or each quote in them would be tried in vain.
 # Without ``++``, which never looks back, a string of 10 MB would take a gigabyte to be matched.
@@ -51,17 +43,16 @@ _NOTABLE = re.compile(
 _JSON_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.?+)*+(?:"|\Z)|[][{}]', re.DOTALL)
 _OPENING = frozenset(("<<", "<<(", "(", "[", "{"))
 _CLOSING = frozenset((">>", ")>>", ")", "]", "}"))
-_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 
 
 def checked(text: str, format: Format, loader: Loader | None, base_iri: str | None) -> str:
     """A text that its parser reads safely: nothing in it crashes the parser or takes it minutes.
 
     Raises KIP_4002 for what is too large, and KIP_1001 for what is dangerous or no XML or JSON. XML
-    is returned without its declaration, JSON-LD with the remote contexts that the loader returns.
+    is returned without its declarations, JSON-LD with the remote contexts that the loader returns.
     """
     if format == "rdfxml":
-        return _checked_xml(text)
+        return guard_xml.checked(text)
     _check_tokens(text, format)
     if format != "jsonld":
         return text
@@ -107,99 +98,3 @@ def _tokens(text: str, iris: lengths.Iris) -> Iterator[tuple[str, int]]:
             iris.take(token, at)
         else:
             return
-
-
-# XML -----------------------------------------------------------------------------------------
-
-
-def _checked_xml(text: str) -> str:
-    """A text that is well-formed, harmless XML, without its declaration.
-
-    Raises KIP_1001 with line and column for a text that is not well-formed, or has a document type
-    definition; KIP_4002 for elements that nest too deeply, for too many attributes or namespaces,
-    for IRIs that are too long.
-    """
-    check = _Check(text)
-    try:
-        check.parser.Parse(text.encode(), True)
-    except expat.ExpatError as fault:
-        span = offset(text, fault.lineno, fault.offset + 1)
-        message = f"The text is no XML: {expat.ErrorString(fault.code)}."
-        raise KipError("KIP_1001", message, "Check the file at this place.", span, text) from None
-    declaration = _DECLARATION.match(text)
-    if declaration is None:
-        return text
-    # The text is decoded by now, whatever it declares. Blanks keep all places.
-    return re.sub(r"[^\n]", " ", declaration.group()) + text[declaration.end() :]
-
-
-class _Check:
-    """Looks at each element before a parser of RDF does."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._open = [_Scope(0, 0)]
-        self.parser = expat.ParserCreate("utf-8")
-        self.parser.StartElementHandler = self._on_start
-        self.parser.EndElementHandler = self._on_end
-        self.parser.StartDoctypeDeclHandler = self._on_doctype
-
-    def _on_start(self, name: str, attributes: dict[str, str]) -> None:
-        scope = self._open[-1].inside(attributes) if attributes else self._open[-1]
-        self._open.append(scope)
-        why = _excess(len(self._open) - 1, len(attributes), scope)
-        if why is not None:
-            hint = "Write the data flat, and long data as literals."
-            raise KipError("KIP_4002", f"The XML {why}.", hint, self._place(), self._text)
-
-    def _on_end(self, name: str) -> None:
-        self._open.pop()
-
-    def _on_doctype(self, *_: object) -> None:
-        # Its entities read files, or grow to gigabytes.
-        message = "The XML has a document type definition (<!DOCTYPE …>), which is not read."
-        span = Span(at := self._text.find("<!DOCTYPE"), at + 9)
-        raise KipError("KIP_1001", message, "Write its entities out.", span, self._text)
-
-    def _place(self) -> Span:
-        parser = self.parser
-        return offset(self._text, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
-
-
-class _Scope(NamedTuple):
-    """What holds inside of an element: the namespaces around it, and the longest IRI of them."""
-
-    namespaces: int
-    base: int
-    longest: int = 0
-
-    def inside(self, attributes: Mapping[str, str]) -> _Scope:
-        """The scope of an element in this one."""
-        declared = [iri for name, iri in attributes.items() if name.startswith("xmlns")]
-        base = attributes.get("xml:base", "")
-        # Relative bases grow upon each other.
-        length = len(base) if ":" in base else self.base + len(base)
-        language = len(attributes.get("xml:lang", ""))
-        longest = max([length, language, *map(len, declared)])
-        return _Scope(self.namespaces + len(declared), length, longest)
-
-
-def _excess(depth: int, attributes: int, scope: _Scope) -> str | None:
-    if depth > XML_NESTING:
-        return f"nests deeper than {XML_NESTING} elements"
-    if attributes > ATTRIBUTES:
-        return f"has an element with more than {ATTRIBUTES} attributes"
-    if scope.namespaces > NAMESPACES:
-        return f"declares more than {NAMESPACES} namespaces"
-    is_long = scope.longest > lengths.IRI
-    return (
-        f"has an IRI, or a part of one, of more than {lengths.IRI} characters" if is_long else None
-    )
-
-
-def offset(text: str, line: int, column: int) -> Span:
-    """Where a line and a column, counted from 1, are in a text."""
-    start = -1
-    for _ in range(line - 1):
-        start = text.find("\n", start + 1)
-    return Span(start + column, start + column + 1)

@@ -19,7 +19,8 @@ from pyoxigraph import parse as parse_rdf
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import lengths
-from kiprdf.interchange.formats.guard import checked, offset
+from kiprdf.interchange.formats.guard import checked
+from kiprdf.interchange.formats.guard_xml import offset
 from kiprdf.interchange.formats.names import NAMES, Format, check_format
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.source import NOWHERE, Span
@@ -172,23 +173,27 @@ def _fault(
         known = read == text
         span = offset(text, fault.lineno, fault.offset or 1) if known else NOWHERE
     elif format == "rdfxml":
-        span = _reached(read, base_iri)
+        span = _reached(text, read, base_iri)
     else:
         # It is JSON; where its RDF is at fault, the parser does not say.
         span = NOWHERE
     return KipError("KIP_1001", message, hint, span, text)
 
 
-def _reached(read: str, base_iri: str | None) -> Span:
-    """How far a parser comes that is fed piece by piece, when its fault does not tell its place."""
+def _reached(text: str, read: str, base_iri: str | None) -> Span:
+    """The tag of a text at which its parser fails, which does not report the place itself.
+
+    The parser is fed tag by tag. Tags are counted from the end, because what is read has as many
+    of them behind its document type definition, though its entities are replaced.
+    """
     pieces = _tagged(read)
     source = _Pieces(pieces)
     try:
         deque(parse_rdf(cast(IO[bytes], source), format=RdfFormat.RDF_XML, base_iri=base_iri), 0)
     except SyntaxError:
-        last = pieces[max(source.given - 1, 0)]
-        end = sum(map(len, pieces[: source.given]))
-        return Span(end - len(last.lstrip()), end)
+        after = "".join(pieces[source.given :]).count("<")
+        start = [match.start() for match in re.finditer("<", text)][-1 - after]
+        return Span(start, text.find(">", start) + 1)
     return NOWHERE
 
 
