@@ -1,4 +1,4 @@
-"""Compares a response with what a conformance case expects. Knows no engine."""
+"""Compares a response with a conformance case, independently of the engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ANY = "<any>"
 
 
 def matches(expected: Any, actual: Any, *, loose: bool = False) -> bool:
-    """Equal as JSON values; ``"<any>"`` fits whatever is there; ``loose`` allows more keys."""
+    """Equal as JSON values; ``"<any>"`` matches any value; ``loose`` allows more keys."""
     if expected == ANY:
         return True
     if isinstance(expected, bool) or isinstance(actual, bool):

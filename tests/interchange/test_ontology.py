@@ -463,7 +463,7 @@ def test_an_annotation_of_a_subclass_axiom_describes_the_attribute() -> None:
          "owl:maxQualifiedCardinality 1 ; owl:onDataRange xsd:string ] ."),
     ],
 )  # fmt: skip
-def test_a_strict_nexus_takes_as_many_values_as_the_ontology_allows(
+def test_a_strict_nexus_accepts_as_many_values_as_the_ontology_allows(
     several: str, single: str
 ) -> None:
     one, two = '"a"', '["a", "b"]'

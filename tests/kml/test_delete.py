@@ -65,7 +65,7 @@ def test_null_rows_of_the_target_are_skipped(nexus: kiprdf.Nexus) -> None:
     assert receipt == {"updated_concepts": 0, "updated_propositions": 0}
 
 
-def test_deleting_a_link_takes_the_links_about_it(nexus: kiprdf.Nexus) -> None:
+def test_deleting_a_link_deletes_the_links_about_it(nexus: kiprdf.Nexus) -> None:
     receipt = nexus.execute(
         'DELETE PROPOSITIONS ?l WHERE { ?l (?d, "treats", {type: "Symptom", name: "Headache"}) }'
     )
@@ -87,17 +87,17 @@ def test_the_cascade_is_transitive(floors: int) -> None:
     assert receipt == {"deleted_propositions": floors + 1}
 
 
-def test_a_claim_goes_without_what_it_is_about() -> None:
+def test_deleting_a_claim_keeps_the_fact_it_is_about() -> None:
     nexus = tower(3)
     nexus.execute('DELETE PROPOSITIONS ?l WHERE { ?l (?u, "stated", ?x) }')
     assert nexus.execute('FIND(COUNT(?l)) WHERE { ?l (?d, "treats", ?s) }') == 2
 
 
-def test_deleting_a_concept_takes_its_links_and_theirs(nexus: kiprdf.Nexus) -> None:
+def test_deleting_a_concept_deletes_its_links_and_the_links_about_them(nexus: kiprdf.Nexus) -> None:
     assert nexus.execute(DELETE_DRUGS) == {"deleted_concepts": 1, "deleted_propositions": 3}
 
 
-def test_deleting_the_object_of_a_link_takes_the_link(nexus: kiprdf.Nexus) -> None:
+def test_deleting_the_object_of_a_link_deletes_the_link(nexus: kiprdf.Nexus) -> None:
     receipt = nexus.execute('DELETE CONCEPT ?s DETACH WHERE { ?s {type: "Symptom"} }')
     assert receipt == {"deleted_concepts": 2, "deleted_propositions": 3}
 
@@ -107,13 +107,13 @@ def test_nothing_that_mentions_a_deleted_concept_is_left(nexus: kiprdf.Nexus) ->
     assert [triple for triple in facts(nexus) if "Drug/Aspirin" in str(triple)] == []
 
 
-def test_what_a_deletion_does_not_concern_stays_bit_for_bit(nexus: kiprdf.Nexus) -> None:
+def test_a_deletion_changes_no_other_quad(nexus: kiprdf.Nexus) -> None:
     before = facts(nexus)
     nexus.execute(DELETE_DRUGS)
     assert facts(nexus) < before
 
 
-def test_a_deleted_concept_that_is_made_again_begins_anew(nexus: kiprdf.Nexus) -> None:
+def test_a_recreated_concept_starts_without_attributes_at_version_one(nexus: kiprdf.Nexus) -> None:
     nexus.execute(DELETE_DRUGS)
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} } }')
     aspirin = element(nexus, "C:Drug/Aspirin")
@@ -210,7 +210,7 @@ def test_a_definition_in_use_is_not_deleted_and_its_instances_are_counted(
         nexus.execute(command)
 
 
-def test_a_definition_goes_with_its_last_instances(nexus: kiprdf.Nexus) -> None:
+def test_a_definition_can_be_deleted_with_its_last_instances(nexus: kiprdf.Nexus) -> None:
     receipt = nexus.execute(
         'DELETE CONCEPT ?t DETACH WHERE { ?t {type: "Drug"} '
         'UNION { ?t {type: "$ConceptType", name: "Drug"} } }'
@@ -218,7 +218,9 @@ def test_a_definition_goes_with_its_last_instances(nexus: kiprdf.Nexus) -> None:
     assert receipt == {"deleted_concepts": 2, "deleted_propositions": 3}
 
 
-def test_a_predicate_goes_when_the_cascade_takes_its_last_link(nexus: kiprdf.Nexus) -> None:
+def test_a_predicate_can_be_deleted_when_the_cascade_deletes_its_last_link(
+    nexus: kiprdf.Nexus,
+) -> None:
     receipt = nexus.execute(
         'DELETE CONCEPT ?t DETACH WHERE { ?t {type: "Drug"} '
         'UNION { ?t {type: "$PropositionType", name: "stated"} } }'
@@ -226,7 +228,7 @@ def test_a_predicate_goes_when_the_cascade_takes_its_last_link(nexus: kiprdf.Nex
     assert receipt == {"deleted_concepts": 2, "deleted_propositions": 3}
 
 
-def test_one_instance_that_stays_keeps_the_definition(nexus: kiprdf.Nexus) -> None:
+def test_a_definition_with_one_remaining_instance_is_not_deleted(nexus: kiprdf.Nexus) -> None:
     command = (
         'DELETE CONCEPT ?t DETACH WHERE { ?t {type: "Symptom", name: "Fever"} '
         'UNION { ?t {type: "$ConceptType", name: "Symptom"} } }'
@@ -241,7 +243,7 @@ def test_after_its_definition_is_deleted_a_type_is_unknown(nexus: kiprdf.Nexus) 
     assert code(nexus, 'FIND(?d) WHERE { ?d {type: "Drug"} }') == "KIP_2001"
 
 
-def test_every_concept_and_link_can_go_at_once(nexus: kiprdf.Nexus) -> None:
+def test_every_concept_and_link_can_be_deleted_at_once(nexus: kiprdf.Nexus) -> None:
     nexus.execute('DELETE CONCEPT ?x DETACH WHERE { ?x {type: "User"} }')
     nexus.execute(
         'DELETE CONCEPT ?x DETACH WHERE { ?x {type: "Drug"} UNION { ?x {type: "Symptom"} } '

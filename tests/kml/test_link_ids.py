@@ -72,14 +72,14 @@ def test_the_id_does_not_depend_on_the_base() -> None:
     assert ids[0] == ids[1]
 
 
-def test_an_id_that_another_fact_holds_is_salted_with_one() -> None:
+def test_an_id_that_another_fact_has_is_salted_with_one() -> None:
     nexus = with_digits(("C", AB))
     receipt = nexus.execute(STATE_AB)
     expected = digits("C:Drug/A", "treats", "C:Symptom/B", "1")
     assert receipt["upsert_proposition_links"] == [f"P:{expected}:treats"]
 
 
-def test_the_fact_that_holds_the_id_stays_as_it_was() -> None:
+def test_the_fact_that_has_the_id_is_unchanged() -> None:
     nexus = with_digits(("C", AB))
     before = element(nexus, f"P:{AB}:treats")
     nexus.execute(STATE_AB)
@@ -94,7 +94,7 @@ def test_a_salted_link_is_found_again_by_its_fact() -> None:
     assert nexus.execute('FIND(COUNT(?l)) WHERE { ?l (?s, "treats", ?o) }') == 2
 
 
-def test_a_second_taken_id_is_salted_with_one_and_two() -> None:
+def test_a_second_id_in_use_is_salted_with_one_and_two() -> None:
     salted = digits("C:Drug/A", "treats", "C:Symptom/B", "1")
     receipt = with_digits(("C", AB), ("D", salted)).execute(STATE_AB)
     expected = digits("C:Drug/A", "treats", "C:Symptom/B", "1", "2")

@@ -1,4 +1,4 @@
-"""MERGE CONCEPT beyond its receipts: ids, the text index, strict schemas, what is left behind."""
+"""MERGE CONCEPT beyond its receipts: ids, the text index, strict schemas, leftovers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_repointed_link_keeps_its_id_and_everything_said_about_it(nexus: kiprd
     assert nexus.execute(who, id=before) == ["Ann"]
 
 
-def test_what_the_source_stated_once_gets_a_salted_id_when_it_is_stated_again(
+def test_a_fact_of_the_merged_source_gets_a_salted_id_when_it_is_stated_again(
     nexus: kiprdf.Nexus,
 ) -> None:
     before = link(nexus, "ASA", "Pain")
@@ -93,20 +93,20 @@ def test_a_merge_is_one_commit(nexus: kiprdf.Nexus) -> None:
         'MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: "Drug", name: "Asa"} ?b {type: "Drug"} }',
     ],
 )
-def test_a_refused_merge_leaves_the_dataset_as_it_was(nexus: kiprdf.Nexus, command: str) -> None:
+def test_a_refused_merge_changes_no_quad(nexus: kiprdf.Nexus, command: str) -> None:
     before = dataset(nexus)
     with pytest.raises(kiprdf.KipError):
         nexus.execute(command)
     assert dataset(nexus) == before
 
 
-def test_a_dry_run_leaves_the_dataset_as_it_was(nexus: kiprdf.Nexus) -> None:
+def test_a_dry_run_changes_no_quad(nexus: kiprdf.Nexus) -> None:
     before = dataset(nexus)
     assert nexus.answer(MERGE, dry_run=True).result["merged"] is False
     assert dataset(nexus) == before
 
 
-def test_the_trail_leads_through_two_merges(nexus: kiprdf.Nexus) -> None:
+def test_the_metadata_lists_the_sources_of_two_merges(nexus: kiprdf.Nexus) -> None:
     nexus.execute(MERGE)
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Acetylsalicylic acid"} } }')
     nexus.execute(
@@ -160,7 +160,7 @@ def test_a_link_of_a_protected_subject_is_repointed_and_deduplicated_like_any_ot
         assert nexus.execute(shown) == ["b", "d"]
 
 
-def test_a_source_that_exists_is_not_said_to_be_merged(nexus: kiprdf.Nexus) -> None:
+def test_a_source_that_exists_is_not_reported_as_merged(nexus: kiprdf.Nexus) -> None:
     nexus.execute(MERGE)
     nexus.execute(TWINS)
     with pytest.raises(kiprdf.KipError) as caught:

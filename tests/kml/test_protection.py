@@ -25,7 +25,7 @@ def nexus() -> kiprdf.Nexus:
 
 
 def refused(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> None:
-    """The statement is KIP_3004, in a dry run too, and leaves every quad."""
+    """The statement is KIP_3004, in a dry run too, and changes no quad."""
     with untouched(nexus):
         assert code(nexus, command, **parameters) == "KIP_3004"
         request = {"command": command, "parameters": parameters, "dry_run": True}
@@ -49,7 +49,7 @@ class TestSystem:
     def test_outer_metadata_is_not_written(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
         refused(nexus, f"UPSERT {{ CONCEPT {{ {matcher(type, name)} }} }} WITH METADATA {{ n: 1 }}")
 
-    def test_an_id_in_place_of_the_name_is_no_way_round(
+    def test_an_id_in_place_of_the_name_does_not_bypass_the_protection(
         self, nexus: kiprdf.Nexus, type: str, name: str
     ) -> None:
         command = "UPSERT { CONCEPT { {id: :id} SET ATTRIBUTES { note: 1 } } }"
@@ -59,7 +59,9 @@ class TestSystem:
         with untouched(nexus):
             nexus.execute(f"UPSERT {{ CONCEPT {{ {matcher(type, name)} }} }}")
 
-    def test_writing_what_is_there_passes(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
+    def test_writing_the_same_values_passes(
+        self, nexus: kiprdf.Nexus, type: str, name: str
+    ) -> None:
         actor = element(nexus, f"C:{type}/{name}")
         metadata = {k: v for k, v in actor["metadata"].items() if not k.startswith("_")}
         with untouched(nexus):
@@ -89,7 +91,7 @@ class TestSystem:
         where = f'WHERE {{ ?l ({matcher(type, name)}, "belongs_to_domain", {{name: "Archived"}}) }}'
         refused(nexus, f"DELETE PROPOSITIONS ?l {where}")
 
-    def test_new_links_from_it_are_free(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
+    def test_new_links_from_it_are_allowed(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
         before = commit(nexus)
         nexus.execute(
             f"UPSERT {{ CONCEPT {{ {matcher(type, name)} SET PROPOSITIONS "
@@ -98,7 +100,7 @@ class TestSystem:
         )
         assert commit(nexus) == before + 1
 
-    def test_a_cascade_does_not_take_its_links(
+    def test_a_cascade_does_not_delete_its_links(
         self, nexus: kiprdf.Nexus, type: str, name: str
     ) -> None:
         nexus.execute(
@@ -147,9 +149,7 @@ class TestActors:
         nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }')
         refused(nexus, 'DELETE CONCEPT ?x DETACH WHERE { ?x {type: "Person"} }')
 
-    def test_other_attributes_evolve_freely(
-        self, nexus: kiprdf.Nexus, type: str, name: str
-    ) -> None:
+    def test_other_attributes_may_change(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
         nexus.execute(
             f"UPSERT {{ CONCEPT {{ {matcher(type, name)} "
             'SET ATTRIBUTES { persona: "warm", strengths: ["listening"] } } }'
@@ -209,14 +209,14 @@ def test_a_link_to_a_protected_object_may_be_deleted(nexus: kiprdf.Nexus) -> Non
     assert receipt == {"deleted_propositions": 1}
 
 
-def test_core_directives_of_somebody_else_are_free(nexus: kiprdf.Nexus) -> None:
+def test_core_directives_of_other_concepts_may_change(nexus: kiprdf.Nexus) -> None:
     upsert = 'UPSERT { CONCEPT { {type: "Person", name: "Ann"} SET ATTRIBUTES :a } }'
     nexus.execute(upsert, a={"core_directives": [1]})
     nexus.execute(upsert, a={"core_directives": [2]})
     assert element(nexus, "C:Person/Ann")["attributes"] == {"core_directives": [2]}
 
 
-def test_every_concept_cannot_be_swept_away(nexus: kiprdf.Nexus) -> None:
+def test_deleting_every_concept_is_refused(nexus: kiprdf.Nexus) -> None:
     refused(nexus, 'DELETE CONCEPT ?x DETACH WHERE { ?x {type: "Domain"} }')
 
 

@@ -83,7 +83,7 @@ def test_a_strict_nexus_refuses_what_the_schema_does_not_allow(
         {"risk": 1, "beyond_the_schema": [1]},
     ],
 )
-def test_a_strict_nexus_takes_what_the_schema_allows(
+def test_a_strict_nexus_accepts_what_the_schema_allows(
     nexus: kiprdf.Nexus, attributes: dict[str, Any]
 ) -> None:
     nexus.execute(UPSERT, attributes=attributes)
@@ -143,7 +143,7 @@ def test_a_schema_of_the_same_command_counts(nexus: kiprdf.Nexus) -> None:
         assert code(nexus, command) == "KIP_2002"
 
 
-def test_an_untouched_element_is_not_judged_by_a_new_schema(nexus: kiprdf.Nexus) -> None:
+def test_a_new_schema_is_not_checked_on_untouched_elements(nexus: kiprdf.Nexus) -> None:
     nexus.execute(UPSERT, attributes={"risk": 1})
     receipt = nexus.execute(
         'UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} SET ATTRIBUTES '

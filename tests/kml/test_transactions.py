@@ -60,7 +60,7 @@ BAD_ENDINGS = {
 
 
 @pytest.mark.parametrize("ending", BAD_ENDINGS)
-def test_an_error_in_the_last_block_leaves_every_quad(ending: str) -> None:
+def test_an_error_in_the_last_block_changes_no_quad(ending: str) -> None:
     nexus = medical()
     bad, expected = BAD_ENDINGS[ending]
     with untouched(nexus):
@@ -195,7 +195,7 @@ def test_elements_that_a_statement_only_mentions_keep_their_version() -> None:
     assert element(nexus, "C:Symptom/Fever")["metadata"]["_version"] == 1
 
 
-def test_a_new_link_leaves_the_version_of_its_subject() -> None:
+def test_a_new_link_does_not_change_the_version_of_its_subject() -> None:
     nexus = medical()
     nexus.execute(
         'UPSERT { CONCEPT { {type: "User", name: "Ann"} SET PROPOSITIONS '
@@ -204,7 +204,7 @@ def test_a_new_link_leaves_the_version_of_its_subject() -> None:
     assert element(nexus, "C:User/Ann")["metadata"]["_version"] == 1
 
 
-def test_a_lost_key_raises_the_version() -> None:
+def test_a_deleted_key_raises_the_version() -> None:
     nexus = medical()
     nexus.execute('DELETE ATTRIBUTES {"risk"} FROM ?d WHERE { ?d {type: "Drug"} }')
     assert element(nexus, "C:Drug/Aspirin")["metadata"]["_version"] == 2

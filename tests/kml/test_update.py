@@ -100,7 +100,7 @@ def test_both_maps_are_computed_from_the_state_before() -> None:
         assert nexus.execute(shown) == [[3], [2]]
 
 
-def test_the_second_time_nothing_changes() -> None:
+def test_the_second_update_changes_nothing() -> None:
     with medical() as nexus:
         command = 'UPDATE ?d SET ATTRIBUTES { risk: CLAMP(9, 0, 5) } WHERE { ?d {type: "Drug"} }'
         assert nexus.execute(command) == {"updated": 1, "matched": 1}

@@ -210,7 +210,7 @@ def test_a_link_about_a_link_points_at_its_reifier() -> None:
     assert (claim["subject"], claim["object"]) == ("C:User/Ann", LINK)
 
 
-def test_links_about_links_may_stand_three_floors_high() -> None:
+def test_links_about_links_may_be_three_levels_deep() -> None:
     nexus = medical()
     put(
         nexus,
@@ -277,7 +277,7 @@ def test_a_proposition_id_where_a_concept_belongs_is_a_syntax_error(nexus: kiprd
     ],
     ids=repr,
 )
-def test_a_value_comes_back_equal(nexus: kiprdf.Nexus, value: Any) -> None:
+def test_a_value_is_returned_unchanged(nexus: kiprdf.Nexus, value: Any) -> None:
     put(nexus, 'CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES { v: :v } }', v=value)
     stored = own(nexus, "attributes", "C:Drug/A")["v"]
     assert (type(stored), stored) == (type(value), value)
@@ -296,7 +296,7 @@ def test_a_number_the_engine_cannot_compare_is_refused(nexus: kiprdf.Nexus, valu
      "e\u0301", "阿司匹林", "두통", "💊", "\u00a0", "\u2028x", "\ufffe", "x" * 1024],
     ids=ascii,
 )  # fmt: skip
-def test_a_name_comes_back_equal(nexus: kiprdf.Nexus, name: str) -> None:
+def test_a_name_is_returned_unchanged(nexus: kiprdf.Nexus, name: str) -> None:
     receipt = put(nexus, 'CONCEPT { {type: "Drug", name: :name} }', name=name)
     concept = element(nexus, f"C:Drug/{name}")
     assert (receipt["upsert_concept_nodes"], concept["name"]) == ([f"C:Drug/{name}"], name)

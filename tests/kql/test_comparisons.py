@@ -1,4 +1,4 @@
-"""Each operator in Python does what it does in SPARQL, on every pair of kinds of value."""
+"""Each operator compares in Python as in SPARQL, for every pair of kinds of value."""
 
 from __future__ import annotations
 

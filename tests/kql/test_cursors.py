@@ -91,7 +91,7 @@ def test_garbage_is_a_syntax_error(nexus: kiprdf.Nexus, made: str) -> None:
 
 @pytest.mark.parametrize("offset", [2**63, 2**64, 10**30])
 @pytest.mark.parametrize("tail", ["", " ORDER BY ?d.name"])
-def test_an_offset_beyond_64_bits_is_no_fault_of_the_engine(
+def test_an_offset_beyond_64_bits_is_no_engine_error(
     nexus: kiprdf.Nexus, offset: int, tail: str
 ) -> None:
     made = token([1, cursor.digest(command(COMMAND + tail)), 1, offset])
@@ -100,14 +100,14 @@ def test_an_offset_beyond_64_bits_is_no_fault_of_the_engine(
     assert response == {"result": []} or response["error"]["code"] == "KIP_1001"
 
 
-def test_an_offset_behind_the_last_row_is_an_empty_page(nexus: kiprdf.Nexus) -> None:
+def test_an_offset_beyond_the_last_row_is_an_empty_page(nexus: kiprdf.Nexus) -> None:
     made = token([1, cursor.digest(command(COMMAND)), 1, 1_000])
     assert nexus.execute(COMMAND + " CURSOR :c", c=made) == []
 
 
 @pytest.mark.parametrize("limit", [2**31, 2**63 - 2, 2**63 - 1])
 @pytest.mark.parametrize("tail", ["", " ORDER BY ?d.name"])
-def test_the_largest_limits_give_everything(nexus: kiprdf.Nexus, limit: int, tail: str) -> None:
+def test_the_largest_limits_return_everything(nexus: kiprdf.Nexus, limit: int, tail: str) -> None:
     assert sorted(nexus.execute(f"{COMMAND}{tail} LIMIT {limit}")) == NAMES
 
 

@@ -59,7 +59,7 @@ def test_a_query_that_returns_no_more_than_it_reads_is_linear(where: str) -> Non
         '?d {type: "Drug"} UNION { (?d, "treats", ?s) (?e, "treats", ?s) }',
     ],
 )
-def test_a_query_that_may_return_more_is_not(where: str) -> None:
+def test_a_query_that_may_return_more_is_not_linear(where: str) -> None:
     assert not is_linear(pattern(f"FIND(COUNT(?d)) WHERE {{ {where} }}"))
 
 
@@ -132,5 +132,5 @@ def test_products_are_detected(shown: str, where: str, number: int) -> None:
         ('(?d, "treats", ?s) (?e, "treats", ?s)', False),
     ],
 )
-def test_what_begins_at_a_named_element_is_anchored(where: str, anchored: bool) -> None:
+def test_a_pattern_that_starts_at_a_named_element_is_anchored(where: str, anchored: bool) -> None:
     assert is_anchored(pattern(f"FIND(?d) WHERE {{ {where} }}")) is anchored

@@ -47,5 +47,5 @@ def test_distinct_solutions_need_no_distinct(shown: str, where: str) -> None:
         ("?d, ?s", '(?d, "treats" | "eases", ?s)'),
     ],
 )
-def test_what_may_come_twice_is_made_distinct(shown: str, where: str) -> None:
+def test_solutions_that_may_repeat_are_made_distinct(shown: str, where: str) -> None:
     assert is_distinct(shown, where)

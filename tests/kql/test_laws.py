@@ -133,7 +133,7 @@ def test_alternatives_are_the_union_of_their_predicates(graph: Graph) -> None:
 
 @few_examples
 @given(graph=graphs, condition=conditions)
-def test_a_filter_and_its_negation_part_the_solutions(graph: Graph, condition: str) -> None:
+def test_a_filter_and_its_negation_partition_the_solutions(graph: Graph, condition: str) -> None:
     with nexus_of(graph) as nexus:
         held = rows(nexus, f"{PAIRS} FILTER({condition})")
         failed = rows(nexus, f"{PAIRS} FILTER(!({condition}))")
@@ -143,7 +143,7 @@ def test_a_filter_and_its_negation_part_the_solutions(graph: Graph, condition: s
 
 @few_examples
 @given(graph=graphs, block=blocks)
-def test_not_and_the_block_part_the_solutions(graph: Graph, block: str) -> None:
+def test_not_and_the_block_partition_the_solutions(graph: Graph, block: str) -> None:
     with nexus_of(graph) as nexus:
         without = rows(nexus, f"{PAIRS} NOT {{ {block} }}")
         matched = rows(

@@ -1,4 +1,4 @@
-"""What is looked up by index instead of in SPARQL, and that both find the same."""
+"""Which queries are answered by index lookups; lookups and SPARQL give the same rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def query(where: str, shown: str = "?s") -> Plan:
         f'?l ({ASPIRIN}, "treats"{{1,2}}, ?s) FILTER(?l.subject != ?s.id)',
     ],
 )
-def test_what_begins_at_a_named_element_is_looked_up(where: str) -> None:
+def test_a_pattern_that_starts_at_a_named_element_is_looked_up(where: str) -> None:
     assert query(where).lookup is not None
 
 
@@ -61,7 +61,7 @@ def test_what_begins_at_a_named_element_is_looked_up(where: str) -> None:
         f'({ASPIRIN}, "treats", ?s) FILTER(IN(?s.attributes.n, {list(range(33))}))',
     ],
 )
-def test_what_does_not_goes_to_the_engine(where: str) -> None:
+def test_other_patterns_go_to_the_engine(where: str) -> None:
     assert query(where).lookup is None
 
 
@@ -127,7 +127,7 @@ def test_a_lookup_counts_as_the_engine_does() -> None:
     assert nexus.execute(f'FIND(COUNT(?x)) WHERE {{ ({ASPIRIN}, "stated", ?x) }}') == 0
 
 
-def test_no_lookups_asks_the_engine() -> None:
+def test_without_lookups_the_engine_answers() -> None:
     assert plan.plan_lookup is not None
     with no_lookups():
         assert query(f'({ASPIRIN}, "treats", ?s)').lookup is None

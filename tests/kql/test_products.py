@@ -58,7 +58,9 @@ def measure(folder: str, command: str, number: str) -> None:
 
 @pytest.mark.parametrize("command", PRODUCTS)
 @pytest.mark.parametrize("place", ["memory", "disk"])
-def test_a_product_beyond_the_rows_needs_no_room(command: str, place: str, tmp_path: Path) -> None:
+def test_a_product_beyond_the_row_limit_needs_no_memory(
+    command: str, place: str, tmp_path: Path
+) -> None:
     folder = str(tmp_path / "brain") if place == "disk" else ""
     child = children.run(
         "-m", "tests.kql.test_products", folder, command, str(PRODUCTS[command]), seconds=120.0
@@ -69,7 +71,7 @@ def test_a_product_beyond_the_rows_needs_no_room(command: str, place: str, tmp_p
     assert int(grown) < MOST
 
 
-def test_a_product_within_the_rows_is_answered_as_ever() -> None:
+def test_a_product_within_the_row_limit_is_answered() -> None:
     nexus = with_nodes(100, budget=Budget(max_rows=10_000))
     rows = nexus.find(f"FIND(?a.name, ?b.name) WHERE {{ {TWO} }}")
     assert len(set(rows.tuples)) == 10_000
@@ -84,7 +86,7 @@ def test_a_product_within_the_rows_is_answered_as_ever() -> None:
             assert len(nexus.find(command)) == number, command
 
 
-def test_pages_of_a_product_go_on() -> None:
+def test_pages_of_a_product_continue() -> None:
     nexus = with_nodes(40, budget=Budget(max_rows=900))
     command = f"FIND(?a.name, ?b.name) WHERE {{ {TWO} }} LIMIT 400"
     first = nexus.find(command)

@@ -46,12 +46,12 @@ CONDITIONS = {
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_a_condition_says_the_same_as_a_clause(nexus: kiprdf.Nexus, condition: str) -> None:
+def test_a_condition_means_the_same_as_a_clause(nexus: kiprdf.Nexus, condition: str) -> None:
     rows = nexus.find(f'FIND(?a, ?b.name) WHERE {{ (?a, "knows"{{1,}}, ?b) FILTER({condition}) }}')
     assert sorted(rows.column("?b.name")) == CONDITIONS[condition]
 
 
-def test_the_subject_of_a_link_may_be_demanded_by_its_id(nexus: kiprdf.Nexus) -> None:
+def test_the_subject_of_a_link_may_be_required_by_its_id(nexus: kiprdf.Nexus) -> None:
     query = 'FIND(?b.name) WHERE { ?l (?a, "knows", ?b) FILTER(?l.subject == "C:User/b") }'
     assert nexus.find(query).column("?b.name") == ["c"]
     assert "<urn:kip:nexus/User/b> pred:knows" in nexus.explain(query)
@@ -72,7 +72,7 @@ def test_a_condition_is_applied_before_a_hop_multiplies(nexus: kiprdf.Nexus) -> 
     assert text.index("?a_n > 1") < text.index("pred:knows+") < text.index("?b_n > 1")
 
 
-def test_a_clause_that_nobody_looks_at_is_a_test_of_existence(nexus: kiprdf.Nexus) -> None:
+def test_a_clause_whose_variables_are_unused_is_a_test_of_existence(nexus: kiprdf.Nexus) -> None:
     query = 'FIND(?a.name) WHERE { ?a {type: "Drug"} ?x {type: "User"} ?y {type: "User"} }'
     assert nexus.find(query).column("?a.name") == ["a"]
     assert nexus.explain(query).count("LIMIT 1") == 4
@@ -83,7 +83,7 @@ def test_a_test_of_existence_can_fail(nexus: kiprdf.Nexus) -> None:
     assert len(nexus.find(query)) == 0
 
 
-def test_counting_looks_at_every_variable(nexus: kiprdf.Nexus) -> None:
+def test_counting_uses_every_variable(nexus: kiprdf.Nexus) -> None:
     query = 'FIND(COUNT(?a)) WHERE { ?a {type: "Drug"} ?x {type: "User"} ?y {type: "User"} }'
     assert nexus.execute(query) == 9
 

@@ -21,12 +21,12 @@ IN_ORDER: list[Any] = [
 ]  # fmt: skip
 
 
-def test_kinds_and_values_stand_in_order() -> None:
+def test_kinds_and_values_are_in_order() -> None:
     for one, other in itertools.pairwise(IN_ORDER):
         assert sort_key(one) < sort_key(other), (one, other)
 
 
-def test_others_stand_behind_strings_by_their_stored_text() -> None:
+def test_other_values_sort_after_strings_by_their_stored_text() -> None:
     others: list[Any] = [[1, 2], [1], {"a": 1}, [], {}]
     assert sorted(others, key=sort_key) == [[1, 2], [1], [], {"a": 1}, {}]
     assert all(sort_key("😀") < sort_key(other) for other in others)

@@ -69,7 +69,7 @@ def test_a_path_expression_holds_one_predicate_or_plain_alternatives(where: str)
 
 
 @pytest.mark.parametrize("where", QUERIES.values(), ids=QUERIES)
-def test_a_reifier_stands_beside_its_asserted_triple(where: str) -> None:
+def test_a_reifier_is_matched_with_its_asserted_triple(where: str) -> None:
     for group in nodes_of(algebra.BGP, pattern(where)):
         for triple in group.triples:
             term = triple.object
@@ -154,7 +154,7 @@ def test_a_value_is_fetched_once() -> None:
     assert _fetches(pattern(where), "x") == 1
 
 
-def test_a_value_that_not_and_optional_look_at_is_fetched_once_outside() -> None:
+def test_a_value_that_not_and_optional_use_is_fetched_once_outside() -> None:
     where = (
         '?a {type: "T"} NOT { (?a, "p", ?b) FILTER(?a.attributes.x == 1) } '
         'OPTIONAL { (?a, "q", ?c) FILTER(?a.attributes.x == 2) } FILTER(?a.attributes.x > 0)'
@@ -162,21 +162,21 @@ def test_a_value_that_not_and_optional_look_at_is_fetched_once_outside() -> None
     assert _fetches(pattern(where), "x") == 1
 
 
-def test_a_value_that_is_shown_comes_with_its_node() -> None:
+def test_a_returned_value_is_fetched_with_its_node() -> None:
     assert _fetches(pattern('?a {type: "T"}', "?a.attributes.x, ?a.attributes.x"), "x") == 1
 
 
-def test_a_value_that_is_shown_and_looked_at_is_fetched_once() -> None:
+def test_a_value_that_is_returned_and_compared_is_fetched_once() -> None:
     where = '?a {type: "T"} UNION { ?a {type: "U"} } FILTER(?a.attributes.x == 1)'
     assert _fetches(pattern(where, "?a.attributes.x"), "x") == 2
 
 
-def test_a_value_of_what_may_be_null_does_not() -> None:
+def test_a_value_of_a_node_that_may_be_null_is_fetched_later() -> None:
     where = '?a {type: "T"} OPTIONAL { (?a, "p", ?b) }'
     assert _fetches(pattern(where, "?b.attributes.x"), "x") == 0
 
 
-def test_of_what_is_ordered_only_the_key_comes_with_its_node() -> None:
+def test_with_order_by_only_the_key_is_fetched_with_its_node() -> None:
     command = 'FIND(?a.attributes.x) WHERE { ?a {type: "T"} } ORDER BY ?a.attributes.y'
     ordered = plan_find(bind(parse(command), {}), IRIS).select.pattern  # type: ignore[arg-type]
     assert (_fetches(ordered, "x"), _fetches(ordered, "y")) == (0, 1)

@@ -145,7 +145,7 @@ def test_key_predicates_are_those_with_most_links(nexus: kiprdf.Nexus) -> None:
     assert domain(nexus, "Zoo")["key_proposition_types"] == ["eats", "fears"]
 
 
-def test_a_deleted_member_leaves_the_map(nexus: kiprdf.Nexus) -> None:
+def test_a_deleted_member_is_removed_from_the_map(nexus: kiprdf.Nexus) -> None:
     nexus.execute(ZOO)
     nexus.execute('DELETE CONCEPT ?x DETACH WHERE { ?x {type: "Food", name: "hay"} }')
     entry = domain(nexus, "Zoo")
@@ -178,7 +178,7 @@ def test_the_primer_of_the_medical_example_knows_its_domain() -> None:
     "command",
     ["DESCRIBE PRIMER", "DESCRIBE DOMAINS", "DESCRIBE CONCEPT TYPES", "DESCRIBE PROPOSITION TYPES"],
 )
-def test_looking_writes_nothing(nexus: kiprdf.Nexus, command: str) -> None:
+def test_describe_and_search_write_nothing(nexus: kiprdf.Nexus, command: str) -> None:
     with untouched(nexus):
         nexus.execute(command)
 

@@ -60,7 +60,7 @@ def test_everything_of_a_nexus_with_capsules_applied_to_an_empty_one_is_the_same
     assert copy.snapshot(engine_metadata=False) == nexus.snapshot(engine_metadata=False)
 
 
-def test_what_is_protected_stays_behind_so_that_a_nexus_of_other_words_takes_the_rest() -> None:
+def test_protected_elements_are_not_exported_so_that_another_nexus_accepts_the_rest() -> None:
     text = nexuses.demonstration().export()
     assert '{type: "Domain", name: "CoreSchema"}\n  }\n' in text
     assert "core_directives: [" not in text
@@ -94,7 +94,7 @@ def test_the_text_is_the_same_for_the_same_knowledge_under_other_link_ids() -> N
     assert copy.export() == nexus.export()
 
 
-def test_the_capsule_of_nothing_can_be_applied() -> None:
+def test_an_empty_export_can_be_applied() -> None:
     with kiprdf.Nexus.memory() as nexus:
         before = dataset(nexus)
         text = nexus.export('EXPORT ?p WHERE { ?p {type: "SleepTask"} }')
@@ -116,7 +116,7 @@ def test_applying_a_capsule_twice_changes_nothing_the_second_time() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_pages_recreate_the_selection_one_after_another_and_twice_change_nothing(
+def test_pages_recreate_the_selection_in_order_and_change_nothing_when_repeated(
     size: int,
 ) -> None:
     nexus = medical()
@@ -191,7 +191,7 @@ def test_an_endpoint_has_a_handle_inside_of_the_page_and_a_name_outside() -> Non
     )
 
 
-def test_reserved_metadata_stays_behind() -> None:
+def test_reserved_metadata_is_not_exported() -> None:
     nexus = medical()
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "ASA"} } }')
     nexus.execute(
@@ -216,7 +216,7 @@ def test_a_cursor_belongs_to_its_command() -> None:
     assert caught.value.code == "KIP_1001"
 
 
-def test_facts_stacked_high_are_exported() -> None:
+def test_deeply_nested_facts_are_exported() -> None:
     """Higher than the nesting that a text may have: inside of a page handles keep it flat."""
     nexus = medical()
     identifier = "P:48ec6e8e3fe50dea:treats"
@@ -270,9 +270,7 @@ TOP = "EXPORT ?l WHERE { ?l (?s, ?p, ?o) FILTER(?l.metadata.top) }"
 
 
 @pytest.mark.parametrize(("height", "shared"), [(3, True), (40, True), (400, False)])
-def test_one_fact_on_top_of_many_is_exported_with_what_it_stands_on(
-    height: int, shared: bool
-) -> None:
+def test_a_fact_about_nested_facts_is_exported_with_all_of_them(height: int, shared: bool) -> None:
     nexus = tower(height, shared)
     text = nexus.export(TOP)
     assert len(text) < 400 * height + 2_000
@@ -282,7 +280,7 @@ def test_one_fact_on_top_of_many_is_exported_with_what_it_stands_on(
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])
-def test_pages_over_a_tower_are_valid_one_after_the_other(size: int) -> None:
+def test_pages_of_nested_facts_are_valid_in_order(size: int) -> None:
     nexus = tower(80, shared=False)
     copy = empty(nexus)
     copy.apply_capsule(nexus.export('EXPORT ?x WHERE { ?x {type: "$ConceptType"} }'))
@@ -293,7 +291,7 @@ def test_pages_over_a_tower_are_valid_one_after_the_other(size: int) -> None:
     assert copy.export() == nexus.export()
 
 
-def test_the_deepest_value_that_a_parameter_brings_comes_back() -> None:
+def test_the_deepest_value_of_a_parameter_can_be_exported_and_applied() -> None:
     nexus = medical()
     deep: list[object] = []
     for _ in range(63):

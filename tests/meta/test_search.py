@@ -69,7 +69,7 @@ def test_a_hit_is_the_full_proposition_with_a_score(nexus: kiprdf.Nexus) -> None
     assert (hit, 0 <= score < 1) == (element, True)
 
 
-def test_scores_stay_below_one_and_go_down(nexus: kiprdf.Nexus) -> None:
+def test_scores_are_below_one_and_descending(nexus: kiprdf.Nexus) -> None:
     for number in range(50):
         put(nexus, f"pain {number}", aliases=["pain"] * (number % 7), description="pain " * number)
     scores = [hit["metadata"]["_score"] for hit in nexus.execute('SEARCH CONCEPT "pain"')]
@@ -334,7 +334,7 @@ def test_a_link_about_a_link_is_found_by_its_predicate(nexus: kiprdf.Nexus) -> N
 
 
 @pytest.mark.parametrize(("kept", "characters"), [(1_000, 1_000_000), (3, 1_000_000), (1_000, 8)])
-def test_what_several_writes_leave_is_found(
+def test_the_result_of_several_writes_is_found(
     nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch, kept: int, characters: int
 ) -> None:
     monkeypatch.setattr(indexing, "KEPT_ELEMENTS", kept)
@@ -356,7 +356,7 @@ def test_what_several_writes_leave_is_found(
     assert nexus.check()["index"] == "sound"
 
 
-def test_a_deleted_concept_that_comes_again_is_found_as_it_is_now(nexus: kiprdf.Nexus) -> None:
+def test_a_recreated_concept_is_found_as_it_is_now(nexus: kiprdf.Nexus) -> None:
     assert names(nexus, "red") == []
     put(nexus, "A", note="red")
     nexus.execute('DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug", name: "A"} }')

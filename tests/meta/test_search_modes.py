@@ -248,7 +248,7 @@ def test_a_dry_run_is_not_found(nexus: kiprdf.Nexus) -> None:
 # Modes that cannot be served
 
 
-def test_the_primer_tells_what_is_served() -> None:
+def test_the_primer_lists_what_is_served() -> None:
     for embedder, expected in ((None, ["keyword"]), (by_meaning, ALL_MODES)):
         nexus = made(embedder)
         assert nexus.execute("DESCRIBE PRIMER")["search_modes"] == expected
@@ -284,7 +284,7 @@ def test_an_embedder_that_raises_degrades_to_keyword(
         lambda texts: None,
     ],
 )
-def test_an_embedder_that_gives_no_vectors_degrades_to_keyword(
+def test_an_embedder_that_returns_no_vectors_degrades_to_keyword(
     answer: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     nexus = made(answer)
@@ -351,7 +351,7 @@ def test_threads_search_by_meaning_while_one_writes() -> None:
     assert failures == []
 
 
-def test_a_write_waits_for_no_embedder() -> None:
+def test_a_write_does_not_wait_for_the_embedder() -> None:
     embedding, written = threading.Event(), threading.Event()
 
     def slow(texts: list[str]) -> list[list[float]]:

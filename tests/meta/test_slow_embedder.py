@@ -1,4 +1,4 @@
-"""An embedder that is slow, that asks its own nexus, or that is interrupted, holds nobody up."""
+"""An embedder that is slow, queries its own nexus or is interrupted blocks nobody."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOTH = 'SEARCH CONCEPT "Fever" MODE "hybrid" LIMIT 1'
 
 
 class Embedder:
-    """Counts letters, once it is let go; ``ask`` is called first."""
+    """Counts letters once it is released; calls ``ask`` first."""
 
     def __init__(self) -> None:
         self.go = threading.Event()
@@ -61,7 +61,7 @@ def names(nexus: kiprdf.Nexus, command: str) -> list[str]:
     return [hit["name"] for hit in nexus.execute(command)]
 
 
-def test_a_slow_embedder_is_left_behind_and_called_by_one_at_a_time(
+def test_a_slow_embedder_is_abandoned_and_called_by_one_thread_at_a_time(
     nexus: kiprdf.Nexus, embedder: Embedder
 ) -> None:
     embedder.go.clear()
@@ -92,7 +92,7 @@ def test_a_slow_embedder_is_left_behind_and_called_by_one_at_a_time(
     assert embedder.most == 1
 
 
-def test_what_a_late_embedder_gives_is_kept(nexus: kiprdf.Nexus, embedder: Embedder) -> None:
+def test_vectors_of_a_late_embedder_are_kept(nexus: kiprdf.Nexus, embedder: Embedder) -> None:
     nexus.execute(SENSE)
     calls, late = embedder.calls, SENSE.replace("Fever", "A term that is new")
     embedder.go.clear()
@@ -104,7 +104,7 @@ def test_what_a_late_embedder_gives_is_kept(nexus: kiprdf.Nexus, embedder: Embed
     assert embedder.calls == calls + 1
 
 
-def test_an_embedder_that_searches_its_own_nexus_is_answered_by_words(
+def test_an_embedder_that_searches_its_own_nexus_searches_by_keyword(
     nexus: kiprdf.Nexus, embedder: Embedder, caplog: pytest.LogCaptureFixture
 ) -> None:
     hits: list[list[str]] = []
@@ -115,7 +115,7 @@ def test_an_embedder_that_searches_its_own_nexus_is_answered_by_words(
     assert "searches the nexus that waits for its vectors" in caplog.text
 
 
-def test_an_embedder_that_asks_by_another_thread_ends_with_the_budget(
+def test_an_embedder_that_queries_in_another_thread_ends_with_the_budget(
     nexus: kiprdf.Nexus, embedder: Embedder
 ) -> None:
     codes: list[str] = []

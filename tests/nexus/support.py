@@ -46,7 +46,7 @@ UPSERT {
 
 
 class StoppedClock:
-    """A clock that stands still until it is moved."""
+    """A clock that is stopped until it is set."""
 
     def __init__(self) -> None:
         self.moment = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Arguments of a wrong type, or with what no text has: an error that says what was expected."""
+"""Arguments of a wrong type or with invalid characters: an error that says what was expected."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ CALLS: dict[str, tuple[Call, dict[str, list[Any]]]] = {
 @pytest.mark.parametrize(
     ("method", "argument"), [(method, name) for method in CALLS for name in CALLS[method][1]]
 )
-def test_a_wrong_argument_is_told(
+def test_a_wrong_argument_is_reported(
     method: str, argument: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -107,14 +107,14 @@ def test_a_wrong_argument_is_told(
 
 
 def refused(call: Call, argument: str, value: Any) -> kiprdf.KipError:
-    """The error of a call, which leaves the nexus as it was."""
+    """The error of a call, which does not change the nexus."""
     nexus = medical()
     with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
         call(nexus, **{argument: value})
     return raised.value
 
 
-def test_the_argument_the_expectation_and_the_way_out_are_told() -> None:
+def test_an_error_names_the_argument_the_expectation_and_the_remedy() -> None:
     with pytest.raises(kiprdf.KipError) as raised:
         medical().snapshot(domain=5)  # type: ignore[arg-type]
     assert str(raised.value) == (
@@ -124,7 +124,7 @@ def test_the_argument_the_expectation_and_the_way_out_are_told() -> None:
 
 
 @pytest.mark.parametrize("opened", [io.BytesIO, io.StringIO])
-def test_a_closed_file_is_told(opened: Callable[[], Any]) -> None:
+def test_a_closed_file_is_reported(opened: Callable[[], Any]) -> None:
     closed = opened()
     closed.close()
     nexus = medical()
@@ -151,7 +151,7 @@ def test_a_file_that_is_open_as_text_takes_no_bytes() -> None:
         ((URIRef("urn:\ud800"), URIRef("urn:p"), Literal("x")), "'urn:\\ud800'"),
     ],
 )
-def test_what_rdflib_takes_for_a_triple_and_rdf_does_not_is_told(triple: Any, shown: str) -> None:
+def test_a_triple_that_rdflib_accepts_and_rdf_does_not_is_reported(triple: Any, shown: str) -> None:
     graph = rdflib.Graph()
     graph.add(triple)
     with pytest.raises(kiprdf.KipError) as raised:

@@ -1,4 +1,4 @@
-"""Whatever is handed in comes back: values that share their parts, large documents, capsules."""
+"""Every input returns in bounded time: values that share their parts, large documents, capsules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JSON_LD = '{"@context": "http://x/", "@id": "urn:a", "@type": "urn:T"}'
 
 
 def halves(join: Callable[[Any], Any], first: Any = 1) -> Any:
-    """A value of a few kilobytes, and of 2**41 values where each is looked at."""
+    """A value of a few kilobytes that has 2**41 values when each is visited."""
     for _ in range(LEVELS):
         first = join(first)
     return first
@@ -124,7 +124,7 @@ def test_values_that_share_their_parts_are_refused_by_every_entry_point() -> Non
     assert "both metadata: KIP_4002" in child.output
 
 
-def test_as_many_values_as_are_allowed_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_largest_allowed_number_of_values_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "PARAMETER_VALUES", 1_000_000)
     nexus, many = medical(), [list(range(999))] * 200
     nexus.execute(UPSERT, p=many)
@@ -154,7 +154,7 @@ def test_a_context_is_bounded_however_it_is_given() -> None:
             Mapping.load({"@context": context})
 
 
-def test_a_batch_that_is_too_long_is_refused_before_it_is_looked_at() -> None:
+def test_a_batch_that_is_too_long_is_refused_before_it_is_read() -> None:
     response = medical().execute_kip({"commands": [5] * 1_000_000})
     assert response["error"]["code"] == "KIP_4002"
 
@@ -215,7 +215,7 @@ def soon(nexus: kiprdf.Nexus, call: Callable[[], Any], seconds: float = 1.0) -> 
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_an_import_comes_back_in_its_time(name: str) -> None:
+def test_an_import_stops_at_its_timeout(name: str) -> None:
     format, text = DOCUMENTS[name]()
     nexus = medical()
     with untouched(nexus):
@@ -250,7 +250,7 @@ def large() -> kiprdf.Nexus:
     return nexus
 
 
-def test_a_large_capsule_comes_back_in_its_time_and_writes_nothing() -> None:
+def test_a_large_capsule_stops_at_its_timeout_and_writes_nothing() -> None:
     nexus = medical()
     text = capsule(40_000)
     with untouched(nexus):
@@ -276,12 +276,12 @@ WORK: dict[str, Callable[[kiprdf.Nexus], Any]] = {
 
 
 @pytest.mark.parametrize("name", WORK)
-def test_work_on_a_large_nexus_comes_back_in_its_time(name: str, large: kiprdf.Nexus) -> None:
+def test_work_on_a_large_nexus_stops_at_its_timeout(name: str, large: kiprdf.Nexus) -> None:
     assert soon(large, lambda: WORK[name](large), 0.25) == "KIP_4001"
 
 
 @pytest.mark.parametrize("format", ["turtle", "ntriples", "jsonld", "rdfxml"])
-def test_a_restore_comes_back_in_its_time(format: Any, large: kiprdf.Nexus) -> None:
+def test_a_restore_stops_at_its_timeout(format: Any, large: kiprdf.Nexus) -> None:
     text = large.snapshot(format=format)
     nexus = kiprdf.Nexus.memory()
     with untouched(nexus):

@@ -1,4 +1,4 @@
-"""Whatever a request asks, it comes back: with the answer, KIP_4001 or KIP_4002."""
+"""Every request ends: with the answer, KIP_4001 or KIP_4002."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ PATH = '(?a, "knows", ?b) (?b, "knows", ?c) (?c, "knows", ?d) (?d, "knows", ?e)'
         f"EXPORT ?a WHERE {{ {PATH} FILTER(?e.attributes.x == ?b.id) }}",
     ],
 )
-def test_what_takes_too_long_is_given_up_and_the_next_command_is_served(
+def test_a_command_that_takes_too_long_is_cancelled_and_the_next_is_served(
     command: str, clique: kiprdf.Nexus
 ) -> None:
     with pytest.raises(kiprdf.KipError, match=r"KIP_400[12]"):
@@ -82,7 +82,7 @@ def test_what_takes_too_long_is_given_up_and_the_next_command_is_served(
     wait_for_the_last()
 
 
-def test_raw_sparql_is_given_up() -> None:
+def test_raw_sparql_times_out() -> None:
     nexus = with_nodes(3_000, budget=Budget(timeout_s=0.2))
     product = "SELECT ?x { ?x a ?t . ?y a ?t FILTER(STR(?x) = CONCAT(STR(?y), '.')) }"
     with pytest.raises(kiprdf.KipError, match="KIP_4001") as raised:
@@ -92,7 +92,7 @@ def test_raw_sparql_is_given_up() -> None:
     wait_for_the_last()
 
 
-def test_a_product_is_refused_before_it_is_made() -> None:
+def test_a_product_is_refused_before_it_is_computed() -> None:
     nexus = with_nodes(10_000)
     with pytest.raises(kiprdf.KipError, match="KIP_4002") as raised:
         nexus.execute('FIND(?a, ?b) WHERE { ?a {type: "N"} ?b {type: "N"} }')
@@ -103,7 +103,7 @@ def test_a_product_is_refused_before_it_is_made() -> None:
     assert "Link them" in raised.value.hint
 
 
-def test_a_product_of_what_filters_leave_is_allowed() -> None:
+def test_a_product_of_filtered_rows_is_allowed() -> None:
     nexus = with_nodes(10_000, budget=Budget(max_product_rows=100_000))
     command = (
         'FIND(COUNT(?b)) WHERE { ?a {type: "N"} ?b {type: "N"} '
@@ -130,7 +130,7 @@ def test_a_solution_of_many_variables_counts_for_several() -> None:
         assert code(nexus, command) == "KIP_4002"
 
 
-def test_values_that_are_shown_are_no_variables() -> None:
+def test_returned_values_do_not_count_as_variables() -> None:
     nexus = with_nodes(600)
     keys = [f"?x.attributes.a{number}" for number in range(9)]
     with nexus.limited(max_rows=600):
@@ -139,13 +139,13 @@ def test_values_that_are_shown_are_no_variables() -> None:
             assert len(nexus.find(f'FIND({shown}) WHERE {{ ?x {{type: "N"}} }}')) == 600, number
 
 
-def test_what_is_counted_is_counted_no_further_than_it_may(clique: kiprdf.Nexus) -> None:
+def test_counting_stops_at_the_row_limit(clique: kiprdf.Nexus) -> None:
     """Half a billion paths: a thousand of them are enough to know that there are more."""
     with clique.limited(timeout_s=5.0, max_rows=1_000):
         assert code(clique, f"FIND(COUNT(?a)) WHERE {{ {PATH} }}") == "KIP_4002"
 
 
-def test_a_walk_counts_its_solutions() -> None:
+def test_a_lookup_counts_its_solutions() -> None:
     """Nine variables count twice, wherever the solutions come from."""
     nexus = with_nodes(100, 100)
     matches = [f'({{type: "N", name: "n0"}}, "knows", ?{name})' for name in "abcdefghi"]
@@ -171,7 +171,7 @@ def test_hops_beyond_the_budget_are_refused(clique: kiprdf.Nexus) -> None:
     wait_for_the_last()
 
 
-def test_a_budget_of_the_block_is_that_of_this_nexus_alone(clique: kiprdf.Nexus) -> None:
+def test_a_budget_of_the_block_applies_to_this_nexus_only(clique: kiprdf.Nexus) -> None:
     other = medical()
     with clique.limited(max_rows=1):
         assert len(other.execute('FIND(?s) WHERE { ?s {type: "Symptom"} }')) == 2
@@ -188,7 +188,7 @@ def test_a_batch_has_the_time_of_one_request(clique: kiprdf.Nexus) -> None:
     wait_for_the_last()
 
 
-def test_a_write_that_is_given_up_changes_nothing(clique: kiprdf.Nexus) -> None:
+def test_a_write_that_times_out_changes_nothing(clique: kiprdf.Nexus) -> None:
     with clique.limited(timeout_s=None), untouched(clique), clique.limited(timeout_s=0.01):
         assert code(clique, f"DELETE CONCEPT ?a DETACH WHERE {{ {PATH} }}") == "KIP_4001"
     wait_for_the_last()
@@ -214,7 +214,7 @@ def test_waiting_for_another_writer_ends(tmp_path: Path) -> None:
         nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }')
 
 
-def test_what_is_no_command_has_time(tmp_path: Path) -> None:
+def test_exporting_a_whole_snapshot_has_no_timeout(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb", budget=Budget(timeout_s=1e-6)) as nexus:
         assert code(nexus, 'FIND(?d) WHERE { ?d {type: "Domain"} }') == "KIP_4001"
         assert "CoreSchema" in nexus.snapshot()
@@ -222,14 +222,14 @@ def test_what_is_no_command_has_time(tmp_path: Path) -> None:
             nexus.snapshot(select='FIND(?d) WHERE { ?d {type: "Domain"} }')
 
 
-def test_an_index_is_finished_whatever_time_a_search_has() -> None:
+def test_an_index_is_completed_whatever_the_timeout_of_a_search() -> None:
     nexus = with_nodes(50)
     with nexus.limited(timeout_s=1e-6):
         assert code(nexus, 'SEARCH CONCEPT "n7"') == "KIP_4001"
     assert [hit["name"] for hit in nexus.execute('SEARCH CONCEPT "n7" LIMIT 1')] == ["n7"]
 
 
-def test_too_many_queries_that_run_on_are_a_clear_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_abandoned_queries_are_a_clear_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     stop = threading.Event()
     busy = [threading.Thread(target=stop.wait) for _ in range(cancellation.MAX_ABANDONED)]
     for thread in busy:

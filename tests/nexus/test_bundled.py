@@ -134,7 +134,7 @@ def test_an_attribute_is_described_in_known_words(rule: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("rule", rules())
-def test_defaults_and_options_keep_to_the_schema_they_stand_in(rule: dict[str, Any]) -> None:
+def test_defaults_and_options_conform_to_their_schema(rule: dict[str, Any]) -> None:
     options = rule.get("enum", [])
     assert all(has_type(option, rule["type"]) for option in options)
     assert len(set(options)) == len(options)
@@ -228,7 +228,7 @@ def examples() -> list[Any]:
     ]
 
 
-def test_the_capsules_that_shall_show_a_query_do() -> None:
+def test_the_capsules_that_must_show_a_query_do() -> None:
     shown = {example.id for example in examples()}
     assert shown >= {
         "12_sleep_task.kip",
@@ -245,7 +245,7 @@ def test_a_query_of_a_comment_finds_what_it_is_about(strict: kiprdf.Nexus, query
     assert all(column and None not in column for column in columns)
 
 
-def test_the_steps_come_in_the_order_of_their_positions(strict: kiprdf.Nexus) -> None:
+def test_the_steps_are_in_the_order_of_their_positions(strict: kiprdf.Nexus) -> None:
     (query,) = (example.values[0] for example in examples() if example.id == "17_experience.kip")
     positions, actions, _ = strict.execute(query, experience="fix:1")
     assert (positions, actions) == ([1, 2], ["Ran the tests.", "Raised the limit."])
@@ -327,7 +327,7 @@ def test_a_strict_nexus_refuses_attributes_that_the_bundled_types_do_not_allow(
         ("ExperienceStep", "unclear"),
     ],
 )
-def test_a_strict_nexus_takes_every_status_that_is_described(
+def test_a_strict_nexus_accepts_every_documented_status(
     strict: kiprdf.Nexus, type_name: str, status: str
 ) -> None:
     (name, *_) = strict.execute("FIND(?x.name) WHERE { ?x {type: :t} }", t=type_name)

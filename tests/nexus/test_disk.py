@@ -1,4 +1,4 @@
-"""A nexus in a folder: what is kept, what opening does again, who may open it, sudden death."""
+"""A nexus in a folder: persistence, opening again, locks, killed processes."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_a_changed_capsule_does_not_reset_self(folder: Path, capsules: Path, cap
         assert element(nexus, "C:Person/$self") == before
 
 
-def test_a_deleted_attribute_of_self_does_not_come_back(folder: Path, capsules: Path) -> None:
+def test_a_deleted_attribute_of_self_is_not_restored(folder: Path, capsules: Path) -> None:
     with kiprdf.Nexus.open(folder) as nexus:
         nexus.execute(
             'DELETE ATTRIBUTES {"handle"} FROM ?s WHERE { ?s {type: "Person", name: "$self"} }'
@@ -196,7 +196,7 @@ def test_without_genesis_no_capsule_is_applied(folder: Path) -> None:
         assert nexus.execute("DESCRIBE CONCEPT TYPES") == []
 
 
-def test_genesis_can_be_made_up_for(folder: Path) -> None:
+def test_genesis_can_be_applied_later(folder: Path) -> None:
     kiprdf.Nexus.open(folder, genesis=False).close()
     with kiprdf.Nexus.open(folder) as nexus:
         assert "Person" in nexus.execute("DESCRIBE CONCEPT TYPES")
@@ -239,7 +239,7 @@ def test_a_strange_manifest_is_refused(folder: Path, manifest: str) -> None:
         kiprdf.Nexus.open(folder)
 
 
-def test_a_path_that_no_system_has_is_refused() -> None:
+def test_an_invalid_path_is_refused() -> None:
     with pytest.raises(kiprdf.StoreError):
         kiprdf.Nexus.open("a\0b")
 
@@ -326,7 +326,7 @@ def test_a_read_only_nexus_searches(folder: Path) -> None:
         assert reader.execute('SEARCH CONCEPT "Person"')[0]["id"] == "C:$ConceptType/Person"
 
 
-def test_a_read_only_nexus_leaves_every_file_of_its_own_alone(folder: Path) -> None:
+def test_a_read_only_nexus_changes_none_of_its_files(folder: Path) -> None:
     kiprdf.Nexus.open(folder).close()
 
     def own_files() -> dict[str, bytes]:
@@ -362,7 +362,7 @@ def test_a_read_only_nexus_can_be_snapshot(folder: Path) -> None:
         assert reader.snapshot() == expected
 
 
-def test_a_missing_folder_is_not_made_by_reading(folder: Path) -> None:
+def test_opening_read_only_does_not_create_a_missing_folder(folder: Path) -> None:
     refused(folder, read_only=True)
     assert not folder.exists()
 

@@ -1,4 +1,4 @@
-"""Foreign RDF becomes knowledge as a whole or not at all, once, with its provenance."""
+"""Foreign RDF is imported completely or not at all, once, with its provenance."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def bundled(**options: Any) -> kiprdf.Nexus:
 
 
 def refusal(nexus: kiprdf.Nexus, source: Any, **options: Any) -> kiprdf.KipError:
-    """The error that an import ends with; it leaves no trace."""
+    """The error of an import, which changes nothing."""
     with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
         nexus.import_rdf(source, **options)
     return raised.value
@@ -199,7 +199,7 @@ def test_the_core_schema_and_the_nexus_itself_stay_as_they_are() -> None:
     }
 
 
-def test_a_mapping_does_not_lead_around_the_protection() -> None:
+def test_a_mapping_does_not_bypass_the_protection() -> None:
     own = {"@context": {"attributes": {"@id": "@nest", "@context": {
         "core_directives": "https://example.org/rules"}}}}  # fmt: skip
     nexus = bundled()
@@ -216,7 +216,7 @@ def test_a_mapping_does_not_lead_around_the_protection() -> None:
     assert element(nexus, "C:Person/$self")["attributes"]["core_directives"] == before
 
 
-def test_another_is_not_taken_for_the_nexus_itself() -> None:
+def test_a_person_named_self_is_not_merged_into_the_nexus_itself() -> None:
     nexus = bundled()
     nexus.import_rdf(PREFIXES + ':x a foaf:Person ; foaf:name "$self" .', mapping=WORDS)
     names = nexus.execute('FIND(?p.name) WHERE { ?p {type: "Person"} }')
@@ -241,7 +241,7 @@ def test_an_ontology_does_not_write_the_core_schema() -> None:
     ]
 
 
-def test_the_schema_of_another_nexus_comes_in() -> None:
+def test_the_schema_of_another_nexus_is_imported() -> None:
     other = bundled(base_iri="https://other.example/kb/")
     other.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Boat"} '
                   'SET ATTRIBUTES { description: "It floats." } } }')  # fmt: skip
@@ -319,7 +319,7 @@ def test_the_report_says_what_is_created_updated_and_unchanged() -> None:
     assert nexus.import_rdf(changed, mapping=WORDS) == tried
 
 
-def test_a_snapshot_of_a_base_that_no_nexus_has_is_refused() -> None:
+def test_a_snapshot_with_an_invalid_base_is_refused() -> None:
     text = f"# kiprdf 1 base <http://www.w3.org/2002/>\n{PEOPLE}"
     error = refusal(bundled(), text, mapping=WORDS)
     assert (error.code, error.message) == (
@@ -354,7 +354,7 @@ def test_a_changed_name_does_not_double_a_person() -> None:
     assert names == ["Ann", "Bob", "Nobody"]
 
 
-def test_what_an_import_has_more_is_added_to_what_is_there() -> None:
+def test_values_of_an_import_are_added_to_the_existing_ones() -> None:
     more = ':cid a foaf:Person ; foaf:name "Cid" ; foaf:knows :ann .\n'
     nexus, gone, come = imported_twice(PEOPLE, PEOPLE + more)
     assert {line[0] for line in gone} == {"<urn:kip:graph/nexus>"}  # the count of commits
@@ -373,7 +373,7 @@ VALUES = st.one_of(NAMES, st.integers(-(2**64), 2**64), st.booleans(), st.floats
     people=st.lists(st.tuples(NAMES, VALUES, st.integers(0, 4)), max_size=5),
     order=st.randoms(use_true_random=False),
 )
-def test_whatever_is_imported_again_in_any_order_changes_nothing(people: Any, order: Any) -> None:
+def test_importing_again_in_any_order_changes_nothing(people: Any, order: Any) -> None:
     lines = [
         (f"<urn:p{n}> a <urn:t/Person> ; <urn:t/label> {json.dumps(name, ensure_ascii=False)} ; "
          f"<urn:t/value> {_literal(value)} ; <urn:t/knows> <urn:p{friend}> .\n")
@@ -523,7 +523,7 @@ def _whole() -> dict[str, str]:
 WHOLE = _whole()
 
 
-def test_three_thousand_blank_nodes_come_in_and_stay() -> None:
+def test_three_thousand_blank_nodes_are_imported_once() -> None:
     text = PREFIXES + "".join(
         f"_:b{n} a foaf:Person ; foaf:age {n} ; foaf:knows _:b{(n + 1) % 3_000} .\n"
         for n in range(3_000)
@@ -585,7 +585,7 @@ def test_imports_of_ontologies_are_not_followed() -> None:
     assert empty().import_ontology(text)["triples"] == 2
 
 
-def test_what_cannot_be_named_is_reported_and_the_rest_comes_in() -> None:
+def test_what_cannot_be_named_is_reported_and_the_rest_is_imported() -> None:
     text = PREFIXES + (
         ':a a foaf:Person ; foaf:name "A" . :b foaf:name "no type" . '
         f':c a foaf:Person ; foaf:name "{"x" * 2_000}" .\n'
@@ -644,7 +644,7 @@ def test_a_link_of_a_predicate_that_an_import_defined_is_reported_too() -> None:
     assert nexus.import_rdf(text)["warnings"] == expected
 
 
-def test_a_text_that_has_become_a_link_goes_away() -> None:
+def test_a_string_that_became_a_link_is_removed() -> None:
     nexus = bundled()
     nexus.import_rdf(ANN, mapping="foaf")
     assert element(nexus, "C:Person/Ann")["attributes"]["knows"] == "https://example.org/bob"
@@ -656,7 +656,7 @@ def test_a_text_that_has_become_a_link_goes_away() -> None:
         nexus.import_rdf(ANN, mapping="foaf")
 
 
-def test_of_several_texts_only_the_one_that_has_become_a_link_goes_away() -> None:
+def test_of_several_strings_only_the_one_that_became_a_link_is_removed() -> None:
     nexus = bundled()
     text = ANN.replace(":bob", ":bob, :cleo, :dora")
     nexus.import_rdf(text, mapping="foaf")
@@ -666,7 +666,7 @@ def test_of_several_texts_only_the_one_that_has_become_a_link_goes_away() -> Non
     assert kept == ["https://example.org/cleo", "https://example.org/dora"]
 
 
-def test_a_text_that_the_file_says_itself_stays_beside_the_link() -> None:
+def test_a_string_that_the_file_states_is_kept_beside_the_link() -> None:
     nexus = bundled()
     nexus.import_rdf(ANN + ' :ann foaf:knows "https://example.org/bob" .' + BOB, mapping="foaf")
     with untouched(nexus):
@@ -674,7 +674,7 @@ def test_a_text_that_the_file_says_itself_stays_beside_the_link() -> None:
     assert element(nexus, "C:Person/Ann")["attributes"]["knows"] == "https://example.org/bob"
 
 
-def test_without_update_only_what_is_new_is_taken() -> None:
+def test_without_update_only_new_elements_are_imported() -> None:
     nexus = bundled()
     nexus.import_rdf(ANN, mapping="foaf", metadata={"source": "a"})
     changed = BOB + " :ann foaf:age 30 ."
@@ -688,7 +688,7 @@ def test_without_update_only_what_is_new_is_taken() -> None:
     assert source == "a"
 
 
-def test_what_was_made_of_an_iri_alone_becomes_what_a_later_file_says() -> None:
+def test_a_concept_made_from_an_iri_alone_is_completed_by_a_later_file() -> None:
     nexus = bundled()
     options: dict[str, Any] = {"mapping": "foaf", "define": True, "default_type": "Thing"}
     nexus.import_rdf(ANN, **options)
@@ -705,7 +705,7 @@ def test_what_was_made_of_an_iri_alone_becomes_what_a_later_file_says() -> None:
 
 
 @pytest.mark.parametrize("triple", [':bob foaf:nick "B" .', ':bob rdfs:label "Robert" .'])
-def test_what_is_known_by_more_than_its_iri_keeps_its_type(triple: str) -> None:
+def test_a_concept_with_more_than_its_iri_keeps_its_type(triple: str) -> None:
     nexus = bundled()
     triple = triple.replace("rdfs:label", "<http://www.w3.org/2000/01/rdf-schema#label>")
     options: dict[str, Any] = {"mapping": "foaf", "define": True, "default_type": "Thing"}
@@ -740,7 +740,7 @@ def test_a_term_that_nothing_but_its_name_makes_one_of_the_nexus_is_reported() -
     ]
 
 
-def test_a_mapped_term_is_taken_for_what_the_mapping_says_without_a_warning() -> None:
+def test_a_mapped_term_is_imported_as_the_mapping_says_without_a_warning() -> None:
     words = {"@context": {"Skill": "https://music.example/#Skill"}}
     assert bundled().import_rdf(MUSIC + "m:a a m:Skill .", mapping=words)["warnings"] == []
 
@@ -804,7 +804,7 @@ def test_a_mapping_knows_schema_org_in_both_of_its_namespaces() -> None:
     assert imported[0]["birth_date"] == "1815-12-10"
 
 
-def test_a_mapping_without_a_word_for_the_data_is_reported() -> None:
+def test_a_mapping_without_a_term_for_the_data_is_reported() -> None:
     text = PREFIXES + ':a a foaf:Person ; foaf:name "A" .'
     warning = "The mapping has no term for any type or property of the data."
     assert warning in bundled().import_rdf(text, mapping="schema-org")["warnings"]
@@ -825,7 +825,7 @@ def test_reifiers_of_one_triple_that_differ_are_reported() -> None:
     ]
 
 
-def test_numbers_that_json_has_not_are_reported() -> None:
+def test_numbers_that_json_lacks_are_reported() -> None:
     numbers = (
         ':a a :T ; :n 0.12345678901234567890 ; :m 9223372036854775808 ; :l ( 1.5 "x"^^xsd:int ) ; '
         ':fine 1.10, 7, "NaN" ; :year "1815"^^xsd:gYear .'
@@ -864,13 +864,13 @@ def test_the_named_graphs_of_a_dataset_are_kept() -> None:
     assert "graph" not in element(nexus, "C:T/a")["metadata"]
 
 
-def test_a_graph_with_a_term_that_is_none_is_refused() -> None:
+def test_a_graph_with_an_invalid_term_is_refused() -> None:
     graph = rdflib.Graph()
     graph.add((rdflib.URIRef("no iri"), rdflib.RDF.type, rdflib.URIRef("urn:t")))
     assert refusal(empty(), graph, define=True).code == "KIP_1001"
 
 
-def test_a_foreign_graph_is_sent_from_from_rdflib_to_import_rdf() -> None:
+def test_from_rdflib_suggests_import_rdf_for_a_foreign_graph() -> None:
     graph = rdflib.Graph().parse(data=ANN, format="turtle")
     with pytest.raises(kiprdf.KipError) as raised:
         kiprdf.Nexus.from_rdflib(graph)

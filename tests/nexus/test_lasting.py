@@ -1,4 +1,4 @@
-"""What a nexus leaves behind: its folder, its memory, its index, the number of its last commit."""
+"""Resources of a nexus: its folder, its memory, its index, the number of its last commit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def many(first: int, last: int, word: str) -> str:
 # A nexus that nobody closes ---------------------------------------------------------------------
 
 
-def test_a_dropped_nexus_lets_its_folder_go(tmp_path: Path) -> None:
+def test_a_dropped_nexus_releases_its_folder(tmp_path: Path) -> None:
     nexus = kiprdf.Nexus.open(tmp_path / "kb")
     nexus.execute(SCHEMA)
     del nexus
@@ -44,7 +44,7 @@ def test_a_dropped_nexus_lets_its_folder_go(tmp_path: Path) -> None:
         assert "N" in again.execute("DESCRIBE CONCEPT TYPES")
 
 
-def test_a_dropped_nexus_in_a_cycle_lets_its_folder_go(tmp_path: Path) -> None:
+def test_a_dropped_nexus_in_a_cycle_releases_its_folder(tmp_path: Path) -> None:
     gc.disable()
     try:
         cycle: list[object] = [kiprdf.Nexus.open(tmp_path / "kb")]
@@ -63,7 +63,7 @@ def test_an_open_nexus_keeps_its_folder(tmp_path: Path) -> None:
         kiprdf.Nexus.open(tmp_path / "kb")
 
 
-def test_a_failed_opening_lets_the_folder_go_while_its_error_is_handled(tmp_path: Path) -> None:
+def test_a_failed_opening_releases_the_folder_while_its_error_is_handled(tmp_path: Path) -> None:
     kiprdf.Nexus.open(tmp_path / "kb").close()
     try:
         kiprdf.Nexus.open(tmp_path / "kb", clock=lambda: 1 / 0, base_iri="urn:other/")  # type: ignore[arg-type,return-value]
@@ -119,7 +119,7 @@ def test_closing_takes_a_small_part_of_what_writing_took(tmp_path: Path) -> None
     assert time.monotonic() - written < (written - began) / 4
 
 
-def test_what_is_put_off_for_an_index_of_another_version_is_found_too(tmp_path: Path) -> None:
+def test_writes_not_yet_indexed_are_found_after_an_index_upgrade(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         nexus.execute(SCHEMA)
         nexus.execute('SEARCH CONCEPT "anything"')
@@ -130,7 +130,7 @@ def test_what_is_put_off_for_an_index_of_another_version_is_found_too(tmp_path: 
         assert [hit["name"] for hit in nexus.execute('SEARCH CONCEPT "765" LIMIT 1')] == ["n765"]
 
 
-def test_a_write_that_the_index_did_not_hear_of_is_found(
+def test_a_write_missing_from_the_index_is_found(
     nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when a signal handler raises behind the commit."""
@@ -197,7 +197,7 @@ def test_a_folder_whose_number_cannot_be_read_is_opened_and_says_so(
         assert len(nexus.execute('SEARCH CONCEPT "word" WITH TYPE "N"')) == 11
 
 
-def test_check_tells_of_a_number_that_cannot_be_read(spoiled: Path) -> None:
+def test_check_reports_a_number_that_cannot_be_read(spoiled: Path) -> None:
     with kiprdf.Nexus.open(spoiled, read_only=True) as nexus:
         assert len(nexus.execute('FIND(?n) WHERE { ?n {type: "N"} }')) == 10
         (fault,) = nexus.check()["faults"]
@@ -224,14 +224,14 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 
-def test_what_is_overwritten_takes_no_memory() -> None:
+def test_overwritten_quads_use_no_memory() -> None:
     child = children.run("-c", GROWTH)
     assert child.status == 0, child.output
     # 240 000 quads that were removed: some 90 MiB, if they are kept.
     assert int(child.output.split()[-1]) < 20
 
 
-def test_a_compacted_nexus_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compacted_nexus_has_the_same_content(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oxigraph, "COMPACTED_QUADS", 10)
     nexus = medical()
     engine = nexus._store.engine

@@ -118,9 +118,7 @@ def test_a_parameter_that_is_no_json_is_a_kip_error(nexus: kiprdf.Nexus, value: 
 
 
 @pytest.mark.parametrize("command", [None, 3, b"DESCRIBE PRIMER", ["DESCRIBE PRIMER"]])
-def test_a_command_that_is_no_text_is_an_error_that_says_so(
-    nexus: kiprdf.Nexus, command: Any
-) -> None:
+def test_a_command_that_is_no_string_is_a_clear_error(nexus: kiprdf.Nexus, command: Any) -> None:
     with pytest.raises((kiprdf.KipError, TypeError)) as raised:
         nexus.execute(command)
     assert getattr(raised.value, "code", "") != "KIP_4003"
@@ -228,7 +226,7 @@ def test_with_pandas_to_pandas_gets_the_rows_and_the_columns(
 # apply_capsule
 
 
-def test_a_capsule_may_be_a_text() -> None:
+def test_a_capsule_may_be_a_string() -> None:
     nexus = kiprdf.Nexus.memory(genesis=False)
     assert nexus.apply_capsule(SCHEMA)["blocks"] == 1
 
@@ -427,7 +425,7 @@ def test_a_context_manager_closes() -> None:
         nexus.execute("DESCRIBE PRIMER")
 
 
-def test_a_context_manager_lets_an_error_out_and_the_folder_go(tmp_path: Path) -> None:
+def test_a_context_manager_raises_the_error_and_releases_the_folder(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), kiprdf.Nexus.open(tmp_path / "brain"):
         raise ZeroDivisionError
     kiprdf.Nexus.open(tmp_path / "brain").close()
@@ -485,7 +483,7 @@ def test_the_base_is_chosen_when_a_nexus_is_made(tmp_path: Path) -> None:
         assert nexus.sparql(f"ASK {{ <{base}$ConceptType/Drug> ?p ?o }}") is True
 
 
-def test_the_stored_base_is_taken_when_none_is_given(tmp_path: Path) -> None:
+def test_the_stored_base_is_used_when_none_is_given(tmp_path: Path) -> None:
     base = "https://data.example.org/kb/"
     kiprdf.Nexus.open(tmp_path / "brain", base_iri=base).close()
     with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
@@ -528,7 +526,7 @@ def test_a_base_that_would_not_work_is_refused(tmp_path: Path, on_disk: bool, ba
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
-def test_format_and_base_stand_in_the_bookkeeping_graph(tmp_path: Path, on_disk: bool) -> None:
+def test_format_and_base_are_in_the_bookkeeping_graph(tmp_path: Path, on_disk: bool) -> None:
     base = "https://data.example.org/kb/"
     nexus = kiprdf.Nexus.open(tmp_path / "b", base) if on_disk else kiprdf.Nexus.memory(base)
     graph = "urn:kip:graph/nexus"
@@ -538,12 +536,12 @@ def test_format_and_base_stand_in_the_bookkeeping_graph(tmp_path: Path, on_disk:
     assert (noted.get("urn:kip:vocab/format"), noted.get("urn:kip:vocab/base")) == ("1", base)
 
 
-def test_bookkeeping_never_stands_in_the_default_graph() -> None:
+def test_bookkeeping_is_never_in_the_default_graph() -> None:
     nexus = kiprdf.Nexus.memory()
     assert nexus.sparql("ASK { <urn:kip:graph/nexus> ?p ?o }") is False
 
 
-def test_two_nexuses_in_memory_are_strangers() -> None:
+def test_two_nexuses_in_memory_are_independent() -> None:
     one, other = medical(), kiprdf.Nexus.memory(genesis=False)
     assert (commit(one), other.execute("DESCRIBE CONCEPT TYPES")) == (2, [])
 

@@ -1,4 +1,4 @@
-"""A nexus goes out in every format and comes back the same; whoever wrote it, the same bytes.
+"""A nexus is restored unchanged from every format; the same knowledge gives the same bytes.
 
 ``KIPRDF_EXAMPLES`` sets how many generated nexuses are tried.
 """
@@ -116,7 +116,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_everything_bundled_comes_back(stack: str) -> None:
+def test_every_bundled_capsule_is_restored_from_its_snapshot(stack: str) -> None:
     nexus, all_ways = full(), stack in ("no mapping", "packs below one's own")
     for format, profile in WAYS if all_ways else WAYS[1::4]:
         restored = facts(back(nexus, format, profile, STACKS[stack]))
@@ -127,7 +127,7 @@ CAPSULES = [name for name in NEXUSES if name.endswith(".kip")]
 
 
 @pytest.mark.parametrize("name", ["hostile", "colliding types", "opened", *CAPSULES])
-def test_every_capsule_comes_back_under_every_pack_at_once(name: str) -> None:
+def test_every_capsule_is_restored_under_all_packs_at_once(name: str) -> None:
     nexus = NEXUSES[name]()
     place = CAPSULES.index(name) if name in CAPSULES else None
     # Every capsule stands on those before it; so each of them is in every way, of several nexuses.
@@ -137,7 +137,7 @@ def test_every_capsule_comes_back_under_every_pack_at_once(name: str) -> None:
 
 @EACH
 @given(graph=graphs())
-def test_a_generated_nexus_comes_back(graph: Graph) -> None:
+def test_a_generated_nexus_is_restored_from_its_snapshot(graph: Graph) -> None:
     with opened([graph]) as (nexus,):
         for format, profile in WAYS:
             for mapping in (None, packs(), OWN):
@@ -147,7 +147,7 @@ def test_a_generated_nexus_comes_back(graph: Graph) -> None:
 
 @EACH
 @given(graph=mirrored_graphs())
-def test_facts_about_facts_come_back(graph: Graph) -> None:
+def test_facts_about_facts_are_restored(graph: Graph) -> None:
     with opened([graph]) as (nexus,):
         for format, profile in WAYS:
             assert facts(back(nexus, format, profile, packs())) == facts(nexus), (format, profile)
@@ -196,7 +196,7 @@ def test_the_suffix_of_a_path_is_its_format_both_ways(suffix: str, tmp_path: Pat
     assert facts(restored) == facts(medical())
 
 
-def test_a_snapshot_without_the_words_it_was_written_in_is_refused() -> None:
+def test_a_mapped_snapshot_without_its_mapping_is_refused() -> None:
     restored = empty()
     with untouched(restored), pytest.raises(kiprdf.KipError, match="does not belong"):
         restored.restore(medical().snapshot(mapping=OWN))
@@ -223,7 +223,7 @@ def shuffled(seed: int) -> kiprdf.Nexus:
 
 
 @pytest.mark.parametrize("stack", ["no mapping", "every pack"])
-def test_the_order_of_writing_leaves_no_trace(stack: str) -> None:
+def test_the_order_of_writes_does_not_change_the_snapshot(stack: str) -> None:
     for format, profile in WAYS:
         texts = {
             shuffled(seed).snapshot(None, profile, format=format, mapping=STACKS[stack])
@@ -326,7 +326,7 @@ def domains() -> list[str]:
 
 
 @pytest.mark.parametrize("stack", ["no mapping", "every pack"])
-def test_every_domain_restores_and_is_what_was_written(stack: str) -> None:
+def test_every_exported_domain_is_restored_unchanged(stack: str) -> None:
     for name in domains():
         for format, profile in WAYS[1::4]:
             text = full().snapshot(None, profile, format=format, mapping=STACKS[stack], domain=name)
@@ -337,7 +337,7 @@ def test_every_domain_restores_and_is_what_was_written(stack: str) -> None:
 
 
 @WAY
-def test_a_selection_restores_with_what_it_stands_on(format: Format, profile: Profile) -> None:
+def test_a_selection_is_restored_with_what_it_refers_to(format: Format, profile: Profile) -> None:
     command = 'EXPORT ?l WHERE { ?l (?u, "stated", (?d, "treats", ?s)) }'
     part = empty()
     part.restore(medical().snapshot(None, profile, format=format, select=command), format=format)
@@ -423,7 +423,7 @@ HUNDRED_THOUSAND = {
 
 
 @pytest.mark.parametrize("name", HUNDRED_THOUSAND)
-def test_a_hundred_thousand_of_anything_end_no_process(name: str) -> None:
+def test_a_hundred_thousand_nested_structures_do_not_kill_the_process(name: str) -> None:
     format, text = HUNDRED_THOUSAND[name]
     arguments = [sys.executable, "-c", ENTRY_POINTS, format, text]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
@@ -494,7 +494,7 @@ def test_the_difference_to_a_changed_copy_is_the_change(
     assert tuple(changes.count(kind) for kind in ("added", "removed", "changed")) == expected
 
 
-def test_a_difference_of_removals_only_is_a_capsule_of_nothing() -> None:
+def test_a_difference_of_removals_only_is_an_empty_capsule() -> None:
     nexus, smaller = medical(), medical()
     smaller.execute('DELETE CONCEPT ?u DETACH WHERE { ?u {type: "User"} }')
     capsule = nexus.diff(smaller).capsule()
@@ -504,7 +504,7 @@ def test_a_difference_of_removals_only_is_a_capsule_of_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["// a\n", "\n  // a { b\n\n//", "", "\t// UPSERT {}"])
-def test_a_capsule_of_comments_is_nothing(text: str) -> None:
+def test_a_capsule_of_comments_changes_nothing(text: str) -> None:
     nexus = medical()
     with untouched(nexus):
         assert nexus.apply_capsule(text)["blocks"] == 0
@@ -545,7 +545,7 @@ def nexus_elements(text: str) -> int:
     return len(subjects)
 
 
-def test_what_is_published_twice_is_the_same(tmp_path: Path) -> None:
+def test_publishing_twice_writes_the_same_files(tmp_path: Path) -> None:
     def published() -> dict[str, bytes]:
         full().publish(tmp_path / "site", title="T")
         root = tmp_path / "site"
@@ -554,7 +554,7 @@ def test_what_is_published_twice_is_the_same(tmp_path: Path) -> None:
     assert published() == published()
 
 
-def test_a_folder_of_ones_own_is_not_overwritten(tmp_path: Path) -> None:
+def test_a_folder_of_other_files_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(kiprdf.StoreError, match=r"letter\.txt"):
         medical().publish(tmp_path)
@@ -594,7 +594,7 @@ def test_a_path_that_leads_nowhere_is_an_os_error_with_its_name(
     assert Path(str(raised.value.filename)).parent == missing
 
 
-def test_progress_tells_every_triple() -> None:
+def test_progress_counts_every_triple() -> None:
     for format, profile in WAYS:
         written: list[int] = []
         number = full().write_snapshot(io.BytesIO(), profile, format=format, advance=written.append)

@@ -43,7 +43,7 @@ LONG_WRITES = [import_foaf, import_ontology, apply_capsule]
 
 
 class Pause:
-    """Holds the first draft of a statement until another thread lets it go on."""
+    """Pauses the first draft of a statement until another thread continues it."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.drafts = 0
@@ -97,7 +97,7 @@ def test_a_writer_does_not_wait_while_a_long_write_is_prepared(
     assert pause.drafts == 2
 
 
-def test_what_is_prepared_again_follows_the_other_writer(pause: Pause) -> None:
+def test_a_write_prepared_again_follows_the_other_writer(pause: Pause) -> None:
     nexus = medical()
     other_values = CAPSULE.replace("risk: 3", 'colour: "red"')
     receipt = pause.during(lambda: apply_capsule(nexus), lambda: nexus.execute(other_values))
@@ -107,7 +107,7 @@ def test_what_is_prepared_again_follows_the_other_writer(pause: Pause) -> None:
     assert drug["metadata"]["_version"] == 2
 
 
-def test_what_the_other_writer_makes_an_error_is_one(pause: Pause) -> None:
+def test_an_error_caused_by_the_other_writer_is_raised(pause: Pause) -> None:
     nexus = medical()
     text = (
         'UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} EXPECT VERSION 1 '

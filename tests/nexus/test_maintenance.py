@@ -1,4 +1,4 @@
-"""Backups are whole and independent; a check finds what no nexus would have written."""
+"""Backups are whole and independent; a check finds quads that no nexus writes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_backup_is_the_same_nexus(nexus: kiprdf.Nexus, tmp_path: Path) -> None
         assert [hit["name"] for hit in copy.execute('SEARCH CONCEPT "Aspirin"')] == ["Aspirin"]
 
 
-def test_a_backup_and_its_origin_go_their_own_ways(nexus: kiprdf.Nexus, tmp_path: Path) -> None:
+def test_a_backup_and_its_origin_are_independent(nexus: kiprdf.Nexus, tmp_path: Path) -> None:
     nexus.backup(tmp_path / "copy")
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Here"} } }')
     with kiprdf.Nexus.open(tmp_path / "copy", genesis=False) as copy:
@@ -88,7 +88,7 @@ def test_a_backup_beside_a_writer_holds_whole_commits(nexus: kiprdf.Nexus, tmp_p
             assert copy.check()["faults"] == []
 
 
-def test_a_folder_in_use_is_no_place_for_a_backup(nexus: kiprdf.Nexus, tmp_path: Path) -> None:
+def test_a_backup_into_a_folder_in_use_is_refused(nexus: kiprdf.Nexus, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
@@ -101,7 +101,7 @@ def test_a_folder_in_use_is_no_place_for_a_backup(nexus: kiprdf.Nexus, tmp_path:
     assert (tmp_path / "empty" / "nexus.json").is_file()
 
 
-def test_a_backup_that_fails_leaves_nothing(nexus: kiprdf.Nexus, tmp_path: Path) -> None:
+def test_a_failed_backup_leaves_no_files(nexus: kiprdf.Nexus, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="No backup can be written to"):
         nexus.backup(tmp_path / "kb" / "nexus.json" / "below")
     (tmp_path / "none").mkdir(mode=0o500)
@@ -165,21 +165,21 @@ def test_a_nexus_is_sound() -> None:
         (triple(ASPIRIN, vocab.METADATA + "_score", Literal(3)), "belongs to one search"),
     ],
 )
-def test_what_no_nexus_would_have_written_is_told(added: Quad, fault: str) -> None:
+def test_quads_that_no_nexus_writes_are_reported(added: Quad, fault: str) -> None:
     nexus = medical()
     nexus._store.engine.add(added)
     faults = nexus.check()["faults"]
     assert [text for text in faults if fault in text] != []
 
 
-def test_every_fault_is_told() -> None:
+def test_every_fault_is_reported() -> None:
     nexus = medical()
     nexus._store.engine.add(triple(FEVER, TREATS, HEADACHE))
     nexus._store.engine.add(triple(HEADACHE, TREATS, FEVER))
     assert len(nexus.check()["faults"]) == 2
 
 
-def test_a_missing_end_is_told() -> None:
+def test_a_missing_end_is_reported() -> None:
     nexus = medical()
     engine = nexus._store.engine
     for quad in list(engine.quads_for_pattern(NamedNode(FEVER), None, None, None)):
@@ -188,7 +188,7 @@ def test_a_missing_end_is_told() -> None:
     assert "links <urn:kip:nexus/Symptom/Fever>, which is no element" in fault
 
 
-def test_notes_and_graphs_are_looked_at() -> None:
+def test_records_and_graphs_are_checked() -> None:
     nexus = medical()
     graph = vocab.BOOKKEEPING
     engine = nexus._store.engine
@@ -211,7 +211,7 @@ def test_notes_and_graphs_are_looked_at() -> None:
         "INSERT INTO element (key, kind, type, digest) VALUES (x'00', 'concept', x'00', x'00')",
     ],
 )
-def test_an_index_that_says_something_else_is_made_anew(spoil: str, nexus: kiprdf.Nexus) -> None:
+def test_an_index_with_other_content_is_rebuilt(spoil: str, nexus: kiprdf.Nexus) -> None:
     nexus.execute('SEARCH CONCEPT "Aspirin"')
     nexus._engine.indexer.current()._file.change(lambda connection: connection.execute(spoil))
     assert nexus.check()["index"] == "wrong"

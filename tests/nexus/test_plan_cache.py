@@ -1,4 +1,4 @@
-"""A FIND with a cached plan returns what a new text returns."""
+"""A FIND with a cached plan returns the same as one that is planned again."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ VARYING = {
 
 
 @pytest.mark.parametrize("command", VARYING)
-def test_other_values_have_the_answers_of_a_new_text(command: str, nexus: kiprdf.Nexus) -> None:
+def test_other_values_have_the_answers_of_a_new_plan(command: str, nexus: kiprdf.Nexus) -> None:
     for parameters in VARYING[command]:
         with no_shortcuts():
             new = nexus.execute(command, **parameters)
@@ -125,7 +125,7 @@ def test_other_values_have_the_answers_of_a_new_text(command: str, nexus: kiprdf
         ('FIND(?x) WHERE { ?x {type: "Drug"} FILTER(?x.name == :id) }', {"id": 2**70}),
     ],
 )
-def test_bad_values_are_the_errors_of_a_new_text(
+def test_bad_values_raise_the_errors_of_a_new_plan(
     command: str, parameters: dict[str, Any], nexus: kiprdf.Nexus
 ) -> None:
     good = {"id": "C:Drug/Aspirin" if "{id:" in command else "P:48ec6e8e3fe50dea:treats"}
@@ -138,13 +138,13 @@ def test_bad_values_are_the_errors_of_a_new_text(
         assert code(nexus, command, **parameters) == new
 
 
-def test_rows_are_those_of_a_new_text(nexus: kiprdf.Nexus) -> None:
+def test_rows_of_a_cached_plan_equal_those_of_a_new_one(nexus: kiprdf.Nexus) -> None:
     answers = [nexus.find(TREATED, name="Aspirin") for _ in range(4)]
     assert all(rows.columns == ("?s.name",) for rows in answers)
     assert all(sorted(rows.column("?s.name")) == ["Fever", "Headache"] for rows in answers)
 
 
-def test_a_missing_name_is_the_error_that_it_was(nexus: kiprdf.Nexus) -> None:
+def test_a_missing_name_is_an_error_with_a_cached_plan(nexus: kiprdf.Nexus) -> None:
     warm(nexus, TREATED, name="Aspirin")
     with pytest.raises(kiprdf.KipError, match="KIP_3002") as raised:
         nexus.execute(TREATED, name="Asprin")
@@ -155,7 +155,7 @@ def test_a_missing_name_is_the_error_that_it_was(nexus: kiprdf.Nexus) -> None:
     "parameters",
     [{}, *({"name": name} for name in (5, None, "", "a\ud800", "a\x00", ["Aspirin"], "x" * 2000))],
 )
-def test_bad_names_are_the_errors_of_a_new_text(
+def test_bad_names_raise_the_errors_of_a_new_plan(
     parameters: dict[str, Any], nexus: kiprdf.Nexus
 ) -> None:
     new = code(medical(), TREATED, **parameters)
@@ -163,7 +163,7 @@ def test_bad_names_are_the_errors_of_a_new_text(
     assert code(nexus, TREATED, **parameters) == new
 
 
-def test_a_type_that_comes_or_goes_is_noticed(nexus: kiprdf.Nexus) -> None:
+def test_a_cached_plan_notices_a_created_or_deleted_type(nexus: kiprdf.Nexus) -> None:
     members = 'FIND(?x.name) WHERE { ?x {type: "Herb"} }'
     for _ in range(4):
         assert code(nexus, members) == "KIP_2001"
@@ -174,7 +174,7 @@ def test_a_type_that_comes_or_goes_is_noticed(nexus: kiprdf.Nexus) -> None:
     assert code(nexus, members) == "KIP_2001"
 
 
-def test_pages_go_on_from_a_cached_plan(nexus: kiprdf.Nexus) -> None:
+def test_pages_continue_from_a_cached_plan(nexus: kiprdf.Nexus) -> None:
     paged = 'FIND(?s.name) WHERE { ({type: "Drug", name: :name}, "treats", ?s) } LIMIT 1'
     warm(nexus, paged, name="Aspirin")
     first = nexus.answer(paged, {"name": "Aspirin"})
@@ -218,7 +218,7 @@ def test_long_values_that_are_compiled_in_are_not_cached(nexus: kiprdf.Nexus) ->
 
 
 @pytest.mark.parametrize("times", range(4))
-def test_a_closed_nexus_says_so_however_often_a_text_came(times: int) -> None:
+def test_a_closed_nexus_says_so_even_when_the_plan_is_cached(times: int) -> None:
     nexus = medical()
     count = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
     for _ in range(times):

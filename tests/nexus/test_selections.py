@@ -1,4 +1,4 @@
-"""What a snapshot can be a part of, and what stands beside one."""
+"""Snapshots of a part of a nexus."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def names(nexus: kiprdf.Nexus, concept_type: str) -> list[str]:
         ('FIND(?l) WHERE { ?l (?d, "treats", {name: "Fever"}) }', ["Aspirin"], ["Fever"]),
     ],
 )
-def test_a_selection_restores_with_what_it_stands_on(
+def test_a_selection_is_restored_with_what_it_refers_to(
     select: str, drugs: list[str], symptoms: list[str]
 ) -> None:
     nexus = medical()
@@ -49,7 +49,7 @@ def test_what_selects_no_elements_as_a_whole_is_refused_at_its_place(select: str
     assert (caught.value.code, caught.value.position) == ("KIP_1001", (1, 1))
 
 
-def test_provenance_speaks_prov_and_dublin_core_of_elements_and_links() -> None:
+def test_provenance_of_elements_and_links_uses_prov_and_dublin_core() -> None:
     nexus = kiprdf.Nexus.memory()
     nexus.execute(
         'UPSERT { CONCEPT { {type: "Person", name: "Ann"} } '

@@ -39,7 +39,7 @@ def remove_index(folder: Path) -> None:
         path.unlink()
 
 
-def test_the_index_stands_beside_the_store(folder: Path) -> None:
+def test_the_index_is_beside_the_store(folder: Path) -> None:
     assert (folder / INDEX).is_file()
 
 
@@ -113,7 +113,7 @@ def test_an_index_older_than_the_store_catches_up_after_a_further_write(
         )
 
 
-def test_an_index_newer_than_the_store_is_made_anew(folder: Path) -> None:
+def test_an_index_newer_than_the_store_is_rebuilt(folder: Path) -> None:
     with sqlite3.connect(folder / INDEX) as connection:
         connection.execute("UPDATE about SET store_commit = 99")
         connection.execute("DELETE FROM concept")
@@ -129,14 +129,14 @@ def test_writes_that_were_never_searched_are_found_after_reopening(folder: Path)
         assert names(nexus, "naproxen") == ["Naproxen"]
 
 
-def test_a_folder_in_the_place_of_the_index_fails_no_write(folder: Path) -> None:
+def test_a_folder_in_place_of_the_index_does_not_fail_a_write(folder: Path) -> None:
     remove_index(folder)
     (folder / INDEX / "x").mkdir(parents=True)
     with kiprdf.Nexus.open(folder, genesis=False) as nexus:
         assert nexus.execute(NEW)["upsert_concept_nodes"] == ["C:Drug/Naproxen"]
 
 
-def test_a_folder_in_the_place_of_the_index_fails_no_search(folder: Path) -> None:
+def test_a_folder_in_place_of_the_index_does_not_fail_a_search(folder: Path) -> None:
     remove_index(folder)
     (folder / INDEX / "x").mkdir(parents=True)
     with kiprdf.Nexus.open(folder, genesis=False) as nexus:
@@ -145,7 +145,7 @@ def test_a_folder_in_the_place_of_the_index_fails_no_search(folder: Path) -> Non
         assert names(nexus, "naproxen") == ["Naproxen"]
 
 
-def test_a_folder_in_the_place_of_the_index_fails_no_large_write(folder: Path) -> None:
+def test_a_folder_in_place_of_the_index_does_not_fail_a_large_write(folder: Path) -> None:
     remove_index(folder)
     (folder / INDEX / "x").mkdir(parents=True)
     concepts = "".join(f'CONCEPT {{ {{type: "Drug", name: "drug{n}"}} }}' for n in range(1_500))
@@ -155,7 +155,7 @@ def test_a_folder_in_the_place_of_the_index_fails_no_large_write(folder: Path) -
         assert names(nexus, "drug1499")[0] == "drug1499"
 
 
-def test_an_index_locked_by_another_program_fails_no_write(folder: Path) -> None:
+def test_an_index_locked_by_another_program_does_not_fail_a_write(folder: Path) -> None:
     locker = sqlite3.connect(folder / INDEX, isolation_level=None)
     locker.execute("BEGIN EXCLUSIVE")
     try:
@@ -165,7 +165,7 @@ def test_an_index_locked_by_another_program_fails_no_write(folder: Path) -> None
         locker.close()
 
 
-def test_an_index_damaged_while_the_nexus_is_open_fails_no_search(folder: Path) -> None:
+def test_an_index_damaged_while_the_nexus_is_open_does_not_fail_a_search(folder: Path) -> None:
     with kiprdf.Nexus.open(folder, genesis=False) as nexus:
         names(nexus, "aspirin")
         for path in folder.glob(INDEX + "*"):
@@ -174,7 +174,7 @@ def test_an_index_damaged_while_the_nexus_is_open_fails_no_search(folder: Path) 
         assert names(nexus, "naproxen") == ["Naproxen"]
 
 
-def test_an_index_deleted_while_the_nexus_is_open_fails_no_search(folder: Path) -> None:
+def test_an_index_deleted_while_the_nexus_is_open_does_not_fail_a_search(folder: Path) -> None:
     with kiprdf.Nexus.open(folder, genesis=False) as nexus:
         names(nexus, "aspirin")
         remove_index(folder)
@@ -182,7 +182,7 @@ def test_an_index_deleted_while_the_nexus_is_open_fails_no_search(folder: Path) 
         assert names(nexus, "naproxen") == ["Naproxen"]
 
 
-def test_a_fault_of_the_index_on_closing_lets_the_folder_go(
+def test_an_index_error_on_closing_releases_the_folder(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -233,7 +233,7 @@ def test_a_read_only_nexus_uses_the_index_of_the_writer(
 
 
 @pytest.mark.parametrize("name", [INDEX, VECTORS])
-def test_a_read_only_nexus_makes_no_file(folder: Path, name: str) -> None:
+def test_a_read_only_nexus_creates_no_file(folder: Path, name: str) -> None:
     for path in folder.glob(name + "*"):
         path.unlink()
     before = sorted(folder.iterdir())
@@ -277,7 +277,7 @@ def test_vectors_outlive_the_text_index(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", b"\x00" * 8192])
-def test_vectors_that_were_overwritten_are_made_anew(folder: Path, content: bytes) -> None:
+def test_vectors_that_were_overwritten_are_computed_again(folder: Path, content: bytes) -> None:
     first = embedded(folder)
     for path in folder.glob(VECTORS + "*"):
         path.unlink()
@@ -285,12 +285,12 @@ def test_vectors_that_were_overwritten_are_made_anew(folder: Path, content: byte
     assert (embedded(folder), embedded(folder)) == (first, [])
 
 
-def test_a_folder_in_the_place_of_the_vectors_fails_no_search(folder: Path) -> None:
+def test_a_folder_in_place_of_the_vectors_does_not_fail_a_search(folder: Path) -> None:
     (folder / VECTORS / "x").mkdir(parents=True)
     assert "Headache" in embedded(folder)
 
 
-def test_a_damaged_text_index_fails_no_search_by_meaning(folder: Path) -> None:
+def test_a_damaged_text_index_does_not_fail_a_search_by_meaning(folder: Path) -> None:
     with kiprdf.Nexus.open(folder, genesis=False, embedder=by_meaning) as nexus:
         assert meant(nexus, "cephalalgia") == ["Headache"]
         for path in folder.glob(INDEX + "*"):

@@ -162,7 +162,7 @@ def test_a_type_registered_by_one_thread_is_known_to_all_at_once(nexus: kiprdf.N
     assert min(together(register, use)) > 0
 
 
-def test_a_type_that_comes_and_goes_is_either_known_or_not(nexus: kiprdf.Nexus) -> None:
+def test_a_type_that_is_created_and_deleted_is_either_known_or_not(nexus: kiprdf.Nexus) -> None:
     def toggle() -> None:
         nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Now"} } }')
         assert "Now" in nexus.execute("DESCRIBE CONCEPT TYPES")

@@ -29,7 +29,7 @@ def opened(folder: Path | None) -> kiprdf.Nexus:
 
 
 def increment(nexus: kiprdf.Nexus) -> int:
-    """Read, add one, write back; again until nobody was in between. How often it was refused."""
+    """Read, add one, write back; retry after each refusal. Returns how often it was refused."""
     refused = 0
     while True:
         (n,), (version,) = nexus.execute(READ)
@@ -102,7 +102,7 @@ def test_two_threads_create_with_version_0_and_one_of_them_does() -> None:
         assert sorted(results) == ["KIP_3005", "created"]
 
 
-def test_the_guard_of_one_block_holds_back_the_whole_text() -> None:
+def test_one_failed_guard_refuses_the_whole_command() -> None:
     with opened(None) as nexus:
         before = dataset(nexus)
         with pytest.raises(kiprdf.KipError):

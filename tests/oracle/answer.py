@@ -31,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Answer:
-    """The rows before LIMIT, in order where ORDER BY stands.
+    """The rows before LIMIT, in order if there is an ORDER BY.
 
     ``grouped``: the FIND has aggregates. ``scalar``: it has nothing else. ``ties_decided``: rows
     of equal keys have one right order; beside aggregates that holds only if every plain

@@ -13,7 +13,7 @@ MOST_HOPS = 64
 
 
 def check(find: ast.Find, graph: Graph) -> None:
-    """Raise what the command alone, with the registered names, is refused for."""
+    """Raise the error of a command that can be refused without looking at the data."""
     _check_values(find)
     _check_predicate_variables(find)
     _check_fields(find)

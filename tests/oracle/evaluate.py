@@ -72,7 +72,7 @@ def _text(value: ast.Value | None) -> str:
 
 
 class _Evaluator:
-    """The clauses over one graph; what a pattern matches alone is computed once."""
+    """The clauses over one graph; the matches of a single pattern are computed once."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

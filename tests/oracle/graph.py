@@ -226,7 +226,7 @@ _ENCODED = (
 
 
 def encode(name: str) -> str:
-    """A type or name as it stands in an IRI.
+    """A type or name, encoded for an IRI.
 
     >>> encode("a/b 薬")
     'a%2Fb%20薬'

@@ -42,7 +42,7 @@ def execute(
     dry_run: bool = False,
     chosen: Collection[str] | None = None,
 ) -> Receipt:
-    """Apply a bound statement and return its receipt; a refused one leaves the graph as it was.
+    """Apply a bound statement and return its receipt; a refused one does not change the graph.
 
     ``now``: the time it is done at. ``chosen``: which of its targets an UPDATE with a LIMIT takes,
     since any will do; otherwise those that the evaluator finds first.

@@ -115,7 +115,7 @@ def possible_kinds(name: str, block: ast.Block, before: Kinds | None = None) -> 
 
 
 def _mentions(name: str, clause: ast.Clause) -> Iterator[Kinds]:
-    """What each place of a clause where the variable stands says about it."""
+    """The kinds that each position of the variable in a clause allows."""
     for each in descendants(clause):
         match each:
             case ast.ConceptClause(variable=ast.Variable(name=own)) if own == name:

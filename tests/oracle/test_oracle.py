@@ -317,7 +317,7 @@ def test_dangling_identity_in_a_block_does_not_match() -> None:
     assert [find(text % word) for word in ("NOT", "OPTIONAL", "UNION")] == [3, 3, 3]
 
 
-def test_order_puts_kinds_in_order_and_null_last() -> None:
+def test_order_by_sorts_kinds_in_order_and_null_last() -> None:
     values = [None, "b", 3, True, 2.5, [1], False, "a"]
     key = sorted(values, key=_key(descending=False))
     assert key == [False, True, 2.5, 3, "a", "b", [1], None]

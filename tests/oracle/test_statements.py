@@ -46,7 +46,7 @@ def run(text: str, graph: Graph, **parameters: Any) -> dict[str, Any]:
 
 
 def refusal(text: str, graph: Graph | None = None, **parameters: Any) -> str:
-    """The code of an error that leaves the graph as it was."""
+    """The code of an error, which does not change the graph."""
     graph = graph or graph_of()
     before = copy.deepcopy((graph.concepts, graph.propositions))
     with pytest.raises(KipError) as caught:
@@ -168,7 +168,7 @@ def test_a_survivor_that_gains_nothing_keeps_its_version() -> None:
     assert version(graph, link_id("y")) == 1
 
 
-def test_a_link_from_the_source_to_the_target_goes_with_everything_about_it() -> None:
+def test_a_link_from_the_source_to_the_target_is_deleted_with_everything_about_it() -> None:
     graph = graph_of({"x": (S, T), "y": (Z, "x"), "z": ("y", Z), "u": (Z, S), "v": ("u", "x")})
     assert merged(graph) == (1, 4, 1)
     assert ends(graph) == {"u": (Z, T)}
@@ -193,7 +193,7 @@ def test_links_about_links_that_become_one_become_one() -> None:
     assert [version(graph, link_id(name)) for name in ("y", "ay", "by", "only")] == [1, 2, 2, 2]
 
 
-def test_a_link_between_two_links_that_become_one_goes() -> None:
+def test_a_link_between_two_links_that_become_one_is_deleted() -> None:
     graph = graph_of({"x": (S, Z), "y": (T, Z), "z": ("x", "y"), "u": (Z, "z")})
     assert merged(graph) == (0, 3, 1)
     assert ends(graph) == {"y": (T, Z)}
@@ -233,7 +233,7 @@ def test_a_replacement_may_be_of_a_link_by_one_that_is_dropped_by_then() -> None
 
 
 @pytest.mark.parametrize("self_joining", ["k", "x"])
-def test_what_is_about_a_dropped_link_goes_with_its_survivor(self_joining: str) -> None:
+def test_links_about_a_dropped_link_are_deleted_with_its_survivor(self_joining: str) -> None:
     # l and m say the same of a link that joins the target to itself, so z goes, too: whether the
     # two meet before (k < l < x) or the cascade takes both.
     links = {
@@ -248,7 +248,7 @@ def test_what_is_about_a_dropped_link_goes_with_its_survivor(self_joining: str) 
     assert ends(graph) == {}
 
 
-def test_links_are_taken_in_the_order_of_their_ids() -> None:
+def test_links_are_merged_in_the_order_of_their_ids() -> None:
     # a becomes (T, T) only by itself; b, then c, become (T, Z): b is there first.
     graph = graph_of({"c": (S, Z), "a": (T, S)}, c={"n": 1})
     graph.propositions[link_id("b")] = {
@@ -385,7 +385,7 @@ def test_a_limit_is_a_positive_integer() -> None:
 # DELETE ---------------------------------------------------------------------------------------
 
 
-def test_deletion_takes_along_what_is_about_it() -> None:
+def test_deletion_deletes_the_links_about_it() -> None:
     links = {"x": (S, Z), "y": (T, "x"), "z": ("y", "x"), "u": (T, Z)}
     graph = graph_of(links)
     text = f'DELETE PROPOSITIONS ?l WHERE {{ ?l (id: "{link_id("x")}") }}'
@@ -397,7 +397,7 @@ def test_deletion_takes_along_what_is_about_it() -> None:
     assert run(text, graph) == {"deleted_concepts": 2, "deleted_propositions": 4}
 
 
-def test_a_definition_may_go_with_its_last_instance() -> None:
+def test_a_definition_may_be_deleted_with_its_last_instance() -> None:
     graph = graph_of()
     text = 'DELETE CONCEPT ?c DETACH WHERE { ?c {type: "U"} UNION { ?c {name: "U"} } }'
     assert run(text, graph) == {"deleted_concepts": 2, "deleted_propositions": 0}

@@ -191,7 +191,7 @@ class _Upsert:
         return identifier
 
     def _stated(self, *fact: str) -> str | None:
-        """Looked up by its ends: a MERGE leaves links under ids that their ends do not give."""
+        """Looked up by its ends: after a MERGE, ids no longer follow from the ends."""
         for identifier, link in self.after.propositions.items():
             if (link["subject"], link["predicate"], link["object"]) == fact:
                 return identifier

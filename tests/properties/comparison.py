@@ -118,7 +118,7 @@ def _without_engine_metadata(metadata: Any) -> Any:
 
 
 def frozen(value: Any) -> Hashable:
-    """A JSON value that tells 1, 1.0 and true apart.
+    """A hashable JSON value in which 1, 1.0 and true differ.
 
     >>> frozen([1, True]) == frozen([1.0, True]), frozen({"a": 1}) == frozen({"a": 1})
     (False, True)

@@ -72,7 +72,7 @@ class History:
     # What is expected -------------------------------------------------------------------------
 
     def expected(self, statement: Statement, graph: Graph, **options: Any) -> dict[str, Any]:
-        """The model's response; it moves on unless told otherwise."""
+        """The model's response; the model is updated unless the call says otherwise."""
         try:
             return {"result": execute(bound(statement), graph, self.now, **options)}
         except KipError as error:

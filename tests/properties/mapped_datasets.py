@@ -1,4 +1,4 @@
-"""Datasets and mappings in which few IRIs stand for many words, so that forms get mixed up."""
+"""Datasets and mappings in which few IRIs are shared by many terms, so that forms collide."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class _Writer:
         return self._draw(st.sampled_from(list(options)))
 
     def one_in(self, number: int) -> bool:
-        """True once in so many; False is what examples shrink to."""
+        """True once in ``number`` draws; examples shrink to False."""
         return bool(self._draw(st.integers(0, number - 1)) == number - 1)
 
     def mistake_in(self, number: int) -> bool:

@@ -204,7 +204,7 @@ class _Writer:
         return self._draw(st.sampled_from(list(options)))
 
     def one_in(self, number: int) -> bool:
-        """True once in so many; False is what examples shrink to."""
+        """True once in ``number`` draws; examples shrink to False."""
         return bool(self._draw(st.integers(0, number - 1)) == number - 1)
 
     def weighted(self, *options: tuple[int, str]) -> str:
@@ -247,7 +247,7 @@ class _Writer:
     # Clauses ----------------------------------------------------------------------------------
 
     def block(self, scope: set[str], before: str, depth: int, most: int) -> str:
-        """Clauses that mostly leave something to find, after what stands before the block."""
+        """Clauses that mostly leave something to find, given the clauses before the block."""
         text = ""
         for _ in range(self._draw(st.integers(1, most))):
             trial = set(scope)

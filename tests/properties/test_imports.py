@@ -103,7 +103,7 @@ def opened(genesis: bool) -> kiprdf.Nexus:
 
 @tried
 @given(likely_datasets(), st.booleans())
-def test_every_import_can_be_carried_out_and_once_is_enough(
+def test_every_import_succeeds_and_a_second_one_changes_nothing(
     dataset: list[Quad], full: bool
 ) -> None:
     nexus = opened(genesis=full)
@@ -118,9 +118,7 @@ def test_every_import_can_be_carried_out_and_once_is_enough(
 
 @tried
 @given(likely_datasets(), likely_datasets())
-def test_looking_for_links_to_a_later_file_once_is_enough(
-    first: list[Quad], second: list[Quad]
-) -> None:
+def test_links_to_a_later_file_are_added_once(first: list[Quad], second: list[Quad]) -> None:
     nexus = opened(genesis=False)
 
     def import_text(dataset: list[Quad], update: bool) -> str:
@@ -167,7 +165,7 @@ def test_the_labels_of_blank_nodes_make_no_difference(dataset: list[Quad]) -> No
 @tried
 @given(likely_datasets())
 def test_every_triple_is_in_the_plan_or_skipped(dataset: list[Quad]) -> None:
-    """A literal that stands nowhere in the plan stands in what is skipped."""
+    """A literal that is not in the plan is among the skipped triples."""
     nexus = opened(genesis=False)
     marked = [
         Quad(quad.subject, quad.predicate, Literal(f"mark {n} end"), DefaultGraph())

@@ -1,4 +1,4 @@
-"""Whatever a mapping says, every dataset comes back from every format and either profile.
+"""With any mapping, every dataset is restored from every format and either profile.
 
 ``KIPRDF_EXAMPLES`` sets how many datasets and mappings are tried.
 """
@@ -28,7 +28,9 @@ tried = settings(max_examples=EXAMPLES)
 
 @tried
 @given(datasets(), mappings())
-def test_every_dataset_comes_back_from_every_mapping(dataset: list[Triple], under: Mapping) -> None:
+def test_every_dataset_is_restored_from_every_mapping(
+    dataset: list[Triple], under: Mapping
+) -> None:
     note(str(under.context()))
     check_dataset(dataset, IRIS)
     mapped = list(apply_mapping(dataset, IRIS, under))
@@ -55,7 +57,7 @@ def written(dataset: list[Triple], format: Format, profile: Profile, under: Mapp
 
 @tried
 @given(datasets(), mappings())
-def test_every_dataset_comes_back_from_every_format(dataset: list[Triple], under: Mapping) -> None:
+def test_every_dataset_is_restored_from_every_format(dataset: list[Triple], under: Mapping) -> None:
     note(str(under.context()))
     for format, profile in WAYS:
         text = written(dataset, format, profile, under)
@@ -65,7 +67,7 @@ def test_every_dataset_comes_back_from_every_format(dataset: list[Triple], under
 
 @settings(tried, max_examples=EXAMPLES // 5)
 @given(datasets(), mappings())
-def test_every_nexus_comes_back_from_its_mapped_snapshots(
+def test_every_nexus_is_restored_from_its_mapped_snapshots(
     dataset: list[Triple], under: Mapping
 ) -> None:
     note(str(under.context()))

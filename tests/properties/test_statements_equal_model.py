@@ -1,4 +1,4 @@
-"""UPDATE, MERGE CONCEPT and DELETE do to a nexus what the model does to two dictionaries.
+"""UPDATE, MERGE CONCEPT and DELETE change a nexus as the model changes two dictionaries.
 
 ``KIPRDF_EXAMPLES`` sets how many histories are tried.
 """
@@ -28,7 +28,7 @@ MODES = (("run",), ("dry", "run"), ("run", "run"))
 
 @EACH
 @given(graph=mirrored_graphs(), data=st.data())
-def test_statements_do_what_the_model_does(graph: Graph, data: Any) -> None:
+def test_statements_match_the_model(graph: Graph, data: Any) -> None:
     with History(graph) as history:
         for _ in range(data.draw(st.integers(1, MOST_STATEMENTS))):
             revival = data.draw(revivals(history.model))
@@ -44,7 +44,7 @@ def test_statements_do_what_the_model_does(graph: Graph, data: Any) -> None:
 
 @EACH
 @given(graph=tangles(), names=st.permutations(NAMES[:3]))
-def test_merges_of_tangles_do_what_the_model_does(graph: Graph, names: list[str]) -> None:
+def test_merges_of_connected_links_match_the_model(graph: Graph, names: list[str]) -> None:
     one, other, last = names
     with History(graph) as history:
         history.run(merging(one, other))
@@ -53,7 +53,7 @@ def test_merges_of_tangles_do_what_the_model_does(graph: Graph, names: list[str]
 
 @EACH
 @given(graph=number_graphs(), data=st.data())
-def test_calculations_give_what_the_model_calculates(graph: Graph, data: Any) -> None:
+def test_calculations_equal_those_of_the_model(graph: Graph, data: Any) -> None:
     with History(graph) as history:
         history.run(data.draw(calculations(history.model)))
         history.run(data.draw(calculations(history.model)))

@@ -60,7 +60,7 @@ def percent(text: str) -> str:
 
 
 @pytest.mark.parametrize("character", KEPT)
-def test_ascii_character_stays(character: str) -> None:
+def test_ascii_character_is_not_encoded(character: str) -> None:
     assert encode(character) == character
 
 
@@ -70,7 +70,7 @@ def test_other_ascii_character_is_encoded(character: str) -> None:
 
 
 @pytest.mark.parametrize("point", _border(KEPT_RANGES), ids=hex)
-def test_code_point_of_a_kept_range_stays(point: int) -> None:
+def test_code_point_of_a_kept_range_is_not_encoded(point: int) -> None:
     assert encode(chr(point)) == chr(point)
 
 
@@ -170,7 +170,7 @@ def test_digits_hash_characters_as_they_are() -> None:
     assert proposition_digits("C:Drug/阿司匹林", "treats", 'C:Symptom/"x"') == digits
 
 
-def test_a_taken_id_is_stepped_past_by_the_strings_1_and_2() -> None:
+def test_an_id_in_use_is_salted_with_the_strings_1_and_2() -> None:
     import hashlib
 
     text = '["C:A/a","p","C:B/b","1","2"]'

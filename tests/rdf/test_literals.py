@@ -1,4 +1,4 @@
-"""Every JSON value comes back equal, in Python and through a real store."""
+"""Every JSON value survives the conversion unchanged, in Python and through a real store."""
 
 from __future__ import annotations
 
@@ -91,11 +91,11 @@ def test_one_and_one_point_zero_and_true_are_three_terms() -> None:
 
 
 @pytest.mark.parametrize("value", [value for value, _, _ in TERMS])
-def test_scalar_comes_back_through_a_store(value: Any) -> None:
+def test_scalar_survives_a_store(value: Any) -> None:
     assert same(to_json(stored(value)), value)
 
 
-def test_one_and_one_point_zero_stay_apart_in_a_store() -> None:
+def test_one_and_one_point_zero_stay_distinct_in_a_store() -> None:
     assert [type(to_json(stored(value))) for value in (1, 1.0)] == [int, float]
 
 
@@ -104,7 +104,7 @@ def test_double_that_the_engine_rewrites_has_one_normal_form(value: float) -> No
     assert normal(stored(value)) == to_term(value)
 
 
-def test_normal_leaves_other_terms_alone() -> None:
+def test_normal_does_not_change_other_terms() -> None:
     for value in (1, "1.0", True, None, [1.0]):
         assert normal(to_term(value)) == to_term(value)
 
@@ -134,13 +134,13 @@ _json = st.recursive(
 
 
 @given(value=_json)
-def test_every_json_value_comes_back(value: Any) -> None:
+def test_every_json_value_survives_the_conversion(value: Any) -> None:
     assert same(to_json(to_term(value)), value)
 
 
 @settings(max_examples=200)
 @given(value=_json)
-def test_every_json_value_comes_back_through_a_store(value: Any) -> None:
+def test_every_json_value_survives_a_store(value: Any) -> None:
     assert same(to_json(stored(value)), value)
 
 
@@ -171,7 +171,7 @@ def test_value_object_is_a_literal_of_its_own_kind(value: Any, term: Literal) ->
 
 
 @pytest.mark.parametrize(("value", "term"), VALUE_OBJECTS)
-def test_value_object_comes_back_through_a_store(value: Any, term: Literal) -> None:
+def test_value_object_survives_a_store(value: Any, term: Literal) -> None:
     assert to_json(stored(value)) == value
 
 

@@ -9,11 +9,11 @@ def hits(*keys: str) -> list[Hit]:
     return [Hit(key, 0.9 - place / 10) for place, key in enumerate(keys)]
 
 
-def test_first_of_both_comes_to_one() -> None:
+def test_first_of_both_scores_one() -> None:
     assert fuse([hits("a", "b"), hits("a", "c")], limit=1) == [Hit("a", 1.0)]
 
 
-def test_first_of_one_only_comes_to_a_half() -> None:
+def test_first_of_one_only_scores_a_half() -> None:
     assert fuse([hits("a"), []], limit=9) == [Hit("a", 0.5)]
 
 
@@ -35,5 +35,5 @@ def test_the_scores_of_the_rankings_do_not_matter() -> None:
     assert fuse([low, hits("b")], limit=9) == fuse([hits("a", "b"), hits("b")], limit=9)
 
 
-def test_nothing_and_nothing_is_nothing() -> None:
+def test_two_empty_rankings_fuse_to_none() -> None:
     assert fuse([[], []], limit=9) == []

@@ -183,7 +183,7 @@ def test_a_word_of_every_row_still_scores() -> None:
     assert 0.3 < hit.score < 0.5
 
 
-def test_the_score_falls_gently_as_a_word_spreads() -> None:
+def test_the_score_falls_slowly_as_a_word_gets_common() -> None:
     # FTS5 alone drops to a millionth when the word reaches half of the rows.
     scores = []
     for number in range(1, 10):
@@ -238,7 +238,7 @@ def test_a_new_index_is_empty_and_knows_no_commit() -> None:
     assert keys(index, "aspirin") == []
 
 
-def test_an_update_adds_rows_and_tells_its_commit() -> None:
+def test_an_update_adds_rows_and_stores_its_commit() -> None:
     index = index_of(concept("a", "tea"))
     index.update([concept("b", "green tea")], [], commit=2)
     assert keys(index, "tea") == ["a", "b"]
@@ -297,7 +297,7 @@ def failing_rows() -> Iterator[IndexRow]:
     raise sqlite3.OperationalError("the rows cannot be read")
 
 
-def test_a_failed_change_leaves_everything_as_it_was() -> None:
+def test_a_failed_change_changes_nothing() -> None:
     index = index_of(concept("a", "tea"))
     with pytest.raises(sqlite3.OperationalError, match="cannot be read"):
         index.update(failing_rows(), ["a"], commit=2)

@@ -28,7 +28,7 @@ from kiprdf.search.segment import (
         ("Việt Nam", ["viet", "nam"]),
     ],
 )
-def test_case_and_accents_are_taken_away_in_latin_greek_and_cyrillic(
+def test_case_and_accents_are_removed_in_latin_greek_and_cyrillic(
     text: str, tokens: list[str]
 ) -> None:
     assert segment(text) == tokens
@@ -76,7 +76,7 @@ def test_a_term_of_one_chinese_character_asks_for_it() -> None:
     assert segment_term("茶") == ["茶"]
 
 
-def test_scripts_without_spaces_are_cut_off_from_their_neighbours() -> None:
+def test_scripts_without_spaces_are_separated_from_their_neighbours() -> None:
     assert segment_term("ビタミンC、第2型") == ["ビタ", "タミ", "ミン", "c", "第", "2", "型"]
 
 

@@ -241,7 +241,7 @@ def test_vectors_outlive_the_process(path: Path) -> None:
     assert embedded(path) == []
 
 
-def test_an_embedder_of_another_dimension_makes_all_anew(path: Path) -> None:
+def test_an_embedder_of_another_dimension_recomputes_every_vector(path: Path) -> None:
     class Longer(Counting):
         def __call__(self, texts: list[str], /) -> list[list[float]]:
             return [[*vector, 0.0] for vector in super().__call__(texts)]
@@ -251,7 +251,7 @@ def test_an_embedder_of_another_dimension_makes_all_anew(path: Path) -> None:
     assert embedded(path) == ["tea", "fever"]
 
 
-def test_an_embedder_with_another_vector_of_the_probe_makes_all_anew(path: Path) -> None:
+def test_an_embedder_with_another_vector_of_the_probe_recomputes_every_vector(path: Path) -> None:
     class Reversed(Counting):
         def __call__(self, texts: list[str], /) -> list[list[float]]:
             vectors = [vector[::-1] for vector in super().__call__(texts)]
@@ -269,7 +269,7 @@ def test_an_embedder_that_is_not_exact_is_the_same(path: Path) -> None:
     assert embedded(path, Noisy()) == []
 
 
-def test_vectors_of_texts_that_are_no_more_are_dropped(path: Path) -> None:
+def test_vectors_of_deleted_texts_are_dropped(path: Path) -> None:
     semantic = SemanticIndex(by_meaning, path)
     books = shelf(concept("c", "coffee"))
     books.keys(semantic, "tea")
@@ -306,13 +306,13 @@ def test_an_emptied_text_index_drops_no_vector(path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no database " * 500, b"\x00" * 9000])
-def test_a_file_that_is_none_is_made_anew(path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_database_is_rebuilt(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     assert embedded(path) == ["tea", "fever"]
     assert embedded(path) == []
 
 
-def test_a_file_of_another_version_is_made_anew(path: Path) -> None:
+def test_a_file_of_another_version_is_rebuilt(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE about SET version = '0'")
     connection.close()
@@ -320,14 +320,14 @@ def test_a_file_of_another_version_is_made_anew(path: Path) -> None:
 
 
 @pytest.mark.parametrize("blob", [b"", b"123", np.full(len(MEANINGS), np.nan, "f4").tobytes()])
-def test_a_vector_that_cannot_be_one_is_made_anew(path: Path, blob: bytes) -> None:
+def test_an_invalid_vector_is_computed_again(path: Path, blob: bytes) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE vector SET vector = ?", (blob,))
     connection.close()
     assert embedded(path) == ["tea", "fever"]
 
 
-def test_a_file_damaged_while_it_is_open_fails_no_search(path: Path) -> None:
+def test_a_file_damaged_while_it_is_open_does_not_fail_a_search(path: Path) -> None:
     semantic = SemanticIndex(by_meaning, path)
     books = shelf()
     assert books.keys(semantic, "tea") == ["a"]
@@ -339,7 +339,7 @@ def test_a_file_damaged_while_it_is_open_fails_no_search(path: Path) -> None:
     embedded(path)
 
 
-def test_a_folder_in_the_place_of_the_file_fails_no_search(
+def test_a_folder_in_place_of_the_file_does_not_fail_a_search(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "vectors").mkdir()

@@ -16,7 +16,7 @@ MEANINGS = (
 
 
 def by_meaning(texts: list[str]) -> list[list[float]]:
-    """One dimension a meaning, and how often it occurs; other words mean nothing."""
+    """One dimension for each meaning, with the number of occurrences; other words mean nothing."""
     return [
         [
             float(sum(word in words for word in re.findall(r"\w+", text.lower())))
@@ -27,7 +27,7 @@ def by_meaning(texts: list[str]) -> list[list[float]]:
 
 
 class Counting:
-    """Notes what it is asked for; fails when it is told to."""
+    """Records the texts that it embeds; fails on demand."""
 
     def __init__(self, failing_after: int | None = None) -> None:
         self.calls: list[list[str]] = []

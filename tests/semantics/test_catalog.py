@@ -1,4 +1,4 @@
-"""What is told about a name that is not registered."""
+"""Hints for names that are not registered."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_registered_names_pass() -> None:
         ("symptoms", "Symptom"),
     ],
 )
-def test_a_mistyped_type_is_told_the_nearest(name: str, meant: str) -> None:
+def test_the_hint_for_a_mistyped_type_names_the_nearest(name: str, meant: str) -> None:
     assert hint_for_type(name).startswith(f"Did you mean '{meant}'")
 
 
@@ -49,23 +49,23 @@ def test_a_mistyped_type_is_told_the_nearest(name: str, meant: str) -> None:
     ("name", "meant"),
     [("treat", "treats"), ("Treats", "treats"), ("hasSideEffect", "has_side_effect")],
 )
-def test_a_mistyped_predicate_is_told_the_nearest(name: str, meant: str) -> None:
+def test_the_hint_for_a_mistyped_predicate_names_the_nearest(name: str, meant: str) -> None:
     assert hint_for_predicate(name).startswith(f"Did you mean '{meant}'")
 
 
-def test_an_unknown_type_is_told_how_to_register_it() -> None:
+def test_the_hint_for_an_unknown_type_says_how_to_register_it() -> None:
     hint = hint_for_type("Volcano")
     assert '{type: "$ConceptType", name: "Volcano"}' in hint
     assert "DESCRIBE CONCEPT TYPES" in hint
 
 
-def test_an_unknown_predicate_is_told_how_to_register_it() -> None:
+def test_the_hint_for_an_unknown_predicate_says_how_to_register_it() -> None:
     hint = hint_for_predicate("erupts")
     assert '{type: "$PropositionType", name: "erupts"}' in hint
     assert "DESCRIBE PROPOSITION TYPES" in hint
 
 
-def test_a_name_that_is_no_identifier_is_not_told_to_register_it() -> None:
+def test_the_hint_for_a_name_that_is_no_identifier_does_not_suggest_registering_it() -> None:
     assert "UPSERT" not in hint_for_type("夏 目")
 
 
@@ -91,7 +91,7 @@ def test_nothing_is_near_to_another_word() -> None:
     assert nearest("xyz", ["Drug", "Symptom"]) == []
 
 
-def test_a_definition_more_leaves_the_catalog_as_it_was() -> None:
+def test_extending_a_catalog_does_not_change_it() -> None:
     extended = CATALOG.extended("$ConceptType", "New").extended("$PropositionType", "newly")
     extended.require_type("New")
     extended.require_predicate("newly")

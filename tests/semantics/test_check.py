@@ -1,4 +1,4 @@
-"""One test a rule of ``semantics.check``: what a command must satisfy beyond its form."""
+"""One test for each rule of ``semantics.check``: what a command must satisfy beyond its form."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ BOUND = {
 
 
 @pytest.mark.parametrize("clauses", BOUND.values(), ids=BOUND)
-def test_a_variable_that_an_earlier_clause_binds_is_seen(clauses: str) -> None:
+def test_a_variable_that_an_earlier_clause_binds_is_visible(clauses: str) -> None:
     assert verdict(where(clauses)) is None
 
 
@@ -343,11 +343,11 @@ WHOLE_MAPS = {
 
 @pytest.mark.parametrize("field", ["attributes", "metadata"])
 @pytest.mark.parametrize("text", WHOLE_MAPS.values(), ids=WHOLE_MAPS)
-def test_whole_maps_stand_in_find_only(text: str, field: str) -> None:
+def test_whole_maps_are_allowed_in_find_only(text: str, field: str) -> None:
     assert refused(text.replace("attributes", field)).code == "KIP_1001"
 
 
-def test_whole_maps_may_stand_in_find() -> None:
+def test_whole_maps_are_allowed_in_find() -> None:
     checked(where('?d {type: "Drug"}', "?d.attributes, ?d.metadata"))
 
 
@@ -412,7 +412,7 @@ def test_a_handle_is_defined_above_in_its_block(text: str) -> None:
     assert refused(text).code == "KIP_3001"
 
 
-def test_a_handle_that_is_defined_above_is_seen() -> None:
+def test_a_handle_that_is_defined_above_is_visible() -> None:
     checked(
         'UPSERT { CONCEPT ?s { {type: "Symptom", name: "S"} } '
         'CONCEPT ?d { {type: "Drug", name: "A"} '
@@ -421,7 +421,7 @@ def test_a_handle_that_is_defined_above_is_seen() -> None:
     )
 
 
-def test_an_endpoint_in_upsert_takes_no_handle() -> None:
+def test_an_endpoint_in_upsert_may_not_define_a_handle() -> None:
     text = block('SET PROPOSITIONS { ("treats", ?s {type: "Symptom", name: "S"}) }')
     assert refused(text).code == "KIP_1001"
 

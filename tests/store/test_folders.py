@@ -58,7 +58,7 @@ def test_an_empty_folder_becomes_a_nexus(tmp_path: Path) -> None:
     assert (tmp_path / "nexus.json").exists()
 
 
-def test_a_path_may_be_a_text(tmp_path: Path) -> None:
+def test_a_path_may_be_a_string(tmp_path: Path) -> None:
     OxigraphStore.open(str(tmp_path / "nexus")).close()
     assert (tmp_path / "nexus" / "nexus.json").exists()
 
@@ -69,7 +69,7 @@ def test_a_bad_base_makes_no_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "nexus").exists()
 
 
-def test_a_folder_whose_making_broke_off_is_made_again(tmp_path: Path) -> None:
+def test_a_folder_whose_creation_was_interrupted_is_created_again(tmp_path: Path) -> None:
     (tmp_path / "graph").mkdir()
     OxigraphStore.open(tmp_path).close()
 
@@ -166,7 +166,7 @@ def test_a_closed_folder_can_be_opened_again(folder: Path) -> None:
     store.close()
 
 
-def test_a_refused_opening_leaves_the_open_one_alone(folder: Path) -> None:
+def test_a_refused_opening_does_not_affect_the_open_store(folder: Path) -> None:
     store = OxigraphStore.open(folder)
     refusal(folder)
     refusal(folder)
@@ -275,14 +275,14 @@ def test_a_reader_shows_the_state_at_its_opening(folder: Path) -> None:
     writer.close()
 
 
-def test_a_closed_reader_leaves_the_claim_of_the_writer(folder: Path) -> None:
+def test_a_closed_reader_keeps_the_lock_of_the_writer(folder: Path) -> None:
     writer = OxigraphStore.open(folder)
     OxigraphStore.open(folder, read_only=True).close()
     assert refusal(folder) == f"This process has the nexus in {folder} open already."
     writer.close()
 
 
-def test_a_refused_reader_leaves_the_claim_of_the_writer(folder: Path) -> None:
+def test_a_refused_reader_keeps_the_lock_of_the_writer(folder: Path) -> None:
     writer = OxigraphStore.open(folder)
     refusal(folder, base="urn:another:base/", read_only=True)
     assert refusal(folder) == f"This process has the nexus in {folder} open already."
@@ -296,13 +296,13 @@ def test_a_reader_does_not_write(folder: Path) -> None:
     reader.close()
 
 
-def test_there_is_nothing_to_read_in_an_absent_folder(tmp_path: Path) -> None:
+def test_a_missing_folder_cannot_be_opened_read_only(tmp_path: Path) -> None:
     path = tmp_path / "nexus"
     assert refusal(path, read_only=True) == f"There is no nexus in {path}."
     assert not path.exists()
 
 
-def test_there_is_nothing_to_read_in_an_empty_folder(tmp_path: Path) -> None:
+def test_an_empty_folder_cannot_be_opened_read_only(tmp_path: Path) -> None:
     assert refusal(tmp_path, read_only=True) == (f"There is no nexus in {tmp_path}.")
     assert list(tmp_path.iterdir()) == []
 
@@ -328,7 +328,7 @@ def test_a_folder_that_cannot_be_written_is_refused(folder: Path) -> None:
             path.chmod(0o700)
 
 
-def test_a_nexus_in_a_folder_that_cannot_be_written_is_not_made(tmp_path: Path) -> None:
+def test_a_nexus_in_a_folder_that_cannot_be_written_is_not_created(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
         if _can_write_anywhere(tmp_path):
@@ -339,7 +339,7 @@ def test_a_nexus_in_a_folder_that_cannot_be_written_is_not_made(tmp_path: Path) 
         tmp_path.chmod(0o700)
 
 
-def test_a_nexus_below_a_file_is_not_made(tmp_path: Path) -> None:
+def test_a_nexus_below_a_file_is_not_created(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     path = tmp_path / "file" / "nexus"
     assert refusal(path) in (

@@ -71,7 +71,7 @@ def test_service_is_refused_in_any_spelling(text: str) -> None:
 
 
 def _is_sparql(text: str) -> bool:
-    """Whether the engine would take the text; what it does not parse cannot go out."""
+    """Whether the engine parses the text; a text that it does not parse can send no request."""
     try:
         kiprdf.Nexus.memory(genesis=False)._store.engine.query(text)
     except SyntaxError:
@@ -193,7 +193,7 @@ def test_a_query_has_200_operators(operator: str, count: int, expected: str | No
     assert code("SELECT * WHERE { " + f"?a {operator} " * count + "}") == expected
 
 
-CRUSHING = {
+CRASHING = {
     "groups": "SELECT * WHERE { " + "{ " * 5_000 + "} " * 5_000 + "}",
     "negations": "SELECT * WHERE { FILTER(" + "!(" * 5_000 + "true" + ")" * 5_000 + ") }",
     "bare_negations": "SELECT * WHERE { FILTER(" + "!" * 5_000 + "true) }",
@@ -221,12 +221,12 @@ CRUSHING = {
 }
 
 
-@pytest.mark.parametrize("text", CRUSHING.values(), ids=CRUSHING)
-def test_a_query_that_would_crush_the_engine_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", CRASHING.values(), ids=CRASHING)
+def test_a_query_that_would_crash_the_engine_is_refused(text: str) -> None:
     assert code(text) == "KIP_4002"
 
 
-def test_a_refused_query_is_told_its_place() -> None:
+def test_a_refused_query_is_located() -> None:
     with pytest.raises(KipError) as caught:
         check_query("SELECT * WHERE {\n  SERVICE <urn:x> { }\n}")
     assert caught.value.position == (2, 3)

@@ -74,11 +74,11 @@ def test_records_are_kept_and_replaced(store: OxigraphStore) -> None:
     assert store.records() == {"capsule/a b.kip": "1", "x": "2"}
 
 
-def test_a_record_rides_in_the_commit_of_its_delta(store: OxigraphStore) -> None:
+def test_a_record_is_written_in_the_commit_of_its_delta(store: OxigraphStore) -> None:
     assert store.apply(Delta(added=(fact(1),), records={"x": "1"})) == 1
 
 
-def test_format_base_and_commit_are_noted_in_the_dataset(store: OxigraphStore) -> None:
+def test_format_base_and_commit_are_stored_in_the_dataset(store: OxigraphStore) -> None:
     store.apply(Delta(added=(fact(1),)))
     rows = store.select(
         "SELECT ?key ?value WHERE { GRAPH <urn:kip:graph/nexus> "
@@ -91,18 +91,18 @@ def test_format_base_and_commit_are_noted_in_the_dataset(store: OxigraphStore) -
     ]
 
 
-def test_bookkeeping_stays_out_of_the_default_graph(store: OxigraphStore) -> None:
+def test_bookkeeping_is_not_in_the_default_graph(store: OxigraphStore) -> None:
     store.apply(Delta(added=(fact(1),), records={"x": "1"}))
     assert list(store.match(None, None, None)) == [fact(1)]
 
 
-def test_select_gives_cells_in_the_order_of_the_variables(store: OxigraphStore) -> None:
+def test_select_returns_cells_in_the_order_of_the_variables(store: OxigraphStore) -> None:
     store.apply(Delta(added=(fact(1),)))
     rows = store.select("SELECT ?o ?s ?x WHERE { ?s <urn:p> ?o }")
     assert rows == [(Literal(1), A, None)]
 
 
-def test_describe_gives_the_triples_of_a_subject(store: OxigraphStore) -> None:
+def test_describe_returns_the_triples_of_a_subject(store: OxigraphStore) -> None:
     other = Triple(B, P, A)
     store.apply(Delta(added=(fact(1), other)))
     assert store.describe(B) == [other]
@@ -235,7 +235,7 @@ def test_an_error_on_one_state_is_raised(store: OxigraphStore) -> None:
     assert len(calls) == 1
 
 
-def test_an_error_on_two_states_is_looked_at_again(store: OxigraphStore) -> None:
+def test_an_error_that_read_two_states_is_retried(store: OxigraphStore) -> None:
     calls: list[int] = []
 
     def fail_once() -> str:
@@ -275,7 +275,7 @@ def fails(*_: Any) -> None:
     raise OSError("the disk is full")
 
 
-def test_one_number_is_noted_whatever_a_commit_does(store: OxigraphStore) -> None:
+def test_exactly_one_commit_number_is_stored(store: OxigraphStore) -> None:
     store.apply(Delta(added=(fact(1),)))
     assert numbers(store) == [1]
     store.apply(Delta(added=(fact(2),)))
@@ -286,7 +286,7 @@ def test_one_number_is_noted_whatever_a_commit_does(store: OxigraphStore) -> Non
     assert numbers(store) == [4]
 
 
-def test_the_number_is_not_looked_for(
+def test_the_commit_number_is_not_queried(
     store: OxigraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.apply(Delta(added=(fact(1),)))
@@ -304,7 +304,7 @@ def test_a_triple_may_be_given_as_its_terms(store: OxigraphStore) -> None:
 
 
 @pytest.mark.parametrize("removed", [(), (fact(0),)])
-def test_a_commit_counts_from_the_moment_it_is_seen(
+def test_a_commit_counts_from_the_moment_it_is_visible(
     store: OxigraphStore, monkeypatch: pytest.MonkeyPatch, removed: tuple[Triple, ...]
 ) -> None:
     store.apply(Delta(added=(fact(0),)))
@@ -326,7 +326,7 @@ def test_a_commit_counts_from_the_moment_it_is_seen(
 
 @pytest.mark.parametrize("fault", [OSError, KeyboardInterrupt])
 @pytest.mark.parametrize("happens", [False, True])
-def test_after_a_write_that_failed_the_number_is_that_of_the_graph(
+def test_after_a_failed_write_the_commit_number_is_that_of_the_graph(
     store: OxigraphStore,
     monkeypatch: pytest.MonkeyPatch,
     fault: type[BaseException],
@@ -349,7 +349,7 @@ def test_after_a_write_that_failed_the_number_is_that_of_the_graph(
     assert numbers(store) == [2 + happens]
 
 
-def test_a_write_that_cannot_be_looked_for_afterwards_is_looked_for_by_the_next(
+def test_a_write_that_cannot_be_verified_is_verified_by_the_next(
     store: OxigraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.apply(Delta(added=(fact(0),)))
@@ -369,7 +369,7 @@ def test_a_write_that_cannot_be_looked_for_afterwards_is_looked_for_by_the_next(
     assert numbers(store) == [3]
 
 
-def test_a_number_that_cannot_be_removed_goes_with_the_next_commit(
+def test_a_number_that_cannot_be_removed_is_removed_by_the_next_commit(
     store: OxigraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.apply(Delta(added=(fact(0),)))
@@ -383,7 +383,9 @@ def test_a_number_that_cannot_be_removed_goes_with_the_next_commit(
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_of_two_numbers_that_a_crash_left_the_higher_holds(tmp_path: Path, read_only: bool) -> None:
+def test_of_two_commit_numbers_after_a_crash_the_higher_counts(
+    tmp_path: Path, read_only: bool
+) -> None:
     store = OxigraphStore.open(tmp_path / "nexus")
     for number in range(3):
         store.apply(Delta(added=(fact(number),)))
@@ -488,6 +490,6 @@ def test_reopening_with_the_same_base_is_fine(tmp_path: Path) -> None:
     store.close()
 
 
-def test_quads_of_other_graphs_are_kept_apart(store: OxigraphStore) -> None:
+def test_quads_of_other_graphs_are_not_matched(store: OxigraphStore) -> None:
     store.engine.add(Quad(A, P, B, NamedNode("urn:g")))
     assert list(store.match(None, None, None)) == []

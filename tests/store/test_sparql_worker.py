@@ -181,7 +181,7 @@ def test_a_query_sees_every_write_before_it(tmp_path: Path) -> None:
 
 
 def test_a_copy_in_memory_is_kept_up_with_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process goes on as long as what changed is known; the answers are in the same order."""
+    """A process is kept as long as the changes are known; the answers are in the same order."""
     everything = f"SELECT * {{ {LINKED} }}"
     with kiprdf.Nexus.memory() as nexus:
         nexus.sparql(COUNTED)
@@ -215,7 +215,7 @@ def test_a_reader_sees_the_state_at_its_opening(tmp_path: Path) -> None:
             assert _answer(reader, COUNTED) == _engine_answer(reader, COUNTED) != before
 
 
-def test_files_that_the_writer_replaces_are_found_again(tmp_path: Path) -> None:
+def test_files_that_the_writer_replaces_are_opened_again(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         before = _answer(nexus, COUNTED)
         nexus._store.engine.flush()
@@ -233,7 +233,7 @@ def test_a_long_log_is_written_out_once(tmp_path: Path) -> None:
         assert sparql_worker._log_size(graph) < sparql_worker.LOG_BYTES
 
 
-def test_a_restored_dataset_is_seen() -> None:
+def test_queries_see_a_restored_dataset() -> None:
     with kiprdf.Nexus.memory() as source, kiprdf.Nexus.memory() as target:
         source.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }')
         before = _answer(target, COUNTED)
@@ -278,7 +278,7 @@ def test_without_a_clock_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("form", ["SELECT *", "SELECT (STRUUID() AS ?u)", "CONSTRUCT { ?a ?b ?f }"])
-def test_an_answer_has_a_bound(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_an_answer_is_limited(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparql_worker, "ANSWER_MEMORY", 8 * 1024**2)
     nexus = with_nodes(1_000, budget=Budget(None, None, None, None))
     query = form + " { ?a ?b ?c . ?d ?e ?f }"
@@ -287,7 +287,7 @@ def test_an_answer_has_a_bound(form: str, monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
-def test_the_clock_stands_still_while_a_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_clock_is_stopped_while_a_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     started = sparql_worker._start_process
 
     def slowly() -> Any:
@@ -299,7 +299,7 @@ def test_the_clock_stands_still_while_a_process_starts(monkeypatch: pytest.Monke
     assert _answer(nexus, COUNTED) == _engine_answer(nexus, COUNTED)
 
 
-def test_a_slow_query_keeps_nobody_waiting() -> None:
+def test_a_slow_query_does_not_block_others() -> None:
     nexus = with_nodes(2_000, 100, budget=Budget(timeout_s=3.0))
     slow = threading.Thread(target=lambda: _code(lambda: nexus.sparql(ENDLESS)))
     slow.start()
@@ -351,7 +351,7 @@ def _strike_after(steps: int) -> Callable[[FrameType, str, Any], Any]:
     return trace
 
 
-def test_an_interrupt_anywhere_leaves_the_next_query_its_answer() -> None:
+def test_after_an_interrupt_anywhere_the_next_query_is_answered() -> None:
     nexus = with_nodes(50)
     expected = {
         query: _engine_answer(nexus, query) for query in (COUNTED, f"SELECT * {{ {LINKED} }}")
@@ -370,7 +370,7 @@ def test_an_interrupt_anywhere_leaves_the_next_query_its_answer() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signals")
-def test_a_signal_at_any_time_leaves_the_next_query_its_answer() -> None:
+def test_after_a_signal_at_any_time_the_next_query_is_answered() -> None:
     nexus = with_nodes(50)
     query = f"SELECT * {{ {LINKED} }}"
     answer = _engine_answer(nexus, query)
@@ -395,7 +395,7 @@ def test_a_signal_at_any_time_leaves_the_next_query_its_answer() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signals")
-def test_a_query_that_is_interrupted_does_not_run_on() -> None:
+def test_a_query_that_is_interrupted_stops_running() -> None:
     nexus = with_nodes(2_000, 100)
     nexus.sparql(COUNTED)
     processes = _processes(nexus)
@@ -537,7 +537,7 @@ def _is_alive(number: int) -> bool:
         "PREFIX a: <urn:a> SELECT ?s WHERE { ?s a:b 1 } # all of it",
     ],
 )
-def test_one_look_into_an_index_needs_no_process(query: str) -> None:
+def test_a_single_pattern_needs_no_process(query: str) -> None:
     assert is_one_pattern(check_query(query))
 
 
@@ -572,5 +572,5 @@ def test_one_look_into_an_index_needs_no_process(query: str) -> None:
         "DESCRIBE ?s { ?s ?p ?o }",
     ],
 )
-def test_what_is_more_than_one_look_goes_to_a_process(query: str) -> None:
+def test_other_queries_go_to_a_process(query: str) -> None:
     assert not is_one_pattern(check_query(query))

@@ -23,7 +23,7 @@ from kiprdf.store import cancellation
 from tests.trust.fuzzing import MEMORY
 
 SECONDS = 60.0
-"""Far longer than anything that was given up goes on for."""
+"""Far longer than abandoned work keeps running."""
 ALLOWED = ("ok", "KIP_1001", "KIP_3001", "KIP_4001", "KIP_4002")
 """Some of the queries are none: a variable that nothing binds, a predicate in place of a node."""
 SCHEMA = """
@@ -38,7 +38,7 @@ UPSERT {
 
 
 def dense(concepts: int = 80, many: int = 1_000) -> kiprdf.Nexus:
-    """Concepts that all know and like each other, and others that say so, in bare triples."""
+    """Concepts that all know and like each other, and links about these links, as bare triples."""
     nexus = kiprdf.Nexus.memory(genesis=False, budget=Budget(timeout_s=0.1))
     with nexus.limited(timeout_s=SECONDS):
         nexus.execute(SCHEMA)

@@ -23,7 +23,7 @@ from tests.trust.entry_points import refusal
 SECONDS = 0.3
 """The budget of a bomb; the requests behind it have that of the nexus."""
 SOON = 10.0
-"""Seconds after which a request has not come back in time, on the slowest machine."""
+"""Seconds after which a request counts as hung, on the slowest machine."""
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 
 _PRODUCT = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i"
@@ -34,7 +34,7 @@ def _many(text: str, number: int = 40) -> str:
 
 
 def _grown(steps: int, factor: int) -> str:
-    """?x0, ?x1 and so on, each so many times as long as the one before."""
+    """?x0, ?x1 and so on, each longer than the one before by a factor."""
     binds = (f"BIND(CONCAT({_many(f'?x{n}', factor)}) AS ?x{n + 1})" for n in range(steps))
     return "BIND('0123456789' AS ?x0) " + " ".join(binds)
 
@@ -108,7 +108,7 @@ def outcome(nexus: kiprdf.Nexus, query: str) -> str:
 
 
 def _runs_on() -> bool:
-    """Whether this process is still at work, with nobody asking."""
+    """Whether this process still works although no request is running."""
     end = time.monotonic() + 2.0
     while time.monotonic() < end:
         if not any(thread.name == "kiprdf query" for thread in threading.enumerate()):

@@ -14,7 +14,7 @@ SECONDS = 600.0
 
 
 class Child(NamedTuple):
-    """How a child ended; ``output`` is all that it printed, its last words last."""
+    """How a child ended; ``output`` is all that it printed."""
 
     status: int
     output: str

@@ -23,7 +23,7 @@ from tests.trust.mutations import mutated, value
 BUDGET = Budget(timeout_s=2.0, max_rows=50_000, max_product_rows=200_000, max_hops_rows=200_000)
 ALLOWED_CODES = frozenset(ERROR_CODES) - {"KIP_4003"}
 ROUND = 100
-"""Inputs that one nexus is given; so many at most are needed to find one again."""
+"""The number of inputs for one nexus; reproducing a failure needs at most these."""
 
 
 class EntryPoint(ABC):
@@ -198,7 +198,7 @@ class Documents(Text):
 
 
 class Restored(Documents):
-    """Snapshots, each into a new nexus; what was taken in is sound and comes out the same."""
+    """Snapshots, each into a new nexus; the restored content is sound and is exported unchanged."""
 
     def __init__(self) -> None:
         self.documents = corpus.snapshots()

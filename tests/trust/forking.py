@@ -64,7 +64,7 @@ def calls(nexus: kiprdf.Nexus, folder: Path) -> dict[str, Callable[[], Any]]:
 
 
 def returns() -> None:
-    """The child leaves ``main`` as the parent will."""
+    """The child returns from ``main`` as the parent does."""
 
 
 def exits() -> NoReturn:

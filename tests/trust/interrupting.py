@@ -71,7 +71,7 @@ class Timer:
             raise self._raised
 
     def interrupts(self, call: Callable[[], Any]) -> bool:
-        """Whether a call was interrupted; what it returns is of no interest."""
+        """Whether a call was interrupted; its result is ignored."""
         delay = 1e-6 + self._random.random() * self.longest
         try:
             self._armed = True
@@ -167,7 +167,7 @@ class Run:
         self.nexus = kiprdf.Nexus.open(self._folder)
 
     def step(self) -> None:
-        """Interrupt one call, and look at what it leaves."""
+        """Interrupt one call, and check the nexus afterwards."""
         name = self._random.choice(list(self._calls))
         self._timer.longest = self._random.choice((0.001, 0.005, 0.02, 0.08))
         interrupted = self._timer.interrupts(self._calls[name])

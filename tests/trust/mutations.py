@@ -146,7 +146,7 @@ def _kind(token: str) -> str:
 
 
 def _refilled(text: str, random: Random, others: Sequence[str]) -> str:
-    """What stands in quotes, or a number, for something hostile, well-formed."""
+    """Replaces a string or a number by something hostile and well-formed."""
     tokens = _tokens(text)
     places = [n for n, token in enumerate(tokens) if _kind(token) in ("digit", '"')]
     if places:
@@ -158,7 +158,7 @@ def _refilled(text: str, random: Random, others: Sequence[str]) -> str:
 
 
 def _reordered(text: str, random: Random, others: Sequence[str]) -> str:
-    """Lines, or what stands between points and braces, left out, said twice, or elsewhere."""
+    """Drops, repeats or moves lines or the parts between points and braces."""
     pieces = re.split(r"(?<=[\n.}])", text)
     place = random.randrange(len(pieces))
     piece = pieces[place]

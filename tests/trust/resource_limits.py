@@ -19,7 +19,7 @@ from typing import Any
 import kiprdf
 from kiprdf import Budget
 from tests.nexus.support import medical
-from tests.store.test_guard import CRUSHING
+from tests.store.test_guard import CRASHING
 from tests.trust.entry_points import refusal
 
 SECONDS = 120.0
@@ -94,7 +94,7 @@ COMMANDS: dict[str, Any] = {
 }  # fmt: skip
 
 QUERIES = {
-    **CRUSHING,
+    **CRASHING,
     "groups, deep": "SELECT * { " + _nested("{ ", "?s ?p ?o", " }", 95) + " }",
     "or, many": f"SELECT * {{ FILTER({' || '.join(['true'] * 200)}) }}",
     "unions, many": "SELECT * { {}" + " UNION {}" * 95 + " }",

@@ -73,7 +73,7 @@ def whole(numbers: dict[str, Any]) -> None:
 
 
 class Readers:
-    """One method a way to read; each asserts that what it sees is one commit."""
+    """One method for each way to read; each asserts that it reads a single commit."""
 
     def __init__(self, nexus: kiprdf.Nexus, folder: Path) -> None:
         self._nexus = nexus
@@ -172,7 +172,7 @@ def test_counters_under_expect_version_end_at_exactly_all_increments(nexus: kipr
     assert nexus.execute(read) == [[COUNTERS * INCREMENTS], [COUNTERS * INCREMENTS + 1]]
 
 
-def test_merging_and_deleting_beside_readers_leaves_no_half(nexus: kiprdf.Nexus) -> None:
+def test_readers_see_no_half_of_a_merge_or_a_deletion(nexus: kiprdf.Nexus) -> None:
     done = threading.Event()
 
     def write() -> None:
@@ -203,7 +203,7 @@ def test_merging_and_deleting_beside_readers_leaves_no_half(nexus: kiprdf.Nexus)
 
 
 def hold(folder: str, connection: Any) -> None:
-    """Keep a nexus open, and write when told to."""
+    """Keep a nexus open, and write on request."""
     with kiprdf.Nexus.open(folder) as nexus:
         nexus.execute(SCHEMA)
         write_pair(nexus, "x", 1)

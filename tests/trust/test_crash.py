@@ -26,7 +26,7 @@ KILLS_A_FOLDER = 9
 """Then another folder: to be killed at the very first opening is rare otherwise."""
 MOMENTS = ("opening", "open", "writing", "writing", "writing", "writing", "searching", "closing")
 LATEST = {"opening": 0.12, "open": 0.02, "writing": 0.006, "searching": 0.01, "closing": 0.02}
-"""Seconds from what is told to the kill, at most."""
+"""The maximum number of seconds from the report to the kill."""
 NAMES_SEARCHED = 12
 
 
@@ -40,10 +40,10 @@ class Writer:
         self._process.start()
         sender.close()
         self.last = number - 1
-        """The last statement that was told of."""
+        """The last statement that was reported."""
 
     def wait_for(self, moment: str, times: int) -> None:
-        """Listen until something has happened so many times."""
+        """Listen until something has happened ``times`` times."""
         for _ in range(times):
             while self._listen() != moment:
                 pass
@@ -66,7 +66,7 @@ class Writer:
 
 
 class Expected:
-    """A nexus in memory in which the same was executed, and nobody was killed."""
+    """A nexus in memory that executed the same statements without a kill."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -81,7 +81,7 @@ class Expected:
 
 
 def survive(folder: Path, expected: Expected, seed: int, chance: random.Random) -> str:
-    """Kill one writer, and look at what it leaves; the moment it was killed at."""
+    """Kill one writer and check its folder; returns the moment of the kill."""
     writer = Writer(folder, seed, expected.next)
     moment = chance.choice(MOMENTS)
     times = chance.randint(1, 20) if moment == "writing" else chance.randint(1, 2)

@@ -47,7 +47,7 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A nexus whose process was killed: what it wrote stands in the logs."""
+    """A nexus whose process was killed: its writes are in the logs."""
     folder = tmp_path_factory.mktemp("killed") / "brain"
     child = PROCESSES.Process(target=visiting.build, args=(str(folder), False))
     child.start()
@@ -145,7 +145,7 @@ def test_a_missing_file_of_a_closed_nexus_is_refused_or_does_no_harm(
         assert_right_or_error(run(visiting.visit, str(copy)))
 
 
-def test_a_flipped_byte_in_the_data_is_not_taken_for_another_process(
+def test_a_flipped_byte_in_the_data_is_not_mistaken_for_another_process(
     closed: Path, tmp_path: Path
 ) -> None:
     tables = [file for file in files_of(closed) if file.suffix == ".sst"]
@@ -188,7 +188,7 @@ def test_a_damaged_index_does_no_harm(killed: Path, tmp_path: Path, damage: Dama
             assert {key: visit[key] for key in RIGHT} == RIGHT, (file, visit)
 
 
-def test_an_index_of_another_version_is_made_anew(closed: Path, tmp_path: Path) -> None:
+def test_an_index_of_another_version_is_rebuilt(closed: Path, tmp_path: Path) -> None:
     shutil.copytree(closed, tmp_path / "copy")
     with sqlite3.connect(tmp_path / "copy" / "search.sqlite3") as connection:
         connection.execute("UPDATE about SET version = '1, segmenter 0'")
@@ -198,7 +198,7 @@ def test_an_index_of_another_version_is_made_anew(closed: Path, tmp_path: Path) 
     assert {key: visit[key] for key in RIGHT} == RIGHT
 
 
-def test_a_manifest_that_was_cut_anywhere_is_no_wrong_answer(killed: Path, tmp_path: Path) -> None:
+def test_a_truncated_manifest_gives_no_wrong_answer(killed: Path, tmp_path: Path) -> None:
     """RocksDB then opens without some of the tables, and answers by the others."""
     (manifest,) = (killed / "graph").glob("MANIFEST-*")
     length = manifest.stat().st_size
@@ -216,7 +216,7 @@ def test_a_manifest_that_was_cut_anywhere_is_no_wrong_answer(killed: Path, tmp_p
             assert_right_or_error(visit)
 
 
-def test_a_sudden_death_alone_loses_nothing(killed: Path, tmp_path: Path) -> None:
+def test_a_killed_process_loses_nothing(killed: Path, tmp_path: Path) -> None:
     shutil.copytree(killed, tmp_path / "copy")
     visit = run(visiting.visit, str(tmp_path / "copy"))
     assert visit == {**RIGHT, "write": None, "close": None}
@@ -300,7 +300,7 @@ def test_a_full_disk_can_be_enlarged(small_disk: Callable[[str], Path]) -> None:
         assert nexus.check()["faults"] == []
 
 
-def test_no_nexus_is_made_on_a_full_disk(small_disk: Callable[[str], Path]) -> None:
+def test_no_nexus_is_created_on_a_full_disk(small_disk: Callable[[str], Path]) -> None:
     visit = run(visiting.fill, str(small_disk("64k") / "brain"))
     assert is_plain_error(visit["refused"])
 
@@ -344,15 +344,13 @@ def test_a_read_only_folder_can_be_read(closed: Path, shared: Path) -> None:
 @pytest.mark.parametrize(
     "part", ["", "graph", "nexus.json", "graph/CURRENT", "graph/LOCK", "search.sqlite3"]
 )
-def test_a_part_that_may_not_even_be_read_is_refused_or_done_without(
-    closed: Path, shared: Path, part: str
-) -> None:
+def test_an_unreadable_part_is_refused_or_not_needed(closed: Path, shared: Path, part: str) -> None:
     brain = for_nobody(closed, shared / "brain")
     (brain / part).chmod(0)
     assert_right_or_error(run(visiting.visit_as_nobody, str(brain)))
 
 
-def test_a_folder_that_goes_away_is_noticed_at_the_latest_when_closing(
+def test_a_removed_folder_is_reported_when_closing_at_the_latest(
     closed: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(closed, tmp_path / "copy")

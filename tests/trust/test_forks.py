@@ -117,7 +117,7 @@ def test_a_backup_of_a_damaged_nexus_that_is_open_has_everything(tmp_path: Path)
         assert nexus.check()["faults"] == []
 
 
-def test_a_log_that_two_processes_wrote_is_one_sentence_and_then_has_what_both_wrote(
+def test_a_log_that_two_processes_wrote_is_reported_and_then_holds_both(
     damaged: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(ForkedLogError) as raised:

@@ -58,7 +58,7 @@ sys.exit(fuzzing.main("deadly", "1", 0, 10))
         ("bytes(8 * 1024**3)", "MemoryError"),
     ],
 )
-def test_what_kills_or_stops_a_process_is_named(deed: str, words: str) -> None:
+def test_the_cause_that_ended_a_process_is_named(deed: str, words: str) -> None:
     child = children.run("-c", DEADLY.format(deed))
     assert child.status != 0
     assert words in child.output

@@ -1,4 +1,4 @@
-"""A text stays a text, wherever it is put: it changes and reveals nothing but itself."""
+"""A string stays a string, wherever it is inserted: it changes and reveals nothing else."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ NAMING = [
 
 
 @each
-def test_no_text_is_the_name_of_a_type_a_key_or_a_cursor(text: str, shared: kiprdf.Nexus) -> None:
+def test_no_string_is_accepted_as_a_type_a_key_or_a_cursor(text: str, shared: kiprdf.Nexus) -> None:
     with untouched(shared):
         for command, expected in NAMING:
             given: dict[str, Any] = {"key": {text: 1}} if ":key" in command else {"text": text}
@@ -108,7 +108,9 @@ def test_no_text_is_the_name_of_a_type_a_key_or_a_cursor(text: str, shared: kipr
 
 
 @each
-def test_a_predicate_in_a_text_is_a_name_or_refused(text: str, shared: kiprdf.Nexus) -> None:
+def test_a_predicate_given_as_a_string_is_a_name_or_refused(
+    text: str, shared: kiprdf.Nexus
+) -> None:
     for command in (
         "FIND(?d) WHERE { (?d, {}, ?x) }",
         "FIND(?d.attributes.{}) WHERE {{ ?d {{}} }}",
@@ -124,7 +126,7 @@ def test_a_predicate_in_a_text_is_a_name_or_refused(text: str, shared: kiprdf.Ne
 
 
 @each
-def test_a_name_finds_its_element_alone(text: str, shared: kiprdf.Nexus) -> None:
+def test_a_name_finds_only_its_element(text: str, shared: kiprdf.Nexus) -> None:
     name = name_of(text)
     for matcher in ('{type: "Drug", name: :name}', "{name: :name}"):
         command = f"FIND(?d.name) WHERE {{ ?d {matcher} }}"
@@ -208,7 +210,7 @@ def test_a_search_finds_the_name(text: str, shared: kiprdf.Nexus) -> None:
 
 
 @each
-def test_sparql_that_a_text_is_put_into_writes_nothing(text: str, shared: kiprdf.Nexus) -> None:
+def test_sparql_with_an_inserted_string_writes_nothing(text: str, shared: kiprdf.Nexus) -> None:
     for place in (f'?s ?p "{text}"', f"<{text}> ?p ?o", f"?s ?p ?o FILTER(?o = '{text}')"):
         query = f"SELECT * {{ {place} }} LIMIT 1"
         with untouched(shared):
@@ -227,14 +229,14 @@ def test_sparql_that_a_text_is_put_into_writes_nothing(text: str, shared: kiprdf
         ("jsonld", "rdf11"), ("rdfxml", "rdf11"),
     ],
 )  # fmt: skip
-def test_a_snapshot_brings_all_texts_back(
+def test_a_snapshot_restores_every_string(
     format: Format, profile: Profile, shared: kiprdf.Nexus
 ) -> None:
     assert facts(restored(shared, format=format, profile=profile)) == facts(shared)
 
 
 @each
-def test_a_capsule_brings_a_text_back(text: str) -> None:
+def test_a_capsule_restores_a_string(text: str) -> None:
     nexus = medical()
     store(nexus, text)
     other = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
@@ -242,7 +244,7 @@ def test_a_capsule_brings_a_text_back(text: str) -> None:
     assert not other.diff(nexus)
 
 
-def test_a_difference_of_texts_is_its_capsule(shared: kiprdf.Nexus) -> None:
+def test_a_difference_of_strings_equals_its_capsule(shared: kiprdf.Nexus) -> None:
     nexus = medical()
     nexus.apply_capsule(nexus.diff(shared).capsule())
     assert not nexus.diff(shared)
@@ -307,7 +309,7 @@ class _Tags(html.parser.HTMLParser):
             self.dangerous.append(data)
 
 
-def test_pages_stay_in_their_folder_and_texts_on_them_stay_texts(
+def test_pages_stay_in_their_folder_and_strings_are_escaped(
     shared: kiprdf.Nexus, tmp_path: Path
 ) -> None:
     sandbox = tmp_path / "a" / "b" / "sandbox"

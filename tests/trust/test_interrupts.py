@@ -1,4 +1,4 @@
-"""A signal handler that raises, at any moment, leaves a nexus that serves and has lost nothing.
+"""When a signal handler raises, at any moment, the nexus keeps working and loses nothing.
 
 ``KIPRDF_INTERRUPTS`` sets how often, ``KIPRDF_SEED`` when.
 """
@@ -20,7 +20,7 @@ NUMBER = amount("INTERRUPTS", 800)
 
 @pytest.mark.parametrize("kind", ["keyboard", "error"])
 @pytest.mark.parametrize("place", ["memory", "folder"])
-def test_an_interrupt_at_any_moment_leaves_the_nexus_serving(
+def test_the_nexus_keeps_working_after_an_interrupt_at_any_moment(
     place: str, kind: str, tmp_path: Path, record_property: Callable[[str, Any], None]
 ) -> None:
     folder = "-" if place == "memory" else str(tmp_path / "kb")

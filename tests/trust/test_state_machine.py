@@ -142,7 +142,7 @@ class Statements(RuleBasedStateMachine):
             self.history.nexus.close()
 
 
-def test_histories_do_what_the_model_does(
+def test_histories_match_the_model(
     record_property: Callable[[str, object], None],
 ) -> None:
     Statements.done = 0
@@ -160,7 +160,7 @@ def test_histories_do_what_the_model_does(
 
 
 @pytest.mark.parametrize("text", PROTECTED)
-def test_what_is_protected_stays(text: str) -> None:
+def test_protected_elements_are_kept(text: str) -> None:
     graph = Graph()
     graph.define(types=("T",))
     with_what_is_protected(graph)

@@ -1,4 +1,4 @@
-"""What a process does in a folder whose disk has failed it, and what it tells of it."""
+"""A process that uses a folder on a failing disk and reports the results."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def visit_a_removed_folder(folder: str) -> Visit:
 
 
 def fill(folder: str) -> Visit:
-    """Write until the disk is full: how many were acknowledged, and what is there then."""
+    """Write until the disk is full; returns the number of acknowledged writes and the content."""
     acknowledged = 0
     try:
         nexus = kiprdf.Nexus.open(folder)

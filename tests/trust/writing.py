@@ -1,4 +1,4 @@
-"""A process that writes and tells what it has written, until it is killed.
+"""A process that writes and reports what it has written, until it is killed.
 
 Statements are a function of a seed and a number, and so is the time: whoever knows how many were
 executed knows every quad.
