@@ -100,7 +100,7 @@ def ontology(
 ) -> Document:
     """Read an ontology; the arguments are those of ``Nexus.import_ontology``."""
     arguments.check(format=format, inherit=inherit, metadata=metadata, dry_run=dry_run)
-    vocabulary = arguments.mapping_of(mapping)
+    vocabulary = arguments.mapping_of(mapping) or Mapping.none()
     content, chosen = _read(source, format)
 
     def plan(store: Store, quads: list[Quad]) -> Plan:

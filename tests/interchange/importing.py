@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pyoxigraph import Quad, RdfFormat, parse
+from pyoxigraph import Quad, RdfFormat, Triple, parse
 
 import kiprdf
 from kiprdf.interchange.importing.element_index import read_element_index
 from kiprdf.interchange.importing.importer import plan
 from kiprdf.interchange.importing.plan import Plan, to_upsert
 from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.interchange.vocabularies.definitions import Definitions
+from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.language import to_text
 from kiprdf.rdf.iris import Iris
 from tests.nexus.support import StoppedClock
@@ -33,6 +35,9 @@ def empty() -> kiprdf.Nexus:
     return kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
 
 
+EMPTY = empty()
+
+
 def planned(
     quads: Iterable[Quad], nexus: kiprdf.Nexus, mapping: Any = None, **options: Any
 ) -> Plan:
@@ -44,6 +49,16 @@ def planned(
         index=read_element_index(nexus._store),
         **options,
     )
+
+
+def ontology(
+    triples: Iterable[Triple | Quad],
+    mapping: Mapping | None = None,
+    nexus: kiprdf.Nexus | None = None,
+) -> Definitions:
+    """The definitions of an ontology in a nexus whose own definitions are not considered."""
+    store = (nexus or EMPTY)._store
+    return definitions_of(triples, mapping or Mapping.none(), read_element_index(store), {})
 
 
 def carry_out(plan: Plan, nexus: kiprdf.Nexus) -> None:

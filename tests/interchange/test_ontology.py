@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 import kiprdf
-from kiprdf.interchange.importing.element_index import read_element_index
 from kiprdf.interchange.importing.plan import to_upsert
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
@@ -27,11 +26,11 @@ from kiprdf.interchange.vocabularies.definitions import (
     TypeDefinition,
     read_definitions,
 )
-from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.language import to_text
 from kiprdf.language.names import is_definition_name, is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
+from tests.interchange.importing import ontology
 from tests.long_runs import amount
 
 EXAMPLES = amount("EXAMPLES", 60)
@@ -52,7 +51,7 @@ PREFIXES = """
 
 def read(turtle: str, **options: Any) -> Definitions:
     quads = pyoxigraph.parse(PREFIXES + turtle, format=RdfFormat.TURTLE)
-    return definitions_of(quads, **options)
+    return ontology(quads, **options)
 
 
 def type_(definitions: Definitions, name: str) -> TypeDefinition:
@@ -528,13 +527,13 @@ def test_a_mapping_names_what_it_knows() -> None:
     mapping = Mapping.load(
         {"@context": {"@version": 1.1, "Human": FOAF + "Person", "friend_of": FOAF + "knows"}}
     )
-    definitions = definitions_of(foaf_quads(), mapping)
+    definitions = ontology(foaf_quads(), mapping)
     assert type_(definitions, "Human").iri == FOAF + "Person"
     assert predicate(definitions, "friend_of").subject_types == ("Human",)
 
 
 def test_what_a_mapping_knows_as_an_attribute_only_is_one() -> None:
-    definitions = definitions_of(foaf_quads(), Mapping.load("foaf"))
+    definitions = ontology(foaf_quads(), Mapping.load("foaf"))
     assert "email" in type_(definitions, "Agent").instance_schema
     assert "mbox" not in [one.name for one in definitions.predicates]
 
@@ -550,7 +549,7 @@ def test_what_the_nexus_has_a_name_for_keeps_it() -> None:
     nexus.execute(f"""UPSERT {{ CONCEPT {{
         {{type: "$ConceptType", name: "Human"}} SET ATTRIBUTES {{ same_as: "{FOAF}Person" }}
     }} }}""")
-    definitions = definitions_of(foaf_quads(), index=read_element_index(nexus._store))
+    definitions = ontology(foaf_quads(), nexus=nexus)
     assert type_(definitions, "Human").iri == FOAF + "Person"
 
 
@@ -605,7 +604,7 @@ def apply(nexus: kiprdf.Nexus, definitions: Definitions) -> list[str]:
 
 
 def test_foaf_becomes_types_predicates_and_attributes() -> None:
-    definitions = definitions_of(foaf_quads())
+    definitions = ontology(foaf_quads())
     described = [one for one in definitions.types if one.descriptions]
     assert [one.name for one in described] == [
         "Agent", "Document", "Group", "Image", "LabelProperty", "OnlineAccount",
@@ -623,7 +622,7 @@ def test_foaf_becomes_types_predicates_and_attributes() -> None:
 
 
 def test_skos_becomes_types_and_predicates() -> None:
-    definitions = definitions_of(skos_quads())
+    definitions = ontology(skos_quads())
     assert [one.name for one in definitions.types] == [
         "Collection", "Concept", "ConceptScheme", "OrderedCollection",
     ]  # fmt: skip
@@ -637,7 +636,7 @@ def test_skos_becomes_types_and_predicates() -> None:
 
 
 def test_schema_org_becomes_types_and_predicates() -> None:
-    definitions = definitions_of(schema_org_quads())
+    definitions = ontology(schema_org_quads())
     author = predicate(definitions, "author")
     assert author.object_types == ("Organization", "Person")
     assert author.description is not None
@@ -653,7 +652,7 @@ def test_schema_org_becomes_types_and_predicates() -> None:
 @pytest.mark.parametrize("quads", [foaf_quads, skos_quads, schema_org_quads])
 def test_a_vocabulary_enters_a_strict_nexus_and_is_described(quads: Any) -> None:
     nexus = kiprdf.Nexus.memory(strict_schema=True)
-    definitions = definitions_of(quads())
+    definitions = ontology(quads())
     apply(nexus, definitions)
     for one in definitions.types:
         assert nexus.execute(f'DESCRIBE CONCEPT TYPE "{one.name}"')
@@ -681,14 +680,14 @@ def test_the_words_of_the_nexus_stay_and_gain_what_they_lack() -> None:
 
 def test_the_same_ontology_again_changes_nothing() -> None:
     nexus = kiprdf.Nexus.memory(genesis=False)
-    apply(nexus, definitions_of(skos_quads()))
+    apply(nexus, ontology(skos_quads()))
     first = nexus.snapshot()
-    apply(nexus, definitions_of(skos_quads(), index=read_element_index(nexus._store)))
+    apply(nexus, ontology(skos_quads(), nexus=nexus))
     assert nexus.snapshot() == first
 
 
 def test_inherited_definitions_let_a_strict_nexus_accept_members_of_subclasses() -> None:
-    definitions = definitions_of(foaf_quads()).inherited()
+    definitions = ontology(foaf_quads()).inherited()
     assert "Person" in predicate(definitions, "account").subject_types
     assert "age" in type_(definitions, "Person").instance_schema
     assert predicate(definitions, "depiction").subject_types == ("*",)
@@ -749,7 +748,7 @@ triples = st.builds(
 def test_any_triples_in_any_order_give_the_same_valid_definitions(
     both: tuple[list[Triple], list[Triple]],
 ) -> None:
-    definitions = definitions_of(both[0])
+    definitions = ontology(both[0])
     for meta_type, ones in (
         ("$ConceptType", definitions.types),
         ("$PropositionType", definitions.predicates),
@@ -757,7 +756,7 @@ def test_any_triples_in_any_order_give_the_same_valid_definitions(
         assert all(is_definition_name(meta_type, one.name) for one in ones)
         assert len({one.name for one in ones}) == len(ones)
     assert all(map(is_key, keys(definitions)))
-    assert definitions_of(both[1]) == definitions
+    assert ontology(both[1]) == definitions
     nexus = kiprdf.Nexus.memory(genesis=False)
     plan = plan_definitions(definitions, {})
     if plan.definitions:
@@ -775,7 +774,7 @@ def test_a_ring_of_nodes_without_a_name_is_reported_alike_in_any_order() -> None
     ]
     reason = "owl:Axiom of <urn:x:A> (owl:inverseOf, owl:onProperty) has no counterpart"
     for order in permutations(ring):
-        (skipped,) = definitions_of(order).skipped
+        (skipped,) = ontology(order).skipped
         assert (skipped.iri, reason in skipped.reason) == (f"{owl}Axiom", True)
 
 
@@ -789,7 +788,7 @@ def test_what_no_definition_can_say_is_always_listed(
 ) -> None:
     labels = [NamedNode(f"urn:mark:{number}") for number, _ in enumerate(marked)]
     more = [Triple(node, label, Literal("x")) for node, label in zip(marked, labels, strict=True)]
-    definitions = definitions_of([*some, *more])
+    definitions = ontology([*some, *more])
     listed = {iri: " ".join(reasons(definitions, iri)) for iri, _ in definitions.skipped}
     defined = {one.iri for one in (*definitions.types, *definitions.predicates)}
     for node, label in zip(marked, labels, strict=True):

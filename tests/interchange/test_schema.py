@@ -11,8 +11,8 @@ from rdflib.collection import Collection
 
 import kiprdf
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.interchange.vocabularies.schema import schema_triples
+from tests.interchange.importing import ontology
 
 BASE = "https://data.example.org/kb/"
 TYPE = rdflib.Namespace(BASE + "$ConceptType/")
@@ -182,7 +182,7 @@ def test_a_description_without_a_rule_has_an_axiom_to_stand_at() -> None:
     zero = rdflib.Literal("0", datatype=XSD.nonNegativeInteger)
     graph = _graph(nexus)
     assert _restrictions(graph, TYPE.T, "x") == {"minCardinality": zero}
-    t, u = definitions_of(schema_triples(nexus._store)).types
+    t, u = ontology(schema_triples(nexus._store)).types
     assert t.instance_schema["x"]["description"] == "Of T."
     assert u.instance_schema["x"]["description"] == "Of U."
 
@@ -269,7 +269,7 @@ def test_the_schema_of_an_odd_definition_is_still_a_schema() -> None:
 
 
 def test_what_goes_out_as_owl_comes_back_as_the_same_definitions() -> None:
-    definitions = definitions_of(schema_triples(_nexus()._store))
+    definitions = ontology(schema_triples(_nexus()._store))
     drug, substance, symptom = definitions.types
     assert (drug.name, drug.description, drug.parents) == ("Drug", "A substance.", ("Substance",))
     assert drug.instance_schema["risk_level"] == {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -18,32 +18,40 @@ SAME_AS = "same_as"
 """The attribute that keeps the original IRI of an element, or several; ``owl:sameAs`` in RDF."""
 
 
-def _nothing(_id: str) -> bool:
-    return False
-
-
-def _no_proposition(_subject: str, _predicate: str, _object: str) -> str | None:
-    return None
-
-
 @dataclass(frozen=True)
 class ElementIndex:
-    """The registered names, the original IRIs of elements by their ids, and what exists.
+    """The registered names, and the original IRIs of elements by their ids.
 
-    >>> index = ElementIndex(originals={"C:Person/Alice": ("https://example.org/alice",)})
-    >>> index.element("https://example.org/alice")
-    'C:Person/Alice'
+    What exists is read from the store.
     """
 
-    concept_types: frozenset[str] = frozenset()
-    predicates: frozenset[str] = frozenset()
-    originals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    exists: Callable[[str], bool] = _nothing
-    """Whether an id is that of an element."""
-    is_bare: Callable[[str], bool] = _nothing
-    """Whether a concept has no attributes but its original IRIs."""
-    proposition: Callable[[str, str, str], str | None] = _no_proposition
-    """The id of the proposition that states a fact, by the ids of its ends."""
+    store: Store
+    concept_types: frozenset[str]
+    predicates: frozenset[str]
+    originals: Mapping[str, tuple[str, ...]]
+
+    def exists(self, id: str) -> bool:
+        """Whether an id is that of an element."""
+        return bool(self._describe(id))
+
+    def is_bare(self, id: str) -> bool:
+        """Whether a concept has no attributes but its original IRIs."""
+        predicates = (triple.predicate.value for triple in self._describe(id))
+        attributes = [iri for iri in predicates if iri.startswith(vocab.ATTRIBUTE)]
+        return attributes == [vocab.ATTRIBUTE + SAME_AS]
+
+    def _describe(self, id: str) -> Sequence[Triple]:
+        node = self.store.iris.from_id(id)
+        return () if node is None else self.store.describe(node)
+
+    def proposition(self, subject: str, predicate: str, object_: str) -> str | None:
+        """The id of the proposition that states a fact, by the ids of its ends."""
+        iris = self.store.iris
+        ends = iris.from_id(subject), iris.from_id(object_)
+        if ends[0] is None or ends[1] is None:
+            return None
+        link = link_of(self.store, Triple(ends[0], iris.predicate(predicate), ends[1]))
+        return None if link is None else iris.id(link)
 
     def element(self, iri: str) -> str | None:
         """The id of the element with an original IRI; definitions have their own method."""
@@ -98,7 +106,7 @@ def meta_type(id: str) -> str:
 
 
 def read_element_index(store: Store) -> ElementIndex:
-    """The index of a store. Its functions read the store when they are called."""
+    """The index of a store."""
     catalog = read_catalog(store)
     originals: dict[str, tuple[str, ...]] = {}
     for triple in store.match(None, NamedNode(vocab.ATTRIBUTE + SAME_AS), None):
@@ -106,26 +114,7 @@ def read_element_index(store: Store) -> ElementIndex:
         if name and isinstance(triple.object, Literal):
             originals[name.id] = _texts(triple.object)
 
-    def exists(id: str) -> bool:
-        node = store.iris.from_id(id)
-        return node is not None and bool(store.describe(node))
-
-    def is_bare(id: str) -> bool:
-        node = store.iris.from_id(id)
-        predicates = [] if node is None else [t.predicate.value for t in store.describe(node)]
-        attributes = [iri for iri in predicates if iri.startswith(vocab.ATTRIBUTE)]
-        return attributes == [vocab.ATTRIBUTE + SAME_AS]
-
-    def proposition(subject: str, predicate: str, object_: str) -> str | None:
-        ends = store.iris.from_id(subject), store.iris.from_id(object_)
-        if ends[0] is None or ends[1] is None:
-            return None
-        link = link_of(store, Triple(ends[0], store.iris.predicate(predicate), ends[1]))
-        return None if link is None else store.iris.id(link)
-
-    return ElementIndex(
-        catalog.concept_types, catalog.predicates, originals, exists, is_bare, proposition
-    )
+    return ElementIndex(store, catalog.concept_types, catalog.predicates, originals)
 
 
 def _texts(value: Literal) -> tuple[str, ...]:

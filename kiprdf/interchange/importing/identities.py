@@ -287,7 +287,7 @@ class Identifier:
         raise ValueError(f"its subject {what}, and no default type is given")
 
     def _is_of_things(self, iri: str) -> bool:
-        return self.naming.is_mapped_type(iri) or not is_definition_class(NamedNode(iri))
+        return self.naming.is_mapped_type(iri) or not is_definition_class(iri)
 
     def _rank(self, iri: str) -> tuple[int, str]:
         """Classes that the mapping names, those that the nexus defines, others, generic ones."""

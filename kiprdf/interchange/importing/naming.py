@@ -56,6 +56,11 @@ def spellings(iri: str) -> Iterator[str]:
             yield other + iri[len(namespace) :]
 
 
+def first_spelling(look_up: Callable[[str], T | None], iri: str) -> T | None:
+    """The first result of looking up an IRI in its spellings."""
+    return next((result for one in spellings(iri) if (result := look_up(one))), None)
+
+
 def local_name(iri: str) -> str:
     """The last part of an IRI, decoded.
 
@@ -184,7 +189,7 @@ class Naming:
 
     def _mapped(self, look_up: Callable[[str], T | None], iri: str) -> T | None:
         """The word of the mapping for an IRI, in either namespace of schema.org."""
-        word = next((word for one in spellings(iri) if (word := look_up(one))), None)
+        word = first_spelling(look_up, iri)
         self._has_mapped = self._has_mapped or bool(word)
         return word
 
@@ -351,9 +356,8 @@ def name_texts(statements: Iterable[Statement], property: str) -> list[Literal]:
     return [one for one in literals if one.language is not None or one.datatype == vocab.STRING]
 
 
-def is_definition_class(node: NamedNode) -> bool:
+def is_definition_class(iri: str) -> bool:
     """Whether the members of a class are classes, properties, shapes or ontologies."""
-    iri = node.value
     if iri in GENERIC:
         return False
     return iri == f"{vocab.RDF}Property" or iri.startswith((vocab.RDFS, owl, sh))

@@ -6,11 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.plan import JsonMap
-from kiprdf.interchange.importing.values import listed
+from kiprdf.interchange.importing.values import listed, one_or_all
 from kiprdf.interchange.vocabularies.schema import attribute_rules, definitions
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
@@ -27,6 +27,9 @@ class Skipped(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
+    _defaults: ClassVar[Mapping[str, Json]] = {}
+    """Attributes of a new definition that the ontology may override."""
+
     name: str
     iri: str
     labels: dict[str, str] = field(default_factory=dict)
@@ -61,14 +64,22 @@ class _Definition:
         if self.description is not None:
             attributes["description"] = self.description
         if set(self.labels.values()) - {self.name}:
-            attributes["labels"] = {
-                language or "und": text for language, text in self.labels.items()
-            }
+            attributes["labels"] = _tagged(self.labels)
         if len(self.descriptions) > 1:
-            attributes["descriptions"] = {
-                language or "und": text for language, text in self.descriptions.items()
-            }
-        return {**attributes, "same_as": [self.iri, *self.same_as] if self.same_as else self.iri}
+            attributes["descriptions"] = _tagged(self.descriptions)
+        return {**attributes, SAME_AS: one_or_all([self.iri, *self.same_as])}
+
+    def _values(self) -> dict[str, Json]:
+        """The other attributes; those without a value are empty or false."""
+        raise NotImplementedError
+
+    def stated(self) -> dict[str, Json]:
+        """What the ontology says, as attributes of the definition's concept."""
+        return self._texts() | {key: value for key, value in self._values().items() if value}
+
+    def attributes(self) -> dict[str, Json]:
+        """The attributes of the concept of a new definition."""
+        return {"description": self.placeholders[0], **self._defaults, **self.stated()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +91,12 @@ class TypeDefinition(_Definition):
     """The attributes whose description is only a label."""
     key_instances: tuple[str, ...] = ()
 
-    def stated(self) -> dict[str, Json]:
-        """What the ontology says, as attributes of the ``$ConceptType`` concept of this name."""
-        attributes = self._texts()
-        if self.instance_schema:
-            attributes["instance_schema"] = self.instance_schema
-        if self.key_instances:
-            attributes["key_instances"] = list(self.key_instances)
-        if self.parents:
-            attributes["subclass_of"] = list(self.parents)
-        return attributes
-
-    def attributes(self) -> dict[str, Json]:
-        """The attributes of a new ``$ConceptType`` concept of this name."""
-        return {"description": self.placeholders[0], **self.stated()}
+    def _values(self) -> dict[str, Json]:
+        return {
+            "instance_schema": self.instance_schema,
+            "key_instances": list(self.key_instances),
+            "subclass_of": list(self.parents),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,32 +109,22 @@ class PredicateDefinition(_Definition):
     is_transitive: bool = False
     inverse_of: str | None = None
 
-    def stated(self) -> dict[str, Json]:
-        """What the ontology says, as attributes of the ``$PropositionType`` concept."""
-        attributes = self._texts()
-        for role, types in (("subject", self.subject_types), ("object", self.object_types)):
-            if "*" not in types:
-                attributes[f"{role}_types"] = list(types)
-        if self.is_symmetric:
-            attributes["is_symmetric"] = True
-        if self.is_transitive:
-            attributes["is_transitive"] = True
-        if self.inverse_of is not None:
-            attributes["inverse_of"] = self.inverse_of
-        if self.parents:
-            attributes["subproperty_of"] = list(self.parents)
-        return attributes
+    _defaults = {  # noqa: RUF012 - as Python has no frozen dict
+        "subject_types": ["*"],
+        "object_types": ["*"],
+        "is_symmetric": False,
+        "is_transitive": False,
+    }
 
-    def attributes(self) -> dict[str, Json]:
-        """The attributes of a new ``$PropositionType`` concept of this name."""
-        defaults: dict[str, Json] = {
-            "description": self.placeholders[0],
-            "subject_types": ["*"],
-            "object_types": ["*"],
-            "is_symmetric": False,
-            "is_transitive": False,
+    def _values(self) -> dict[str, Json]:
+        return {
+            "subject_types": [] if "*" in self.subject_types else list(self.subject_types),
+            "object_types": [] if "*" in self.object_types else list(self.object_types),
+            "is_symmetric": self.is_symmetric,
+            "is_transitive": self.is_transitive,
+            "inverse_of": self.inverse_of,
+            "subproperty_of": list(self.parents),
         }
-        return defaults | self.stated()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +172,11 @@ def in_words(name: str) -> str:
     parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)
     words = [part if part.isupper() else part.lower() for part in parts]
     return " ".join(words) or name
+
+
+def _tagged(texts: dict[str, str]) -> dict[str, Json]:
+    """Texts by language tag; ``und`` is that of an undetermined language."""
+    return {language or "und": text for language, text in texts.items()}
 
 
 def preferred(texts: dict[str, str]) -> str | None:

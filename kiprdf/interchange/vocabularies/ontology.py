@@ -51,17 +51,16 @@ _SHAPE_DESCRIPTIONS = (*DESCRIPTIONS, sh("description"))
 
 def definitions_of(
     triples: Iterable[Triple | Quad],
-    mapping: Mapping | None = None,
-    index: ElementIndex | None = None,
-    existing: ExistingDefinitions | None = None,
+    mapping: Mapping,
+    index: ElementIndex,
+    existing: ExistingDefinitions,
 ) -> Definitions:
     """The definitions of an ontology.
 
     Terms keep the names that the mapping or the nexus has for them. ``index`` and ``existing`` are
     the elements and the definitions of the nexus.
     """
-    given = Given(mapping or Mapping.none(), index or ElementIndex())
-    return _Reading(Graph(triples), given, existing or {}).definitions()
+    return _Reading(Graph(triples), Given(mapping, index), existing).definitions()
 
 
 class _Reading:
@@ -82,34 +81,28 @@ class _Reading:
         properties = self._terms.properties.values()
         predicates = [one.node.value for one in properties if one.is_predicate]
         attributes = [one.node.value for one in properties if one.is_attribute]
-        types, links = (Homonyms(meta_type, self._existing) for meta_type in META_TYPES)
-        self._types = self._named(
-            self._terms.classes,
-            self._given.type,
-            types,
-            lambda iri, name: types.is_free(iri, name, {}),
-        )
+        self._types = self._named(META_TYPES[0], self._terms.classes, lambda _iri: {})
         self._predicates = self._named(
-            predicates,
-            self._given.predicate,
-            links,
-            lambda iri, name: links.is_free(iri, name, self._ends(self._terms.properties[iri])),
+            META_TYPES[1], predicates, lambda iri: self._ends(self._terms.properties[iri])
         )
         ordered = self._by_rank(attributes)
         self._keys = allocate(ordered, self._labels(ordered), self._given.key)
 
     def _named(
         self,
+        meta_type: str,
         iris: Iterable[str],
-        given: Callable[[str], str | None],
-        homonyms: Homonyms,
-        is_free: Callable[[str, str], bool],
+        ends: Callable[[str], dict[str, tuple[str, ...]]],
     ) -> dict[str, str]:
         ordered = self._by_rank(iris)
         labels = self._labels(ordered)
-        names = allocate(ordered, labels, given, is_free)
-        self._homonyms |= {i for i, name in names.items() if homonyms.is_homonym(i, name, given(i))}
-        plain = {i: plain_name(i, labels[i]) for i, name in names.items() if name != given(i)}
+        given = {iri: self._given.name(meta_type, iri) for iri in ordered}
+        homonyms = Homonyms(meta_type, self._existing)
+        names = allocate(
+            ordered, labels, given.get, lambda iri, name: homonyms.is_free(name, ends(iri))
+        )
+        self._homonyms |= {i for i, name in names.items() if homonyms.is_homonym(i, name, given[i])}
+        plain = {i: plain_name(i, labels[i]) for i, name in names.items() if name != given[i]}
         self._warnings += homonyms.warnings(names, plain)
         return names
 
@@ -170,13 +163,12 @@ class _Reading:
 
     def _common(self, iri: str, equivalent: NamedNode) -> dict[str, Any]:
         graph, node = self._graph, NamedNode(iri)
-        graph.use(graph.text_statements(node, *LABELS, *DESCRIPTIONS))
         same = [one for one in graph.statements(node, equivalent) if isinstance(one[2], NamedNode)]
         graph.use(same)
         return {
             "iri": iri,
-            "labels": graph.texts(node, *LABELS),
-            "descriptions": graph.texts(node, *DESCRIPTIONS),
+            "labels": graph.use_texts(node, *LABELS),
+            "descriptions": graph.use_texts(node, *DESCRIPTIONS),
             "same_as": tuple(one[2].value for one in same),
             "is_declared": self._terms.is_declared(iri),
             "is_homonym": iri in self._homonyms,
@@ -208,8 +200,7 @@ class _Reading:
         """Use the texts of a shape if its class has none."""
         for key, predicates in (("labels", _SHAPE_LABELS), ("descriptions", _SHAPE_DESCRIPTIONS)):
             if not common[key]:
-                common[key] = self._graph.texts(shape, *predicates)
-                self._graph.use(self._graph.text_statements(shape, *predicates))
+                common[key] = self._graph.use_texts(shape, *predicates)
 
     def _parents(self, iri: str) -> dict[str, list[Statement]]:
         """The named classes above a class, with the statements that say so."""

@@ -59,6 +59,12 @@ class Values:
         self.of_literals |= other.of_literals
         self.of_options |= other.of_options
 
+    def add_option(self, option: Literal, path: Iterable[Statement]) -> None:
+        """Add a literal of an enumeration."""
+        self.options.append(option)
+        self.datatypes.add(option.datatype.value)
+        self.of_options.update(path)
+
     def add_sources(self, statements: Iterable[Statement]) -> None:
         """Add statements that all values come from."""
         for sources in (self.of_things, self.of_literals, self.of_options):
@@ -180,6 +186,11 @@ class Graph:
         statements = self.statements(node, *predicates)
         return [one for one in statements if isinstance(one[2], Literal) and one[2].value.strip()]
 
+    def use_texts(self, node: Node, *predicates: NamedNode) -> dict[str, str]:
+        """The texts of a node, which become a part of a definition."""
+        self.use(self.text_statements(node, *predicates))
+        return self.texts(node, *predicates)
+
     # Classes and datatypes --------------------------------------------------------------------
 
     def _declared_datatypes(self) -> Iterator[str]:
@@ -201,12 +212,13 @@ class Graph:
             or iri in (vocab.RDF + "HTML", vocab.RDF + "XMLLiteral", vocab.RDF + "dirLangString")
         )
 
-    def is_expression(self, node: Term) -> bool:
-        """Whether a node is a union or intersection without a name."""
-        return isinstance(node, BlankNode) and bool(self.objects(node, *_OPERATORS))
+    def _is_expression(self, node: Node) -> bool:
+        """Whether a node is a union or intersection without a name, or a datatype made of others.
 
-    def _is_data_range(self, node: Node) -> bool:
-        """Whether a node is a datatype derived from others or from some values."""
+        A datatype may also be made of some values.
+        """
+        if isinstance(node, BlankNode) and self.objects(node, *_OPERATORS):
+            return True
         is_datatype = self.is_a(node, rdfs("Datatype"), owl("DataRange"))
         made_of = (*_OPERATORS, owl("oneOf"), owl("onDatatype"))
         return is_datatype and bool(self.objects(node, *made_of))
@@ -249,7 +261,7 @@ class Graph:
                 continue
             if node in visited:
                 structure.update(path)
-            elif self.is_expression(node) or self._is_data_range(node):
+            elif self._is_expression(node):
                 structure.update(path)
                 self._add_data_range(values, node)
                 pending += self.members(node, *_OPERATORS)
@@ -275,9 +287,7 @@ class Graph:
         """The literals of an enumeration, and the datatype that another one restricts."""
         for option, path in self.members(node, owl("oneOf")):
             if isinstance(option, Literal):
-                values.options.append(option)
-                values.datatypes.add(option.datatype.value)
-                values.of_options.update(path)
+                values.add_option(option, path)
         values.datatypes |= set(self.named(node, owl("onDatatype")))
         values.of_literals.update(self.statements(node, owl("onDatatype")))
 
@@ -308,25 +318,18 @@ class Graph:
             values.classes.update(classes)
             values.of_things.update([statement] if classes else ())
         for option, path in self.members(shape, sh("in")):
-            self._add_option(values, option, path)
+            if isinstance(option, Literal):
+                values.add_option(option, path)
+            elif option != vocab.NULL and not values.classes:
+                # An IRI only shows that values are things. KIP's null is neither: our shapes
+                # allow it in addition to other values.
+                values.everything = True
         datatypes = self.statements(shape, sh("datatype"))
         if datatypes:
             values.datatypes = {one[2].value for one in datatypes if isinstance(one[2], NamedNode)}
             values.of_literals.update(datatypes)
         self._add_node_kind(values, shape)
         return values
-
-    def _add_option(self, values: Values, option: Term, path: list[Statement]) -> None:
-        """A literal is one of an enumeration; an IRI only shows that values are things.
-
-        KIP's null is neither: our shapes allow it in addition to other values.
-        """
-        if isinstance(option, Literal):
-            values.options.append(option)
-            values.datatypes.add(option.datatype.value)
-            values.of_options.update(path)
-        elif option != vocab.NULL and not values.classes:
-            values.everything = True
 
     def _add_node_kind(self, values: Values, shape: Node) -> None:
         for statement in self.statements(shape, sh("nodeKind")):

@@ -13,11 +13,10 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass
-from typing import TypeVar
 from urllib.parse import unquote
 
 from kiprdf.interchange.importing.element_index import ElementIndex
-from kiprdf.interchange.importing.naming import identifier, local_name, spellings
+from kiprdf.interchange.importing.naming import first_spelling, identifier, local_name
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions
 from kiprdf.interchange.vocabularies.schema import end_types
@@ -29,9 +28,6 @@ from kiprdf.semantics.protected import SYSTEM
 
 _OPAQUE = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
 """Local names that are numbers, such as BFO_0000001; people use the label."""
-
-
-T = TypeVar("T")
 
 
 def native_name(meta_type: str, iri: str) -> str | None:
@@ -52,39 +48,31 @@ class Given:
     mapping: Mapping
     index: ElementIndex
 
-    def type(self, iri: str) -> str | None:
-        return self._mapped(self.mapping.type_of, iri) or self._defined(META_TYPES[0], iri)
-
-    def predicate(self, iri: str) -> str | None:
-        return self._mapped(self.mapping.predicate_of, iri) or self._defined(META_TYPES[1], iri)
-
-    def _defined(self, meta_type: str, iri: str) -> str | None:
-        name = self._mapped(lambda one: self.index.definition(meta_type, one), iri)
+    def name(self, meta_type: str, iri: str) -> str | None:
+        """The name of a concept type or predicate."""
+        mapping = self.mapping
+        mapped = mapping.type_of if meta_type == META_TYPES[0] else mapping.predicate_of
+        name = first_spelling(mapped, iri)
+        name = name or first_spelling(lambda one: self.index.definition(meta_type, one), iri)
         return name or native_name(meta_type, iri)
 
     def key(self, iri: str) -> str | None:
-        attribute = self._mapped(self.mapping.attribute_of, iri)
+        attribute = first_spelling(self.mapping.attribute_of, iri)
         return None if attribute is None else attribute[0]
 
     def is_attribute_only(self, iri: str) -> bool:
         """Whether a property is only an attribute, in the mapping or as kiprdf writes it."""
         if iri.startswith(vocab.ATTRIBUTE):
             return True
-        return self._mapped(self.mapping.predicate_of, iri) is None and self.key(iri) is not None
-
-    def _mapped(self, look_up: Callable[[str], T | None], iri: str) -> T | None:
-        return next((word for one in spellings(iri) if (word := look_up(one))), None)
-
-
-def _is_free(_iri: str, _name: str) -> bool:
-    return True
+        is_predicate = first_spelling(self.mapping.predicate_of, iri) is not None
+        return not is_predicate and self.key(iri) is not None
 
 
 def allocate(
     iris: Iterable[str],
     labels: dict[str, str | None],
     mapped: Callable[[str], str | None],
-    is_free: Callable[[str, str], bool] = _is_free,
+    is_free: Callable[[str, str], bool] = lambda _iri, _name: True,
 ) -> dict[str, str]:
     """A unique name for each IRI: the first has the plain name, others get a number.
 
@@ -150,7 +138,7 @@ class Homonyms:
         self._meta_type = meta_type
         self._existing = existing
 
-    def is_free(self, iri: str, name: str, ends: MappingType[str, tuple[str, ...]]) -> bool:
+    def is_free(self, name: str, ends: MappingType[str, tuple[str, ...]]) -> bool:
         """Whether a term of an ontology may have a name; ``ends`` are its types by role."""
         definition = self._existing.get(ConceptName(self._meta_type, name))
         if definition is None or self._is_core(name):

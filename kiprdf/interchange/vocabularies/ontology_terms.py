@@ -159,7 +159,7 @@ class OntologyTerms:
 
     def _is_existing_attribute(self, one: Property) -> bool:
         """Whether a class of the domain has an attribute of this name in the nexus."""
-        names = {self._given.type(iri) or "" for iri in one.domains.classes}
+        names = {self._given.name(META_TYPES[0], iri) or "" for iri in one.domains.classes}
         types = (self._existing.get(ConceptName(META_TYPES[0], name)) for name in names)
         key = plain_name(one.node.value, None)
         return any(one is not None and key in one.rules for one in types)
