@@ -119,9 +119,9 @@ def replaced(term: Object, by: Mapping[Node, Object]) -> Object:
 def replaced_in(statement: Statement, by: Mapping[Node, Object]) -> Statement:
     """A statement with nodes replaced; a list cannot be a subject, and stays a node there."""
     subject = by.get(statement.subject, statement.subject)
-    if isinstance(subject, NamedNode | BlankNode):
-        return Statement(subject, statement.predicate, replaced(statement.object, by))
-    return Statement(statement.subject, statement.predicate, replaced(statement.object, by))
+    if not isinstance(subject, NamedNode | BlankNode):
+        subject = statement.subject
+    return Statement(subject, statement.predicate, replaced(statement.object, by))
 
 
 # Reifiers -------------------------------------------------------------------------------------

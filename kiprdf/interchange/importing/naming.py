@@ -208,20 +208,24 @@ class Naming:
     def type(self, iri: str) -> str | None:
         """The concept type of a class, whether it is defined or not."""
         own = self._of_nexus("$ConceptType", iri)
-        if own in META_TYPES:
-            return own
-        return _checked(
-            self._mapped(self._mapping.type_of, iri) or own or self._local(META_TYPES[0], iri)
-        )
-
-    def is_mapped_type(self, iri: str) -> bool:
-        return self._mapped(self._mapping.type_of, iri) is not None
+        return own if own in META_TYPES else self._definition(META_TYPES[0], iri)
 
     def predicate(self, iri: str) -> str | None:
         """The predicate of a property, whether it is defined or not."""
-        own = self._of_nexus("$PropositionType", iri)
-        mapped = self._mapped(self._mapping.predicate_of, iri)
-        return _checked(mapped or own or self._local(META_TYPES[1], iri))
+        return self._definition(META_TYPES[1], iri)
+
+    def _definition(self, meta_type: str, iri: str) -> str | None:
+        name = self._mapped_definition(meta_type, iri) or self._of_nexus(meta_type, iri)
+        name = name or self._local(meta_type, iri)
+        return name if name is not None and is_identifier(name) else None
+
+    def _mapped_definition(self, meta_type: str, iri: str) -> str | None:
+        mapping = self._mapping
+        is_type = meta_type == META_TYPES[0]
+        return self._mapped(mapping.type_of if is_type else mapping.predicate_of, iri)
+
+    def is_mapped_type(self, iri: str) -> bool:
+        return self._mapped_definition(META_TYPES[0], iri) is not None
 
     def is_native_predicate(self, iri: str) -> bool:
         """Whether an IRI is one that kiprdf writes for a predicate."""
@@ -229,7 +233,7 @@ class Naming:
         return isinstance(name, ConceptName) and name.type == "$PropositionType"
 
     def is_mapped_predicate(self, iri: str) -> bool:
-        return self._mapped(self._mapping.predicate_of, iri) is not None
+        return self._mapped_definition(META_TYPES[1], iri) is not None
 
     def is_defined_predicate(self, iri: str) -> bool:
         """Whether a property is a predicate of the mapping or of the nexus."""
@@ -254,8 +258,7 @@ class Naming:
         """Whether an IRI shares nothing but its name with a definition of the nexus."""
         if self._of_nexus(meta_type, iri) or not self._is_defined(meta_type, name):
             return False
-        is_type = meta_type == META_TYPES[0]
-        return not (self.is_mapped_type(iri) if is_type else self.is_mapped_predicate(iri))
+        return self._mapped_definition(meta_type, iri) is None
 
     def _of_nexus(self, meta_type: str, iri: str) -> str | None:
         """The name of the definition that has the IRI, as its own or as original IRI."""
@@ -338,10 +341,6 @@ def _fits(term: Term, value: Object) -> bool:
     if value.datatype == vocab.STRING:
         return term.datatype is None and term.language is None and not term.is_iri
     return term.datatype == value.datatype
-
-
-def _checked(name: str | None) -> str | None:
-    return name if name is not None and is_identifier(name) else None
 
 
 def _native_key(iri: str, namespace: str) -> Key | None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import cast
 
-from kiprdf.interchange.importing import foreign
 from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.foreign import Skipped
 from kiprdf.interchange.importing.naming import spellings
 from kiprdf.interchange.importing.plan import JsonMap, Plan, concept
-from kiprdf.interchange.importing.values import listed
+from kiprdf.interchange.importing.values import listed, one_or_all
 from kiprdf.interchange.vocabularies.definitions import (
+    Definition,
     Definitions,
     ExistingDefinition,
-    PredicateDefinition,
     TypeDefinition,
 )
-from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics.protected import SYSTEM
@@ -39,18 +38,15 @@ def plan_definitions(
     not in the plan. ``metadata`` is written to new and updated definitions only.
     """
     plan = Plan(warnings=list(definitions.warnings))
-    plan.skipped += [foreign.Skipped(f"<{iri}>", reason) for iri, reason in definitions.skipped]
-    named: list[tuple[ConceptName, TypeDefinition | PredicateDefinition]] = [
-        *((ConceptName(META_TYPES[0], one.name), one) for one in definitions.types),
-        *((ConceptName(META_TYPES[1], one.name), one) for one in definitions.predicates),
-    ]
-    for name, new in named:
+    plan.skipped += [Skipped(f"<{iri}>", reason) for iri, reason in definitions.skipped]
+    for new in (*definitions.types, *definitions.predicates):
+        name = ConceptName(new.meta_type, new.name)
         old = existing.get(name)
         if old is None:
             plan.definitions.append(concept(name, new.attributes(), metadata))
         elif name in SYSTEM:
             reason = f"'{name.name}' belongs to the core schema; it stays as it is"
-            plan.skipped.append(foreign.Skipped(f"<{new.iri}>", reason))
+            plan.skipped.append(Skipped(f"<{new.iri}>", reason))
         else:
             _plan_existing(plan, name, old, new, metadata or {})
     return plan
@@ -60,7 +56,7 @@ def _plan_existing(
     plan: Plan,
     name: ConceptName,
     old: ExistingDefinition,
-    new: TypeDefinition | PredicateDefinition,
+    new: Definition,
     metadata: JsonMap,
 ) -> None:
     is_imported = old.is_made_from(spellings(new.iri))
@@ -70,7 +66,7 @@ def _plan_existing(
     kept = [] if is_imported else list(_kept({**old.attributes, **merged}, new))
     if kept:
         reason = f"'{name.name}' is defined already and keeps its own {', '.join(kept)}"
-        plan.skipped.append(foreign.Skipped(f"<{new.iri}>", reason))
+        plan.skipped.append(Skipped(f"<{new.iri}>", reason))
     replaceable = (None, *new.placeholders)
     if "description" in changed and old.attributes.get("description") not in replaceable:
         warning = f"'{name.name}' had another description; that of this ontology replaces it."
@@ -81,12 +77,12 @@ def _plan_existing(
         plan.definitions.append(concept(name, changed, metadata if is_described else {}))
 
 
-def _updated(old: JsonMap, new: TypeDefinition | PredicateDefinition) -> JsonMap:
+def _updated(old: JsonMap, new: Definition) -> JsonMap:
     """The attributes of an imported definition after an update; others than these stay."""
     merged = new.stated()
     for key in _LISTS:
         if key in merged:
-            merged[key] = _one_or_all(key, [*listed(old.get(key)), *listed(merged[key])])
+            merged[key] = _joined(key, old.get(key), merged[key])
     for key in _BY_LANGUAGE:
         before, after = old.get(key), merged.get(key)
         if isinstance(before, dict) and isinstance(after, dict):
@@ -117,22 +113,21 @@ def _rule(old: Mapping[str, Json], new: Mapping[str, Json], is_label: bool) -> d
     return rule
 
 
-def _extended(old: JsonMap, new: TypeDefinition | PredicateDefinition) -> JsonMap:
+def _extended(old: JsonMap, new: Definition) -> JsonMap:
     """What a definition of the nexus gains: original IRIs, rules, and attributes that it lacks."""
     stated = new.stated()
     gained = {key: value for key, value in stated.items() if old.get(key) is None}
     if new.is_homonym:
         gained.pop(SAME_AS, None)
     else:
-        iris = [*listed(old.get(SAME_AS)), *listed(stated[SAME_AS])]
-        gained[SAME_AS] = _one_or_all(SAME_AS, iris)
+        gained[SAME_AS] = _joined(SAME_AS, old.get(SAME_AS), stated[SAME_AS])
     before, after = old.get("instance_schema"), stated.get("instance_schema")
     if isinstance(before, dict) and isinstance(after, dict):
         gained["instance_schema"] = {**after, **before}
     return gained
 
 
-def _kept(merged: JsonMap, new: TypeDefinition | PredicateDefinition) -> Iterator[str]:
+def _kept(merged: JsonMap, new: Definition) -> Iterator[str]:
     """The keys in which a definition of the nexus differs from the ontology."""
     for key, value in new.stated().items():
         if key == SAME_AS:
@@ -145,7 +140,7 @@ def _kept(merged: JsonMap, new: TypeDefinition | PredicateDefinition) -> Iterato
             yield key
 
 
-def _one_or_all(key: str, values: Iterable[Json]) -> Json:
-    """Each value once, as a list; a single original IRI is not a list."""
-    distinct = list(dict.fromkeys(values))
-    return distinct[0] if key == SAME_AS and len(distinct) == 1 else distinct
+def _joined(key: str, *values: Json) -> Json:
+    """The items of several values, each once, as a list; a single original IRI is not a list."""
+    distinct = list(dict.fromkeys(item for value in values for item in listed(value)))
+    return one_or_all(distinct) if key == SAME_AS else distinct

@@ -26,7 +26,10 @@ class Skipped(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Definition:
+class Definition:
+    """What an ontology says about a term that becomes a concept type or a predicate."""
+
+    meta_type: ClassVar[str]
     _defaults: ClassVar[Mapping[str, Json]] = {}
     """Attributes of a new definition that the ontology may override."""
 
@@ -83,9 +86,10 @@ class _Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class TypeDefinition(_Definition):
+class TypeDefinition(Definition):
     """A concept type."""
 
+    meta_type = META_TYPES[0]
     instance_schema: dict[str, dict[str, Json]] = field(default_factory=dict)
     undescribed: frozenset[str] = frozenset()
     """The attributes whose description is only a label."""
@@ -100,9 +104,10 @@ class TypeDefinition(_Definition):
 
 
 @dataclass(frozen=True, slots=True)
-class PredicateDefinition(_Definition):
+class PredicateDefinition(Definition):
     """A predicate."""
 
+    meta_type = META_TYPES[1]
     subject_types: tuple[str, ...] = ("*",)
     object_types: tuple[str, ...] = ("*",)
     is_symmetric: bool = False

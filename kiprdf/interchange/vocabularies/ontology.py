@@ -203,11 +203,15 @@ class _Reading:
                 common[key] = self._graph.use_texts(shape, *predicates)
 
     def _parents(self, iri: str) -> dict[str, list[Statement]]:
-        """The named classes above a class, with the statements that say so."""
+        """The named classes above a class, with the statements that say so.
+
+        The class of everything is among them; it is above every class.
+        """
         return {
             term.value: path
             for term, path in self._graph.superiors(NamedNode(iri))
-            if isinstance(term, NamedNode) and (term.value in self._types or _is_all(term))
+            if isinstance(term, NamedNode)
+            and (term.value in self._types or term.value in EVERYTHING)
         }
 
     def _enumerated(self, node: NamedNode) -> Iterator[str]:
@@ -310,8 +314,3 @@ class _Reading:
 def _plain(text: str) -> str:
     """The letters and digits of a text, by which a label that repeats the key is recognized."""
     return re.sub(r"[\W_]", "", text).casefold()
-
-
-def _is_all(node: NamedNode) -> bool:
-    """Whether a class is that of everything, which is above every class."""
-    return node.value in EVERYTHING

@@ -12,28 +12,24 @@ from kiprdf.interchange.vocabularies.definitions import Skipped
 from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Term
 from kiprdf.interchange.vocabularies.ontology_terms import PropertiesOf
 from kiprdf.interchange.vocabularies.standards import (
-    DCAM,
+    PREFIXES,
     SCHEMA,
     STANDARDS,
     owl,
     rdf,
     rdfs,
     sh,
-    skos,
 )
 from kiprdf.rdf import vocab
 
 _MOST = 5
 """How many terms of an axiom are named."""
 _PREFIXES: dict[str, str] = {
+    **{namespace: prefix for prefix, namespace in PREFIXES.items()},
     vocab.RDF: "rdf",
     vocab.RDFS: "rdfs",
     vocab.XSD: "xsd",
-    owl: "owl",
-    sh: "sh",
-    skos: "skos",
-    DCAM: "dcam",
-    **dict.fromkeys(SCHEMA, "schema"),
+    SCHEMA[1]: "schema",
     "http://purl.org/dc/terms/": "dcterms",
     "http://purl.org/dc/elements/1.1/": "dc",
 }

@@ -41,15 +41,15 @@ _READ = (*LABELS, *DESCRIPTIONS, *DOMAINS, *RANGES)
 """Properties that describe terms; OWL requires a declaration where they are used."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Property:
     """What an ontology says about a property, whatever the class."""
 
     node: NamedNode
     domains: Values
     values: Values
-    is_predicate: bool = False
-    is_attribute: bool = False
+    is_predicate: bool
+    is_attribute: bool
 
 
 class OntologyTerms:
@@ -121,9 +121,7 @@ class OntologyTerms:
         if not values:
             for use in uses.values():
                 values.add(use.values)
-        one = Property(node, domains, values)
-        one.is_predicate, one.is_attribute = self._kinds(one)
-        return one
+        return Property(node, domains, values, *self._kinds(node, domains, values))
 
     def _inherited_values(self, node: NamedNode, *predicates: NamedNode) -> Values:
         """The values of a property, or of the nearest one above it that has some (RDFS 3)."""
@@ -141,27 +139,26 @@ class OntologyTerms:
             pending += self._graph.named(NamedNode(iri), rdfs("subPropertyOf"))
         return Values()
 
-    def _kinds(self, one: Property) -> tuple[bool, bool]:
+    def _kinds(self, node: NamedNode, domains: Values, values: Values) -> tuple[bool, bool]:
         """Whether a property is a predicate, and whether it is an attribute; it may be both."""
-        graph, values = self._graph, one.values
-        if self._given.is_attribute_only(one.node.value):
+        graph = self._graph
+        if self._given.is_attribute_only(node.value):
             return False, True
-        things = graph.is_a(one.node, owl("ObjectProperty"))
-        literals = graph.is_a(one.node, owl("DatatypeProperty"))
+        things = graph.is_a(node, owl("ObjectProperty"))
+        literals = graph.is_a(node, owl("DatatypeProperty"))
         if things or literals:
             return things, literals
         if values:
             return bool(values.classes) or values.everything, bool(values.datatypes)
-        is_attribute = graph.is_a(
-            one.node, owl("AnnotationProperty")
-        ) or self._is_existing_attribute(one)
+        is_annotation = graph.is_a(node, owl("AnnotationProperty"))
+        is_attribute = is_annotation or self._is_existing_attribute(node, domains)
         return not is_attribute, is_attribute
 
-    def _is_existing_attribute(self, one: Property) -> bool:
+    def _is_existing_attribute(self, node: NamedNode, domains: Values) -> bool:
         """Whether a class of the domain has an attribute of this name in the nexus."""
-        names = {self._given.name(META_TYPES[0], iri) or "" for iri in one.domains.classes}
+        names = {self._given.name(META_TYPES[0], iri) or "" for iri in domains.classes}
         types = (self._existing.get(ConceptName(META_TYPES[0], name)) for name in names)
-        key = plain_name(one.node.value, None)
+        key = plain_name(node.value, None)
         return any(one is not None and key in one.rules for one in types)
 
     def is_foreign(self, iri: str) -> bool:
@@ -264,19 +261,20 @@ def _read_restriction(use: Use, graph: Graph, node: Node) -> None:
     for statement in graph.statements(node, owl("hasValue")):
         value = statement[2]
         if isinstance(value, Literal):
-            datatypes = {value.datatype.value}
-            use.values.add(Values(datatypes=datatypes, options=[value], of_options={statement}))
-    _add_descriptions(use, graph, node)
+            one = Values()
+            one.add_option(value, [statement])
+            use.values.add(one)
+    _add_descriptions(use, graph, node, *DESCRIPTIONS)
     for axiom in graph.subjects(owl("annotatedTarget"), node):
-        _add_descriptions(use, graph, axiom)
+        _add_descriptions(use, graph, axiom, *DESCRIPTIONS)
         # Otherwise the axiom repeats the restriction.
         parts = ("annotatedSource", "annotatedProperty", "annotatedTarget")
         graph.use(graph.statements(axiom, *map(owl, parts)))
 
 
-def _add_descriptions(use: Use, graph: Graph, node: Node) -> None:
-    use.descriptions |= graph.texts(node, *DESCRIPTIONS)
-    use.of_texts.update(graph.text_statements(node, *DESCRIPTIONS))
+def _add_descriptions(use: Use, graph: Graph, node: Node, *predicates: NamedNode) -> None:
+    use.descriptions |= graph.texts(node, *predicates)
+    use.of_texts.update(graph.text_statements(node, *predicates))
 
 
 def _add_shape(use: Use, graph: Graph, node: Node) -> None:
@@ -286,8 +284,8 @@ def _add_shape(use: Use, graph: Graph, node: Node) -> None:
         use.default = statement[2]
         use.of_counts.add(statement)
     use.labels |= graph.texts(node, sh("name"))
-    use.descriptions |= graph.texts(node, sh("description"))
-    use.of_texts.update(graph.text_statements(node, sh("name"), sh("description")))
+    use.of_texts.update(graph.text_statements(node, sh("name")))
+    _add_descriptions(use, graph, node, sh("description"))
 
 
 def rule_of(use: Use, values: Values, is_single: bool) -> dict[str, Json]:

@@ -193,16 +193,15 @@ def _class(
 def _restrictions(key: str, rule: dict[str, Any], users: list[User]) -> Iterator[Description]:
     """The restrictions of a type on an attribute; they hold for its members only."""
     on: Description = {vocab.TYPE: owl("Restriction"), owl("onProperty"): attribute(key)}
-    values, is_restricted = _data_range(rule), False
+    values, is_required = _data_range(rule), rule.get("is_required") is True
     if values is not None:
-        is_restricted = True
         yield {**on, owl("allValuesFrom"): values}
-    if rule.get("is_required") is True:
-        is_restricted = True
+    if is_required:
         yield {**on, owl("minCardinality"): _count(1)}
     if _is_single(rule):
         yield {**on, owl("maxCardinality"): _count(1)}
-    if not is_restricted and isinstance(rule.get("description"), str) and not _common_text(users):
+    is_described = isinstance(rule.get("description"), str)
+    if values is None and not is_required and is_described and not _common_text(users):
         # It requires nothing and carries the description.
         yield {**on, owl("minCardinality"): _count(0)}
 
