@@ -387,12 +387,12 @@ def test_a_mapping_has_a_context_and_nothing_else(document: Any, tmp_path: Path)
         (
             '{"@context": {\n"k": "urn:x:k",\n"k": null}}',
             (3, 1),
-            "the key 'k' stands here a second time.",
+            "the key 'k' is in the object twice.",
         ),
         ('{"@context": {\n"k" "urn:x:k"}}', (2, 5), "a colon is missing here."),
         ('{"@context": {}', (1, 16), "a comma or '}' is missing here."),
         ('{"@context": {"a": "\n"}}', (1, 21), "invalid control character."),
-        ('{"@context": {}} x', (1, 18), "the text goes on behind its end."),
+        ('{"@context": {}} x', (1, 18), "the text goes on after its end."),
     ],
 )  # fmt: skip
 def test_a_fault_in_a_file_has_its_place(
@@ -455,7 +455,7 @@ def test_a_number_without_end_is_refused_at_its_place(tmp_path: Path) -> None:
 
 def test_a_second_context_is_refused_at_its_place(tmp_path: Path) -> None:
     error = refusal(own(tmp_path, '{"@context": {},\n "@context": {"k": "urn:x:k"}}'))
-    end = "the key '@context' stands here a second time."
+    end = "the key '@context' is in the object twice."
     assert error.message == f"own.jsonld: This is no JSON: {end}"
     assert error.position == (2, 2)
 
@@ -924,9 +924,9 @@ def _pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def test_places_are_those_of_keys_and_items() -> None:
     text = '{\n "a": [1,\n  {"b": 2}]}'
-    _, places = json_text.read(text)
-    assert places["a",] == Span(3, 6)
-    assert {path: position(text, span.start) for path, span in places.items()} == {
+    _, positions = json_text.read(text)
+    assert positions["a",] == Span(3, 6)
+    assert {path: position(text, span.start) for path, span in positions.items()} == {
         ("a",): (2, 2),
         ("a", 0): (2, 8),
         ("a", 1): (3, 3),

@@ -136,8 +136,8 @@ def test_entities_are_replaced_as_xml_says(
     declarations: str, content: str, expected: list[str]
 ) -> None:
     content = content.replace("<u:p u:q", "<u:p rdf:resource='urn:o' u:q")
-    found = values(declarations, content)
-    assert [value for value in found if value != "urn:o"] == expected
+    objects = values(declarations, content)
+    assert [value for value in objects if value != "urn:o"] == expected
 
 
 @pytest.mark.parametrize("prolog", ["", "\n", '<?xml version="1.0"?>', "<!-- <!DOCTYPE -->\n<?p?>"])

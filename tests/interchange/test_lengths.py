@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kiprdf
-from kiprdf.interchange.formats import Format, jsonld_lengths, lengths, parse
+from kiprdf.interchange.formats import Format, guard_jsonld, lengths, parse
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 LONG = "urn:" + "x" * 100_000 + "/"
@@ -102,6 +102,10 @@ AMPLIFIED: dict[str, tuple[Format, str]] = {
     "prefixes below a base": (
         "turtle",
         f"@base <{EDGE}> .\n" + "".join(f"@prefix p{n}: <> .\n" for n in range(3 * MANY)),
+    ),
+    "bases with a colon upon a base": (
+        "turtle",
+        "@base <http://x/> .\n" + f"@base <{'x' * 80}/y:z/> .\n" * 100_000 + "<a> <b> <c> .",
     ),
     "a blank node": ("turtle", f"_:{'b' * 100_000} <urn:p> {numbers(MANY)} ."),
     "a datatype": (
@@ -256,5 +260,6 @@ def test_the_terms_are_never_longer_than_estimated(
         return
     nodes = (term for quad in quads for term in (quad.subject, quad.predicate))
     base = len("http://b.example/") * len(quads)
-    estimated, _ = jsonld_lengths.written_out(document)
+    contexts = guard_jsonld._Contexts("", None, None)
+    estimated = guard_jsonld._estimate(contexts.inserted(document), contexts)
     assert sum(len(term.value) for term in nodes) <= estimated + base

@@ -98,21 +98,21 @@ def test_rdf11_has_no_blank_node(nexus: kiprdf.Nexus) -> None:
 def test_rdf12_is_exactly_the_default_graph(nexus: kiprdf.Nexus) -> None:
     store = pyoxigraph.Store()
     store.load(nexus.snapshot(profile="rdf12").encode(), format=RdfFormat.TURTLE)
-    found = {
+    triples = {
         (str(q.subject), str(q.predicate),
          f"<<( {q.object} )>>" if isinstance(q.object, pyoxigraph.Triple) else str(q.object))
         for q in store
     }  # fmt: skip
-    assert found == facts(nexus)
+    assert triples == facts(nexus)
 
 
 def test_both_profiles_say_the_same(nexus: kiprdf.Nexus) -> None:
-    found = []
+    restored_facts = []
     for profile in ("rdf11", "rdf12"):
         restored = kiprdf.Nexus.memory(genesis=False)
         restored.restore(nexus.snapshot(profile=profile), base_iri=nexus.base_iri)  # type: ignore[arg-type]
-        found.append(facts(restored))
-    assert found[0] == found[1]
+        restored_facts.append(facts(restored))
+    assert restored_facts[0] == restored_facts[1]
 
 
 @pytest.fixture(scope="module")
@@ -126,8 +126,8 @@ def test_rdflib_reads_a_hostile_string(
     hostile_graph: rdflib.Graph, space: str, number: int
 ) -> None:
     hub = rdflib.URIRef("urn:kip:nexus/Thing/hub")
-    found = hostile_graph.value(hub, rdflib.URIRef(f"urn:kip:{space}/s{number}"))
-    assert str(found) == HOSTILE_STRINGS[number]
+    literal = hostile_graph.value(hub, rdflib.URIRef(f"urn:kip:{space}/s{number}"))
+    assert str(literal) == HOSTILE_STRINGS[number]
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES, ids=lambda name: ascii(name[:8]))
@@ -140,10 +140,10 @@ def test_rdflib_reads_a_hostile_name(hostile_graph: rdflib.Graph, name: str) -> 
 @pytest.mark.parametrize("profile", ["rdf11", "rdf12"])
 def test_a_hostile_name_is_restored(profile: str, name: str) -> None:
     restored = restored_hostile(profile)
-    found = restored.execute(
+    rows = restored.execute(
         'FIND(?x.name, ?x.attributes.nested) WHERE { ?x {type: "Thing", name: :name} }', name=name
     )
-    assert found == [[name], [{name: [name, None, 1.5]}]]
+    assert rows == [[name], [{name: [name, None, 1.5]}]]
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, RdfFormat, 
 
 import kiprdf
 from kiprdf.interchange import formats
-from kiprdf.interchange.formats import Format, guard, lengths
+from kiprdf.interchange.formats import Format, guard
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.staging_store import Term
@@ -143,12 +143,12 @@ PIECES = [
 def looked_at(text: str, way: object) -> object:
     """The brackets of a text, or the error it is refused with."""
     try:
-        return list(way(text, lengths.Iris(text, "Turtle")))  # type: ignore[operator]
+        return list(way(text, guard.Iris(text, "Turtle")))  # type: ignore[operator]
     except kiprdf.KipError as error:
         return str(error), error.span
 
 
-def every_token(text: str, iris: lengths.Iris) -> list[tuple[str, int]]:
+def every_token(text: str, iris: guard.Iris) -> list[tuple[str, int]]:
     """The same as ``_tokens``, one token after the other."""
     found = []
     for match in guard._TOKENS.finditer(text):

@@ -174,6 +174,12 @@ DOCUMENTS: dict[str, tuple[str, str]] = {
         "rdfxml",
         XML + '<rdf:Description><u:p rdf:parseType="Literal">' + "<b>" * DEEP,
     ),
+    "entities without markup in rdfxml": (
+        "rdfxml",
+        f'<!DOCTYPE x [<!ENTITY a "{"a" * 8_000}">]>{XML}'
+        f"<rdf:Description><u:p>{'&a;' * DEEP}</u:p></rdf:Description></rdf:RDF>",
+    ),
+    "bases upon a base": ("turtle", "@base <http://x/> .\n" + "@base <x/y:z/> .\n" * DEEP),
     "entities in rdfxml": (
         "rdfxml",
         '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'

@@ -2,7 +2,7 @@
 
 Brackets that nest too deeply and IRIs that are or become too long (``lengths``) are refused here,
 dangerous XML in ``guard_xml``, JSON-LD whose contexts are remote or cost too much in
-``document_contexts`` and ``jsonld_lengths``.
+``guard_jsonld``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats import guard_xml, lengths
-from kiprdf.interchange.formats.document_contexts import resolved
+from kiprdf.interchange.formats import guard_jsonld, guard_xml, lengths
 from kiprdf.interchange.formats.names import NAMES, Format
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.source import Span
@@ -33,8 +32,8 @@ _TOKENS = re.compile(
     rf"{_STRINGS}|\\.|{_IRI}|\#[^\n]*|{_MARKS}",
     re.DOTALL | re.MULTILINE,
 )
-# What is before the next bracket, directive or IRI that is too long is most of a text. It is
-# passed in one go; every character is in one of these, and so no place is looked at again.
+# Most of a text is before the next bracket, directive or IRI that is too long. It is skipped in one
+# match; each character is in one of these alternatives, and so no place is matched twice.
 _NOTABLE = re.compile(
     rf"""(?:[^"'\\<>\[\](){{}}\#bBpP]++|{_STRINGS}|\\.?+|<[^<>"{{}}|^`\s]{{0,{lengths.IRI}}}+>"""
     rf"|\#[^\n]*+|(?!{_MARKS}|{_IRI})[<>bBpP])*+((?:{_MARKS}|{_IRI})?)",
@@ -56,7 +55,7 @@ def checked(text: str, format: Format, loader: Loader | None, base_iri: str | No
     _check_tokens(text, format)
     if format != "jsonld":
         return text
-    read = resolved(text, loader, base_iri)
+    read = guard_jsonld.checked(text, loader, base_iri)
     if read is not text:
         _check_tokens(read, format)
     return read
@@ -68,7 +67,7 @@ def checked(text: str, format: Format, loader: Loader | None, base_iri: str | No
 def _check_tokens(text: str, format: Format) -> None:
     """Raise KIP_4002 at the first bracket too many, or an IRI that becomes too long."""
     depth = 0
-    iris = lengths.Iris(text, NAMES[format])
+    iris = Iris(text, NAMES[format])
     for token, at in paced(_json_tokens(text) if format == "jsonld" else _tokens(text, iris)):
         if token in _OPENING:
             depth += 1
@@ -85,7 +84,7 @@ def _json_tokens(text: str) -> Iterator[tuple[str, int]]:
     return ((match.group(), match.start()) for match in _JSON_BRACKETS.finditer(text))
 
 
-def _tokens(text: str, iris: lengths.Iris) -> Iterator[tuple[str, int]]:
+def _tokens(text: str, iris: Iris) -> Iterator[tuple[str, int]]:
     """The brackets of a text and their places; its IRIs are checked on the way."""
     place = 0
     # After the word of a directive every token counts until its IRI comes.
@@ -98,3 +97,48 @@ def _tokens(text: str, iris: lengths.Iris) -> Iterator[tuple[str, int]]:
             iris.take(token, at)
         else:
             return
+
+
+class Iris:
+    """The IRIs between angle brackets of a text, and how long its bases and prefixes become.
+
+    Each base may be relative to the one before it, each prefix to the base, and the parser keeps
+    all of them written out.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text = text
+        self._name = name
+        self._room = lengths.most(text)
+        self._base = 0
+        self._directive = ""
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the next IRI is a base or a prefix."""
+        return bool(self._directive)
+
+    def take(self, token: str, at: int) -> None:
+        """Take note of a token; raise KIP_4002 for an IRI that is, or becomes, too long."""
+        word = token.lower()
+        if word in ("base", "prefix"):
+            self._directive = word
+        elif token[0] == "<":
+            self._iri(token[1:-1], Span(at, at + len(token)))
+            self._directive = ""
+        elif token[0] != "#":
+            self._directive = ""
+
+    def _iri(self, iri: str, span: Span) -> None:
+        lengths.check_length(iri, self._name, span, self._text)
+        if not self._directive:
+            return
+        length = len(iri) + (0 if lengths.is_absolute(iri) else self._base)
+        if length > lengths.IRI:
+            raise lengths.too_long(self._name, span, self._text)
+        if self._directive == "base":
+            # The words may be a local name, and the base still the one before.
+            self._base = max(self._base, length)
+        self._room -= length
+        if self._room < 0:
+            raise lengths.excess(self._text, self._name)

@@ -219,7 +219,7 @@ class _Scope(NamedTuple):
         declared = [iri for name, iri in attributes.items() if name.startswith("xmlns")]
         base = attributes.get("xml:base", "")
         # Relative bases grow upon each other.
-        length = len(base) if ":" in base else self.base + len(base)
+        length = len(base) + (0 if lengths.is_absolute(base) else self.base)
         language = len(attributes.get("xml:lang", ""))
         longest = max([length, language, *map(len, declared)])
         return _Scope(self.namespaces + len(declared), length, longest)

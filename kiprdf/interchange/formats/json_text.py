@@ -1,6 +1,6 @@
-"""JSON (RFC 8259) read so that every member knows its place, and no member is lost.
+"""Reads JSON (RFC 8259) with the place of each member, and without losing any.
 
-Python's own reader keeps the last of two equal keys, and tells no places once it is done.
+Python's own reader keeps the last of two equal keys, and returns no places.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kiprdf.errors import KipError, shown
 from kiprdf.source import Span
 
 Path: TypeAlias = tuple[str | int, ...]
-Places: TypeAlias = dict[Path, Span]
+Positions: TypeAlias = dict[Path, Span]
 """Where a member is: the key of an object's member, the value of an array's."""
 
 NESTING = 64
@@ -24,10 +24,10 @@ _BLANK = re.compile(r"[ \t\n\r]*")
 _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null", re.ASCII)
 
 
-def read(text: str) -> tuple[Any, Places]:
+def read(text: str) -> tuple[Any, Positions]:
     """The value of a JSON text, and the places of its members.
 
-    Raises KIP_1001 with line and column for a text that is no JSON or says one key twice,
+    Raises KIP_1001 with line and column for a text that is no JSON or has a key twice,
     KIP_4002 for one that nests deeper than ``NESTING``.
 
     >>> read('{"a": [1, "x"]}')
@@ -38,12 +38,12 @@ def read(text: str) -> tuple[Any, Places]:
     value, end = reader.value(reader.skip(0), ())
     end = reader.skip(end)
     if end != len(reader.text):
-        raise reader.fault(end, "the text goes on behind its end")
-    return value, reader.places
+        raise reader.fault(end, "the text goes on after its end")
+    return value, reader.positions
 
 
 def reason(error: json.JSONDecodeError) -> str:
-    """What Python's reader says, as the end of a sentence."""
+    """The message of Python's reader, as the end of a sentence."""
     why = re.sub(r"( starting)? at$", "", error.msg)
     return why[:1].lower() + why[1:]
 
@@ -51,7 +51,7 @@ def reason(error: json.JSONDecodeError) -> str:
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.places: Places = {}
+        self.positions: Positions = {}
 
     def fault(self, at: int, why: str, end: int | None = None) -> KipError:
         span = Span(at, at + 1 if end is None else end)
@@ -86,8 +86,8 @@ class _Reader:
 
     def _string(self, at: int) -> tuple[str, int]:
         try:
-            found: tuple[str, int] = scanstring(self.text, at + 1, True)
-            return found
+            string: tuple[str, int] = scanstring(self.text, at + 1, True)
+            return string
         except json.JSONDecodeError as error:
             raise self.fault(error.pos, reason(error)) from None
 
@@ -109,8 +109,8 @@ class _Reader:
             raise self.fault(at, "a key in double quotes is missing here")
         key, end = self._string(at)
         if key in members:
-            raise self.fault(at, f"the key '{shown(key)}' stands here a second time", end)
-        self.places[(*path, key)] = Span(at, end)
+            raise self.fault(at, f"the key '{shown(key)}' is in the object twice", end)
+        self.positions[(*path, key)] = Span(at, end)
         colon = self.skip(end)
         if not self.text.startswith(":", colon):
             raise self.fault(colon, "a colon is missing here")
@@ -123,14 +123,14 @@ class _Reader:
             return items, at + 1
         while True:
             item, end = self.value(at, (*path, len(items)))
-            self.places[(*path, len(items))] = Span(at, end)
+            self.positions[(*path, len(items))] = Span(at, end)
             items.append(item)
             at, done = self._next(end, "]")
             if done:
                 return items, at
 
     def _next(self, at: int, closing: str) -> tuple[int, bool]:
-        """Behind the comma or the closing bracket, and whether it was the latter."""
+        """The place after a comma or a closing bracket, and whether it was the bracket."""
         at = self.skip(at)
         if self.text.startswith(closing, at):
             return at + 1, True

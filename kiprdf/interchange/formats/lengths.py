@@ -1,4 +1,4 @@
-"""How long terms may become: what a text abbreviates, its parser writes out for each use.
+"""How long terms may become: a parser writes out for each use what its text abbreviates.
 
 A prefix of 100 kB that is used 5 000 times makes half a gigabyte of a small file. So single IRIs
 are bounded, and all terms together in proportion to the text that they come from.
@@ -6,6 +6,7 @@ are bounded, and all terms together in proportion to the text that they come fro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -22,6 +23,7 @@ GROWTH = 100
 """How many times as long as its text the terms of a document may be, when they are written out."""
 ALLOWANCE = 64_000_000
 """How many characters they may have besides, however short the text is."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 SOME = 256
 """How many quads are measured at once: each alone would take longer than to parse it."""
 
@@ -32,8 +34,8 @@ def bounded(quads: Iterable[Quad], text: str, name: str) -> Iterator[tuple[list[
     With them comes their text, in which a blank node is seen by its ``_:``.
     """
     room = most(text)
-    coming = iter(quads)
-    while some := list(islice(coming, SOME)):
+    remaining = iter(quads)
+    while some := list(islice(remaining, SOME)):
         check()
         written = list(map(str, some))
         if max(map(len, written)) > IRI:
@@ -64,6 +66,11 @@ def check_length(text: str, name: str, span: Span = NOWHERE, source: str | None 
         raise too_long(name, span, source)
 
 
+def is_absolute(iri: str) -> bool:
+    """Whether an IRI begins with a scheme; one such as ``a/b:c`` is relative."""
+    return _SCHEME.match(iri) is not None
+
+
 def too_long(name: str, span: Span = NOWHERE, source: str | None = None) -> KipError:
     """The error of an IRI that is too long."""
     message = f"The {name} has an IRI, or a part of one, of more than {IRI} characters."
@@ -79,48 +86,3 @@ def excess(text: str, name: str) -> KipError:
     """The error of terms that have more characters than that."""
     message = f"The {name} becomes more than {GROWTH} times as long when its IRIs are written out."
     return KipError("KIP_4002", message, "Shorten its prefixes and its base.", NOWHERE, text)
-
-
-class Iris:
-    """The IRIs between angle brackets of a text, and how long its bases and prefixes become.
-
-    Each base may be relative to the one before it, each prefix to the base, and the parser keeps
-    all of them written out.
-    """
-
-    def __init__(self, text: str, name: str) -> None:
-        self._text = text
-        self._name = name
-        self._room = most(text)
-        self._base = 0
-        self._directive = ""
-
-    @property
-    def is_awaited(self) -> bool:
-        """Whether the next IRI is a base or a prefix."""
-        return bool(self._directive)
-
-    def take(self, token: str, at: int) -> None:
-        """Take note of a token; raise KIP_4002 for an IRI that is, or becomes, too long."""
-        word = token.lower()
-        if word in ("base", "prefix"):
-            self._directive = word
-        elif token[0] == "<":
-            self._iri(token[1:-1], Span(at, at + len(token)))
-            self._directive = ""
-        elif token[0] != "#":
-            self._directive = ""
-
-    def _iri(self, iri: str, span: Span) -> None:
-        check_length(iri, self._name, span, self._text)
-        if not self._directive:
-            return
-        length = len(iri) if ":" in iri else self._base + len(iri)
-        if length > IRI:
-            raise too_long(self._name, span, self._text)
-        if self._directive == "base":
-            # The words may be a local name, and the base still the one before.
-            self._base = max(self._base, length)
-        self._room -= length
-        if self._room < 0:
-            raise excess(self._text, self._name)

@@ -1,4 +1,4 @@
-"""RDF of any origin, read safely: nothing is fetched, nothing crashes, faults have a place."""
+"""Reads RDF of any origin: nothing is fetched, nothing crashes, and faults have a place."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def quads(
     base_iri: str | None = None,
     loader: Loader | None = None,
 ) -> Iterator[Quad]:
-    """The quads of a document as they come, which may say one twice; see ``parse``."""
+    """The quads of a document as they come, some of them perhaps twice; see ``parse``."""
     check_format(format)
     _check_base(base_iri)
     text = decoded(content, format)
@@ -79,8 +79,8 @@ def _parsed(text: str, read: str, format: Format, base_iri: str | None) -> Itera
     """The quads of a text that may be read, some at a time."""
     labels = _Labels(text)
     try:
-        found = parse_rdf(read, format=_PARSERS[format], base_iri=base_iri)
-        for some, written in lengths.bounded(found, read, NAMES[format]):
+        parsed = parse_rdf(read, format=_PARSERS[format], base_iri=base_iri)
+        for some, written in lengths.bounded(parsed, read, NAMES[format]):
             # Most documents have no blank nodes, most others few.
             yield map(labels.quad, some) if "_:" in written else some
     except SyntaxError as fault:
@@ -96,7 +96,7 @@ def _check_base(base_iri: str | None) -> None:
         return
     hint = "Give an absolute IRI."
     if not isinstance(base_iri, str):
-        message = f"The base of relative IRIs is a text, not {type(base_iri).__name__}."
+        message = f"The base of relative IRIs is a string, not {type(base_iri).__name__}."
         raise KipError("KIP_1001", message, hint)
     lengths.check_length(base_iri, "base")
     try:
@@ -113,13 +113,15 @@ def decoded(content: str | bytes, format: Format) -> str:
     """A document as text; only XML may be in another encoding than UTF-8."""
     if isinstance(content, str):
         text = content.removeprefix("\ufeff")
-        found = None if text.isascii() else LONE_SURROGATE.search(text)
-        if found:
+        surrogate = None if text.isascii() else LONE_SURROGATE.search(text)
+        if surrogate:
             message = "The text holds a lone surrogate, which is no character."
-            raise KipError("KIP_1001", message, "Read the file as UTF-8.", _at(found), text)
+            raise KipError(
+                "KIP_1001", message, "Read the file as UTF-8.", Span(*surrogate.span()), text
+            )
         return text
     if not isinstance(content, bytes):
-        message = f"A document is a text or bytes, not {type(content).__name__}."
+        message = f"A document is a string or bytes, not {type(content).__name__}."
         raise KipError("KIP_1001", message, "Read the file first.")
     encoding = _encoding(content, format)
     try:
@@ -133,26 +135,22 @@ def decoded(content: str | bytes, format: Format) -> str:
 
 
 def _encoding(content: bytes, format: Format) -> str:
-    """The encoding that the first bytes of a document tell, or that XML declares."""
+    """The encoding of a document: of its byte order mark, or as XML declares it."""
     encoding = next((name for bom, name in _BOMS.items() if content.startswith(bom)), "utf-8")
     declared = _XML_ENCODING.match(content) if format == "rdfxml" else None
     if declared is None or encoding != "utf-8":
         return encoding
-    found = declared.group(1).decode()
+    name = declared.group(1).decode()
     try:
-        codecs.lookup(found)
+        codecs.lookup(name)
     except LookupError:
-        is_known = False
+        is_supported = False
     else:
-        is_known = _XML_ENCODINGS.fullmatch(found) is not None
-    if not is_known:
-        message = f"The XML is in the encoding {shown(found)}, which is not read."
+        is_supported = _XML_ENCODINGS.fullmatch(name) is not None
+    if not is_supported:
+        message = f"The XML is in the encoding {shown(name)}, which is not read."
         raise KipError("KIP_1001", message, "Save it as UTF-8.")
-    return found
-
-
-def _at(match: re.Match[str]) -> Span:
-    return Span(match.start(), match.end())
+    return name
 
 
 # Faults ---------------------------------------------------------------------------------------
@@ -161,7 +159,7 @@ def _at(match: re.Match[str]) -> Span:
 def _fault(
     fault: SyntaxError, text: str, read: str, format: Format, base_iri: str | None
 ) -> KipError:
-    """What the parser says, at its place in the text."""
+    """The error of the parser, with its place in the text."""
     _, has_place, reason = fault.msg.partition(": ")
     reason = reason if has_place and fault.lineno is not None else fault.msg
     message = f"The text is no {NAMES[format]}: {reason.rstrip('.')}."
@@ -170,12 +168,12 @@ def _fault(
         hint = "Give the base of its relative IRIs (base_iri, --base-iri), or write them in full."
     if fault.lineno is not None:
         # A document whose remote contexts were put in place has other places; it is JSON, though.
-        known = read == text
-        span = offset(text, fault.lineno, fault.offset or 1) if known else NOWHERE
+        is_same = read == text
+        span = offset(text, fault.lineno, fault.offset or 1) if is_same else NOWHERE
     elif format == "rdfxml":
         span = _reached(text, read, base_iri)
     else:
-        # It is JSON; where its RDF is at fault, the parser does not say.
+        # It is JSON; the parser does not report where its RDF is at fault.
         span = NOWHERE
     return KipError("KIP_1001", message, hint, span, text)
 
@@ -203,7 +201,7 @@ def _tagged(text: str) -> list[str]:
 
 
 class _Pieces(io.RawIOBase):
-    """A binary file that gives out one piece at each reading, and counts them."""
+    """A binary file that returns one piece at each reading, and counts them."""
 
     def __init__(self, pieces: list[str]) -> None:
         self._pieces = pieces
@@ -215,19 +213,19 @@ class _Pieces(io.RawIOBase):
             self._rest = self._pieces[self.given].encode()
             self.given += 1
         end = len(self._rest) if size < 0 else size
-        found, self._rest = self._rest[:end], self._rest[end:]
-        return found
+        piece, self._rest = self._rest[:end], self._rest[end:]
+        return piece
 
 
 # Blank nodes ----------------------------------------------------------------------------------
 
 
 class _Labels:
-    """Labels of blank nodes that are those of one document: of its content, and a number."""
+    """Labels for blank nodes that no other document has: a hash of the text, and a number."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._known: dict[BlankNode, BlankNode] = {}
+        self._renamed: dict[BlankNode, BlankNode] = {}
 
     @cached_property
     def _digest(self) -> str:
@@ -242,11 +240,11 @@ class _Labels:
 
     def _named(self, term: Any) -> Any:
         if isinstance(term, BlankNode):
-            found = self._known.get(term)
-            if found is None:
-                found = BlankNode(f"b{self._digest}n{len(self._known)}")
-                self._known[term] = found
-            return found
+            node = self._renamed.get(term)
+            if node is None:
+                node = BlankNode(f"b{self._digest}n{len(self._renamed)}")
+                self._renamed[term] = node
+            return node
         if isinstance(term, Triple):
             return Triple(*map(self._named, (term.subject, term.predicate, term.object)))
         return term

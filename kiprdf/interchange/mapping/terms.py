@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.formats.json_text import Path, Places
+from kiprdf.interchange.formats.json_text import Path, Positions
 from kiprdf.source import NOWHERE, Span
 
 ContextJson: TypeAlias = Mapping[str, Any]
@@ -109,7 +109,7 @@ class Document:
 
     name: str
     text: str | None = None
-    positions: Places = field(default_factory=dict)
+    positions: Positions = field(default_factory=dict)
 
     def fault(self, path: Path, what: str, hint: str, code: str = "KIP_1001") -> KipError:
         """The error of a member; ``what`` is a sentence."""
