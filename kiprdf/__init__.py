@@ -33,7 +33,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """``function_schemas`` is loaded when it is asked for, and pydantic with it (PEP 562)."""
+    """``function_schemas`` and pydantic are imported on first use (PEP 562)."""
     if name != "function_schemas":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from kiprdf.protocol import function_schemas

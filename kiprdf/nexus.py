@@ -407,7 +407,7 @@ class Nexus:
 
         Empty means: nothing but what opening put there. The dataset is then that of the
         snapshot, ids and metadata included, under this nexus's base. ``base_iri`` is needed for a
-        file that does not name its base, ``format`` where no suffix tells it and it is not Turtle,
+        file that does not name its base, ``format`` when no suffix shows it and it is not Turtle,
         ``mapping`` for a snapshot that was written with it. Returns the number of elements.
         """
         from kiprdf.interchange import snapshots

@@ -49,7 +49,7 @@ class Request(BaseModel):
         dict[str, Any],
         Field(
             description="Values by placeholder name: `:name` in a command takes the value of "
-            "`name`. A placeholder stands for a whole JSON value, never inside a string.",
+            "`name`. A placeholder replaces a whole JSON value, never a part of a string.",
         ),
     ] = Field(default_factory=dict)
     dry_run: Annotated[

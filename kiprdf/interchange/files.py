@@ -136,7 +136,7 @@ def name_of(source: object) -> str | None:
 
 
 def format_of(target: object) -> Format | None:
-    """The format that the suffix of a path, or of an open file's name, stands for."""
+    """The format for the suffix of a path or of an open file's name."""
     name = name_of(target)
     return None if name is None else names.format_of(name)
 

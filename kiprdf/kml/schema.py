@@ -99,7 +99,7 @@ def _fault_of_attribute(
         return _fault("KIP_2003", message, hint, element, draft)
     options = rule.get("enum")
     if isinstance(options, list) and not any(_same(value, option) for option in options):
-        message = f"'{key}' of {owner} is none of {canonical_json(options)}."
+        message = f"'{key}' of {owner} is not one of {canonical_json(options)}."
         return _fault("KIP_2003", message, hint, element, draft)
     return None
 

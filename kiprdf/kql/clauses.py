@@ -77,7 +77,7 @@ def exact_node(clause: Clause, iris: Iris) -> NamedNode | None:
 def exact_term(clause: Clause, iris: Iris) -> NamedNode | Hole | None:
     """The node of an exact identity, ``{type, name}``, ``{id}`` or ``(id:)``; None for a pattern.
 
-    An id that has not the shape of ours, or is of the other kind, gets a node that never exists.
+    An id of another form, or of the other kind, gets a node that never exists.
     """
     matcher = clause.matcher
     if isinstance(matcher, ast.PropositionMatcher):

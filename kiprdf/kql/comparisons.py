@@ -2,7 +2,7 @@
 
 Every SPARQL form is total: true or false, never an error, or ``!`` would keep it an error. A value
 that is unbound, or is ``kip:null``, is null. The Python form takes the terms and returns what the
-engine would, or None where only the engine can tell: integers beyond 2**53 beside doubles, JSON,
+engine would, or None where only the engine can decide: integers beyond 2**53 beside doubles, JSON,
 other datatypes, regular expressions.
 """
 
@@ -234,7 +234,7 @@ def _is_null(cell: Cell) -> bool:
 
 
 def _values(one: Cell, other: Cell) -> tuple[Any, Any] | bool | None:
-    """Two values of one kind; False for two kinds, None where only the engine can tell."""
+    """Two values of one kind; False for two kinds, None where only the engine can decide."""
     if not isinstance(one, Literal) or not isinstance(other, Literal):
         return None
     kinds = _KINDS.get(one.datatype), _KINDS.get(other.datatype)

@@ -53,7 +53,7 @@ Check: TypeAlias = "Callable[[Solution, _Reads], bool]"
 
 
 class Fallback(Exception):
-    """The engine must answer: it alone can tell, or the lookup has grown too large."""
+    """The engine must answer: only it can decide, or the lookup has grown too large."""
 
 
 @dataclass(frozen=True, slots=True)

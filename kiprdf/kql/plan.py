@@ -112,7 +112,7 @@ class Plan:
             if not self.is_linear and OXIGRAPH.functions:
                 select = replace(select, pattern=add_deadline_checks(select.pattern))
             if select.counts and max_rows is not None:
-                # One more tells that there are too many.
+                # One more row shows that there are too many.
                 select = replace(select, limit=max_rows // -(-self.width // WIDTH) + 1)
             text = prepare(select, prefixes(self.iris.base))
             self._texts = {max_rows: text}
@@ -131,7 +131,7 @@ def plan_find(find: ast.Find, iris: Iris, offset: int = 0) -> Plan:
     if find.order_by:
         return Plan(translation, iris, cells, len(names))
     limit = page_size(find.limit)
-    # One more than the page tells whether there is a next page.
+    # One more row than the page shows whether there is a next page.
     return Plan(translation, iris, cells, len(names), limit and limit + 1, offset)
 
 

@@ -226,7 +226,7 @@ def _aggregate(aggregate: ast.Aggregate, values: list[Json]) -> Json:
 
 
 def _sum(numbers: Sequence[int | float]) -> int | float:
-    """Exact where all are integers, else rounded once: the order of the rows is nobody's choice.
+    """Exact where all are integers, else rounded once, since the order of the rows is undefined.
 
     Raises ``OverflowError`` beyond the range of a double.
     """

@@ -146,7 +146,7 @@ class Iris:
         return f"{self.base}{_PROPOSITION}"
 
     def name(self, iri: str) -> ElementName | None:
-        """The identity an IRI stands for, or None when it is none of this nexus."""
+        """The identity that an IRI names, or None when it names no element of this nexus."""
         if iri.startswith(self.propositions):
             match = _LINK_PATH.fullmatch(iri, len(self.propositions))
             return PropositionName(*match.groups()) if match else None
@@ -162,7 +162,7 @@ class Iris:
         return ConceptName(type, name) if name else None
 
     def concept_name(self, iri: str) -> str | None:
-        """The name of the concept that an IRI stands for, or None when it is no concept's."""
+        """The name of the concept that an IRI identifies, or None when it identifies no concept."""
         if "%" in iri or not iri.startswith(self.base) or iri.startswith(self.propositions):
             name = self.name(iri)
             return name.name if isinstance(name, ConceptName) else None

@@ -1,4 +1,4 @@
-"""JSON values as RDF terms and back; every value comes back equal (docs/mapping.md)."""
+"""JSON values as RDF terms and back; every value survives the round trip (docs/mapping.md)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _USUAL = {
     vocab.BOOLEAN: _NEVER.fullmatch,
     vocab.JSON: _NEVER.fullmatch,
 }
-"""Of the datatypes whose literals may be spelled in other ways, what is not looked at closer."""
+"""For datatypes whose literals have several forms: matches the common ones, which need no check."""
 # Datatypes of which the engine rewrites the lexical form ("1.10" becomes "1.1"). A value of such a
-# type stays the JSON object it was given as, or it would not come back equal.
+# type stays the JSON object it was given as, or it would not survive the round trip.
 _REWRITTEN = re.compile(
     re.escape(vocab.XSD)
     + "(decimal|float|double|integer|boolean|string|byte|short|int|long|unsigned.*|.*[iI]nteger"
@@ -91,7 +91,7 @@ def _from_value_object(value: dict[str, Json]) -> Literal | None:
 
 
 def _is_foreign(datatype: str) -> bool:
-    """Whether literals of a datatype can stand for themselves, none of ours and none rewritten."""
+    """Whether literals of a datatype are stored as they are: not rewritten, no form of kiprdf."""
     own = (vocab.JSON.value, vocab.LANG_STRING.value, vocab.DIR_LANG_STRING.value)
     return datatype not in own and not _REWRITTEN.fullmatch(datatype)
 
@@ -132,7 +132,7 @@ def _is_storable(value: Json, depth: int = 0) -> bool:
 
 
 def is_ours(term: Literal | NamedNode) -> bool:
-    """Whether a term is one that ``to_term`` writes for the value it stands for.
+    """Whether ``to_term`` writes this term for its value.
 
     >>> is_ours(Literal("7", datatype=vocab.INTEGER))
     True

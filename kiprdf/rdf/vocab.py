@@ -55,7 +55,7 @@ CREATED_AT = "_created_at"
 UPDATED_AT = "_updated_at"
 MERGED_FROM = "_merged_from"
 ENGINE_KEYS = (VERSION, CREATED_AT, UPDATED_AT)
-"""The metadata that changes with every write, and tells nothing that was written."""
+"""The metadata that changes with every write and describes no knowledge."""
 
 
 @lru_cache(maxsize=4_096)

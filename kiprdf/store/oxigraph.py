@@ -147,7 +147,7 @@ class OxigraphStore:
         return self._folder
 
     def close(self) -> None:
-        """Write everything out and let the folder go. Closing twice is fine."""
+        """Flush all writes and release the folder. Closing twice is fine."""
         self.require_own_process()
         if self._closed:
             return

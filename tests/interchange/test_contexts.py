@@ -305,7 +305,7 @@ def test_protected_terms_stay() -> None:
         ({"@id": "ex:k", "@direction": "up"}, "'@direction' takes 'ltr', 'rtl' or null."),
         ({"@id": "ex:k", "@prefix": "yes"}, "@prefix is true or false."),
         ({"@id": "ex:k", "@protected": 1}, "@protected is true or false."),
-        ({"@id": "ex:k", "@nest": "@id"}, "'@nest' takes '@nest' or a term that stands for it."),
+        ({"@id": "ex:k", "@nest": "@id"}, "'@nest' takes '@nest' or an alias of it."),
         ({"@id": "ex:k", "@context": "x"}, "'x' is not an absolute URL of a context."),
         (
             {"@id": "ex:k", "@context": {"j": "x:j"}},

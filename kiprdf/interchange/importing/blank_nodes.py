@@ -228,7 +228,7 @@ class Partition:
         self._refine(deque([self._move({vertex}, self.cell_of[vertex])]))
 
     def break_ties(self, below: int) -> None:
-        """Give each vertex below a number a cell of its own; of tied vertices any goes first."""
+        """Give each vertex below a number a cell of its own; ties are broken in any order."""
         while tied := self.tied(below):
             cell = self.cell_of[tied[0]]
             for vertex in tied:

@@ -131,7 +131,7 @@ def separate_reifiers(foreign: Foreign) -> None:
     """Move what reifiers stand for from the statements into ``reified``; in place.
 
     A reifier is the subject of ``rdf:reifies`` or an ``rdf:Statement`` with its three parts. One
-    that stands for nothing, for several facts, or for a triple that is not asserted is skipped
+    that names nothing, several facts, or a triple that is not asserted is skipped
     with all statements about it.
     """
     asserted = set(foreign.statements)
@@ -176,13 +176,13 @@ def _is_structure(statement: Statement) -> bool:
 
 
 def _agrees(statement: Statement, fact: Statement) -> bool:
-    """Whether a part of a reifier agrees with the fact that it stands for."""
+    """Whether a part of a reifier agrees with its fact."""
     expected = dict(zip(_PARTS, fact, strict=True)) | {vocab.REIFIES: fact}
     return statement.object == expected.get(statement.predicate, vocab.STATEMENT)
 
 
 def _facts(statements: list[Statement]) -> set[Statement]:
-    """What a reifier stands for, by its triple terms and by its three parts."""
+    """The triples that a reifier names, by its triple terms and by its three parts."""
     objects = {s.object for s in statements if s.predicate == vocab.REIFIES}
     parts = {part: [s.object for s in statements if s.predicate == part] for part in _PARTS}
     facts = {fact for fact in objects if isinstance(fact, Statement)}

@@ -4,7 +4,7 @@ Subjects keep their IRIs. A triple is replaced by its mapped form when that form
 it; otherwise it stays, and the mapped forms are written beside it (decisions/028). So the way back
 is exact as long as no tool in between rewrites literals.
 
-A form is judged as it comes back from a profile: what ``profiles`` makes of a literal of
+A form is checked as it is read back from a profile: what ``profiles`` makes of a literal of
 ``rdf:JSON`` may be the form of another key, or a triple of KIP's own.
 """
 
@@ -34,7 +34,7 @@ _PARTS = (vocab.REIFIES, vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
 
 
 def apply_mapping(triples: Iterable[Triple], iris: Iris, mapping: Mapping) -> Iterator[Triple]:
-    """The triples of a nexus in the words of a mapping, subject by subject.
+    """The triples of a nexus in the terms of a mapping, subject by subject.
 
     ``undo_mapping`` is the inverse; ``to_profile`` and ``from_profile`` go between them.
     """
@@ -320,7 +320,7 @@ def _is_within(node: NamedNode, base: str) -> bool:
 
 
 def value_of(term: Term, form: object, base: str) -> Literal | NamedNode | None:
-    """The value that a form stands for; None when KIP has no such value."""
+    """The value of a form; None when KIP has no such value."""
     if isinstance(form, NamedNode):
         if _is_within(form, base):
             return None

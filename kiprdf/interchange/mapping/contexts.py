@@ -1,4 +1,4 @@
-"""Mapping files: JSON-LD 1.1 contexts that give the words of KIP their IRIs.
+"""Mapping files: JSON-LD 1.1 contexts that map the names of a nexus to IRIs.
 
 Contexts are read by JSON-LD's own rules (``context_reader``). The terms of the top level are
 concept types and predicates, and apply to attributes and metadata keys too. The context of a type
@@ -268,7 +268,7 @@ def _over(lower: Definition, upper: Definition) -> Definition:
 
 
 def _doubles(layer: Layer, place: str = "") -> Iterator[str]:
-    """A sentence for each word that cannot come back because another has the same meaning."""
+    """A warning for each word that cannot be restored because another has the same meaning."""
     first: dict[object, str] = {}
     active = Active().under(layer)
     for key, definition in layer.terms.items():

@@ -30,7 +30,7 @@ _KINDS = "@id, @vocab, @json or @none"
 
 
 class TermReader:
-    """The terms of one context object, each defined when it is asked for first.
+    """The terms of one context object, each defined on first use.
 
     ``definitions`` holds them, ``scopes`` the scoped contexts that are still to be read,
     ``warnings`` what has no effect.
@@ -121,7 +121,7 @@ class TermReader:
             raise there.fault("For '@type' a context may only say '@container': '@set'.")
 
     def _iri(self, term: str, value: dict[str, Any], there: Place) -> str | None:
-        """The IRI or keyword a term stands for; None when it is removed."""
+        """The IRI or keyword that a term means; None when the context removes it."""
         given = value.get("@id", term)
         is_given = isinstance(self._context[term], dict) and "@id" in value
         place = there.at("@id") if is_given else there
@@ -147,13 +147,13 @@ class TermReader:
             raise place.fault(f"'{shown(given)}' cannot be the meaning of a term.", hint)
 
     def check_iri(self, given: str, iri: str, place: Place) -> None:
-        """Raise for a text that stands for no IRI."""
+        """Raise for a string that is no valid IRI."""
         fault = iri_fault(iri)
         if fault is not None:
             raise place.fault(f"'{shown(given)}' {fault}.", self._hint(given))
 
     def _hint(self, given: str) -> str:
-        """What to do about a text that stands for no IRI."""
+        """The hint for a string that is no valid IRI."""
         prefix, colon, _ = given.partition(":")
         if len(given) > limits.IRI:
             return "Write a shorter one."
@@ -195,7 +195,7 @@ class TermReader:
         return (self._active.settings.get("@vocab") or "") + term
 
     def expanded(self, text: str) -> str:
-        """A term, compact IRI or IRI as the IRI it stands for (API 5.2, IRI Expansion)."""
+        """Expand a term, compact IRI or IRI (API 5.2, IRI Expansion)."""
         if KEYWORD_FORM.fullmatch(text):
             return text
         definition = self.get(text)
@@ -275,7 +275,7 @@ class TermReader:
         if given is None:
             return None
         if not isinstance(given, str) or (given.startswith("@") and given != "@nest"):
-            raise there.at("@nest").fault("'@nest' takes '@nest' or a term that stands for it.")
+            raise there.at("@nest").fault("'@nest' takes '@nest' or an alias of it.")
         return given
 
 

@@ -3,7 +3,7 @@
 In order: ``push_filters`` (conditions that a pattern can say), ``order_joins`` (which part of a
 group comes first, with ``hops`` for hop ranges), ``fetch_values`` (the values that FILTERs read,
 and those that are shown), and for what may take long ``deadlines``. ``solutions`` and
-``duplicates`` tell how large a pattern can become.
+``duplicates`` estimate how many solutions a pattern can have.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kiprdf.sparql.algebra import Pattern
 class Abilities:
     """What an engine can do beyond SPARQL 1.1.
 
-    ``lateral`` joins, ``triple_terms``, and functions of ours that it calls (``functions``).
+    ``lateral`` joins, ``triple_terms``, and the custom functions that it calls (``functions``).
     """
 
     lateral: bool
@@ -43,9 +43,9 @@ def optimize(
     iris: Iris,
     abilities: Abilities = OXIGRAPH,
 ) -> Pattern:
-    """A pattern of a translation, its filters pushed, as SPARQL can say it, in a good order.
+    """A pattern for SPARQL, with its filters pushed down and its joins in a good order.
 
-    Of what hangs on none of the ``needed`` variables, existence is enough.
+    Parts that share none of the ``needed`` variables only have to exist.
     """
     # Joins in the written order and fetches in subqueries would be other passes.
     assert abilities.lateral, "order_joins and fetch_values write LATERAL"

@@ -1,7 +1,7 @@
 """Whether a pattern can find a solution twice, so that it needs DISTINCT.
 
-Triples are a set. So solutions can only be alike in some variables when others, which tell them
-apart, are not among these, or when a UNION or an alternative finds them twice.
+Triples are a set. So two solutions agree in the given variables only when they differ in others, or
+when a UNION or an alternative finds them twice.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ TRIPLES_A_GROUP = 16
 
 
 def order_joins(pattern: Pattern, needed: set[Variable], values: Values, namer: Namer) -> Pattern:
-    """The same solutions, as far as the ``needed`` variables tell them apart, without groups."""
+    """A pattern without groups that has the same distinct values of the ``needed`` variables."""
     return _Order(values, namer).pattern(pattern, set(), needed)
 
 

@@ -38,7 +38,7 @@ SHORT_LIST = 100
 
 
 def is_linear(pattern: Pattern) -> bool:
-    """Whether one triple at most multiplies solutions: everything else hangs on its variables.
+    """Whether at most one triple multiplies solutions: all others depend on its variables.
 
     A long list is not linear: each solution is compared with each of its items.
     """
@@ -191,9 +191,9 @@ def _unbound(missing: set[Variable], links: list[Link]) -> set[Variable]:
 
 
 def bound_together(triple: TriplePattern) -> list[set[Variable]]:
-    """The variables that one match of a triple binds; a value hangs on its subject alone."""
+    """The variables that one match of a triple binds; a value depends on its subject alone."""
     if isinstance(triple.predicate, OneOrMore):
-        # Each of its ends has a set of others, found by as many steps.
+        # From each end it reaches a set of other ends, in any number of steps.
         return [variables(triple.subject), variables(triple.object)]
     if isinstance(triple.object, TripleTerm):
         return [variables((triple.subject, triple.object))]
