@@ -6,9 +6,12 @@ RDF 1.1: the asserted triple, and an ``rdf:Statement`` of the same IRI.
 
 from __future__ import annotations
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, NamedNode, Triple
 
 from kiprdf.rdf import vocab
+
+STATEMENT_PREDICATES = (vocab.TYPE, vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
+"""The predicates of an ``rdf:Statement``: its type, then the parts of its fact."""
 
 
 def to_parts(link: NamedNode, fact: Triple) -> tuple[Triple, tuple[NamedNode, NamedNode, Triple]]:
@@ -16,21 +19,11 @@ def to_parts(link: NamedNode, fact: Triple) -> tuple[Triple, tuple[NamedNode, Na
     return fact, (link, vocab.REIFIES, fact)
 
 
-def statement_parts(
-    fact: Triple,
-) -> tuple[tuple[NamedNode, NamedNode | BlankNode | Literal | Triple], ...]:
-    """The predicates and objects of the ``rdf:Statement`` of a fact."""
-    return (
-        (vocab.TYPE, vocab.STATEMENT),
-        (vocab.SUBJECT, fact.subject),
-        (vocab.PREDICATE, fact.predicate),
-        (vocab.OBJECT, fact.object),
-    )
-
-
 def to_rdf11(link: NamedNode | BlankNode, fact: Triple) -> tuple[Triple, ...]:
     """The triples of the ``rdf:Statement`` of a fact, the fact itself not among them."""
-    return tuple(Triple(link, predicate, value) for predicate, value in statement_parts(fact))
+    parts = (vocab.STATEMENT, fact.subject, fact.predicate, fact.object)
+    pairs = zip(STATEMENT_PREDICATES, parts, strict=True)
+    return tuple(Triple(link, predicate, value) for predicate, value in pairs)
 
 
 def from_rdf11(link: NamedNode, parts: dict[NamedNode, NamedNode]) -> Triple:

@@ -1,7 +1,7 @@
-"""The formats of RDF, out and in: the door to their writers and parsers.
+"""Reads and writes RDF in every format.
 
 =============  ============  =================================  ===================================
-format         profiles      what names the base                what is written otherwise
+format         profiles      where the base is                  special cases
 =============  ============  =================================  ===================================
 ``turtle``     both          the comment of its first line
 ``trig``       both          the comment of its first line      the default graph, as Turtle
@@ -11,7 +11,7 @@ format         profiles      what names the base                what is written 
 ``rdfxml``     rdf11         a processing instruction           control characters as rdf:JSON
 =============  ============  =================================  ===================================
 
-Each of them comes back as the same dataset (``read``, ``stage``).
+``read`` and ``stage`` restore the same dataset from each of them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
     "stage",
     "write",
 ]
-_ROOMS = {
+_MODULES = {
     "base_of": "reading",
     "parse": "parsing",
     "read": "reading",
@@ -47,7 +47,7 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
-    """What reads and writes is loaded when it is asked for: a nexus opens without (PEP 562)."""
-    if name not in _ROOMS:
+    """Load readers and writers on first use: opening a nexus needs none of them (PEP 562)."""
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

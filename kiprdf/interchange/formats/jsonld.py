@@ -21,11 +21,19 @@ from typing import TYPE_CHECKING, Any, cast
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats.ordering import UNSHOWN, Dataset, node_name
+from kiprdf.interchange import n_triples
+from kiprdf.interchange.formats.ordering import (
+    UNSHOWN,
+    Dataset,
+    Entry,
+    Memo,
+    node_name,
+    predicate_of,
+)
 from kiprdf.interchange.formats.output import Output
 from kiprdf.interchange.formats.prefixes import Prefixes, namespaces
 from kiprdf.interchange.formats.profiles import direction
-from kiprdf.interchange.staging_store import Node, Term
+from kiprdf.interchange.staging_store import Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.source import Span
@@ -47,11 +55,13 @@ def write(dataset: Dataset, output: Output, iris: Iris, mapping: Vocabulary | No
     """Write a dataset in the profile rdf11 as one JSON object, a value a line."""
     words = _Expanded() if mapping is None else _Compacted(dataset, iris, mapping)
 
+    terms = Memo(n_triples.term)
+
     def body() -> None:
         separator = "\n"
-        for subject, own in dataset.blocks(iris, lambda value: value):
-            output.write(separator + _node(subject, own, words))
-            output.count(len(own))
+        for subject, entries in dataset.blocks(iris):
+            output.write(separator + _node(subject, entries, words, terms))
+            output.count(len(entries))
             separator = ",\n"
 
     # The context names what is in use, which is known after the last node.
@@ -75,10 +85,11 @@ def _text(value: Any) -> str:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", _ENCODE(value))
 
 
-def _node(subject: str, own: list[tuple[str, str, Term]], words: _Expanded) -> str:
+def _node(subject: str, entries: list[Entry], words: _Expanded, terms: Mapping[str, Term]) -> str:
     members = [f'  "@id": {_text(subject)}']
-    for predicate, triples in groupby(own, key=itemgetter(0)):
-        values = [words.value(predicate, value) for _, _, value in triples]
+    for key, group in groupby(entries, key=itemgetter(0)):
+        predicate = predicate_of(key)
+        values = [words.value(predicate, terms[value]) for _, value in group]
         if len(values) == 1 and not words.is_set(predicate):
             shown = _text(values[0])
         elif len(values) == 1:
@@ -105,7 +116,7 @@ class _Expanded:
         if predicate == vocab.TYPE.value:
             return self.type(cast(NamedNode, term).value)
         if not isinstance(term, Literal):
-            return {"@id": node_name(cast(Node, term))}
+            return {"@id": node_name(str(term))}
         return self.literal(term)
 
     def type(self, iri: str) -> str:
@@ -160,21 +171,21 @@ class _Compacted(_Expanded):
 
     def __init__(self, dataset: Dataset, iris: Iris, mapping: Vocabulary) -> None:
         # A prefix or term that is called like a scheme would take the IRIs of that scheme.
-        schemes = _schemes(dataset)
+        pairs = dataset.pairs()
+        schemes = _schemes(dataset, {value for _, value in pairs})
         known = namespaces(iris, mapping.prefixes)
         self._prefixes = Prefixes({name: s for name, s in known.items() if name not in schemes})
         self._terms: dict[str, _Term] = {}
         self._types: dict[str, str] = {}
         taken = {*known, *schemes}
-        pairs = [(name, dataset.values[text]) for name, text in dataset.pairs()]
-        types = {cast(NamedNode, value).value for name, value in pairs if name == vocab.TYPE.value}
+        types = {value[1:-1] for name, value in pairs if name == vocab.TYPE.value}
         for iri in sorted(types):
             name = mapping.type_of(iri)
             if name is not None and name not in taken:
                 self._types[iri] = name
                 taken.add(name)
         concept_types = _concept_types(dataset.subjects, iris)
-        linking = {name for name, value in pairs if not isinstance(value, Literal)}
+        linking = {name for name, value in pairs if not value.startswith('"')}
         for iri in sorted(dataset.predicates()):
             term = _term(iri, iri in linking, mapping, concept_types)
             if term is not None and term.name not in taken:
@@ -223,7 +234,7 @@ class _Compacted(_Expanded):
             is_bare = isinstance(found, dict) and list(found) == ["@value"]
             return found["@value"] if is_bare else found
         if not isinstance(term, Literal):
-            node = node_name(cast(Node, term))
+            node = node_name(str(term))
             return node if known.type == "@id" else {"@id": node}
         if known.coerces:
             return term.value if known.means(term) else self.literal(term)
@@ -231,9 +242,9 @@ class _Compacted(_Expanded):
         return self.literal(term) if native is None else native
 
 
-def _schemes(dataset: Dataset) -> set[str]:
+def _schemes(dataset: Dataset, objects: Iterable[str]) -> set[str]:
     """The schemes of all IRIs, those of datatypes included."""
-    values = dataset.values.values()
+    values = map(n_triples.term, objects)
     nodes = (value.datatype if isinstance(value, Literal) else value for value in values)
     iris = [*dataset.subjects, *dataset.predicates()]
     iris += [node.value for node in nodes if isinstance(node, NamedNode)]

@@ -1,18 +1,23 @@
 """N-Triples and N-Quads: a triple a line, in RDF 1.2 with triple terms.
 
 A dataset has one graph, so its N-Quads are its N-Triples. The text of a term is that of the engine;
-only characters that people and other tools do not see are escaped besides.
+characters that people and other tools do not see are escaped as well.
 """
 
 from __future__ import annotations
 
 import re
 
-from pyoxigraph import BlankNode, Triple
-
-from kiprdf.interchange.formats.ordering import UNSHOWN, Dataset, header, node_name
+from kiprdf.interchange import n_triples
+from kiprdf.interchange.formats.ordering import (
+    UNSHOWN,
+    Dataset,
+    Memo,
+    header,
+    node_name,
+    predicate_of,
+)
 from kiprdf.interchange.formats.output import Output
-from kiprdf.interchange.staging_store import Term
 from kiprdf.rdf.iris import Iris
 
 _UNSHOWN = re.compile(f"[{UNSHOWN}]")
@@ -21,16 +26,19 @@ _UNSHOWN = re.compile(f"[{UNSHOWN}]")
 def write(dataset: Dataset, output: Output, iris: Iris) -> None:
     """Write a dataset, sorted, after a comment that names the base."""
     output.write(f"# {header(iris)}\n")
-    for subject, own in dataset.blocks(iris, _text):
+    predicates = Memo(lambda key: _node(predicate_of(key)))
+    objects = Memo(_text)
+    for subject, entries in dataset.blocks(iris):
         beginning = _node(subject)
-        output.write("".join([f"{beginning} {_node(name)} {text} .\n" for name, _, text in own]))
-        output.count(len(own))
+        lines = [f"{beginning} {predicates[key]} {objects[value]} .\n" for key, value in entries]
+        output.write("".join(lines))
+        output.count(len(entries))
 
 
-def _text(term: Term) -> str:
-    if isinstance(term, Triple):
-        return f"<<( {' '.join(map(_text, term))} )>>"
-    return node_name(term) if isinstance(term, BlankNode) else _escaped(str(term))
+def _text(text: str) -> str:
+    if text.startswith("<<("):
+        return f"<<( {' '.join(map(_text, n_triples.parts(text)))} )>>"
+    return node_name(text) if text.startswith("_:") else _escaped(text)
 
 
 def _node(name: str) -> str:

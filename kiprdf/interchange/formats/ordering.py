@@ -10,17 +10,19 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias, TypeVar, cast
+from itertools import chain
+from typing import Literal as OneOf
+from typing import TypeAlias, TypeVar
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, Triple
 
 from kiprdf.budget import paced
-from kiprdf.interchange.formats.names import Profile
-from kiprdf.interchange.staging_store import Node, Term
+from kiprdf.interchange import n_triples
+from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import normal
-from kiprdf.rdf.reification import statement_parts
+from kiprdf.rdf.reification import STATEMENT_PREDICATES
 
 V = TypeVar("V")
 FORMAT = 1
@@ -29,6 +31,8 @@ UNSHOWN = r"\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufffe\uffff"
 """Characters that are written by their number: controls, line ends, noncharacters."""
 
 _LABEL = re.compile(r"[A-Za-z0-9_]+")
+_REIFIES = str(vocab.REIFIES)
+_STATEMENT = str(vocab.STATEMENT)
 
 
 def header(iris: Iris) -> str:
@@ -46,88 +50,100 @@ def normalized(triples: Iterable[Triple]) -> Iterator[Triple]:
             yield triple
 
 
-def node_name(node: Node) -> str:
-    """An IRI, or ``_:`` and the label of a blank node.
+def node_name(text: str) -> str:
+    """An IRI, or ``_:`` and a label, from the N-Triples of a node.
 
     Not every format allows every label: ``a:b`` is replaced.
     """
-    if isinstance(node, NamedNode):
-        return node.value
-    if _LABEL.fullmatch(node.value):
-        return f"_:{node.value}"
-    return f"_:b{hashlib.sha256(node.value.encode()).hexdigest()[:32]}"
+    if text.startswith("<"):
+        return text[1:-1]
+    label = text[2:]
+    if _LABEL.fullmatch(label):
+        return text
+    return f"_:b{hashlib.sha256(label.encode()).hexdigest()[:32]}"
 
 
-Rank: TypeAlias = tuple[int, str, str]
-"""Where a predicate is in the order of a subject, and its IRI."""
+Entry: TypeAlias = tuple[str, str]
+"""The sort key of a predicate, which ends with its IRI, and an object as N-Triples."""
+
+
+class Memo(dict[str, V]):
+    """The results of a function of texts, each computed once."""
+
+    def __init__(self, function: Callable[[str], V]) -> None:
+        self._function = function
+
+    def __missing__(self, text: str) -> V:
+        value = self[text] = self._function(text)
+        return value
+
+
+Reification: TypeAlias = OneOf["statements", "annotations", "triples"]
+"""What becomes of a link and its fact: an ``rdf:Statement``, ``~ <link>``, a reifying triple."""
 
 
 class Dataset:
-    """The triples of a dataset by subject, in one profile, ready to be written.
+    """The triples of a dataset by subject, ready to be written.
 
-    Each object is converted and rendered once, however often it occurs.
+    ``convert`` makes of an object that is no IRI what is written for it, both as N-Triples.
     """
 
     def __init__(
-        self, triples: Iterable[Triple], profile: Profile, convert: Callable[[Term], Term]
+        self,
+        triples: StagingStore | Iterable[Triple],
+        reification: Reification,
+        convert: Callable[[str], str],
     ) -> None:
-        self.subjects: dict[str, list[tuple[Rank, str]]] = defaultdict(list)
-        """By the name of a subject: ranks of predicates, and objects as N-Triples."""
-        self.values: dict[str, Term] = {}
-        """Objects by their N-Triples."""
-        self._ranks: dict[str, Rank] = {}
-        texts: dict[str, str] = {}
-        has_statements = profile == "rdf11"
-        for subject, predicate, value in paced(triples):
-            is_statement = has_statements and isinstance(value, Triple)
-            if is_statement and predicate == vocab.REIFIES:
-                pairs = statement_parts(cast(Triple, value))
-            else:
-                pairs = ((predicate, value),)
-            entries = self.subjects[node_name(subject)]
-            for name, term in pairs:
-                text = str(term)
-                if text not in texts:
-                    converted = convert(term)
-                    texts[text] = str(converted)
-                    self.values[texts[text]] = converted
-                entries.append((self._rank(name.value), texts[text]))
+        self._reification = reification
+        self._keys = Memo(_sort_key)
+        self._objects = Memo(convert)
+        entries: dict[str, list[Entry]] = defaultdict(list)
+        links: dict[str, dict[Entry, list[str]]] = defaultdict(dict)
+        n_triples.read(triples, lambda lines: self._add(lines, entries, links))
+        for subject, facts in links.items():
+            for fact in facts.keys() - set(entries[subject]):
+                for link in facts.pop(fact):
+                    entries[link].append((_REIFIES_KEY, _triple_term(subject, fact)))
+        self.subjects = {node_name(subject): own for subject, own in entries.items() if own}
+        """The entries of each subject; a subject is an IRI, or ``_:`` and a label."""
+        self.links = {node_name(subject): facts for subject, facts in links.items()}
+        """For annotations: the links of facts by their subjects and entries, as N-Triples."""
 
-    def _rank(self, predicate: str) -> Rank:
-        if predicate not in self._ranks:
-            self._ranks[predicate] = _predicate_rank(predicate)
-        return self._ranks[predicate]
+    def _add(
+        self,
+        lines: list[str],
+        entries: dict[str, list[Entry]],
+        links: dict[str, dict[Entry, list[str]]],
+    ) -> None:
+        keys, objects = self._keys, self._objects
+        for line in lines:
+            subject, predicate, value = line.split(" ", 2)
+            if predicate != _REIFIES or self._reification == "triples" or value[:3] != "<<(":
+                # What is no literal is the same in all profiles.
+                value = value if value[0] == "<" else objects[value]
+                entries[subject].append((keys[predicate], value))
+            elif self._reification == "statements":
+                parts = (objects[part] for part in (_STATEMENT, *n_triples.parts(value)))
+                entries[subject] += zip(_STATEMENT_KEYS, parts, strict=True)
+            else:
+                fact_subject, fact_predicate, fact_object = n_triples.parts(value)
+                fact = keys[fact_predicate], fact_object
+                links[fact_subject].setdefault(fact, []).append(subject)
 
     def predicates(self) -> list[str]:
         """The IRIs of all predicates."""
-        return list(self._ranks)
+        keys = {key for entries in self.subjects.values() for key, _ in entries}
+        return [predicate_of(key) for key in keys]
 
     def pairs(self) -> set[tuple[str, str]]:
         """The IRIs of predicates with their objects as N-Triples."""
-        return {(rank[2], text) for own in self.subjects.values() for rank, text in own}
+        entries = set(chain.from_iterable(self.subjects.values()))
+        return {(predicate_of(key), value) for key, value in entries}
 
-    def remove(self, subject: str, predicate: str, text: str) -> None:
-        """Remove a triple."""
-        entries = self.subjects[subject]
-        entries.remove((self._rank(predicate), text))
-        if not entries:
-            del self.subjects[subject]
-
-    def blocks(
-        self, iris: Iris, render: Callable[[Term], V]
-    ) -> Iterator[tuple[str, list[tuple[str, str, V]]]]:
-        """Each subject with its triples in their order; nothing is left in the dataset.
-
-        A triple is the IRI of its predicate, its object as N-Triples, and the rendered object.
-        """
-        rendered: dict[str, V] = {}
+    def blocks(self, iris: Iris) -> Iterator[tuple[str, list[Entry]]]:
+        """Each subject with its entries in their order; nothing is left in the dataset."""
         for subject in paced(_ordered(self.subjects, iris)):
-            entries = self.subjects.pop(subject)
-            entries.sort()
-            for _, text in entries:
-                if text not in rendered:
-                    rendered[text] = render(self.values[text])
-            yield subject, [(rank[2], text, rendered[text]) for rank, text in entries]
+            yield subject, sorted(self.subjects.pop(subject))
 
 
 def _ordered(subjects: Iterable[str], iris: Iris) -> list[str]:
@@ -151,9 +167,27 @@ _PARTS = {
 }
 
 
-def _predicate_rank(predicate: str) -> Rank:
+def _sort_key(text: str) -> str:
     """Type and label, the parts of a statement, attributes, metadata, facts."""
+    predicate = text[1:-1]
+    # IRIs hold no spaces, nor characters that are sorted before a space.
     if predicate == vocab.TYPE.value:
-        return -1, "", predicate
+        return f"0 {predicate}"
     rank = next((i for i, space in enumerate(_SPACES) if predicate.startswith(space)), len(_SPACES))
-    return rank, _PARTS.get(predicate, predicate), predicate
+    return f"{rank + 1} {_PARTS.get(predicate, predicate)} {predicate}"
+
+
+_STATEMENT_KEYS = tuple(_sort_key(str(predicate)) for predicate in STATEMENT_PREDICATES)
+
+
+_REIFIES_KEY = _sort_key(_REIFIES)
+
+
+def _triple_term(subject: str, fact: Entry) -> str:
+    key, value = fact
+    return f"<<( {subject} <{predicate_of(key)}> {value} )>>"
+
+
+def predicate_of(key: str) -> str:
+    """The IRI of the predicate with a sort key."""
+    return key.rpartition(" ")[2]

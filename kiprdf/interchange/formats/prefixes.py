@@ -31,17 +31,11 @@ class Prefixes:
         # A local name holds none of these marks, so most namespaces end at the last of them.
         odd = (space for space in self._by_namespace if not space.endswith(("/", "#", ":")))
         self._odd = sorted(odd, key=lambda space: (-len(space), space))
-        self._short_forms: dict[str, str | None] = {}
         self.used: dict[str, str] = {}
         """The namespaces in use so far, by prefix."""
 
     def short(self, iri: str) -> str | None:
         """``prefix:local``, or None when the IRI must be written in full."""
-        if iri not in self._short_forms:
-            self._short_forms[iri] = self._short(iri)
-        return self._short_forms[iri]
-
-    def _short(self, iri: str) -> str | None:
         end = max(iri.rfind("/"), iri.rfind("#"), iri.rfind(":")) + 1
         if not self._odd and iri[:end] not in self._by_namespace:
             return None

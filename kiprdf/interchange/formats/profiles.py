@@ -21,6 +21,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
+from kiprdf.interchange import n_triples
 from kiprdf.interchange.formats.names import Profile
 from kiprdf.interchange.staging_store import Node, Term
 from kiprdf.rdf import vocab
@@ -64,12 +65,16 @@ def to_profile(
             yield triple
 
 
-def to_value(term: Term, *, directions: bool) -> Term:
-    """An object of a dataset as a profile writes it, its literals as KIP writes them."""
-    if not isinstance(term, Literal):
-        return term
-    value = normal(term)
-    return written(value, directions) if isinstance(value, Literal) else value
+def to_text(text: str, *, directions: bool) -> str:
+    """An object of a dataset as a profile writes it, its literals as KIP writes them.
+
+    Both are N-Triples.
+    """
+    # Most objects are IRIs and plain strings, which stay as they are.
+    if not text.startswith('"') or text.endswith('"'):
+        return text
+    value = normal(n_triples.literal(text))
+    return str(written(value, directions) if isinstance(value, Literal) else value)
 
 
 def written(literal: Literal, directions: bool) -> Literal:

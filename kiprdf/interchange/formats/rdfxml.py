@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import cast
 
 from pyoxigraph import Literal
 
 from kiprdf.errors import KipError
+from kiprdf.interchange import n_triples
 from kiprdf.interchange.formats import profiles
-from kiprdf.interchange.formats.ordering import UNSHOWN, Dataset, header, node_name
+from kiprdf.interchange.formats.ordering import UNSHOWN, Dataset, header, node_name, predicate_of
 from kiprdf.interchange.formats.output import Output
 from kiprdf.interchange.formats.prefixes import namespaces
 from kiprdf.interchange.formats.profiles import as_json
-from kiprdf.interchange.staging_store import Node, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import normal
@@ -52,21 +51,24 @@ def write(dataset: Dataset, output: Output, iris: Iris, prefixes: Mapping[str, s
     for prefix, namespace in sorted(names.used.items()):
         output.write(f'\n    xmlns:{prefix}="{_escaped(namespace)}"')
     output.write(">\n")
-    for subject, own in dataset.blocks(iris, lambda value: value):
-        lines = "".join(_property(names.by_iri[name], value) for name, _, value in own)
+    for subject, entries in dataset.blocks(iris):
+        lines = "".join(_property(names.by_iri[predicate_of(key)], value) for key, value in entries)
         beginning = f"\n<rdf:Description {_node(subject, 'about')}>\n"
         output.write(f"{beginning}{lines}</rdf:Description>\n")
-        output.count(len(own))
+        output.count(len(entries))
     output.write("</rdf:RDF>\n")
 
 
-def to_value(term: Term) -> Term:
-    """An object as it is written; that of characters which XML does not have as its JSON."""
-    value = normal(term) if isinstance(term, Literal) else term
+def to_text(text: str) -> str:
+    """An object as it is written; a literal of characters that XML does not have as its JSON.
+
+    Both are N-Triples.
+    """
+    value = normal(n_triples.literal(text)) if text.startswith('"') else None
     if isinstance(value, Literal) and _NO_CHARACTER.search(value.value):
-        text = _NO_CHARACTER.sub(_json_escape, as_json(value).value)
-        return Literal(text, datatype=vocab.JSON)
-    return profiles.to_value(value, directions=False)
+        json_text = _NO_CHARACTER.sub(_json_escape, as_json(value).value)
+        return str(Literal(json_text, datatype=vocab.JSON))
+    return profiles.to_text(text, directions=False)
 
 
 def _json_escape(match: re.Match[str]) -> str:
@@ -113,9 +115,10 @@ def _split(iri: str, known: Mapping[str, str]) -> tuple[str, str]:
     return namespace, local
 
 
-def _property(name: str, value: Term) -> str:
-    if not isinstance(value, Literal):
-        return f"    <{name} {_node(node_name(cast(Node, value)), 'resource')}/>\n"
+def _property(name: str, text: str) -> str:
+    if not text.startswith('"'):
+        return f"    <{name} {_node(node_name(text), 'resource')}/>\n"
+    value = n_triples.literal(text)
     attribute = ""
     if value.language is not None:
         attribute = f' xml:lang="{value.language}"'

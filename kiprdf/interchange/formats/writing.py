@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats import jsonld, lines, rdfxml, turtle
 from kiprdf.interchange.formats.names import NAMES, Format, Profile, check_format, check_profile
-from kiprdf.interchange.formats.ordering import Dataset, normalized
+from kiprdf.interchange.formats.ordering import Dataset, Reification, normalized
 from kiprdf.interchange.formats.output import Advance, Output
-from kiprdf.interchange.formats.profiles import to_value
-from kiprdf.interchange.staging_store import Term
+from kiprdf.interchange.formats.profiles import to_text
+from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Mapping
 
+Triples: TypeAlias = StagingStore | Iterable[Triple]
+
 _ENGINE_METADATA = frozenset(NamedNode(vocab.METADATA + key) for key in vocab.ENGINE_KEYS)
 
 
 def write(
-    triples: Iterable[Triple] | Callable[[], Iterable[Triple]],
+    triples: Triples | Callable[[], Triples],
     target: IO[bytes],
     format: Format,
     iris: Iris,
@@ -49,21 +51,27 @@ def write(
     every_prefix = {**({} if mapping is None else mapping.prefixes), **(prefixes or {})}
     output = Output(target, advance)
 
-    def convert(term: Term) -> Term:
+    def convert(text: str) -> str:
         if format == "rdfxml":
-            return rdfxml.to_value(term)
-        return to_value(term, directions=profile == "rdf12" or format == "jsonld")
+            return rdfxml.to_text(text)
+        return to_text(text, directions=profile == "rdf12" or format == "jsonld")
+
+    reification: Reification = "triples"
+    if profile == "rdf11":
+        reification = "statements"
+    elif format in ("turtle", "trig"):
+        reification = "annotations"
 
     def selected() -> Dataset:
-        every = triples() if callable(triples) else triples
+        selection = triples() if callable(triples) else triples
         if not engine_metadata:
-            every = (triple for triple in every if triple.predicate not in _ENGINE_METADATA)
-        return Dataset(_mapped(every, iris, mapping), profile, convert)
+            selection = (triple for triple in selection if triple.predicate not in _ENGINE_METADATA)
+        return Dataset(_mapped(selection, iris, mapping), reification, convert)
 
     dataset: Dataset = read(selected)
     match format:
         case "turtle" | "trig":
-            turtle.write(dataset, output, iris, profile, every_prefix)
+            turtle.write(dataset, output, iris, every_prefix)
         case "ntriples" | "nquads":
             lines.write(dataset, output, iris)
         case "jsonld":
@@ -82,7 +90,7 @@ def _check(format: Format, profile: Profile) -> None:
         raise KipError("KIP_1001", message, 'Take the profile "rdf11", or another format.')
 
 
-def _mapped(triples: Iterable[Triple], iris: Iris, mapping: Mapping | None) -> Iterable[Triple]:
+def _mapped(triples: Triples, iris: Iris, mapping: Mapping | None) -> Triples:
     """The triples in the vocabulary of a mapping."""
     if mapping is None:
         return triples

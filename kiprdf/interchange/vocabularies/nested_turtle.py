@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
-from pyoxigraph import BlankNode, Triple
+from pyoxigraph import Triple
 
-from kiprdf.interchange.formats.ordering import Dataset, node_name
+from kiprdf.interchange.formats.ordering import Dataset, node_name, predicate_of
 from kiprdf.interchange.formats.prefixes import namespaces, with_concept_types
 from kiprdf.interchange.formats.turtle import Terms
-from kiprdf.interchange.staging_store import Node, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 
-Pair: TypeAlias = tuple[str, Term]
-"""The IRI of a predicate and an object."""
+Pair: TypeAlias = tuple[str, str]
+"""The IRI of a predicate, and an object as N-Triples."""
 
 _CELL = [vocab.FIRST.value, vocab.REST.value]
+_NIL = str(vocab.NIL)
 _WIDTH = 88
 """How many characters a bracket may have on one line."""
 _INDENT = "    "
@@ -33,11 +33,11 @@ def write_nested(triples: Iterable[Triple], iris: Iris, prefixes: Mapping[str, s
 
     Blank nodes do not refer to themselves, nor to each other in a circle.
     """
-    dataset = Dataset(dict.fromkeys(triples), "rdf12", lambda value: value)
+    dataset = Dataset(dict.fromkeys(triples), "triples", lambda text: text)
     terms = Terms(with_concept_types(namespaces(iris, prefixes), dataset.subjects, iris))
     by_subject = {
-        subject: [(predicate, value) for predicate, _, value in own]
-        for subject, own in dataset.blocks(iris, lambda value: value)
+        subject: [(predicate_of(key), value) for key, value in entries]
+        for subject, entries in dataset.blocks(iris)
     }
     texts = [f"\n{text}" for text in _Writer(terms, by_subject).blocks()]
     return "".join([terms.beginning(iris), *texts])
@@ -48,16 +48,14 @@ class _Writer:
         self._terms = terms
         self._by_subject = by_subject
         objects = (value for pairs in by_subject.values() for _, value in pairs)
-        self._references = Counter(
-            node_name(value) for value in objects if isinstance(value, BlankNode)
-        )
+        self._references = Counter(node_name(value) for value in objects if value.startswith("_:"))
 
     def blocks(self) -> Iterator[str]:
         """The subjects that are not written inside others, each with its triples."""
         for subject, pairs in self._by_subject.items():
             if not self._is_nested(subject):
                 lines = "".join(f"{_INDENT}{line}\n" for line in self._lines(pairs))
-                yield f"{self._terms.node(subject)} {lines.lstrip()}.\n"
+                yield f"{self._terms.nodes[subject]} {lines.lstrip()}.\n"
 
     def _is_nested(self, name: str) -> bool:
         is_blank = name.startswith("_:") and name in self._by_subject
@@ -70,12 +68,12 @@ class _Writer:
         lines = (f"{self._terms.verb(name)} {text} ;" for _, text, name in written)
         return [line for text in lines for line in text.split("\n")]
 
-    def _value(self, term: Term) -> str:
-        if term == vocab.NIL:
+    def _value(self, value: str) -> str:
+        if value == _NIL:
             return "()"
-        name = node_name(term) if isinstance(term, BlankNode) else ""
+        name = node_name(value) if value.startswith("_:") else ""
         if not self._is_nested(name):
-            return self._terms.text(term)
+            return self._terms.object(value)
         members = self._members(name)
         if members is None:
             return _bracketed("[", self._lines(self._by_subject[name]), "]")
@@ -89,7 +87,7 @@ class _Writer:
             if not self._is_nested(head) or [name for name, _ in cell] != _CELL:
                 return None
             members.append(self._value(cell[0][1]))
-            head = node_name(cast(Node, cell[1][1]))
+            head = node_name(cell[1][1])
         return members
 
 

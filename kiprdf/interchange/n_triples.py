@@ -1,0 +1,99 @@
+"""Triples as N-Triples, read line by line.
+
+The engine writes N-Triples faster than Python makes objects of terms, and texts are quicker to
+compare, to sort and to keep. So snapshots are written from texts, and datasets are checked by them.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pyoxigraph import (
+    BlankNode,
+    DefaultGraph,
+    Literal,
+    NamedNode,
+    RdfFormat,
+    Triple,
+    serialize,
+)
+
+from kiprdf.budget import check
+from kiprdf.interchange.staging_store import StagingStore, Term
+from kiprdf.rdf.literals import DIRECTIONS
+
+_FORMAT = RdfFormat.N_TRIPLES
+
+
+def read(triples: StagingStore | Iterable[Triple], receive: Callable[[list[str]], object]) -> None:
+    """Call a function with the lines of some triples after the other, without their final ``.``.
+
+    >>> a = NamedNode("urn:a")
+    >>> read([Triple(a, a, a), Triple(a, a, Literal("x"))], print)
+    ['<urn:a> <urn:a> <urn:a>', '<urn:a> <urn:a> "x"']
+    """
+    lines: Any = _Lines(receive)
+    if isinstance(triples, StagingStore):
+        triples.engine.dump(lines, _FORMAT, from_graph=DefaultGraph())
+    else:
+        serialize(triples, lines, _FORMAT)
+
+
+class _Lines(io.RawIOBase):
+    """A binary file that passes on the lines that are written to it."""
+
+    def __init__(self, receive: Callable[[list[str]], object]) -> None:
+        self._receive = receive
+        self._pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        check()
+        lines, line_break, rest = data.rpartition(b"\n")
+        if line_break:
+            text = b"".join([*self._pieces, lines]).decode()
+            self._pieces = [rest]
+            # No term holds a line break: N-Triples escapes them.
+            self._receive(text.removesuffix(" .").split(" .\n"))
+        else:
+            self._pieces.append(rest)
+        return len(data)
+
+
+def parts(text: str) -> list[str]:
+    """Subject, predicate and object of a triple term.
+
+    >>> parts("<<( <urn:a> <urn:b> <urn:c> )>>")
+    ['<urn:a>', '<urn:b>', '<urn:c>']
+    """
+    return text[4:-4].split(" ", 2)
+
+
+def term(text: str) -> Term:
+    """The term of a text.
+
+    >>> term('"Schmerz"@de')
+    <Literal value=Schmerz language=de>
+    """
+    if text.startswith("<<("):
+        terms: Any = map(term, parts(text))
+        return Triple(*terms)
+    if text.startswith("<"):
+        return NamedNode(text[1:-1])
+    return literal(text) if text.startswith('"') else BlankNode(text[2:])
+
+
+def literal(text: str) -> Literal:
+    """The literal of a text."""
+    quoted, _, suffix = text.rpartition('"')
+    # The engine escapes as JSON does.
+    value = json.loads(f'{quoted}"')
+    if suffix.startswith("@"):
+        language, _, direction = suffix[1:].partition("--")
+        return Literal(value, language=language, direction=DIRECTIONS.get(direction))
+    return Literal(value, datatype=NamedNode(suffix[3:-1])) if suffix else Literal(value)
