@@ -119,8 +119,8 @@ class _Dataset:
     def element_faults(self) -> Iterator[KipError]:
         """What is wrong with the subjects, in their order."""
         nodes = (node for node in paced(self.subjects) if isinstance(node, NamedNode))
-        found = ((node, fault) for node in nodes for fault in self._element(node))
-        yield from (fault for _, fault in sorted(found, key=lambda pair: str(pair[0])))
+        faults = ((node, fault) for node in nodes for fault in self._element(node))
+        yield from (fault for _, fault in sorted(faults, key=lambda pair: str(pair[0])))
 
     def _element(self, node: NamedNode) -> Iterator[KipError]:
         name = self._iris.name(node.value)

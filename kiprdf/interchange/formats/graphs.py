@@ -36,21 +36,21 @@ if TYPE_CHECKING:
 def to_rdflib(
     triples: Iterable[Triple], iris: Iris, mapping: Mapping | None = None
 ) -> rdflib.Graph:
-    """The rdf11 profile of a dataset, in the words of a mapping if one is given.
+    """The rdf11 profile of a dataset, in the vocabulary of a mapping if one is given.
 
     Literals keep their texts; the prefixes that people read the dataset by are bound.
     """
     import rdflib
 
-    found: Iterable[Triple] = normalized(triples)
+    mapped: Iterable[Triple] = normalized(triples)
     if mapping is not None:
         from kiprdf.interchange.mapping.apply import apply_mapping
 
-        found = apply_mapping(found, iris, mapping)
+        mapped = apply_mapping(mapped, iris, mapping)
     graph = rdflib.Graph()
     for name, iri in namespaces(iris, {} if mapping is None else mapping.prefixes).items():
         graph.bind(name, iri, replace=True)
-    for triple in paced(to_profile(found, "rdf11")):
+    for triple in paced(to_profile(mapped, "rdf11")):
         parts = (triple.subject, triple.predicate, triple.object)
         subject, predicate, value = map(_to_rdflib, parts)
         graph.add((subject, predicate, value))

@@ -2,7 +2,7 @@
 
 Without a mapping the nodes are in expanded form; with one they are compacted by its terms, those
 of attributes and metadata beside those of types and predicates, since half of the parsers pass
-over nested ones. ``@base`` in the context tells the base; every IRI is absolute.
+over nested ones. ``@base`` in the context is the base; every IRI is absolute.
 
 Numbers are JSON's where JSON's are exact. An ``rdf:JSON`` literal is its text with that datatype:
 ``@json`` would have every parser write it anew.
@@ -53,24 +53,24 @@ _BASE = re.compile(r'\s*\{\s*"@context"\s*:\s*\{\s*"@base"\s*:\s*("(?:[^"\\\n]++
 
 def write(dataset: Dataset, output: Output, iris: Iris, mapping: Vocabulary | None = None) -> None:
     """Write a dataset in the profile rdf11 as one JSON object, a value a line."""
-    words = _Expanded() if mapping is None else _Compacted(dataset, iris, mapping)
+    vocabulary = _Expanded() if mapping is None else _Compacted(dataset, iris, mapping)
 
     terms = Memo(n_triples.term)
 
     def body() -> None:
         separator = "\n"
         for subject, entries in dataset.blocks(iris):
-            output.write(separator + _node(subject, entries, words, terms))
+            output.write(separator + _node(subject, entries, vocabulary, terms))
             output.count(len(entries))
             separator = ",\n"
 
     # The context names what is in use, which is known after the last node.
-    output.write_after(body, lambda: _beginning(words, iris))
+    output.write_after(body, lambda: _beginning(vocabulary, iris))
     output.write("\n]}\n")
 
 
-def _beginning(words: _Expanded, iris: Iris) -> str:
-    context = {"@base": iris.base, **words.context()}
+def _beginning(vocabulary: _Expanded, iris: Iris) -> str:
+    context = {"@base": iris.base, **vocabulary.context()}
     return f'{{"@context": {_lines(context)},\n"@graph": ['
 
 
@@ -85,23 +85,25 @@ def _text(value: Any) -> str:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", _ENCODE(value))
 
 
-def _node(subject: str, entries: list[Entry], words: _Expanded, terms: Mapping[str, Term]) -> str:
+def _node(
+    subject: str, entries: list[Entry], vocabulary: _Expanded, terms: Mapping[str, Term]
+) -> str:
     members = [f'  "@id": {_text(subject)}']
     for key, group in groupby(entries, key=itemgetter(0)):
         predicate = predicate_of(key)
-        values = [words.value(predicate, terms[value]) for _, value in group]
-        if len(values) == 1 and not words.is_set(predicate):
+        values = [vocabulary.value(predicate, terms[value]) for _, value in group]
+        if len(values) == 1 and not vocabulary.is_set(predicate):
             shown = _text(values[0])
         elif len(values) == 1:
             shown = f"[{_text(values[0])}]"
         else:
             shown = "[\n" + ",\n".join(f"    {_text(value)}" for value in values) + "\n  ]"
-        members.append(f"  {_text(words.key(predicate))}: {shown}")
+        members.append(f"  {_text(vocabulary.key(predicate))}: {shown}")
     return "{\n" + ",\n".join(members) + "\n}"
 
 
 class _Expanded:
-    """Every word is an IRI, every value an object in an array."""
+    """Every key is an IRI, every value an object in an array."""
 
     def context(self) -> dict[str, Any]:
         return {}
@@ -125,8 +127,10 @@ class _Expanded:
     def literal(self, literal: Literal) -> Any:
         """The value object of a literal."""
         if literal.language is not None:
-            told = {"@value": literal.value, "@language": literal.language}
-            return told if literal.direction is None else told | {"@direction": direction(literal)}
+            value = {"@value": literal.value, "@language": literal.language}
+            return (
+                value if literal.direction is None else value | {"@direction": direction(literal)}
+            )
         native = _native(literal)
         if native is not None:
             return {"@value": native}
@@ -167,50 +171,54 @@ class _Term:
 
 
 class _Compacted(_Expanded):
-    """Words of a mapping, prefixes, and bare values where the context tells the rest."""
+    """Terms of a mapping, prefixes, and bare values where the context defines their type."""
 
     def __init__(self, dataset: Dataset, iris: Iris, mapping: Vocabulary) -> None:
         # A prefix or term that is called like a scheme would take the IRIs of that scheme.
         pairs = dataset.pairs()
         schemes = _schemes(dataset, {value for _, value in pairs})
-        known = namespaces(iris, mapping.prefixes)
-        self._prefixes = Prefixes({name: s for name, s in known.items() if name not in schemes})
+        fixed = namespaces(iris, mapping.prefixes)
+        self._prefixes = Prefixes({name: s for name, s in fixed.items() if name not in schemes})
         self._terms: dict[str, _Term] = {}
         self._types: dict[str, str] = {}
-        taken = {*known, *schemes}
+        used_names = {*fixed, *schemes}
         types = {value[1:-1] for name, value in pairs if name == vocab.TYPE.value}
         for iri in sorted(types):
             name = mapping.type_of(iri)
-            if name is not None and name not in taken:
+            if name is not None and name not in used_names:
                 self._types[iri] = name
-                taken.add(name)
+                used_names.add(name)
         concept_types = _concept_types(dataset.subjects, iris)
         linking = {name for name, value in pairs if not value.startswith('"')}
         for iri in sorted(dataset.predicates()):
             term = _term(iri, iri in linking, mapping, concept_types)
-            if term is not None and term.name not in taken:
+            if term is not None and term.name not in used_names:
                 self._terms[iri] = term
-                taken.add(term.name)
+                used_names.add(term.name)
 
     def context(self) -> dict[str, Any]:
         types = {name: self._short(iri) for iri, name in self._types.items()}
         terms = {term.name: self._definition(iri, term) for iri, term in self._terms.items()}
         used = {name: _prefix(namespace) for name, namespace in self._prefixes.used.items()}
-        words = {**types, **terms}
-        sorted_words = {name: words[name] for name in sorted(words)}
-        return {"@version": 1.1, **{name: used[name] for name in sorted(used)}, **sorted_words}
+        definitions = {**types, **terms}
+        sorted_definitions = {name: definitions[name] for name in sorted(definitions)}
+        return {
+            "@version": 1.1,
+            **{name: used[name] for name in sorted(used)},
+            **sorted_definitions,
+        }
 
     def _definition(self, iri: str, term: _Term) -> Any:
-        told: dict[str, Any] = {"@id": self._short(iri)}
+        definition: dict[str, Any] = {"@id": self._short(iri)}
         if term.type is not None:
-            told["@type"] = term.type if term.type == "@id" else self._short(term.type)
+            definition["@type"] = term.type if term.type == "@id" else self._short(term.type)
         if term.language is not None:
-            told["@language"] = term.language
+            definition["@language"] = term.language
         if term.direction is not None:
-            told["@direction"] = term.direction
+            definition["@direction"] = term.direction
         if term.is_set:
-            told["@container"] = "@set"
-        return told if len(told) > 1 else told["@id"]
+            definition["@container"] = "@set"
+        return definition if len(definition) > 1 else definition["@id"]
 
     def _short(self, iri: str) -> str:
         return self._prefixes.short(iri) or iri
@@ -228,16 +236,16 @@ class _Compacted(_Expanded):
         return self._types.get(iri) or self._short(iri)
 
     def value(self, predicate: str, term: object) -> Any:
-        known = self._terms.get(predicate)
-        if known is None or predicate == vocab.TYPE.value:
-            found = super().value(predicate, term)
-            is_bare = isinstance(found, dict) and list(found) == ["@value"]
-            return found["@value"] if is_bare else found
+        definition = self._terms.get(predicate)
+        if definition is None or predicate == vocab.TYPE.value:
+            value = super().value(predicate, term)
+            is_bare = isinstance(value, dict) and list(value) == ["@value"]
+            return value["@value"] if is_bare else value
         if not isinstance(term, Literal):
             node = node_name(str(term))
-            return node if known.type == "@id" else {"@id": node}
-        if known.coerces:
-            return term.value if known.means(term) else self.literal(term)
+            return node if definition.type == "@id" else {"@id": node}
+        if definition.coerces:
+            return term.value if definition.means(term) else self.literal(term)
         native = _native(term)
         return self.literal(term) if native is None else native
 
@@ -266,15 +274,15 @@ def _term(
     iri: str, is_linking: bool, mapping: Vocabulary, concept_types: Iterable[str]
 ) -> _Term | None:
     """The term of a predicate: a KIP predicate, an attribute of any type, a metadata key."""
-    found = mapping.attribute_of(iri) or mapping.metadata_of(iri)
+    attribute = mapping.attribute_of(iri) or mapping.metadata_of(iri)
     for concept_type in concept_types:
-        found = found or mapping.attribute_of(iri, concept_type)
+        attribute = attribute or mapping.attribute_of(iri, concept_type)
     predicate = mapping.predicate_of(iri)
-    if predicate is not None and (is_linking or found is None):
+    if predicate is not None and (is_linking or attribute is None):
         return _Term(predicate, type="@id" if is_linking else None)
-    if found is None:
+    if attribute is None:
         return None
-    key, term = found
+    key, term = attribute
     is_set = term.container == "@set"
     if is_linking or term.is_iri:
         return _Term(key, "@id", is_set=is_set)

@@ -57,10 +57,10 @@ def namespaces(iris: Iris, mapped: Mapping[str, str]) -> dict[str, str]:
     return {**fixed, **own}
 
 
-def with_concept_types(known: dict[str, str], subjects: Iterable[str], iris: Iris) -> Prefixes:
+def with_concept_types(fixed: dict[str, str], subjects: Iterable[str], iris: Iris) -> Prefixes:
     """Prefixes, and one for each concept type among the subjects whose name is still free."""
     links = iris.propositions
     names = {iris.name(subject) for subject in subjects if not subject.startswith(links)}
     types = sorted({name.type for name in names if isinstance(name, ConceptName)})
-    typed = {t: f"{iris.base}{t}/" for t in types if t not in known and _PREFIX_NAME.fullmatch(t)}
-    return Prefixes({**known, **typed})
+    typed = {t: f"{iris.base}{t}/" for t in types if t not in fixed and _PREFIX_NAME.fullmatch(t)}
+    return Prefixes({**fixed, **typed})

@@ -81,10 +81,10 @@ class _ElementNames:
         self.used: dict[str, str] = {"rdf": vocab.RDF}
 
 
-def _element_names(predicates: Iterable[str], known: Mapping[str, str]) -> _ElementNames:
+def _element_names(predicates: Iterable[str], fixed: Mapping[str, str]) -> _ElementNames:
     """A qualified name for each predicate, with a prefix made up where there is none."""
     by_namespace: dict[str, str] = {}
-    for prefix, namespace in known.items():
+    for prefix, namespace in fixed.items():
         if _PREFIX.fullmatch(prefix):
             by_namespace.setdefault(namespace, prefix)
     names = _ElementNames()
@@ -92,21 +92,21 @@ def _element_names(predicates: Iterable[str], known: Mapping[str, str]) -> _Elem
         namespace, local = _split(iri, by_namespace)
         prefix = by_namespace.setdefault(namespace, "")
         if not prefix:
-            taken = {*known, *by_namespace.values()}
-            prefix = next(n for i in range(1, len(taken) + 2) if (n := f"ns{i}") not in taken)
+            prefixes = {*fixed, *by_namespace.values()}
+            prefix = next(n for i in range(1, len(prefixes) + 2) if (n := f"ns{i}") not in prefixes)
             by_namespace[namespace] = prefix
         names.used[prefix] = namespace
         names.by_iri[iri] = f"{prefix}:{local}"
     return names
 
 
-def _split(iri: str, known: Mapping[str, str]) -> tuple[str, str]:
+def _split(iri: str, namespaces: Iterable[str]) -> tuple[str, str]:
     """Namespace and local name; a known namespace, if the rest of the IRI is a name."""
-    fits = (s for s in known if iri.startswith(s) and _LOCAL_NAME.match(iri, len(s)))
+    fits = (s for s in namespaces if iri.startswith(s) and _LOCAL_NAME.match(iri, len(s)))
     namespace = max(fits, key=len, default=None)
     if namespace is None:
-        found = _LOCAL_NAME.search(iri)
-        namespace = iri[: found.start()] if found else iri
+        match = _LOCAL_NAME.search(iri)
+        namespace = iri[: match.start()] if match else iri
     local = iri[len(namespace) :]
     reserved = namespace == vocab.RDF and local in _RESERVED | _ABOLISHED
     if not local or not namespace or reserved or namespace in _RESERVED_NAMESPACES:

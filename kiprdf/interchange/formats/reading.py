@@ -63,7 +63,7 @@ def stage(
     if fault is not None:
         raise KipError("KIP_1001", f"The base <{origin}> {fault}.", "Correct the base.")
     triples = _default_graph(quads(text, format))
-    return _staged(triples, origin, base, mapping)
+    return _dataset(triples, origin, base, mapping)
 
 
 def base_of(text: str, format: Format) -> str | None:
@@ -84,10 +84,10 @@ def base_of(text: str, format: Format) -> str | None:
 
 def restored(triples: Iterable[Triple], base: str, mapping: Mapping | None = None) -> StagingStore:
     """The dataset that triples of either profile express, under their own base."""
-    return _staged(triples, base, base, mapping)
+    return _dataset(triples, base, base, mapping)
 
 
-def _staged(
+def _dataset(
     triples: Iterable[Triple], origin: str, base: str, mapping: Mapping | None
 ) -> StagingStore:
     dataset: Iterable[Triple] = from_profile(triples)
