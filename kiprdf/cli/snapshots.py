@@ -152,8 +152,8 @@ def export(
       kiprdf export | kiprdf load - --nexus copy
 
     The second selection includes the definition of the type, for a nexus that
-    lacks it. A full export includes $self; loading it replaces $self of the
-    target, except its core_directives.
+    lacks it. A full export includes $self; loading it overwrites the same
+    attributes of $self in the target, except its core_directives.
     """
     parameters = inputs.parameters(param or (), params_file)
     with inputs.open_to_read(nexus) as opened, output.progress_bar() as advance:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, cast
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange.staging_store import Node, Term
 from kiprdf.language.names import META_TYPES, is_definition_name, is_key, name_fault
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
+from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
 from kiprdf.rdf.literals import is_ours, normal
 
 _SCORE = NamedNode(vocab.METADATA + "_score")
@@ -43,12 +43,14 @@ def faults(triples: Iterable[Triple], iris: Iris, elements: list[str]) -> Iterat
     dataset = _Dataset(triples, iris)
     subjects = dataset.subjects
     elements += [node.value for node in subjects if isinstance(node, NamedNode)]
-    for node in sorted((node for node in subjects if isinstance(node, BlankNode)), key=str):
-        yield _broken(subjects[node], "its subject is no IRI")
+    # First what other faults follow from: a snapshot with another base has only foreign subjects.
+    yield from dataset.foreign_subjects()
     yield from dataset.link_faults()
     yield from dataset.element_faults()
     for triple, why in sorted(dataset.value_faults, key=str):
         yield _broken(triple, why)
+    for triple in sorted(dataset.repeated_values, key=str):
+        yield _broken(triple, f"{triple.predicate} has several values")
 
 
 def _broken(triple: Triple, why: str) -> KipError:
@@ -71,14 +73,14 @@ class _Dataset:
         self._facts: set[Triple] = set()
         self._links: Links = {}
         self.value_faults: list[tuple[Triple, str]] = []
+        self.repeated_values: list[Triple] = []
         keys: dict[NamedNode, _Key] = {}
         for triple in paced(triples):
             subject, predicate, value = triple
             if subject not in self.subjects:
                 self.subjects[subject] = triple
-            key = keys.get(predicate)
-            if key is not None:
-                self.value_faults += key.faults(triple, subject, value)
+            if (key := keys.get(predicate)) is not None:
+                self._add_value(triple, key)
             elif predicate == vocab.REIFIES:
                 self._reifying.append(triple)
             elif predicate in (vocab.TYPE, vocab.LABEL):
@@ -89,7 +91,27 @@ class _Dataset:
                 self._facts.add(triple)
             else:
                 key = keys[predicate] = _Key(predicate)
-                self.value_faults += key.faults(triple, subject, value)
+                self._add_value(triple, key)
+
+    def _add_value(self, triple: Triple, key: _Key) -> None:
+        why = key.fault(triple.object)
+        if why is not None:
+            self.value_faults.append((triple, why))
+        elif triple.subject in key.owners:
+            self.repeated_values.append(triple)
+        key.owners.add(cast(Node, triple.subject))
+
+    def foreign_subjects(self) -> Iterator[KipError]:
+        """Subjects that are no elements of this nexus, blank nodes first."""
+        foreign = (node for node in paced(self.subjects) if self._name(node) is None)
+        for node in sorted(foreign, key=lambda node: (isinstance(node, NamedNode), str(node))):
+            why = (
+                f"no element below <{self._iris.base}>" if isinstance(node, NamedNode) else "no IRI"
+            )
+            yield _broken(self.subjects[node], f"its subject is {why}")
+
+    def _name(self, node: Node) -> ElementName | None:
+        return self._iris.name(node.value) if isinstance(node, NamedNode) else None
 
     # Links ------------------------------------------------------------------------------------
 
@@ -108,7 +130,9 @@ class _Dataset:
             else:
                 self._links[link], links[fact] = fact, link
         for fact in sorted(links.keys() - self._facts, key=str):
-            yield _broken(fact, "it is reified but not asserted")
+            is_ours = fact.predicate.value.startswith(self._iris.predicates)
+            why = "it is reified but not asserted"
+            yield _broken(fact, why if is_ours else "its predicate is no predicate of the nexus")
         for fact in sorted(self._facts - links.keys(), key=str):
             yield _broken(fact, "the fact has no link")
         for link in _cycles(self._links):
@@ -123,13 +147,10 @@ class _Dataset:
         yield from (fault for _, fault in sorted(faults, key=lambda pair: str(pair[0])))
 
     def _element(self, node: NamedNode) -> Iterator[KipError]:
-        name = self._iris.name(node.value)
+        name = self._name(node)
         if isinstance(name, PropositionName):
             return self._proposition(node, name)
-        if isinstance(name, ConceptName):
-            return self._concept(node, name)
-        why = f"its subject is no element below <{self._iris.base}>"
-        return iter([_broken(self.subjects[node], why)])
+        return self._concept(node, name) if isinstance(name, ConceptName) else iter(())
 
     def _concept(self, node: NamedNode, name: ConceptName) -> Iterator[KipError]:
         fault = name_fault(name.name)
@@ -204,22 +225,17 @@ class _Key:
         space = next((space for space in spaces if predicate.value.startswith(space)), None)
         self._is_key = space is not None and is_key(predicate.value[len(space) :])
         self._predicate = predicate
-        self._owners: set[Node] = set()
+        self.owners: set[Node] = set()
         # Many elements share a value, which is checked once.
         self._checked: dict[Term, str | None] = {}
 
-    def faults(self, triple: Triple, owner: Node, value: Term) -> list[tuple[Triple, str]]:
-        """What is wrong with one triple of the predicate."""
+    def fault(self, value: Term) -> str | None:
+        """What is wrong with a value of the predicate; None where nothing is."""
         if not self._is_key:
-            return [(triple, "its predicate is no attribute, metadata key or predicate")]
+            return "its predicate is no attribute, metadata key or predicate"
         if value not in self._checked:
             self._checked[value] = _fault(value, self._predicate)
-        why = self._checked[value]
-        faults = [] if why is None else [(triple, why)]
-        if owner in self._owners:
-            faults.append((triple, f"{self._predicate} has several values"))
-        self._owners.add(owner)
-        return faults
+        return self._checked[value]
 
 
 def _is_version(value: Literal | NamedNode) -> bool:

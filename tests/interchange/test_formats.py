@@ -714,6 +714,7 @@ def test_xml_is_read_in_the_encoding_it_declares(encoding: str) -> None:
         ("rdfxml", f"{XML}\n<rdf:Description>\n  <u:p rdf:li='3'/></rdf:Description></rdf:RDF>",
          "3:3 "),
         ("rdfxml", f"{XML}\n<rdf:Description>&eacute;</rdf:Description></rdf:RDF>", "2:18 "),
+        ("rdfxml", f"{XML}\n<u:P>\n  text\n\n<u:q/></u:P></rdf:RDF>", "3:3 "),
         ("rdfxml", "", "1:1 "),
     ],
 )  # fmt: skip
@@ -722,6 +723,8 @@ def test_a_broken_document_is_refused_with_line_and_column(
 ) -> None:
     error = refusal(content, format)
     assert (error.code, error.located_message[: len(place)]) == ("KIP_1001", place), error
+    # A hint speaks of a place only where there is one.
+    assert ("at this place" in error.hint) == bool(place), error
 
 
 def test_a_text_that_is_no_utf_8_is_refused_with_line_and_column() -> None:

@@ -351,6 +351,7 @@ def test_a_wrong_base_is_refused() -> None:
     with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
         nexus.restore(text, base_iri="https://elsewhere.example/")
     assert raised.value.code == "KIP_2002"
+    assert "its subject is no element below <https://data.example.org/kb/>" in str(raised.value)
 
 
 @pytest.mark.parametrize("base", ["", "x", "urn:kip:vocab/", "http://www.w3.org/", "urn:a", "a b/"])

@@ -164,6 +164,8 @@ def _fault(
     reason = reason if has_place and fault.lineno is not None else fault.msg
     message = f"The text is no {NAMES[format]}: {reason.rstrip('.')}."
     hint = "Check the file at this place."
+    if fault.lineno is None and format != "rdfxml":
+        hint = "The document is JSON; look for the value that the message names."
     if base_iri is None and "No scheme found" in reason:
         hint = "Give the base of its relative IRIs (base_iri, --base-iri), or write them in full."
     if fault.lineno is not None:
@@ -171,15 +173,17 @@ def _fault(
         is_same = read == text
         span = offset(text, fault.lineno, fault.offset or 1) if is_same else NOWHERE
     elif format == "rdfxml":
-        span = _reached(text, read, base_iri)
+        span = _reached(text, read, base_iri, is_text="text event" in reason)
     else:
         # It is JSON; the parser does not report where its RDF is at fault.
         span = NOWHERE
     return KipError("KIP_1001", message, hint, span, text)
 
 
-def _reached(text: str, read: str, base_iri: str | None) -> Span:
+def _reached(text: str, read: str, base_iri: str | None, *, is_text: bool) -> Span:
     """The tag of a text at which its parser fails, which does not report the place itself.
+
+    ``is_text``: it fails at the text before the tag.
 
     The parser is fed tag by tag. Tags are counted from the end, because what is read has as many
     of them behind its document type definition, though its entities are replaced.
@@ -191,6 +195,10 @@ def _reached(text: str, read: str, base_iri: str | None) -> Span:
     except SyntaxError:
         after = "".join(pieces[source.given :]).count("<")
         start = [match.start() for match in re.finditer("<", text)][-1 - after]
+        if is_text:
+            begin = text.rfind(">", 0, start) + 1
+            begin += len(text[begin:start]) - len(text[begin:start].lstrip())
+            return Span(begin, start)
         return Span(start, text.find(">", start) + 1)
     return NOWHERE
 
