@@ -20,7 +20,6 @@ from kiprdf.kql.optimize.solutions import filters_product
 from kiprdf.kql.plan import Plan, plan_bindings, plan_find
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
-from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import prefixes
@@ -32,8 +31,6 @@ from kiprdf.store import Store
 from kiprdf.store.base import Row
 
 NO_BINDINGS: Bindings = {}
-CONCEPT, PROPOSITION = vocab.TYPE, vocab.REIFIES
-"""The predicate of which every concept, every proposition, is the subject exactly once."""
 
 
 class FindResult(NamedTuple):

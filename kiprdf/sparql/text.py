@@ -16,11 +16,6 @@ from kiprdf.sparql import algebra
 from kiprdf.sparql.algebra import Bindings, Expression, Hole, Pattern, Term
 
 T = TypeVar("T")
-COUNTS = (
-    "SELECT ?predicate (COUNT(*) AS ?triples) (COUNT(DISTINCT ?subject) AS ?subjects) "
-    "WHERE { ?subject ?predicate ?object } GROUP BY ?predicate"
-)
-"""Every predicate of a graph, how many triples it has, and how many subjects."""
 
 _LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
