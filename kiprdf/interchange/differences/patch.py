@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, serialize
+from pyoxigraph import Triple
 
-from kiprdf.rdf.literals import normal
+from kiprdf.interchange import n_triples
+from kiprdf.interchange.formats.ordering import normalized
 
 _IDS = uuid.UUID("5f0b6e0e-1f5c-5d6c-9d8c-2a6f1f3c7a11")
 """The namespace of the ids of patches."""
@@ -33,14 +34,7 @@ def between(before: Iterable[Triple], after: Iterable[Triple]) -> Patch:
 
 def dataset(triples: Iterable[Triple]) -> frozenset[Triple]:
     """Triples with every value normalized; engines write some values in a form of their own."""
-    return frozenset(map(_normalized, triples))
-
-
-def _normalized(triple: Triple) -> Triple:
-    value = triple.object
-    if isinstance(value, Triple):
-        return triple
-    return Triple(triple.subject, triple.predicate, normal(cast(Literal | NamedNode, value)))
+    return frozenset(normalized(triples))
 
 
 def write(removed: Iterable[Triple], added: Iterable[Triple]) -> str:
@@ -53,8 +47,6 @@ def write(removed: Iterable[Triple], added: Iterable[Triple]) -> str:
 
 
 def _rows(operation: str, triples: Iterable[Triple]) -> list[str]:
-    content = serialize(dataset(triples), format=RdfFormat.N_TRIPLES)
-    assert content is not None
-    # Not splitlines: a string may hold other line separators as they are.
-    lines = content.decode().split("\n")
-    return sorted(f"{operation} {line}\n" for line in lines if line)
+    lines: list[str] = []
+    n_triples.read(dataset(triples), lines.extend)
+    return sorted(f"{operation} {line} .\n" for line in lines)
