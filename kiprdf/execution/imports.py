@@ -7,8 +7,9 @@ from typing import Any
 from kiprdf import collector
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.interchange.importing import corrections
+from kiprdf.interchange.importing.element_index import IMPORTED_AT
 from kiprdf.interchange.importing.plan import Plan, to_upsert
-from kiprdf.interchange.imports import IMPORTED_AT, Document
+from kiprdf.interchange.imports import Document
 from kiprdf.kml.draft import Draft
 from kiprdf.store import Delta, OxigraphStore
 

@@ -13,7 +13,7 @@ from kiprdf.errors import KipError
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.interchange.formats import graphs
 from kiprdf.interchange.importing import importer
-from kiprdf.interchange.importing.element_index import read_element_index
+from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
 from kiprdf.interchange.importing.plan import JsonMap, Plan
 from kiprdf.interchange.mapping.contexts import Loader, Mapping
 from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
@@ -23,9 +23,6 @@ from kiprdf.store import Store
 
 if TYPE_CHECKING:
     import rdflib
-
-IMPORTED_AT = "imported_at"
-"""The metadata key of the time of an import."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from kiprdf.store import Store
 
 SAME_AS = "same_as"
 """The attribute that keeps the original IRI of an element, or several; ``owl:sameAs`` in RDF."""
+IMPORTED_AT = "imported_at"
+"""The metadata key of the time of an import; only imports write it."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.importing.values import listed, one_or_all
 from kiprdf.interchange.vocabularies.schema import attribute_rules, definitions
@@ -217,10 +217,6 @@ def _merged(
     return dict(sorted(merged.items()))
 
 
-_IMPORTED_AT = "imported_at"
-"""Only imports write this metadata key."""
-
-
 class ExistingDefinition(NamedTuple):
     """A definition of a nexus: its attributes, and whether an import created it."""
 
@@ -249,7 +245,7 @@ def read_definitions(store: Store) -> dict[ConceptName, ExistingDefinition]:
     """All definitions of a nexus."""
     return {
         ConceptName(concept.type, concept.name): ExistingDefinition(
-            attributes, _IMPORTED_AT in concept.metadata
+            attributes, IMPORTED_AT in concept.metadata
         )
         for meta_type in META_TYPES
         for concept, attributes in definitions(store, meta_type)
