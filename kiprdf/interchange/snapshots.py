@@ -44,7 +44,6 @@ class Snapshot:
     def __post_init__(self) -> None:
         arguments.check(
             profile=self.profile,
-            format=self.format,
             domain=self.domain,
             select=self.select,
             engine_metadata=self.engine_metadata,
