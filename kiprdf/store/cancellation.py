@@ -25,9 +25,9 @@ from kiprdf.rdf import vocab
 
 T = TypeVar("T")
 
-CHECK_DEADLINE = NamedNode(vocab.KIP + "function/alive")
+CHECK_DEADLINE = NamedNode(vocab.KIP + "function/check-deadline")
 """``CHECK_DEADLINE(?x)`` is true until the query is cancelled."""
-COUNT_HOP = NamedNode(vocab.KIP + "function/passed")
+COUNT_HOP = NamedNode(vocab.KIP + "function/count-hop")
 """The same, and counts the nodes that hops pass."""
 MAX_ABANDONED = 8
 """Abandoned queries that may still run; beyond them no other threaded query starts."""

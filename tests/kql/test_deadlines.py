@@ -73,7 +73,7 @@ def test_a_long_list_is_compared_with_each_solution(items: int, expected: bool) 
 def test_the_deadline_is_checked_where_triples_are_joined() -> None:
     where = pattern('FIND(?a, ?d) WHERE { (?a, "knows", ?b) (?b, "knows", ?c) (?c, "knows", ?d) }')
     text = render(Select((), add_deadline_checks(where)))
-    checked = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
+    checked = re.findall(r"FILTER\(<urn:kip:vocab/function/check-deadline>\((\?\w+)\)\)", text)
     assert checked == ["?b", "?c"]
 
 
@@ -96,14 +96,14 @@ def test_the_deadline_is_checked_before_a_stage_starts_again(
     where: str, expected: list[str]
 ) -> None:
     text = render(Select((), add_deadline_checks(pattern(f"FIND(COUNT(?a)) WHERE {{ {where} }}"))))
-    checked = re.findall(r"FILTER\(<urn:kip:vocab/function/alive>\((\?\w+)\)\)", text)
+    checked = re.findall(r"FILTER\(<urn:kip:vocab/function/check-deadline>\((\?\w+)\)\)", text)
     assert set(expected) <= set(checked)
 
 
 def test_the_levels_of_hops_are_counted() -> None:
     where = pattern('FIND(?a, ?b) WHERE { (?a, "knows"{3}, ?b) }')
     text = render(Select((), add_deadline_checks(where)))
-    assert text.count("FILTER(<urn:kip:vocab/function/passed>(") == 2
+    assert text.count("FILTER(<urn:kip:vocab/function/count-hop>(") == 2
 
 
 @pytest.mark.parametrize(
