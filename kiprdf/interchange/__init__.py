@@ -1,6 +1,6 @@
-"""RDF out and in.
+"""Exports and imports RDF.
 
-``dataset`` (what a set of triples must be to be a nexus), ``files`` (documents as texts, paths and
-open files), ``selection`` (a part of a nexus), and the packages ``formats``, ``mapping``,
+``dataset`` (checks the dataset of a nexus), ``files`` (reads and writes texts, paths and open
+files), ``selection`` (a part of a nexus), and the packages ``formats``, ``mapping``,
 ``importing``, ``vocabularies``, ``publishing``, ``differences``.
 """

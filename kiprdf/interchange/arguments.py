@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Kind(NamedTuple):
-    """The kind of an argument."""
+    """What an argument may be."""
 
     fits: Callable[[Any], bool]
     words: str
@@ -68,7 +68,7 @@ _KINDS = {
 
 
 def check(**arguments: Any) -> None:
-    """Raise KIP_1001 for an argument, by its name, that is not of its kind.
+    """Raise KIP_1001 for an argument of the wrong type; arguments are given by name.
 
     >>> check(title="Medicine", format="turtle")
     >>> check(title=5)
@@ -96,7 +96,7 @@ def _check(name: str, value: Any, kind: _Kind) -> None:
 
 
 def mapping_of(sources: MappingSources) -> Mapping | None:
-    """The mapping that an argument ``mapping`` names, or that several make together."""
+    """The mapping for the argument ``mapping``; several are stacked."""
     if sources is None:
         return None
     from kiprdf.interchange.mapping.contexts import Mapping

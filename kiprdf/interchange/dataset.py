@@ -1,4 +1,4 @@
-"""What a set of triples must be to be the dataset of a nexus (docs/mapping.md)."""
+"""Checks whether triples are the dataset of a nexus (docs/mapping.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Links: TypeAlias = dict[NamedNode, Triple]
 
 
 def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
-    """Raise ``KipError`` for the first thing that no nexus would have written.
+    """Raise ``KipError`` for the first fault: something that no nexus writes.
 
     Returns the number of elements.
     """
@@ -34,7 +34,7 @@ def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
 
 
 def faults(triples: Iterable[Triple], iris: Iris, elements: list[str]) -> Iterator[KipError]:
-    """Everything in a dataset that no nexus would have written, in an order of its own.
+    """All faults of a dataset, things that no nexus writes, in a fixed order.
 
     KIP_2002 for a broken shape, KIP_2001 for an undefined type or predicate, KIP_3002 for an
     endpoint that is missing, KIP_3003 for two links of one fact or two facts of one link.
@@ -43,7 +43,7 @@ def faults(triples: Iterable[Triple], iris: Iris, elements: list[str]) -> Iterat
     dataset = _Dataset(triples, iris)
     subjects = dataset.subjects
     elements += [node.value for node in subjects if isinstance(node, NamedNode)]
-    # First what other faults follow from: a snapshot with another base has only foreign subjects.
+    # The causes of other faults come first: a snapshot with another base has only foreign subjects.
     yield from dataset.foreign_subjects()
     yield from dataset.link_faults()
     yield from dataset.element_faults()
@@ -85,7 +85,7 @@ class _Dataset:
                 self._reifying.append(triple)
             elif predicate in (vocab.TYPE, vocab.LABEL):
                 values = self._types if predicate == vocab.TYPE else self._labels
-                # A second value is as wrong as none.
+                # Two values are as wrong as a missing one.
                 values[subject] = None if subject in values else value
             elif predicate.value.startswith(iris.predicates):
                 self._facts.add(triple)
@@ -116,14 +116,14 @@ class _Dataset:
     # Links ------------------------------------------------------------------------------------
 
     def link_faults(self) -> Iterator[KipError]:
-        """What is wrong with links and facts: each link has one fact, each fact one link."""
+        """Links without exactly one fact, and facts without exactly one link."""
         links: dict[Triple, NamedNode] = {}
         for triple in paced(self._reifying):
             link, fact = cast(NamedNode, triple.subject), triple.object
             if not isinstance(fact, Triple):
                 yield _broken(triple, "a reifier reifies a triple")
             elif link in self._links or fact in links:
-                # The order of the engine must not change the message.
+                # The message must not depend on the engine's order.
                 both = sorted(map(str, (link, links.get(fact, link))))
                 message = f"{' and '.join(both)} claim one identity."
                 yield KipError("KIP_3003", message, "Each fact has one link.")
@@ -141,7 +141,7 @@ class _Dataset:
     # Elements ---------------------------------------------------------------------------------
 
     def element_faults(self) -> Iterator[KipError]:
-        """What is wrong with the subjects, in their order."""
+        """The faults of the subjects, in their order."""
         nodes = (node for node in paced(self.subjects) if isinstance(node, NamedNode))
         faults = ((node, fault) for node in nodes for fault in self._element(node))
         yield from (fault for _, fault in sorted(faults, key=lambda pair: str(pair[0])))
@@ -191,7 +191,7 @@ class _Dataset:
 
 
 def _cycles(links: Links) -> Iterator[NamedNode]:
-    """Links that close a cycle: a proposition is never about itself, not even through others."""
+    """Links in a cycle: a proposition is never about itself, directly or through others."""
     sound: set[NamedNode] = set()
     for start in [link for link in links if _ends(link, links)]:
         path = {start: _ends(start, links)}
@@ -209,7 +209,7 @@ def _cycles(links: Links) -> Iterator[NamedNode]:
 
 
 def _ends(link: NamedNode, links: Links) -> list[NamedNode]:
-    """The ends of a link that are links too."""
+    """The ends of a link that are links themselves."""
     ends = cast(tuple[NamedNode, NamedNode], (links[link].subject, links[link].object))
     return [end for end in ends if end in links]
 
@@ -226,11 +226,11 @@ class _Key:
         self._is_key = space is not None and is_key(predicate.value[len(space) :])
         self._predicate = predicate
         self.owners: set[Node] = set()
-        # Many elements share a value, which is checked once.
+        # Elements share values; each value is checked once.
         self._checked: dict[Term, str | None] = {}
 
     def fault(self, value: Term) -> str | None:
-        """What is wrong with a value of the predicate; None where nothing is."""
+        """The fault of a value of the predicate, or None."""
         if not self._is_key:
             return "its predicate is no attribute, metadata key or predicate"
         if value not in self._checked:

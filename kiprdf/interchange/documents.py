@@ -1,4 +1,4 @@
-"""Documents about a nexus in Turtle: its schema, its shapes, its provenance."""
+"""Writes Turtle documents about a nexus: its schema, its shapes, its provenance."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def write_text(target: Target | None, text: str) -> str:
-    """Write a text to a path, whole or not at all, or to an open file, if there is a target.
+    """Write a text atomically to a path, or to an open file; None as target writes nothing.
 
     Returns the text.
     """
@@ -58,7 +58,7 @@ def write_open(target: object, write: Callable[[], T]) -> T:
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], T]) -> T:
-    """Write a file so that it is either the old one or the complete new one.
+    """Write a file atomically: it is always the old one or the complete new one.
 
     It is written beside the target under an unpredictable name. An existing file keeps its
     permissions, a symbolic link is followed. Devices and pipes are written directly.
@@ -100,7 +100,7 @@ def _no_path(fault: ValueError) -> KipError:
 
 
 def capsule_text(capsule: str | os.PathLike[str]) -> str:
-    """The text of a capsule; a string with braces or lines is text, another one a path."""
+    """The text of a capsule, given as text (a string with braces or newlines) or as a path."""
     if isinstance(capsule, str) and ("{" in capsule or "\n" in capsule or not capsule.strip()):
         return capsule
     return _read(Path(capsule))
@@ -119,14 +119,14 @@ def content(source: Source) -> str | bytes:
 
 
 def is_text(source: object) -> bool:
-    """Whether a value is a document itself: a string with lines or brackets, unlike a path."""
+    """Whether a value is a document and not a path: a string with newlines or brackets."""
     return isinstance(source, str) and (
         any(mark in source for mark in "\n<{[") or not source.strip()
     )
 
 
 def name_of(source: object) -> str | None:
-    """What a path, or an open file, is called; None for a text."""
+    """The name of a path or of an open file; None for a text."""
     if is_text(source):
         return None
     if isinstance(source, str | os.PathLike):

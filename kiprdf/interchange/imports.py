@@ -1,4 +1,4 @@
-"""External RDF and ontologies, read and ready to be planned for a store."""
+"""Reads external RDF and ontologies, ready to be planned for a store."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Triples as N-Triples, read line by line.
+"""Reads triples as lines of N-Triples.
 
-The engine writes N-Triples faster than Python makes objects of terms, and texts are quicker to
-compare, to sort and to keep. So snapshots are written from texts, and datasets are checked by them.
+The engine writes N-Triples faster than Python creates term objects, and strings are faster to
+compare and to sort. So snapshots are written, and datasets checked, from this text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FORMAT = RdfFormat.N_TRIPLES
 
 
 def read(triples: StagingStore | Iterable[Triple], receive: Callable[[list[str]], object]) -> None:
-    """Call a function with the lines of some triples after the other, without their final ``.``.
+    """Call a function with the line of each triple, without its final ``.``.
 
     >>> a = NamedNode("urn:a")
     >>> read([Triple(a, a, a), Triple(a, a, Literal("x"))], print)
@@ -43,7 +43,7 @@ def read(triples: StagingStore | Iterable[Triple], receive: Callable[[list[str]]
 
 
 class _Lines(io.RawIOBase):
-    """A binary file that passes on the lines that are written to it."""
+    """A binary file that passes each written line to a function."""
 
     def __init__(self, receive: Callable[[list[str]], object]) -> None:
         self._receive = receive

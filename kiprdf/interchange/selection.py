@@ -1,7 +1,7 @@
-"""Parts of a nexus that are datasets of a nexus themselves: a domain, the answer of a selection.
+"""Parts of a nexus that are complete datasets: a domain, or the result of a selection.
 
-A part holds whatever its elements need: the ends of propositions, and the definitions of types and
-predicates. A snapshot of it restores.
+A part includes what its elements need: the ends of propositions, and the definitions of types and
+predicates. So its snapshot can be restored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DOMAIN = "Domain"
 
 
 def domain(store: Store, name: str) -> list[Triple]:
-    """The triples of a domain: itself, what belongs to it, the propositions among these.
+    """The triples of a domain: the domain, its members, and the propositions among these.
 
     A proposition about a proposition is among them when both of its ends are. Raises KIP_3002 when
     there is no such domain.
@@ -56,7 +56,7 @@ def elements(store: Store, nodes: Iterable[NamedNode]) -> list[Triple]:
 
 
 def _element(store: Store, node: NamedNode) -> tuple[list[Triple], list[NamedNode]]:
-    """The triples of one element, and the elements it cannot be without."""
+    """The triples of one element, and the elements that it needs."""
     own = store.describe(node)
     if not own:
         message = f"There is no element {node}."

@@ -1,4 +1,4 @@
-"""Two datasets compared: in KIP terms, and triple by triple as RDF Patch.
+"""Compares two datasets: in KIP terms, and triple by triple as RDF Patch.
 
-``difference`` (the door), ``changes``, ``change_statements``; ``patch``.
+``difference`` (the entry point), ``changes``, ``change_statements``; ``patch``.
 """

@@ -1,4 +1,4 @@
-"""The KIP statements that turn one nexus into the other: an UPSERT and DELETE statements."""
+"""Writes the UPSERT and the DELETE statements that turn one nexus into another."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TARGET = ast.Variable("x")
 
 
 def upsert(changes: Iterable[Change]) -> ast.Upsert:
-    """What is new or has another value; without a block if that is nothing.
+    """An UPSERT of all new and changed elements; without a block if there are none.
 
     ``changes`` are in order.
     """
@@ -38,7 +38,7 @@ def upsert(changes: Iterable[Change]) -> ast.Upsert:
         lambda fact: fact.facts_below,
         lambda fact: fact.height,
     )
-    # Sorting is stable: facts that are only referred to join the others of their height.
+    # Facts that are only referred to are sorted among the others of their height.
     order = sorted((*written, *tall), key=_height)
     elements = [_element(identity, written.get(identity)) for identity in paced(order)]
     return statements.upsert(elements, _element)
@@ -60,7 +60,7 @@ def _set(change: Change, part: Part) -> Terms:
 
 
 def _is_protected(change: Change, part: Part, key: str) -> bool:
-    """Whether no statement may write a key: it belongs to the engine or is protected."""
+    """Whether a key cannot be written: it belongs to the engine or is protected."""
     if part == "metadata" and key in RESERVED_METADATA:
         return True
     if change.kind == "added":
@@ -86,7 +86,7 @@ def _element(identity: Identity, change: Change | None = None) -> statements.Ele
 
 
 def deletions(changes: Sequence[Change]) -> Iterator[ast.Delete]:
-    """DELETE statements for what is removed, in an order in which each finds its target.
+    """DELETE statements for everything removed, ordered so that each target still exists.
 
     Keys first, then propositions from the top down, then concepts, definitions last.
     """
@@ -137,7 +137,7 @@ def _is_undeletable(identity: Identity) -> bool:
     return identity in SYSTEM or identity in ACTORS
 
 
-# What no statement writes ---------------------------------------------------------------------
+# What no statement can write ---------------------------------------------------------------------
 
 
 def unwritable(changes: Iterable[Change], link_ids: bool) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""What can differ between two nexuses, in KIP terms: concepts, facts, and their keys.
+"""The differences between two nexuses in KIP terms: concepts, facts, and their keys.
 
-There are no IRIs here: concepts have a type and a name, propositions are what they state.
+Concepts are identified by type and name, propositions by what they state, never by IRIs.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _UNUSUAL = re.compile(r"[^ -~]")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Fact:
-    """What a proposition states, whatever its id.
+    """What a proposition states, regardless of its id.
 
-    Facts are compared by their digest, which covers everything below them.
+    Facts are compared by their digest, which includes the facts they are about.
     """
 
     digest: str
@@ -117,7 +117,7 @@ class Change:
 def rank(identity: Identity) -> tuple[int, str, str, str, str]:
     """The order: definitions, other concepts, facts about concepts, facts about these.
 
-    Everything comes after what it refers to.
+    Each element comes after those that it refers to.
     """
     if isinstance(identity, ConceptName):
         is_definition = identity.type in META_TYPES
@@ -152,7 +152,7 @@ def shown(identity: Identity, depth: int = DEEPEST_SHOWN) -> str:
 
 
 def _name(name: str) -> str:
-    """A name, in quotes if it could be read as something else."""
+    """A name, in quotes if it would be ambiguous."""
     quoted = printable(canonical_json(name))
     return quoted if _DELIMITERS.search(name) or quoted != f'"{name}"' else name
 
@@ -163,7 +163,7 @@ def shown_value(term: Term) -> str:
 
 
 def printable(text: str) -> str:
-    """A text with JSON escapes for all characters that are invisible.
+    """A text in which invisible characters are JSON escapes.
 
     Characters that IRIs may contain are kept: fixed ranges, the same in every Python.
 

@@ -1,4 +1,4 @@
-"""Two nexuses compared in KIP terms, for people, for programs and as a capsule."""
+"""Compares two nexuses in KIP terms: as text, as JSON and as a capsule."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def difference(
     engine_metadata: bool = False,
     link_ids: bool = False,
 ) -> Difference:
-    """What was added, removed and changed between the datasets of two nexuses.
+    """The elements added, removed and changed between the datasets of two nexuses.
 
     ``iris`` are those of ``before``, and of ``after`` unless ``after_iris`` is given: another base
     is no difference. ``engine_metadata`` compares ``_version`` and the two times as well,
@@ -98,7 +98,7 @@ def _elements(triples: Iterable[Triple], iris: Iris) -> dict[NamedNode, Element]
 
 
 def _identities(elements: dict[NamedNode, Element]) -> dict[NamedNode, Identity]:
-    """Not recursive, since facts about facts may be stacked higher than Python's stack."""
+    """Not recursive, since facts about facts may nest deeper than Python's stack."""
     identities: dict[NamedNode, Identity] = {}
     pending = list(elements.values())
     while pending:
@@ -262,7 +262,7 @@ def _key_text(part: str, key: KeyChange) -> str:
 
 
 def _cut(values: list[str]) -> list[str]:
-    """Long values from a little before the position at which they begin to differ."""
+    """Shorten long values to the part around their first difference."""
     if all(len(value) <= VALUE_CHARACTERS for value in values):
         return values
     start = max(0, _first_difference(values[0], values[-1]) - _CONTEXT)
@@ -274,7 +274,7 @@ def _cut(values: list[str]) -> list[str]:
 
 
 def _first_difference(one: str, other: str) -> int:
-    """Where two texts begin to differ; 0 where they do not."""
+    """The position of the first difference between two texts; 0 if they are equal."""
     if one == other:
         return 0
     pairs = enumerate(zip(one, other, strict=False))

@@ -1,4 +1,4 @@
-"""RDF Patch, the format of Jena: what to delete from a dataset and what to add, a triple a row.
+"""RDF Patch, Jena's format: the triples to delete from a dataset and to add, one a line.
 
 https://afs.github.io/rdf-delta/rdf-patch.html; triples are written as in RDF 1.2 N-Triples. A
 patch is written for other tools, which also apply it; nothing here reads one (decisions/035).
@@ -27,13 +27,13 @@ class Patch(NamedTuple):
 
 
 def between(before: Iterable[Triple], after: Iterable[Triple]) -> Patch:
-    """What turns one dataset into the other. Both have the same base."""
+    """The patch that turns one dataset into another with the same base."""
     old, new = dataset(before), dataset(after)
     return Patch(old - new, new - old)
 
 
 def dataset(triples: Iterable[Triple]) -> frozenset[Triple]:
-    """Triples with every value normalized; engines write some values in a form of their own."""
+    """Triples with normalized values, since engines write some values in different ways."""
     return frozenset(normalized(triples))
 
 

@@ -1,4 +1,4 @@
-"""Datasets of a nexus as graphs of rdflib, in the rdf11 profile, and back; foreign graphs."""
+"""Converts the dataset of a nexus to a graph of rdflib and back; reads foreign graphs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def to_rdflib(
 ) -> rdflib.Graph:
     """The rdf11 profile of a dataset, in the vocabulary of a mapping if one is given.
 
-    Literals keep their texts; the prefixes that people read the dataset by are bound.
+    Literals keep their texts; the prefixes of the dataset are bound.
     """
     import rdflib
 
@@ -84,7 +84,7 @@ def _triple(triple: Iterable[Any]) -> Triple:
     try:
         return Triple(*terms)
     except TypeError:
-        # rdflib takes a literal as a subject, and anything as a predicate.
+        # rdflib accepts literals as subjects, and any term as predicate.
         written = shown(" ".join(map(str, terms)))
         message = f"The graph holds {written}, which is no triple of RDF."
         hint = "Subjects are IRIs or blank nodes, predicates are IRIs."
@@ -92,7 +92,7 @@ def _triple(triple: Iterable[Any]) -> Triple:
 
 
 def is_graph(source: object) -> TypeGuard[rdflib.Graph]:
-    """Whether something is a graph or dataset of rdflib, which is not loaded to find out."""
+    """Whether a value is a graph or dataset of rdflib; does not import rdflib."""
     rdflib = sys.modules.get("rdflib")
     return rdflib is not None and isinstance(source, rdflib.Graph)
 
@@ -107,7 +107,7 @@ def to_nquads(graph: rdflib.Graph) -> str:
 
 
 def _quads(graph: Any) -> Iterable[Any]:
-    """The triples of a graph, and of a dataset the graphs that they stand in."""
+    """The triples of a graph, or the quads of a dataset."""
     if graph.context_aware:
         return cast(Iterable[Any], graph.quads((None, None, None, None)))
     return ((*triple, None) for triple in graph.triples((None, None, None)))
@@ -130,7 +130,7 @@ def _to_rdflib(term: object) -> Any:
     assert isinstance(term, Literal), term
     if term.language is not None:
         return rdflib.Literal(term.value, lang=term.language)
-    # A plain string has no datatype in rdflib, or it would differ from that of a parsed file.
+    # Plain strings have no datatype, to be equal to those that rdflib parses.
     is_plain = term.datatype == vocab.STRING
     datatype = None if is_plain else rdflib.URIRef(term.datatype.value)
     return rdflib.Literal(term.value, datatype=datatype, normalize=False)

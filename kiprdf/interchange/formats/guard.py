@@ -1,4 +1,4 @@
-"""The guard in front of all parsers of RDF: everything that is too large or dangerous is refused.
+"""Checks every document before it is parsed, and refuses what is too large or dangerous.
 
 Brackets that nest too deeply and IRIs that are or become too long (``lengths``) are refused here,
 dangerous XML in ``guard_xml``, JSON-LD whose contexts are remote or cost too much in
@@ -20,8 +20,8 @@ from kiprdf.source import Span
 NESTING = 100
 """How deep brackets may nest; the parser crashes far beyond, or takes minutes."""
 
-# Strings that are not closed are tokens too, or each quote in them would be tried in vain.
-# Without ``++``, which never looks back, a string of 10 MB would take a gigabyte to be matched.
+# Unclosed strings are tokens too, or the search would start again at each of their quotes.
+# ``++`` does not backtrack; without it, matching a string of 10 MB would take a gigabyte.
 _STRINGS = (
     r'"""(?:[^"\\]++|\\.?+|"(?!""))*+(?:"""|\Z)|\'\'\'(?:[^\'\\]++|\\.?+|\'(?!\'\'))*+(?:\'\'\'|\Z)'
     r'|"(?:[^"\\\n]++|\\.?+)*+(?:"|$)|\'(?:[^\'\\\n]++|\\.?+)*+(?:\'|$)'
@@ -45,9 +45,9 @@ _CLOSING = frozenset((">>", ")>>", ")", "]", "}"))
 
 
 def checked(text: str, format: Format, loader: Loader | None, base_iri: str | None) -> str:
-    """A text that its parser reads safely: nothing in it crashes the parser or takes it minutes.
+    """Return a text that its parser reads safely, without crashing or taking minutes.
 
-    Raises KIP_4002 for what is too large, and KIP_1001 for what is dangerous or no XML or JSON. XML
+    Raises KIP_4002 for what is too large, KIP_1001 for what is dangerous or malformed. XML
     is returned without its declarations, JSON-LD with the remote contexts that the loader returns.
     """
     if format == "rdfxml":
@@ -72,7 +72,7 @@ def _check_tokens(text: str, format: Format) -> None:
         if token in _OPENING:
             depth += 1
         elif token in _CLOSING:
-            # A closing bracket too many is the parser's to refuse; it must not make room here.
+            # The parser refuses an extra closing bracket; it must not lower the depth here.
             depth = max(0, depth - 1)
         if depth > NESTING:
             message = f"The {NAMES[format]} nests deeper than {NESTING} brackets."
@@ -85,9 +85,9 @@ def _json_tokens(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _tokens(text: str, iris: Iris) -> Iterator[tuple[str, int]]:
-    """The brackets of a text and their places; its IRIs are checked on the way."""
+    """The brackets of a text and their places; IRIs are checked as they are passed."""
     place = 0
-    # After the word of a directive every token counts until its IRI comes.
+    # After the keyword of a directive no token is skipped until its IRI.
     while match := (_TOKENS.search if iris.is_awaited else _NOTABLE.match)(text, place):
         group = 0 if iris.is_awaited else 1
         token, at, place = match.group(group), match.start(group), match.end()
@@ -102,8 +102,8 @@ def _tokens(text: str, iris: Iris) -> Iterator[tuple[str, int]]:
 class Iris:
     """The IRIs between angle brackets of a text, and how long its bases and prefixes become.
 
-    Each base may be relative to the one before it, each prefix to the base, and the parser keeps
-    all of them written out.
+    Each base may be relative to the one before it and each prefix to the base; the parser stores
+    all of them in full.
     """
 
     def __init__(self, text: str, name: str) -> None:
@@ -119,7 +119,7 @@ class Iris:
         return bool(self._directive)
 
     def take(self, token: str, at: int) -> None:
-        """Take note of a token; raise KIP_4002 for an IRI that is, or becomes, too long."""
+        """Process a token; raise KIP_4002 for an IRI that is, or becomes, too long."""
         word = token.lower()
         if word in ("base", "prefix"):
             self._directive = word
@@ -137,7 +137,7 @@ class Iris:
         if length > lengths.IRI:
             raise lengths.too_long(self._name, span, self._text)
         if self._directive == "base":
-            # The words may be a local name, and the base still the one before.
+            # The keyword may be a local name; then the base does not change.
             self._base = max(self._base, length)
         self._room -= length
         if self._room < 0:

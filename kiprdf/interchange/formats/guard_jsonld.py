@@ -1,7 +1,7 @@
-"""The guard in front of the JSON-LD parser: duplicate keys, long numbers, and contexts.
+"""Checks JSON-LD before it is parsed: duplicate keys, long numbers, and contexts.
 
-A context that is named by its URL is inserted if a loader is given, and refused otherwise. What a
-document costs is estimated from above, before it is parsed: the parser copies the terms in use for
+A context named by its URL is inserted if a loader is given, and refused otherwise. The cost of a
+document is estimated from above, before it is parsed: the parser copies the terms in use for
 each value with a context, and makes all quads of an object before it returns the first.
 """
 
@@ -35,7 +35,7 @@ _QUAD_TERMS = 4
 
 
 def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> str:
-    """A document that its parser reads safely, with its remote contexts inserted.
+    """Return a document that its parser reads safely, with its remote contexts inserted.
 
     Raises KIP_1001 with line and column for a text that is no JSON or has a key twice, and for a
     context that is named by its URL, unless a loader is given; KIP_4002 for a document that would
@@ -60,7 +60,7 @@ def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> st
 
 
 def _json(text: str) -> Any:
-    """The value of a JSON text, where no two readers differ about it."""
+    """The value of a JSON text that all readers understand alike."""
 
     def number(digits: str) -> float:
         if len(digits) > DIGITS:
@@ -84,7 +84,7 @@ def _json(text: str) -> Any:
 
 
 class _DuplicateKey(Exception):
-    """A key is twice in an object: one reader takes the first, another the last or both."""
+    """A key occurs twice in an object: readers take the first, the last, or both."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _second(text: str) -> Span:
-    """Where a key is used a second time, which Python's reader does not report."""
+    """The place of the second use of a key, which Python's reader does not report."""
     try:
         json_text.read(text)
     except KipError as fault:
@@ -152,7 +152,7 @@ class _Contexts:
             raise KipError("KIP_4002", message, "Split the document, or shorten its contexts.")
 
     def relative(self) -> int:
-        """How long relative bases and vocabularies become, which are appended to each other."""
+        """The length of relative bases and vocabularies, which are appended to each other."""
         return self._applied(self._relative)
 
     def longest(self) -> int:
@@ -270,7 +270,7 @@ def _strings(term: str, definition: Any) -> list[str]:
 
 
 def _check_length(document: Any, contexts: _Contexts, text: str) -> None:
-    """Raise KIP_4002 for a document whose quads would fill the memory."""
+    """Raise KIP_4002 for a document whose quads would exhaust memory."""
     if contexts.relative() > lengths.IRI:
         raise lengths.too_long("JSON-LD")
     if _estimate(document, contexts) > lengths.most(text):
@@ -278,14 +278,14 @@ def _check_length(document: Any, contexts: _Contexts, text: str) -> None:
 
 
 def _estimate(document: Any, contexts: _Contexts) -> int:
-    """At least as many characters as the terms of a document and of its contexts have."""
+    """An upper bound of the characters in the terms of a document and its contexts."""
     longest = contexts.longest() + contexts.relative()
     around = _around(document, contexts.aliases("@id"), 0)
     return _QUAD_TERMS * (around + contexts.values * longest) + contexts.terms * longest
 
 
 def _around(value: Any, id_names: set[str], longest: int) -> int:
-    """For each value the length of the longest id or key around it, summed up."""
+    """The sum over all values of the longest id or key that encloses each."""
     if isinstance(value, list):
         return sum(_around(item, id_names, longest) for item in budget.paced(value))
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The guard in front of the RDF/XML parser: entities, nesting, attributes, lengths of IRIs.
+"""Checks RDF/XML before it is parsed: entities, nesting, attributes, lengths of IRIs.
 
 A document type definition may declare internal entities, as Protégé does. They are replaced here,
 because the RDF parser reads definitions wrongly: an entity in a comment counts, and the last of two
@@ -31,7 +31,7 @@ ALLOWANCE = 100_000
 """How many characters longer it may become in any case."""
 
 _XML_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
-# Each ends at the end of the text too, or each opening would be searched to the end in vain.
+# Each also ends at the end of the text, or every opening would be searched to the end.
 _SKIPPED = r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)"
 _PROLOG = re.compile(rf"(?:\s++|{_SKIPPED})*+", re.DOTALL)
 _DOCTYPE = re.compile(r"<!DOCTYPE\s+[^\s\[<>]+\s*(?P<opening>\[|>)")
@@ -47,7 +47,7 @@ _QUOTED = {'"': "&quot;", "'": "&apos;", ">": "&gt;"}
 
 
 def checked(text: str) -> str:
-    """XML that its parser reads safely, in the same lines: no declarations, all entities replaced.
+    """Return XML that its parser reads safely: no declarations, entities replaced, same lines.
 
     Raises KIP_1001 with line and column for a text that is not well-formed, or whose document type
     definition declares anything but internal entities; KIP_4002 for entities that grow, for
@@ -57,19 +57,19 @@ def checked(text: str) -> str:
     read = _without_doctype(text)
     check = _ElementCheck(text)
     try:
-        # The text itself, for the places: by now its entities are known to be harmless.
+        # The original text, for places: its entities have been checked.
         check.parser.Parse(text.encode(), True)
     except expat.ExpatError as fault:
         span = offset(text, fault.lineno, fault.offset + 1)
         message = f"The text is no XML: {expat.ErrorString(fault.code)}."
         raise KipError("KIP_1001", message, "Check the file at this place.", span, text) from None
     declaration = _XML_DECLARATION.match(read)
-    # The text is decoded by now, whatever it declares.
+    # The text is decoded already, regardless of the encoding it declares.
     return read if declaration is None else _blank(declaration.group()) + read[declaration.end() :]
 
 
 def offset(text: str, line: int, column: int) -> Span:
-    """Where a line and a column, counted from 1, are in a text."""
+    """The offset of a line and a column, both counted from 1."""
     start = -1
     for _ in range(line - 1):
         start = text.find("\n", start + 1)
@@ -208,17 +208,17 @@ class _ElementCheck:
 
 
 class _Scope(NamedTuple):
-    """What holds inside of an element: the namespaces around it, and the longest IRI of them."""
+    """What applies inside an element: the namespaces in scope, and the longest IRI of them."""
 
     namespaces: int
     base: int
     longest: int = 0
 
     def inside(self, attributes: Mapping[str, str]) -> _Scope:
-        """The scope of an element in this one."""
+        """The scope of an element inside this one."""
         declared = [iri for name, iri in attributes.items() if name.startswith("xmlns")]
         base = attributes.get("xml:base", "")
-        # Relative bases grow upon each other.
+        # Relative bases are appended to each other.
         length = len(base) + (0 if lengths.is_absolute(base) else self.base)
         language = len(attributes.get("xml:lang", ""))
         longest = max([length, language, *map(len, declared)])

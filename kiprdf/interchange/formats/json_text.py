@@ -1,4 +1,4 @@
-"""Reads JSON (RFC 8259) with the place of each member, and without losing any.
+"""Reads JSON (RFC 8259) with the place of each member, and refuses duplicate keys.
 
 Python's own reader keeps the last of two equal keys, and returns no places.
 """
@@ -81,7 +81,7 @@ class _Reader:
     def _scalar(self, text: str, at: int) -> Any:
         try:
             return json.loads(text)
-        except ValueError:  # an integer of more digits than Python reads
+        except ValueError:  # an integer with more digits than Python reads
             raise self.fault(at, "the number is too long", at + len(text)) from None
 
     def _string(self, at: int) -> tuple[str, int]:

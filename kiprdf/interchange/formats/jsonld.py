@@ -1,11 +1,11 @@
-"""JSON-LD 1.1 of the rdf11 profile, written.
+"""Writes JSON-LD 1.1 in the rdf11 profile.
 
 Without a mapping the nodes are in expanded form; with one they are compacted by its terms, those
 of attributes and metadata beside those of types and predicates, since half of the parsers pass
 over nested ones. ``@base`` in the context is the base; every IRI is absolute.
 
-Numbers are JSON's where JSON's are exact. An ``rdf:JSON`` literal is its text with that datatype:
-``@json`` would have every parser write it anew.
+Numbers are JSON numbers where these are exact. An ``rdf:JSON`` literal is its text with that
+datatype: with ``@json`` every parser would write it differently.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from kiprdf.source import Span
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Mapping as Vocabulary
 
-# Integers of which every JSON makes the same number, as this literal spells them.
+# Integers that every JSON reader reads exactly, in the form of this literal.
 _INTEGER = re.compile(r"-?[1-9][0-9]{0,14}|0")
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 _ESCAPED = re.compile(f"[{UNSHOWN}]")
@@ -64,7 +64,7 @@ def write(dataset: Dataset, output: Output, iris: Iris, mapping: Vocabulary | No
             output.count(len(entries))
             separator = ",\n"
 
-    # The context names what is in use, which is known after the last node.
+    # The context lists the terms in use, which are complete only after the last node.
     output.write_after(body, lambda: _beginning(vocabulary, iris))
     output.write("\n]}\n")
 
@@ -150,7 +150,7 @@ def _native(literal: Literal) -> str | int | bool | None:
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """How a term of the written context has its values read."""
+    """How a term of the written context interprets its values."""
 
     name: str
     type: str | None = None
@@ -174,7 +174,7 @@ class _Compacted(_Expanded):
     """Terms of a mapping, prefixes, and bare values where the context defines their type."""
 
     def __init__(self, dataset: Dataset, iris: Iris, mapping: Vocabulary) -> None:
-        # A prefix or term that is called like a scheme would take the IRIs of that scheme.
+        # A prefix or term named like a scheme would capture the IRIs of that scheme.
         pairs = dataset.pairs()
         schemes = _schemes(dataset, {value for _, value in pairs})
         fixed = namespaces(iris, mapping.prefixes)
@@ -265,7 +265,7 @@ def _concept_types(subjects: Iterable[str], iris: Iris) -> list[str]:
 
 
 def _prefix(namespace: str) -> Any:
-    """Others than those that end so are no prefixes unless they say so (JSON-LD 1.1, 4.1.5)."""
+    """Only IRIs that end this way are prefixes by default (JSON-LD 1.1, 4.1.5)."""
     is_plain = namespace.endswith(tuple(":/?#[]@"))
     return namespace if is_plain else {"@id": namespace, "@prefix": True}
 
@@ -296,7 +296,7 @@ def _term(
 
 
 def base_of(text: str) -> str | None:
-    """The base that the context of a document names first, as our own documents do.
+    """The base that the context of a document names first, as in our own documents.
 
     Raises KIP_1001 for a base that is no string of JSON.
     """

@@ -1,4 +1,4 @@
-"""How long terms may become: a parser writes out for each use what its text abbreviates.
+"""Bounds the length of terms: a parser expands every abbreviation of a text.
 
 A prefix of 100 kB that is used 5 000 times makes half a gigabyte of a small file. So single IRIs
 are bounded, and all terms together in proportion to the text that they come from.
@@ -29,10 +29,7 @@ SOME = 256
 
 
 def bounded(quads: Iterable[Quad], text: str, name: str) -> Iterator[tuple[list[Quad], str]]:
-    """The quads of a document, some at a time, until they are too long: KIP_4002.
-
-    With them comes their text, in which a blank node is seen by its ``_:``.
-    """
+    """The quads of a document in portions, with their text; KIP_4002 once they are too long."""
     room = most(text)
     remaining = iter(quads)
     while some := list(islice(remaining, SOME)):
@@ -78,7 +75,7 @@ def too_long(name: str, span: Span = NOWHERE, source: str | None = None) -> KipE
 
 
 def most(text: str) -> int:
-    """How many characters the terms of a document may have in all."""
+    """The number of characters that the terms of a document may have in total."""
     return ALLOWANCE + GROWTH * len(text)
 
 

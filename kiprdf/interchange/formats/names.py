@@ -1,4 +1,4 @@
-"""What formats and profiles there are, and what they are called; needs none of them."""
+"""The names of formats and profiles; imports none of their modules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SUFFIXES: dict[str, Format] = {
 
 
 def format_of(path: object) -> Format | None:
-    """The format a file is in by its suffix; None for another suffix.
+    """The format for the suffix of a file; None for an unknown suffix.
 
     >>> format_of("brain.ttl"), format_of("brain.txt")
     ('turtle', None)
@@ -44,7 +44,7 @@ def format_of(path: object) -> Format | None:
 
 
 def check_format(format: str) -> None:
-    """Raise KIP_1001 for the name of no format."""
+    """Raise KIP_1001 unless this is the name of a format."""
     if not isinstance(format, str) or format not in NAMES:
         message = f"There is no format {shown(repr(format))}."
         raise KipError("KIP_1001", message, f"The formats are {', '.join(get_args(Format))}.")

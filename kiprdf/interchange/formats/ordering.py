@@ -1,4 +1,4 @@
-"""The order of a dataset, which all writers share: same dataset, same bytes.
+"""Sorts a dataset for all writers: the same dataset gives the same bytes.
 
 Subjects are sorted by kind, then by IRI; the triples of a subject by kind of predicate, predicate
 and object.
@@ -36,12 +36,12 @@ _STATEMENT = str(vocab.STATEMENT)
 
 
 def header(iris: Iris) -> str:
-    """The comment from which ``reading`` knows the format and the base, without its mark."""
+    """The first comment of a snapshot, with format and base, without its comment mark."""
     return f"kiprdf {FORMAT} base <{iris.base}>"
 
 
 def normalized(triples: Iterable[Triple]) -> Iterator[Triple]:
-    """The triples with their literals as KIP writes them; the engine writes doubles otherwise."""
+    """Triples with their literals as KIP writes them; the engine writes doubles differently."""
     for triple in paced(triples):
         value = triple.object
         if isinstance(value, Literal) and (normal_value := normal(value)) is not value:
@@ -53,7 +53,7 @@ def normalized(triples: Iterable[Triple]) -> Iterator[Triple]:
 def node_name(text: str) -> str:
     """An IRI, or ``_:`` and a label, from the N-Triples of a node.
 
-    Not every format allows every label: ``a:b`` is replaced.
+    Labels that some format does not allow, such as ``a:b``, are replaced.
     """
     if text.startswith("<"):
         return text[1:-1]
@@ -85,7 +85,7 @@ Reification: TypeAlias = OneOf["statements", "annotations", "triples"]
 class Dataset:
     """The triples of a dataset by subject, ready to be written.
 
-    ``convert`` makes of an object that is no IRI what is written for it, both as N-Triples.
+    ``convert`` returns what is written for an object that is not an IRI, both as N-Triples.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Dataset:
         for line in lines:
             subject, predicate, value = line.split(" ", 2)
             if predicate != _REIFIES or self._reification == "triples" or value[:3] != "<<(":
-                # What is no literal is the same in all profiles.
+                # Only literals differ between profiles.
                 value = value if value[0] == "<" else objects[value]
                 entries[subject].append((keys[predicate], value))
             elif self._reification == "statements":
@@ -141,7 +141,7 @@ class Dataset:
         return {(predicate_of(key), value) for key, value in entries}
 
     def blocks(self, iris: Iris) -> Iterator[tuple[str, list[Entry]]]:
-        """Each subject with its entries in their order; nothing is left in the dataset."""
+        """Each subject with its sorted entries; they are removed from the dataset."""
         for subject in paced(_ordered(self.subjects, iris)):
             yield subject, sorted(self.subjects.pop(subject))
 
@@ -150,7 +150,7 @@ def _ordered(subjects: Iterable[str], iris: Iris) -> list[str]:
     propositions = iris.propositions
     groups: tuple[list[str], ...] = ([], [], [])
     for subject in subjects:
-        # Most subjects are propositions, whose names need not be read.
+        # Most subjects are propositions, whose names need no decoding.
         name = None if subject.startswith(propositions) else iris.name(subject)
         if isinstance(name, ConceptName):
             groups[0 if name.type.startswith("$") else 1].append(subject)

@@ -1,4 +1,4 @@
-"""Text written to a binary file in larger pieces, with a count of the triples in it."""
+"""Buffers text for a binary file, and counts the triples in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Output:
             self._flush()
 
     def write_after(self, body: Callable[[], None], beginning: Callable[[], str]) -> None:
-        """Write what ``body`` writes, and before it a beginning that is known only afterwards.
+        """Write the output of ``body`` after a header that depends on it.
 
         The body is kept in a temporary file when it is large.
         """

@@ -1,4 +1,4 @@
-"""Reads RDF of any origin: nothing is fetched, nothing crashes, and faults have a place."""
+"""Reads RDF of any origin: without network access or crashes, with the place of each fault."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def parse(
     """The quads of a document, each once, in the order of the document.
 
     Relative IRIs are resolved against ``base_iri``. Blank nodes have labels that no other document
-    has. Nothing is fetched but the contexts of JSON-LD, by a ``loader`` that is given. Raises
+    has. Only contexts of JSON-LD are fetched, and only by a given ``loader``. Raises
     KIP_1001 with line and column for a broken document, KIP_4002 for one that nests too deeply, or
     whose terms are far longer than its text.
     """
@@ -63,7 +63,7 @@ def quads(
     base_iri: str | None = None,
     loader: Loader | None = None,
 ) -> Iterator[Quad]:
-    """The quads of a document as they come, some of them perhaps twice; see ``parse``."""
+    """The quads of a document in its order, possibly with duplicates; see ``parse``."""
     check_format(format)
     _check_base(base_iri)
     text = decoded(content, format)
@@ -76,7 +76,7 @@ def _quads(text: str, read: str, format: Format, base_iri: str | None) -> Iterat
 
 
 def _parsed(text: str, read: str, format: Format, base_iri: str | None) -> Iterator[Iterable[Quad]]:
-    """The quads of a text that may be read, some at a time."""
+    """The quads of a checked text, in portions."""
     labels = _Labels(text)
     try:
         parsed = parse_rdf(read, format=_PARSERS[format], base_iri=base_iri)
@@ -91,7 +91,7 @@ def _parsed(text: str, read: str, format: Format, base_iri: str | None) -> Itera
 
 
 def _check_base(base_iri: str | None) -> None:
-    """Raise KIP_1001 for what relative IRIs cannot be relative to."""
+    """Raise KIP_1001 for a base IRI that relative IRIs cannot be resolved against."""
     if base_iri is None:
         return
     hint = "Give an absolute IRI."
@@ -169,19 +169,19 @@ def _fault(
     if base_iri is None and "No scheme found" in reason:
         hint = "Give the base of its relative IRIs (base_iri, --base-iri), or write them in full."
     if fault.lineno is not None:
-        # A document whose remote contexts were put in place has other places; it is JSON, though.
+        # The remote contexts that were inserted move all places of a document.
         is_same = read == text
         span = offset(text, fault.lineno, fault.offset or 1) if is_same else NOWHERE
     elif format == "rdfxml":
         span = _reached(text, read, base_iri, is_text="text event" in reason)
     else:
-        # It is JSON; the parser does not report where its RDF is at fault.
+        # The JSON is valid; the parser does not report the place of faults in its RDF.
         span = NOWHERE
     return KipError("KIP_1001", message, hint, span, text)
 
 
 def _reached(text: str, read: str, base_iri: str | None, *, is_text: bool) -> Span:
-    """The tag of a text at which its parser fails, which does not report the place itself.
+    """The tag at which the parser of a text fails; the parser does not report it.
 
     ``is_text``: it fails at the text before the tag.
 
@@ -204,7 +204,7 @@ def _reached(text: str, read: str, base_iri: str | None, *, is_text: bool) -> Sp
 
 
 def _tagged(text: str) -> list[str]:
-    """The text, each piece ending with a tag: a parser that fails has read as far as its fault."""
+    """The text in pieces that end with a tag; a parser fails in the piece with the fault."""
     return re.findall(r"[^>]*>|[^>]+\Z", text)
 
 
@@ -229,7 +229,7 @@ class _Pieces(io.RawIOBase):
 
 
 class _Labels:
-    """Labels for blank nodes that no other document has: a hash of the text, and a number."""
+    """Labels for blank nodes, unique among documents: a hash of the text, and a number."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""IRIs with prefixes, as people read them."""
+"""Abbreviates IRIs with prefixes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PREFIX_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 class Prefixes:
-    """IRIs as a prefix and a local name, where all parsers agree on both.
+    """Writes IRIs as prefix and local name where all parsers agree on both.
 
     >>> prefixes = Prefixes({"ex": "https://example.org/"})
     >>> prefixes.short("https://example.org/a"), prefixes.short("https://example.org/a.b")
@@ -28,7 +28,7 @@ class Prefixes:
         self._by_namespace: dict[str, str] = {}
         for name, namespace in namespaces.items():
             self._by_namespace.setdefault(namespace, name)
-        # A local name holds none of these marks, so most namespaces end at the last of them.
+        # No local name contains these characters, so most namespaces end at the last of them.
         odd = (space for space in self._by_namespace if not space.endswith(("/", "#", ":")))
         self._odd = sorted(odd, key=lambda space: (-len(space), space))
         self.used: dict[str, str] = {}
@@ -51,14 +51,14 @@ class Prefixes:
 
 
 def namespaces(iris: Iris, mapped: Mapping[str, str]) -> dict[str, str]:
-    """The fixed prefixes, then those of a mapping that are still free."""
+    """The fixed prefixes, and those of a mapping that do not clash with them."""
     fixed = vocab.prefixes(iris.base)
     own = {n: iri for n, iri in mapped.items() if n not in fixed and _PREFIX_NAME.fullmatch(n)}
     return {**fixed, **own}
 
 
 def with_concept_types(fixed: dict[str, str], subjects: Iterable[str], iris: Iris) -> Prefixes:
-    """Prefixes, and one for each concept type among the subjects whose name is still free."""
+    """Prefixes, and one for each concept type among the subjects whose name is not taken."""
     links = iris.propositions
     names = {iris.name(subject) for subject in subjects if not subject.startswith(links)}
     types = sorted({name.type for name in names if isinstance(name, ConceptName)})

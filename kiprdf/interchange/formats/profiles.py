@@ -1,4 +1,4 @@
-"""The two profiles of a dataset: RDF 1.2 as the store holds it, RDF 1.1 for every tool.
+"""Converts between the two profiles: RDF 1.2 as in the store, RDF 1.1 for all tools.
 
 ======================  =======================  ================================================
 thing                   ``rdf12``                ``rdf11``
@@ -40,7 +40,7 @@ def direction(literal: Literal) -> str:
 
 
 def as_json(literal: Literal) -> Literal:
-    """A literal as the text of its JSON value, from which ``from_profile`` makes it again."""
+    """A literal as the text of its JSON value, which ``from_profile`` turns back into it."""
     return Literal(canonical_json(to_json(literal)), datatype=vocab.JSON)
 
 

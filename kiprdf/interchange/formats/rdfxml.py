@@ -1,7 +1,7 @@
-"""RDF/XML of the rdf11 profile: written, and checked before a parser of RDF reads it.
+"""Writes RDF/XML in the rdf11 profile.
 
 XML 1.0 has no control characters. A literal that holds one is written as the ``rdf:JSON`` text of
-its value, from which ``profiles.from_profile`` makes it again.
+its value, which ``profiles.from_profile`` turns back.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import normal
 
-# Letters of every edition of XML 1.0; a predicate that ends otherwise has no element name.
+# Letters in all editions of XML 1.0; a predicate with another ending has no element name.
 _LETTERS = r"A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u3041-\u3094\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3"
 _LOCAL_NAME = re.compile(rf"[{_LETTERS}][{_LETTERS}0-9.-]*\Z")
 _PREFIX = re.compile(r"(?![Xx][Mm][Ll])[A-Za-z_][A-Za-z0-9_]*")
 _NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _ESCAPED = re.compile(rf'[&<>"\r{UNSHOWN}]')
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-# What these names mean in RDF/XML, they do not mean as predicates (RDF 1.1 XML, 5.1).
+# These names have a meaning in RDF/XML and cannot be predicates (RDF 1.1 XML, 5.1).
 _RESERVED = frozenset(
     ("RDF", "ID", "about", "parseType", "resource", "nodeID", "datatype", "Description", "li")
 )
@@ -60,7 +60,7 @@ def write(dataset: Dataset, output: Output, iris: Iris, prefixes: Mapping[str, s
 
 
 def to_text(text: str) -> str:
-    """An object as it is written; a literal of characters that XML does not have as its JSON.
+    """An object as it is written; literals with characters that XML lacks as their JSON.
 
     Both are N-Triples.
     """
@@ -82,7 +82,7 @@ class _ElementNames:
 
 
 def _element_names(predicates: Iterable[str], fixed: Mapping[str, str]) -> _ElementNames:
-    """A qualified name for each predicate, with a prefix made up where there is none."""
+    """A qualified name for each predicate; missing prefixes are generated."""
     by_namespace: dict[str, str] = {}
     for prefix, namespace in fixed.items():
         if _PREFIX.fullmatch(prefix):

@@ -1,4 +1,4 @@
-"""Datasets of a nexus, read back from every format in which they are written."""
+"""Reads the datasets of a nexus from all formats in which they are written."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def stage(
     source_base: str | None = None,
     mapping: Mapping | None = None,
 ) -> StagingStore:
-    """The same, in an engine of their own."""
+    """Read a snapshot into a temporary store; see ``read``."""
     check_format(format)
     text = decoded(content, format)
     origin = base_of(text, format) if source_base is None else source_base
@@ -83,7 +83,7 @@ def base_of(text: str, format: Format) -> str | None:
 
 
 def restored(triples: Iterable[Triple], base: str, mapping: Mapping | None = None) -> StagingStore:
-    """The dataset that triples of either profile express, under their own base."""
+    """The dataset for triples of either profile, with their own base."""
     return _dataset(triples, base, base, mapping)
 
 

@@ -1,4 +1,4 @@
-"""Turtle and TriG, written in both profiles (RDF 1.2 Turtle, docs/mapping.md).
+"""Writes Turtle and TriG in both profiles (RDF 1.2 Turtle, docs/mapping.md).
 
 One triple a line, only the prefixes in use, ``a`` first. A dataset has one graph, so its TriG is
 its Turtle.
@@ -48,7 +48,7 @@ def write(dataset: Dataset, output: Output, iris: Iris, prefixes: Mapping[str, s
                 for link in sorted(map(node_name, links.pop(entry, ()))):
                     lines[number] += f" ~ {terms.nodes[link]}"
                     output.count(1)
-            # One triple a line, each closed alike: a fact that comes or goes touches no other.
+            # One triple a line with the same end: adding or removing one changes no other line.
             text = f" ;\n{_INDENT}".join(lines)
             output.write(f"\n{terms.nodes[subject]} {text} ;\n.\n")
 
@@ -56,7 +56,7 @@ def write(dataset: Dataset, output: Output, iris: Iris, prefixes: Mapping[str, s
 
 
 class Terms:
-    """N-Triples as Turtle, under prefixes."""
+    """Converts N-Triples to Turtle with prefixes."""
 
     def __init__(self, prefixes: Prefixes) -> None:
         self._prefixes = prefixes
@@ -64,7 +64,7 @@ class Terms:
         """Nodes as Turtle, by their IRIs or by ``_:`` and a label."""
 
     def beginning(self, iris: Iris) -> str:
-        """The header of a text, and the prefixes that are in use so far."""
+        """The header of a text, with the prefixes used so far."""
         used = sorted(self._prefixes.used.items())
         lines = (f"@prefix {name}: {_in_full(namespace)} .\n" for name, namespace in used)
         return f"# {header(iris)}\n{''.join(lines)}"
@@ -98,7 +98,7 @@ def _in_full(iri: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """N-Triples as Turtle: without characters that people and other tools do not see."""
+    """N-Triples as Turtle, with invisible characters escaped."""
     is_plain = text.isascii() and "\\" not in text
     return text if is_plain else _ESCAPED.sub(_escape, text)
 

@@ -1,4 +1,4 @@
-"""Datasets of a nexus, and parts of them, written in every format."""
+"""Writes datasets of a nexus, and parts of them, in every format."""
 
 from __future__ import annotations
 

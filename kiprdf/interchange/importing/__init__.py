@@ -1,4 +1,5 @@
-"""Foreign RDF in: what it becomes in a nexus, as plain data.
+"""Plans the import of foreign RDF, as plain data.
 
-``importer`` is the door and lists the others in the order of control flow; ``plan`` is the result.
+``importer`` is the entry point and lists the other modules in the order of control flow; ``plan``
+is the result.
 """

@@ -1,4 +1,4 @@
-"""Names for blank nodes that depend on the statements about them, not on a parser's labels.
+"""Names blank nodes by the statements about them, not by a parser's labels.
 
 The same file gives the same names. A name is a skolem IRI (RDF 1.1 Concepts 3.5), so that the rest
 of an import has IRIs only. ``Partition`` distinguishes nodes by colour refinement: vertices of a
@@ -39,8 +39,7 @@ def is_blank(node: Node) -> bool:
 def blank_names(statements: Iterable[Statement]) -> dict[BlankNode, NamedNode]:
     """An IRI for each blank node, a digest of all statements about and around it.
 
-    Blank nodes that nothing distinguishes are numbered. If they are symmetric, it makes no
-    difference which one is the first.
+    Indistinguishable blank nodes are numbered; the order of symmetric ones makes no difference.
     """
     templates = [one for statement in paced(statements) if (one := _template(statement))[1]]
     names: dict[BlankNode, NamedNode] = {}
@@ -120,11 +119,11 @@ class _Component:
         self._start = Partition(edges, colours)
 
     def canonical(self) -> tuple[list[BlankNode], str]:
-        """The blank nodes in an order that no label influences, and a digest of the statements."""
+        """The blank nodes in an order independent of labels, and a digest of the statements."""
         try:
             order, certificate = self._best(self._start.copy(Steps(STEPS)))
         except StepsExceeded:
-            # So many are nearly always symmetric, and any of them may be the first.
+            # So many ties are nearly always symmetric, so any of them may be first.
             order, certificate = self._leaf(self._start)
         return [self._blanks[vertex] for vertex in order], certificate
 
@@ -184,8 +183,8 @@ class Steps:
 class Partition:
     """The coarsest cells whose vertices have equal colours and equal edges into each cell.
 
-    A cell that splits makes work for its neighbours only, and its largest part makes none, so that
-    all of it takes as long as sorting the edges (Hopcroft 1971). The numbers of the cells depend on
+    Only the neighbours of a split cell are refined again, and not by its largest part, so the whole
+    takes as long as sorting the edges (Hopcroft 1971). The numbers of the cells depend on
     the graph only: no vertex is compared by its number.
     """
 

@@ -1,4 +1,4 @@
-"""What an import must know of the elements that a nexus already has."""
+"""Looks up the existing elements of a nexus during an import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The propositions of an import: which statements are facts, each after those it refers to."""
+"""Finds the propositions of an import, each after those that it refers to."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Facts:
         return not is_attribute and not self._naming.is_mapped_metadata(property)
 
     def _awaited(self, end: Object) -> Awaited | None:
-        """What must become a proposition before it is an end; None for other ends."""
+        """The triple that must first become a proposition; None for other ends."""
         assert isinstance(end, NamedNode)
         if end.value in self._reified:
             return self._reified[end.value]
@@ -197,7 +197,7 @@ class Facts:
         new = (PropositionName(one, predicate).id for one in digits)
         return next(id for id in new if not self._index.exists(id))
 
-    # What was placed --------------------------------------------------------------------------
+    # Results --------------------------------------------------------------------------
 
     def sorted(self) -> list[Fact]:
         """All facts by height, the number of levels of other facts below them, then by ends."""

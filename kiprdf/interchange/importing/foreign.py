@@ -1,4 +1,4 @@
-"""Foreign RDF as statements: lists are one value, reifiers are separated from facts.
+"""Reads foreign RDF as statements: lists become one value, reifiers are separated from facts.
 
 ``collect`` reads quads, ``gather_lists`` turns ``rdf:List`` cells into values (RDF Schema 5.2),
 ``separate_reifiers`` finds out what reifiers stand for.

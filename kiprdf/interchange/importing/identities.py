@@ -1,4 +1,4 @@
-"""The subjects of foreign RDF that are concepts, with their types and names."""
+"""Finds the concepts among the subjects of foreign RDF, with their types and names."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BySubject: TypeAlias = Mapping[Node, list[Statement]]
 
 @dataclass(slots=True)
 class Resource:
-    """A subject that is a concept; ``types`` are its classes beyond its type."""
+    """A subject that is a concept; ``types`` are its other classes."""
 
     identity: ConceptName
     types: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Resource:
 
 @dataclass(slots=True)
 class Identities:
-    """The concepts among the subjects, and why other subjects are none.
+    """The concepts among the subjects, and the reasons why others are not concepts.
 
     ``names`` are the identities of all concepts, ``originals`` their original IRIs by their ids.
     """
@@ -207,7 +207,7 @@ class Identifier:
         self.identities.names.add(identity)
 
     def _identity(self, node: Node) -> ConceptName | None:
-        """The concept that an IRI names, now or in the nexus. Raises ValueError for none."""
+        """The concept that an IRI names, here or in the nexus; ValueError if there is none."""
         name = self.naming.element(node.value)
         if isinstance(name, ConceptName):
             return checked(name, self.define)

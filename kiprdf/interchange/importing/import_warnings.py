@@ -1,4 +1,4 @@
-"""The warnings of an import: what it did that users may not expect."""
+"""The warnings of an import: results that users may not expect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST = 3
 
 
 class Warnings:
-    """Collects what a plan stores in another way than the data meant it."""
+    """Collects values that a plan stores differently from the data."""
 
     def __init__(self) -> None:
         self._texts: list[tuple[str, str, str]] = []

@@ -1,4 +1,4 @@
-"""Foreign RDF as concepts and propositions: what an import would write (docs/how-to/import.md).
+"""Plans the import of foreign RDF as concepts and propositions (docs/how-to/import.md).
 
 ``foreign`` and ``blank_nodes`` turn triples into statements, ``naming`` looks IRIs up in the
 mapping and the nexus, ``identities`` finds concepts and their names, ``facts`` the propositions and
@@ -71,7 +71,7 @@ def plan(
     source_base: str | None = None,
     update: bool = True,
 ) -> Plan:
-    """What quads become under a mapping in a nexus, given by ``iris`` and ``index``.
+    """Plan the import of quads with a mapping into a nexus, given by ``iris`` and ``index``.
 
     ``define`` creates the types and predicates that are missing; otherwise one KIP_2001 names all
     of them. ``default_type`` is the type of resources without one, and of the undescribed ends of
@@ -166,7 +166,7 @@ def _add(statement: Statement, context: Context, facts: Facts, values: ValueRead
 
 
 def _add_unlinked(statement: Statement, context: Context, values: ValueReader) -> None:
-    """Add a statement whose object could have been a proposition, but is none."""
+    """Add a statement whose object could have been a proposition, but is not."""
     property, naming = statement.predicate.value, context.naming
     if naming.is_native_predicate(property) or naming.is_mapped_predicate(property):
         context.foreign.skip(statement, NO_ELEMENT)
@@ -228,7 +228,7 @@ def _proposition(fact: Fact, context: Context, facts: Facts, values: ValueReader
 def _concepts(context: Context, values: ValueReader) -> list[Concept]:
     """Definitions of the data, then other concepts, by type and name.
 
-    By an earlier import several resources may be one concept.
+    An earlier import may have made one concept of several resources.
     """
     nodes: dict[ConceptName, list[Node]] = defaultdict(list)
     for node, resource in context.identities.resources.items():

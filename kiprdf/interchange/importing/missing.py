@@ -1,4 +1,4 @@
-"""The types and predicates that an import uses and the nexus does not have."""
+"""The types and predicates that an import needs and the nexus lacks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def missing_definitions(
         if iris:
             attributes[SAME_AS] = one_or_all(iris)
         if name.type == META_TYPES[1]:
-            # Data show what is linked, not what may be linked.
+            # Data show which links exist, not which are allowed.
             attributes |= {"subject_types": ["*"], "object_types": ["*"]}
         definitions.append(concept(name, attributes))
     return definitions

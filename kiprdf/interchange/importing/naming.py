@@ -134,7 +134,7 @@ def label_rank(literal: Literal, language: str | None) -> tuple[int, str, str]:
 
 
 def unique_name(name: str, iri: str, is_free: Callable[[str], bool]) -> str:
-    """A name that is free: plain, or with the local name, the IRI or its digest added.
+    """A name that is not taken: plain, or followed by the local name, the IRI or its digest.
 
     >>> unique_name("Paris", "http://www.wikidata.org/entity/Q90", lambda text: text != "Paris")
     'Paris (Q90)'
@@ -150,7 +150,7 @@ def _possible_names(name: str, iri: str) -> tuple[str, ...]:
 
 
 def names_by_iri(iri: str) -> tuple[str, ...]:
-    """The possible names of a resource that has nothing but an IRI.
+    """The possible names of a resource of which only the IRI is known.
 
     >>> names_by_iri("urn:x:b")
     ('b', 'b (b)', 'b (urn:x:b)')
@@ -194,7 +194,7 @@ class Naming:
         return word
 
     def mapping_is_unused(self) -> bool:
-        """Whether there is a mapping and it has no word for any IRI so far."""
+        """Whether there is a mapping that has named no IRI so far."""
         return not self._has_mapped and not self._mapping.is_empty
 
     def element(self, iri: str) -> ElementName | None:

@@ -1,4 +1,4 @@
-"""The values of subjects: what a foreign statement becomes if it is no fact."""
+"""Collects the values of subjects: foreign statements that are not facts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ValueReader:
             return
         assert key is not None
         if is_metadata and key.name in RESERVED_METADATA:
-            return  # each engine writes its own
+            return  # each engine writes different ones
         try:
             value = to_value(statement.object, key.term)
         except ValueError as error:
@@ -90,7 +90,7 @@ class ValueReader:
     def key(self, statement: Statement, resource: Resource | None) -> tuple[Key | None, bool]:
         """The key of a value, and whether it is metadata.
 
-        A property that is both is an attribute of concepts and metadata of propositions.
+        A property that is both becomes an attribute of concepts and metadata of propositions.
         """
         property = statement.predicate.value
         metadata = self._naming.metadata(property, statement.object)

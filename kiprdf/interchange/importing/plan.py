@@ -1,4 +1,4 @@
-"""What an import would write: plain data, a report, and the UPSERT that writes it."""
+"""The plan of an import: plain data, a report, and the UPSERT that writes it."""
 
 from __future__ import annotations
 

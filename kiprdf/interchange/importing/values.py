@@ -1,4 +1,4 @@
-"""Foreign RDF terms as JSON values; what JSON lacks is kept as a JSON-LD value object."""
+"""Converts RDF terms to JSON values; other literals become JSON-LD value objects."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _integer(text: str, other: Json) -> Json:
 
 
 def _fraction(text: str, other: Json) -> Json:
-    """A finite number that loses no digit."""
+    """A finite number, if no digit is lost."""
     if len(text) > _DIGITS or not _FRACTION.fullmatch(text):
         return other
     number = float(text)

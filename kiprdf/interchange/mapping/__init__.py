@@ -1,4 +1,4 @@
-"""Mapping files: JSON-LD contexts that say what KIP words mean on the web, both ways.
+"""Mapping files: JSON-LD contexts that translate between KIP names and IRIs.
 
 ``contexts`` loads them and looks words up; ``apply`` applies one to the triples of a nexus and
 undoes it (``apply_mapping``, ``undo_mapping``). ``context_reader`` reads the contexts of a

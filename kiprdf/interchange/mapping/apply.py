@@ -1,4 +1,4 @@
-"""A mapping applied to the triples of a nexus, and undone (docs/how-to/mappings.md).
+"""Applies a mapping to the triples of a nexus, and undoes it (docs/how-to/mappings.md).
 
 Subjects keep their IRIs. A triple is replaced by its mapped form when that form alone leads back to
 it; otherwise it stays, and the mapped forms are written beside it (decisions/028). So the way back

@@ -231,7 +231,7 @@ def _term(active: Active, definition: Definition) -> Term:
 
 
 def _inside(active: Active, nest: str) -> Active:
-    """What holds inside of the attributes or the metadata of an element."""
+    """The terms in effect inside the attributes or the metadata of an element."""
     definition = active.terms.get(nest)
     return active if definition is None else active.under(*definition.scopes)
 
@@ -244,9 +244,9 @@ def _is_capital(name: str) -> bool:
 
 
 def _stacked(lower: Layer, upper: Layer) -> Layer:
-    """Two mapping files as one layer: term by term, inside of scoped contexts too.
+    """Merge two mapping files into one layer, term by term, including scoped contexts.
 
-    JSON-LD would replace ``attributes`` as a whole, and with it all that the lower file says.
+    JSON-LD would replace ``attributes`` as a whole, and all definitions of the lower file with it.
     """
     if upper.resets:
         return upper

@@ -1,4 +1,4 @@
-"""Which strings are literals of a datatype (XML Schema 1.1 Part 2: lexical and value spaces)."""
+"""Checks literals against their datatype (XML Schema 1.1 Part 2: lexical and value spaces)."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _is_integer(text: str, lowest: int | None, highest: int | None) -> bool:
 
 
 def _is_day(parts: dict[str, str]) -> bool:
-    """Whether the calendar has a day; one of every year, if no year is given."""
+    """Whether a date exists; in some year, if no year is given."""
     if "day" not in parts:
         return True
     # The calendar repeats every 400 years, and 2000 has a 29th of February.

@@ -104,7 +104,7 @@ class TermReader:
         return self._described(Definition(iri, is_prefix, protected), members, there)
 
     def _described(self, definition: Definition, value: dict[str, Any], there: Place) -> Definition:
-        """A definition with what is said of the values."""
+        """A definition with the keywords that describe its values."""
         type = self._coercion(value, there)
         return replace(
             definition,
@@ -116,7 +116,7 @@ class TermReader:
         )
 
     def _check_type_keyword(self, value: dict[str, Any], there: Place) -> None:
-        """``@type`` itself may be said to be a set, or protected; neither changes a triple."""
+        """``@type`` itself may be a set or protected; neither changes a triple."""
         if set(value) - {"@container", "@protected"} or value.get("@container", "@set") != "@set":
             raise there.fault("For '@type' a context may only say '@container': '@set'.")
 
@@ -185,7 +185,7 @@ class TermReader:
             )
 
     def _of_its_own(self, term: str) -> str:
-        """The IRI of a term that is not given one: by its prefix, or by ``@vocab``."""
+        """The IRI of a term without an ``@id``: by its prefix, or by ``@vocab``."""
         if ":" in term[1:]:
             prefix, _, rest = term.partition(":")
             prefix_term = self.get(prefix)
@@ -302,7 +302,7 @@ _SCHEMES = frozenset(
 
 
 class Place(NamedTuple):
-    """Where a context stands, by which URLs, and whether it may replace protected terms."""
+    """The place of a context, the URLs before it, whether it may replace protected terms."""
 
     path: Path
     document: Document
@@ -315,7 +315,7 @@ class Place(NamedTuple):
         return self._replace(path=(*self.path, *keys))
 
     def behind(self, url: str, document: Document) -> Place:
-        """Where the context of a remote document stands that is named here."""
+        """The place of the remote context that is named here."""
         depth = self.depth + len(self.path)
         return Place(("@context",), document, (*self.chain, url), depth, self.overrides)
 
@@ -328,7 +328,7 @@ class Place(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """A scoped context that is still to be read."""
+    """A scoped context that has not been read yet."""
 
     context: Any
     place: Place
@@ -337,7 +337,7 @@ class Scope(NamedTuple):
 def check_keywords(
     members: dict[str, Any], allowed: Collection[str], place: Place, where: str
 ) -> None:
-    """Raise for a keyword without a meaning where it stands, and for a flag that is none."""
+    """Raise for a misplaced keyword, and for a flag that is not boolean."""
     for key, value in members.items():
         if key in REFUSED:
             raise place.at(key).fault(REFUSED[key], "Leave it out.")
@@ -372,7 +372,7 @@ def iri_fault(text: str) -> str | None:
         NamedNode(text)
     except ValueError:
         return "is not an absolute IRI"
-    # JSON-LD takes it for an IRI; nearly always it is a prefix that was forgotten or misspelt.
+    # JSON-LD reads it as an IRI; nearly always its prefix is missing or misspelt.
     if not rest.startswith("//") and scheme.lower() not in _SCHEMES:
         return f"has the prefix '{shown(scheme)}', which is not defined"
     return None

@@ -35,7 +35,7 @@ _NAMED = 6
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a context says of a term. Without an IRI the term is removed."""
+    """The definition of a term in a context. Without an IRI the term is removed."""
 
     iri: str | None
     prefix: bool = False
@@ -54,7 +54,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Layer:
-    """One context: its terms, its ``@vocab``, ``@language`` and ``@direction`` where it says so."""
+    """One context: its terms; ``@vocab``, ``@language`` and ``@direction`` if it has them."""
 
     terms: dict[str, Definition] = field(default_factory=dict)
     settings: dict[str, str | None] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Active:
 
 
 def _first(upper: dict[str, Definition], lower: dict[str, Definition]) -> dict[str, Definition]:
-    """All terms, those of the upper layer first and instead of those of the lower one."""
+    """All terms; those of the upper layer come first and replace those of the lower one."""
     return {
         **upper,
         **{term: definition for term, definition in lower.items() if term not in upper},
@@ -167,7 +167,7 @@ class _Prefixes:
         return _Prefixes({n: iri for n, iri in self._namespaces.items() if n not in names})
 
     def compact(self, iri: str) -> str:
-        """An IRI by the longest prefix, if there is one that leaves no ``//`` behind the colon."""
+        """An IRI with the longest prefix, unless ``//`` would follow the colon."""
         for length in self._lengths:
             name, rest = self._names.get(iri[:length]), iri[length:]
             if name is not None and rest and not rest.startswith("//"):
@@ -184,7 +184,7 @@ def _object(layer: Layer, prefixes: _Prefixes) -> dict[str, Any]:
 
 
 def _scope(layer: Layer, prefixes: _Prefixes) -> Any:
-    """A scoped context; where it means something else by a prefix, that is not used."""
+    """A scoped context; prefixes that it redefines are not used in it."""
     if layer.resets:
         return [None, _object(layer, _Prefixes({}))]
     return _object(layer, prefixes.without(layer.terms))

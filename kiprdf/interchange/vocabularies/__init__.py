@@ -1,7 +1,7 @@
-"""The schema out as RDFS, OWL and SHACL, ontologies in as definitions.
+"""Exports the schema as RDFS, OWL and SHACL; imports ontologies as definitions.
 
 Out: ``schema`` (OWL) and ``shapes`` (SHACL), written by ``nested`` and ``nested_turtle``. In:
 ``ontology`` with ``ontology_graph``, ``ontology_terms``, ``ontology_names`` and
 ``ontology_report``; ``definitions`` are the result, ``definition_plan`` what a nexus would write.
-``standards`` has the terms of all these vocabularies.
+``standards`` lists the terms of these vocabularies.
 """

@@ -1,4 +1,4 @@
-"""The definitions of an ontology as a plan for a nexus that may already have some of them."""
+"""Plans the import of an ontology into a nexus that may have some of its definitions."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _rule(old: Mapping[str, Json], new: Mapping[str, Json], is_label: bool) -> d
 
 
 def _extended(old: JsonMap, new: Definition) -> JsonMap:
-    """What a definition of the nexus gains: original IRIs, rules, and attributes that it lacks."""
+    """What is added to a definition of the nexus: original IRIs, rules, and missing attributes."""
     stated = new.stated()
     gained = {key: value for key, value in stated.items() if old.get(key) is None}
     if new.is_homonym:

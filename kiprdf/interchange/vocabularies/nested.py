@@ -1,9 +1,9 @@
-"""Nested descriptions as triples.
+"""Turns nested descriptions into triples.
 
 A description is data: predicates with their objects. A description among the objects becomes a
-blank node, a list an RDF list, as OWL and SHACL are written by everybody. The label of a blank node
-comes from its place, so that the same definition gives the same triples. What others refer to is
-named instead, by ``part``.
+blank node, a list an RDF list, as is usual for OWL and SHACL. The label of a blank node
+comes from its place, so that the same definition gives the same triples. Nodes that others refer
+to are named by ``part`` instead.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def anonymous(place: str) -> BlankNode:
 
 
 def described(node: NamedNode | BlankNode, description: Description) -> Iterator[Triple]:
-    """The triples of a description, those of the nodes inside it behind them."""
+    """The triples of a description, followed by those of its nested nodes."""
     return _described(node, description, node.value)
 
 

@@ -1,4 +1,4 @@
-"""The schema in Turtle as people write OWL and SHACL, with ``[ … ]`` and ``( … )``.
+"""Writes the schema in Turtle with ``[ … ]`` and ``( … )``, as is usual for OWL and SHACL.
 
 A blank node is written where it is referred to. Only one that is referred to twice, or never, has a
 label and a block of its own. Otherwise the order is that of snapshots: same triples, same bytes.
@@ -92,7 +92,7 @@ class _Writer:
 
 
 def _bracketed(opening: str, lines: list[str], closing: str) -> str:
-    """Brackets on one line where there is room, without the last semicolon."""
+    """Brackets on one line if they fit, without the last semicolon."""
     inline = " ".join(lines).removesuffix(" ;")
     # A line of a nested node begins with white space only when that node takes several lines.
     if len(inline) <= _WIDTH and not any(line.startswith(_INDENT) for line in lines):
