@@ -11,7 +11,7 @@ from kiprdf.interchange.importing.element_index import IMPORTED_AT
 from kiprdf.interchange.importing.plan import Plan, to_upsert
 from kiprdf.interchange.imports import Document
 from kiprdf.kml.draft import Draft
-from kiprdf.store import Delta, OxigraphStore
+from kiprdf.store import Delta, Store
 
 
 def run_import(engine: CommandEngine, document: Document, dry_run: bool) -> dict[str, Any]:
@@ -21,15 +21,15 @@ def run_import(engine: CommandEngine, document: Document, dry_run: bool) -> dict
     """
     writer = engine.writer
 
-    def draft(store: OxigraphStore) -> tuple[Plan, Draft | None]:
+    def draft(store: Store) -> tuple[Plan, Draft | None]:
         plan = document.plan(store)
         command = to_upsert(plan)
         if not command.blocks:
             return plan, None
         return plan, writer.draft(command, store, correct=lambda draft: _correct(plan, draft))[1]
 
-    def prepare() -> tuple[Plan, Delta]:
-        plan, drafted = draft(engine.store)
+    def prepare(store: Store) -> tuple[Plan, Delta]:
+        plan, drafted = draft(store)
         return plan, Delta() if drafted is None else drafted.delta()
 
     def run() -> Plan:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 from kiprdf import collector
 from kiprdf.errors import KipError
@@ -21,7 +22,7 @@ from kiprdf.language import ast, bind, parse
 from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.source import NOWHERE, Span
-from kiprdf.store import Delta, OxigraphStore
+from kiprdf.store import Delta, OxigraphStore, RecordedReads, Store
 
 if TYPE_CHECKING:
     from kiprdf.interchange.staging_store import StagingStore
@@ -49,6 +50,7 @@ class Writer:
         self._catalogs = catalogs
         self._clock = clock
         self._strict_schema = strict_schema
+        self._preparations: WeakSet[RecordedReads] = WeakSet()
 
     def run(self, command: ast.Manipulation, *, dry_run: bool = False) -> dict[str, Any]:
         """Run one statement as one transaction and return its receipt.
@@ -65,19 +67,20 @@ class Writer:
     def draft(
         self,
         command: ast.Manipulation,
-        store: OxigraphStore | None = None,
+        store: Store | None = None,
         *,
         privileged: bool = False,
         correct: Callable[[Draft], None] | None = None,
     ) -> tuple[dict[str, Any], Draft]:
         """Check a statement and draft what it changes; return its receipt and the draft.
 
-        It reads the nexus, or a copy given as ``store``. ``correct`` may edit the draft before it
-        is checked; a ``privileged`` statement may change what is protected.
+        It reads the nexus, or ``store``: a copy, or the nexus with its reads recorded. ``correct``
+        may edit the draft before it is checked; a ``privileged`` statement may change what is
+        protected.
         """
-        is_copy = store is not None and store is not self._store
         store = store or self._store
-        check(command, read_catalog(store) if is_copy else self._catalogs.catalog())
+        is_cached = store is self._store
+        check(command, self._catalogs.catalog() if is_cached else read_catalog(store))
         draft = Draft(store, self._clock)
         receipt = _run_in(draft, command)
         if correct is not None:
@@ -89,18 +92,26 @@ class Writer:
             check_schema(draft, command.span)
         return receipt, draft
 
-    def run_prepared(self, prepare: Callable[[], tuple[T, Delta]]) -> T:
+    def run_prepared(self, prepare: Callable[[Store], tuple[T, Delta]]) -> T:
         """Commit what takes long to prepare, such as an import, and return its result.
 
-        ``prepare`` runs without the writer's lock. If another commit came in between, it runs a
-        second time under the lock: one repetition, whatever the other writers do.
+        ``prepare`` runs without the writer's lock. Only if another writer changed meanwhile what it
+        has read, it runs a second time under the lock.
         """
-        reading = self._store.try_read(prepare)
+        reads = RecordedReads(self._store)
         with self._store.writing():
-            if reading is None or reading.commit != self._store.commit():
-                result, delta = prepare()
-            else:
-                result, delta = reading.result
+            self._preparations.add(reads)
+        fault: Exception | None = None
+        try:
+            result, delta = prepare(reads)
+        except Exception as error:
+            # An error on a mix of two states may be wrong.
+            fault = error
+        with self._store.writing():
+            if reads.is_outdated():
+                result, delta = prepare(self._store)
+            elif fault is not None:
+                raise fault
             self.commit(delta)
             return result
 
@@ -115,9 +126,15 @@ class Writer:
     def commit(self, delta: Delta) -> None:
         """Apply a delta as one commit; the writer's lock is held."""
         if delta:
-            self._catalogs.expire(delta)
+            self._announce(delta)
             commit = self._store.apply(delta)
             self._indexer.note(delta, commit)
+
+    def _announce(self, delta: Delta | None) -> None:
+        """Announce a commit, before it happens, to caches and preparations; None for a restore."""
+        self._catalogs.expire(delta)
+        for reads in self._preparations:
+            reads.note(delta)
 
     def apply_capsule(
         self, text: str, *, privileged: bool = False, records: dict[str, str] | None = None
@@ -129,8 +146,8 @@ class Writer:
             self.require_writable(capsule)
             command = bind(capsule, {})
 
-            def prepare() -> tuple[dict[str, Any], Delta]:
-                receipt, draft = self.draft(command, privileged=privileged)
+            def prepare(store: Store) -> tuple[dict[str, Any], Delta]:
+                receipt, draft = self.draft(command, store, privileged=privileged)
                 return receipt, replace(draft.delta(), records=records or {})
 
             return self.run_prepared(prepare)
@@ -150,7 +167,7 @@ class Writer:
             count = check_dataset(dataset, self._store.iris)
             with self._store.writing():
                 self._require_empty()
-                self._catalogs.expire()
+                self._announce(None)
                 self._store.replace(dataset.engine, {RESTORED: "true"})
                 self._indexer.outdate()
             return count

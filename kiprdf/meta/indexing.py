@@ -20,7 +20,7 @@ from kiprdf.rdf.elements import Element
 from kiprdf.rdf.literals import Json
 from kiprdf.search import Embedder, Hit, IndexRow, Kind, TextIndex, commit_of_file
 from kiprdf.semantics.arguments import Mode
-from kiprdf.store import Delta, Store
+from kiprdf.store import Delta, WritableStore
 
 if TYPE_CHECKING:
     from kiprdf.search.semantic import SemanticIndex
@@ -45,7 +45,9 @@ class Indexer:
     vectors, which are stored beside the index.
     """
 
-    def __init__(self, store: Store, path: Path | None, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self, store: WritableStore, path: Path | None, embedder: Embedder | None = None
+    ) -> None:
         self._store = store
         self._path = path
         self._embedder = embedder

@@ -1,4 +1,4 @@
-"""The ``Store`` protocol: narrow enough for a remote SPARQL store to implement it."""
+"""The protocols of stores: narrow enough for a remote SPARQL store to implement them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,11 @@ its own, which can be abandoned."""
 
 
 class Store(Protocol):
-    """A dataset with one writer at a time, whose readers see whole commits only."""
+    """A dataset to read."""
 
     @property
     def iris(self) -> Iris:
         """The IRIs below this store's base."""
-
-    @property
-    def read_only(self) -> bool: ...
 
     def select(
         self, query: str, *, cancellation: Cancellation = "none", width: int | None = None
@@ -60,11 +57,18 @@ class Store(Protocol):
     def commit(self) -> int:
         """The number of commits; reading it costs almost nothing."""
 
-    def records(self) -> dict[str, str]:
-        """The records of the nexus about itself, which ``Delta.records`` wrote."""
-
     def read(self, function: Callable[[], T]) -> T:
         """Run a reading function, which may be repeated, on one state of the dataset."""
+
+
+class WritableStore(Store, Protocol):
+    """A dataset with one writer at a time, whose readers see whole commits only."""
+
+    @property
+    def read_only(self) -> bool: ...
+
+    def records(self) -> dict[str, str]:
+        """The records of the nexus about itself, which ``Delta.records`` wrote."""
 
     def writing(self) -> AbstractContextManager[None]:
         """The writer's lock: it spans reading, checking and applying."""

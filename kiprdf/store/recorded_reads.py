@@ -1,0 +1,75 @@
+"""Records what is read, so that a write prepared without the lock can be validated (045)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import TypeAlias, TypeVar
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.store.base import Cancellation, Cell, Row, Statement, Store
+from kiprdf.store.delta import Delta
+
+T = TypeVar("T")
+_Pattern: TypeAlias = tuple[Cell, Cell, Cell]
+_ANY: _Pattern = (None, None, None)
+
+
+class RecordedReads:
+    """A store whose reads are recorded as the patterns that they match.
+
+    ``note`` adds a commit that comes after the first read. If no changed triple matches a pattern,
+    every read would return the same again, whenever it happened.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._patterns: set[_Pattern] = set()
+        self._later: list[Delta | None] = []
+        self.iris = store.iris
+
+    def note(self, delta: Delta | None) -> None:
+        """Note a later commit; None if it may change everything."""
+        self._later.append(delta)
+
+    def is_outdated(self) -> bool:
+        """Whether a later commit changed something that was read."""
+        return any(delta is None or self._reads_any(delta) for delta in self._later)
+
+    def _reads_any(self, delta: Delta) -> bool:
+        for triple in (*delta.removed, *delta.added):
+            cells = ((cell, None) for cell in triple)
+            if not self._patterns.isdisjoint(product(*cells)):
+                return True
+        return False
+
+    def select(
+        self, query: str, *, cancellation: Cancellation = "none", width: int | None = None
+    ) -> list[Row]:
+        self._patterns.add(_ANY)
+        return self._store.select(query, cancellation=cancellation, width=width)
+
+    def match(
+        self,
+        subject: NamedNode | None,
+        predicate: NamedNode | None,
+        object: NamedNode | Literal | Triple | None,
+    ) -> Iterator[Triple]:
+        self._patterns.add((subject, predicate, object))
+        return self._store.match(subject, predicate, object)
+
+    def lookup(self, subject: Cell, predicate: Cell, object: Cell, most: int) -> list[Statement]:
+        self._patterns.add((subject, predicate, object))
+        return self._store.lookup(subject, predicate, object, most)
+
+    def describe(self, node: NamedNode) -> list[Triple]:
+        self._patterns.add((node, None, None))
+        return self._store.describe(node)
+
+    def commit(self) -> int:
+        self._patterns.add(_ANY)
+        return self._store.commit()
+
+    def read(self, function: Callable[[], T]) -> T:
+        return function()
