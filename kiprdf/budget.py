@@ -1,7 +1,7 @@
 """What a request may spend: time (KIP_4001), and how many solutions it may visit (KIP_4002).
 
-The spending of the running request is a context variable. Whatever reads the store checks it;
-nothing in between passes it on.
+The spending of the running request is a context variable. Every function that reads the
+store checks it; nothing in between passes it on.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Budgets:
         return function() if current() else spend(self._in_block(self._of_requests), function)
 
     def spend_as_work(self, function: Callable[[], T]) -> T:
-        """The same for work with no time limit of its own, such as a snapshot."""
+        """The same for work with without its own time limit, such as a snapshot."""
         return function() if current() else spend(self._in_block(self._of_work), function)
 
     def _in_block(self, default: Budget) -> Budget:

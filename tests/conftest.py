@@ -59,7 +59,9 @@ class LongTests:
         self._output = os.fdopen(os.dup(2), "w", encoding="utf-8")
         self._started: dict[str, float] = {}
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="long tests", daemon=True)
+        self._thread = threading.Thread(
+            target=self._report_long_tests, name="long tests", daemon=True
+        )
 
     def pytest_sessionstart(self) -> None:
         self._thread.start()
@@ -73,7 +75,7 @@ class LongTests:
     def pytest_sessionfinish(self) -> None:
         self._ended.set()
 
-    def _watch(self) -> None:
+    def _report_long_tests(self) -> None:
         limits: dict[str, float] = {}
         while not self._ended.wait(LONG / 10):
             for nodeid, started in list(self._started.items()):

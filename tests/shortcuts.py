@@ -19,7 +19,7 @@ from kiprdf.search import index
 
 @contextmanager
 def no_shortcuts() -> Iterator[None]:
-    """Parse, check and compile each command anew, ask the store in SPARQL for everything, index
+    """Parse, check and compile each command again, ask the store in SPARQL for everything, index
     what is read there, and rank in the file."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PlanCache, "template", lambda self, text: Template(kiprdf.parse(text)))

@@ -25,7 +25,7 @@ class Failure(Exception):
 
 
 class Commands(TyperGroup):
-    """The command group; it reports whatever a command raises."""
+    """The command group; it reports every exception of a command."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command, and flush its output while errors can still be reported."""

@@ -19,7 +19,7 @@ from kiprdf.rows import Rows
 CELL_CHARACTERS = 300
 """The maximum length of a cell on a terminal."""
 COLUMN_CHARACTERS = 16
-"""If columns would be narrower than this, each value gets a line of its own."""
+"""If columns would be narrower than this, each value gets its own line."""
 LISTED = 10
 """The number of items shown of a list of names."""
 

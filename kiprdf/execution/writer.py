@@ -180,7 +180,7 @@ class Writer:
 
     def _require_empty(self) -> None:
         if not self.is_empty():
-            message = "The nexus holds knowledge of its own."
+            message = "The nexus already holds other knowledge."
             raise KipError("KIP_2002", message, "Restore into a new nexus.")
 
     def require_writable(

@@ -288,7 +288,7 @@ def _ends(element: Proposition) -> Fact:
 
 
 def copied(element: Element) -> Element:
-    """A copy of an element with maps of its own."""
+    """A copy of an element with its own maps."""
     attributes, metadata = element.attributes.copy(), element.metadata.copy()
     if isinstance(element, Concept):
         return Concept(element.node, element.type, element.name, attributes, metadata)

@@ -101,7 +101,7 @@ def _too_deep(bare: str, limit: int) -> KipError:
 def _make_room(depth: int) -> None:
     """Raise Python's recursion limit for a deeply nested command.
 
-    It is never lowered again: another thread may be deep in a command of its own.
+    It is never lowered again: another thread may be deep in another command.
     """
     required = 1_000 + depth * _FRAMES_PER_LEVEL
     if depth > _SAFE_DEPTH and sys.getrecursionlimit() < required:

@@ -79,7 +79,7 @@ def _ranked(mode: Mode, limit: int, by_words: Ranking, by_meaning: Ranking | Non
 
 
 def _run_abandonable(by_meaning: Ranking, limit: int) -> list[Hit]:
-    """The semantic ranking, on a thread of its own, since an embedder cannot be cancelled.
+    """The semantic ranking, on a separate thread, since an embedder cannot be cancelled.
 
     When the time is over the thread is abandoned (KIP_4001); the vectors that the embedder returns
     later are stored.

@@ -1,7 +1,7 @@
 """The index behind SEARCH, by words and by meaning.
 
 Rows are keyed by strings and replaced by key. Nothing here depends on a graph, and everything can
-be rebuilt. Words match whatever their case, accents, width or script. Meanings are compared as
+be rebuilt. Words match in any case, accents, width and script. Meanings are compared as
 vectors, which an embedder computes from texts, and need numpy (`semantic`, `vectors`).
 Modules: rows, files, segment, index, embedders, vectors, semantic, fusion.
 """

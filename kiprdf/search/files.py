@@ -46,7 +46,7 @@ class DerivedFile:
     def use(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Call a function with the connection; empty the file if it turns out to be damaged.
 
-        Raises `sqlite3.Error` whatever the file contains, or what the function raises.
+        Raises `sqlite3.Error` for any damaged file, or what the function raises.
         """
         with self._lock:
             try:

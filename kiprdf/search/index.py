@@ -381,7 +381,7 @@ def _ranking(table: str, expressions: int, is_typed: bool) -> str:
     part = f"SELECT rowid AS id, -bm25({table}, {_WEIGHTS}) * ? AS share FROM {table} "
     parts = " UNION ALL ".join([part + f"WHERE {table} MATCH ?"] * expressions)
     of_type = " JOIN element USING (id) WHERE type = ?" if is_typed else ""
-    # bm25() needs a query of its own; the LIMIT keeps SQLite from flattening it.
+    # bm25() needs its own query; the LIMIT keeps SQLite from flattening it.
     return (
         f"WITH whole AS (SELECT id, sum(share) AS score FROM ({parts} LIMIT -1) GROUP BY id), "
         f"typed AS MATERIALIZED (SELECT id, score FROM whole{of_type}) "

@@ -1,4 +1,4 @@
-"""Cuts text into tokens, so that words match whatever their case, accents, width or script.
+"""Cuts text into tokens, so that words match in any case, accents, width and script.
 
 Documents and terms are folded alike: compatibility forms, accents and case are removed. They are
 also segmented alike, with one exception: of Chinese, Japanese and Korean, a document gets pairs of

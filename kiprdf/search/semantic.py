@@ -75,7 +75,7 @@ class SemanticIndex:
     ) -> list[Hit]:
         """Return the rows whose cosine with the term is positive, best first, ties by key.
 
-        Raises `EmbeddingError`, whatever else the embedder raises, and `sqlite3.Error` for a
+        Raises `EmbeddingError`, any other exception of the embedder, and `sqlite3.Error` for a
         fault of the text index.
         """
         self._vectors.refuse_own_embedder()

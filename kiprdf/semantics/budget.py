@@ -76,7 +76,7 @@ def _check_hops(clause: ast.PropositionClause) -> None:
 
 
 def _check_levels(clauses: list[ast.Clause], span: Span) -> None:
-    """Each hop is a subquery of its own, for each alternative again."""
+    """Each hop is a separate subquery, for each alternative again."""
     levels = sum(
         max(name.hops.minimum, name.hops.maximum or 0)
         for clause in clauses

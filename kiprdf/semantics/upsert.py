@@ -100,8 +100,8 @@ def _check_target(target: ast.Endpoint, catalog: Catalog, handles: set[str]) -> 
             raise KipError("KIP_3001", message, hint, target.span)
         return
     if target.variable is not None:
-        message = "An endpoint in UPSERT has no handle of its own."
-        hint = f"Leave out ?{target.variable.name}, or define it in a block of its own."
+        message = "An endpoint in UPSERT cannot have a handle."
+        hint = f"Leave out ?{target.variable.name}, or define it in a separate block."
         raise KipError("KIP_1001", message, hint, target.variable.span)
     if isinstance(target, ast.ConceptClause):
         _check_upsert_matcher(target.matcher)

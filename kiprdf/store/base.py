@@ -18,8 +18,8 @@ Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
 Row: TypeAlias = tuple[Cell, ...]
 Statement: TypeAlias = Triple | Quad
 Cancellation: TypeAlias = OneOf["none", "cooperative", "threaded"]
-"""How a query is cancelled: not at all, by checks of the deadline in it, or by these on a thread of
-its own, which can be abandoned."""
+"""How a query is cancelled: not at all, by checks of the deadline in it, or by these on a separate
+thread, which can be abandoned."""
 
 
 class Store(Protocol):

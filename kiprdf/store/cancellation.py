@@ -42,7 +42,7 @@ class CancellationToken:
 
     The engine ignores exceptions in such a call, and drops the solution. A signal handler may raise
     at any instruction, even at the first one of a function. So the engine calls generators, which
-    catch whatever is raised while they run; it is raised again when the query has ended.
+    catch every exception raised while they run; it is raised again when the query has ended.
     """
 
     def __init__(self, spending: Spending | None) -> None:
@@ -170,7 +170,7 @@ def _call(function: Callable[[CancellationToken], T], token: CancellationToken) 
 
 
 class _ThreadedCall(Generic[T]):
-    """One call on a thread of its own.
+    """One call on a separate thread.
 
     The thread is started, and waited for, by single calls of C functions: an interrupt within
     ``threading.Thread.start`` may keep the thread from ever running, within ``join`` make it look

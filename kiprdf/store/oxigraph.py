@@ -346,7 +346,7 @@ class OxigraphStore:
         self._require_open()
         target = absolute(folder)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise StoreError(f"{target} is not empty; a backup needs a folder of its own.")
+            raise StoreError(f"{target} is not empty; a backup needs an empty folder.")
         require_rocksdb(target)
         partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
         try:

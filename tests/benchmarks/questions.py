@@ -1,4 +1,4 @@
-"""FIND beside the good SPARQL that somebody would write by hand, on the engine and on rdflib."""
+"""FIND beside the good SPARQL that an expert would write by hand, on the engine and on rdflib."""
 
 from __future__ import annotations
 

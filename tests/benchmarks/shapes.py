@@ -1,4 +1,4 @@
-"""Sixteen questions, in KIP and as the good SPARQL that somebody would write by hand."""
+"""Sixteen questions, in KIP and as the good SPARQL that an expert would write by hand."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Writing, beside the same quads written by hand.
 
-By hand is: what somebody would write who has the engine alone, knows where a knowledge store keeps
+By hand is: what an expert would write who has the engine alone, knows where a knowledge store keeps
 what, and wants each write whole or not at all.
 """
 

@@ -78,7 +78,7 @@ def test_a_backup_is_a_nexus(loaded: Invoke, tmp_path: Path) -> None:
     assert "2" in loaded("run", count, "--nexus", "copy").stdout
     again = loaded("backup", "copy")
     assert again.exit_code == 1
-    assert "is not empty; a backup needs a folder of its own." in again.stderr
+    assert "is not empty; a backup needs an empty folder." in again.stderr
 
 
 def test_a_command_that_has_no_time_times_out(loaded: Invoke) -> None:

@@ -133,7 +133,7 @@ def test_a_closed_pipe_is_not_an_error(run: Run) -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_a_snapshot_is_utf8_whatever_the_locale(run: Run, drugs: Path, tmp_path: Path) -> None:
+def test_a_snapshot_is_utf8_in_any_locale(run: Run, drugs: Path, tmp_path: Path) -> None:
     run("load", "drugs.kip")
     foreign = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
     done = run("snapshot", env=foreign)

@@ -100,7 +100,7 @@ def test_a_session_from_a_pipe(run: Run, stdin: bytes, stdout: str, stderr: str)
 
 
 class Terminal:
-    """A shell on a terminal of its own, with its home in a folder."""
+    """A shell on its own terminal, with its home in a folder."""
 
     def __init__(self, home: Path) -> None:
         self._end, inner = pty.openpty()
@@ -197,7 +197,7 @@ def test_ctrl_c_drops_the_input_and_ctrl_d_leaves(terminal: Terminal) -> None:
     assert terminal.status() == 0
 
 
-def test_the_history_is_kept_in_the_home(terminal: Terminal, tmp_path: Path) -> None:
+def test_the_history_is_kept_in_the_home_folder(terminal: Terminal, tmp_path: Path) -> None:
     pytest.importorskip("readline")
     terminal.expect("kip> ")
     terminal.type("DESCRIBE DOMAINS\n.quit\n")

@@ -106,7 +106,7 @@ def test_the_maps_inside_of_an_element_win_over_the_top_level() -> None:
     assert loaded.metadata_of(EX + "a") is None
 
 
-def test_a_type_has_terms_of_its_own() -> None:
+def test_a_type_has_its_own_terms() -> None:
     loaded = mapping(k="ex:k", Person={"@id": "ex:Person", "@context": {"k": "ex:person_k"}})
     assert value(loaded.attribute("k", "Person").iri) == EX + "person_k"  # type: ignore[union-attr]
     assert value(loaded.attribute("k", "Stone").iri) == EX + "k"  # type: ignore[union-attr]
@@ -224,7 +224,7 @@ def test_a_type_given_another_iri_keeps_its_attributes() -> None:
     assert loaded.attribute("a", "P") is not None
 
 
-def test_a_prefix_given_anew_leaves_earlier_terms_alone() -> None:
+def test_a_prefix_defined_again_does_not_change_earlier_terms() -> None:
     lower = {"@context": {"ex": EX, "a": "ex:a", "attributes": nest(b="ex:b")}}
     loaded = Mapping.load(lower, {"@context": {"ex": "https://other.example/", "c": "ex:c"}})
     assert value(loaded.predicate("a")) == EX + "a"

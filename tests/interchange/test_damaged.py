@@ -41,7 +41,7 @@ def outcome(text: str) -> int | str:
     return count
 
 
-MARKS = ["_:b", "~", "[]", "()", "<<( ", " )>>", "{| |}", "\r", '"""', "'''", "#", '"', "a", ";",
+INSERTED = ["_:b", "~", "[]", "()", "<<( ", " )>>", "{| |}", "\r", '"""', "'''", "#", '"', "a", ";",
          ",", " .\n", "<urn:x>", "rdf:Statement", "rdf:subject", "rdf:reifies",
          "@prefix rdf: <urn:y/> .\n",
          "PREFIX x: <urn:z>\n", "@base <urn:b/> .\n", '"x"@de', "1", "NaN", "1.0e0", "\\", "\x00",
@@ -66,7 +66,7 @@ def damaged(text: str, chance: random.Random) -> str:
             lines[one] = " ".join(words)
         elif how == 4:
             at = chance.randrange(len(lines[one]))
-            lines[one] = lines[one][:at] + chance.choice(MARKS) + lines[one][at:]
+            lines[one] = lines[one][:at] + chance.choice(INSERTED) + lines[one][at:]
         elif how == 5:
             at = chance.randrange(len(lines[one]))
             lines[one] = lines[one][:at] + lines[one][at + 1 :]
@@ -82,12 +82,12 @@ def test_a_damaged_snapshot_is_restored_or_refused(profile: Any) -> None:
     chance = random.Random(20261122)
     texts = [made().snapshot(profile=profile) for made in (small, hostile, lambda: thousands(12))]
     outcomes = [outcome(damaged(chance.choice(texts), chance)) for _ in range(400)]
-    assert 20 < sum(isinstance(found, int) for found in outcomes) < 380
+    assert 20 < sum(isinstance(outcome, int) for outcome in outcomes) < 380
     assert "KIP_4003" not in outcomes
 
 
 ODD = {
-    "a statement told twice": STATED + STATEMENT + STATEMENT,
+    "a statement written twice": STATED + STATEMENT + STATEMENT,
     "a statement of two facts": STATED + STATEMENT + STATEMENT.replace(B, A),
     "a statement and another subject": STATED + STATEMENT + f"{LINK} rdf:subject {B} .",
     "a statement without a type": STATED + STATEMENT.replace("a rdf:Statement ; ", ""),
@@ -126,7 +126,7 @@ def long_words() -> dict[str, str]:
 
 
 OUTCOMES: dict[str, int | str] = {
-    "a statement told twice": 5,
+    "a statement written twice": 5,
     "a statement of two facts": "KIP_2002",
     "a statement and another subject": "KIP_2002",
     "a statement without a type": "KIP_2002",

@@ -220,7 +220,7 @@ def test_a_mapping_says_that_a_term_is_that_of_the_nexus() -> None:
     ]
 
 
-def test_words_that_somebody_wrote_stay_though_the_iri_is_theirs() -> None:
+def test_words_that_a_user_wrote_stay_though_the_iri_is_that_of_the_mapping() -> None:
     nexus = empty()
     nexus.execute(f"""UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "Human"}}
         SET ATTRIBUTES {{ description: "One of us.", same_as: "{FOAF}Person" }} }} }}""")
@@ -231,7 +231,7 @@ def test_words_that_somebody_wrote_stay_though_the_iri_is_theirs() -> None:
     }
 
 
-def test_the_schema_of_a_nexus_comes_back_without_a_change() -> None:
+def test_the_schema_of_a_nexus_is_read_back_without_a_change() -> None:
     nexus = kiprdf.Nexus.memory()
     report = nexus.import_ontology(nexus.schema())
     assert report["definitions"] == {"concept_types": [], "predicates": []}

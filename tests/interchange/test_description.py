@@ -120,7 +120,7 @@ def test_each_dump_is_a_distribution_with_size_and_media_type() -> None:
     }
 
 
-def test_a_dump_in_rdf12_is_another_form_with_a_number_of_its_own() -> None:
+def test_a_dump_in_rdf12_is_another_form_with_its_own_number_of_triples() -> None:
     graph = described()
     dataset = dataset_of(graph)
     dumps = [str(file) for file in graph.objects(dataset, VOID.dataDump)]

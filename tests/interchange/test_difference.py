@@ -1,4 +1,4 @@
-"""Two nexuses compared: what is told to people and programs, and the capsule between them.
+"""Two nexuses compared: the report for people and programs, and the capsule between them.
 
 ``KIPRDF_EXAMPLES`` sets how many pairs of nexuses are tried.
 """

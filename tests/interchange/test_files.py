@@ -19,7 +19,7 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path.write_text("old and longer")
     assert files.write_whole(path, lambda output: output.write(b"new")) == 3
     assert path.read_bytes() == b"new"
-    assert [found.name for found in tmp_path.iterdir()] == ["a.ttl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.ttl"]
 
 
 @pytest.mark.parametrize("fault", [ValueError("x"), KeyboardInterrupt(), OSError(28, "full")])
@@ -36,10 +36,10 @@ def test_a_file_that_cannot_be_finished_stays_as_it_was(
     with pytest.raises(type(fault)):
         files.write_whole(path, write)
     assert path.read_text() == "old"
-    assert [found.name for found in tmp_path.iterdir()] == ["a.ttl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.ttl"]
 
 
-def test_a_full_disk_is_told_with_the_name_of_the_target(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_with_the_name_of_the_target(tmp_path: Path) -> None:
     path = tmp_path / "a.ttl"
 
     def write(output: IO[bytes]) -> None:
@@ -114,7 +114,7 @@ def test_a_text_goes_into_a_file_in_memory() -> None:
     assert (text.getvalue(), content.getvalue()) == ("é", b"\xc3\xa9")
 
 
-def test_a_file_that_has_not_all_characters_is_told() -> None:
+def test_an_output_file_without_all_characters_is_reported() -> None:
     with (
         tempfile.TemporaryFile("w", encoding="ascii") as file,
         pytest.raises(kiprdf.KipError, match="ASCII") as raised,

@@ -67,7 +67,7 @@ RUDOF = {
     "nquads": pyrudof.RDFFormat.NQuads,
 }
 
-# Values that some format or other has no way of its own to say.
+# Values that some format or other cannot write directly.
 VALUES: dict[str, Any] = {
     "german": {"@value": "Kopf\u0001schmerz", "@language": "de"},
     "arabic": {"@value": "م", "@language": "ar", "@direction": "rtl"},
@@ -146,8 +146,8 @@ def mapping(name: str) -> Mapping | None:
 
 def triples_of(nexus: kiprdf.Nexus) -> list[Triple]:
     """The dataset of a nexus, as everybody sees it."""
-    found: Any = nexus.sparql("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }")
-    return list(found)
+    triples: Any = nexus.sparql("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }")
+    return list(triples)
 
 
 @cache
@@ -172,24 +172,24 @@ def written(
 
 @pytest.mark.parametrize(("format", "profile"), WAYS, ids=IDS)
 @pytest.mark.parametrize("name", [*NEXUSES, "values"])
-def test_a_dataset_comes_back_from_every_format(
+def test_a_dataset_is_read_back_from_every_format(
     name: str, format: Format, profile: Profile
 ) -> None:
     base, triples = nexus_of(name)
-    found = formats.read(written(triples, format, base, profile), format, base)
-    assert (set(found), len(found)) == (triples, len(triples))
+    read = formats.read(written(triples, format, base, profile), format, base)
+    assert (set(read), len(read)) == (triples, len(triples))
 
 
 @pytest.mark.parametrize("words", ["schema-org", "own"])
 @pytest.mark.parametrize(("format", "profile"), WAYS, ids=IDS)
 @pytest.mark.parametrize("name", ["small", "hostile", "demonstration", "values"])
-def test_a_mapped_dataset_comes_back_from_every_format(
+def test_a_mapped_dataset_is_read_back_from_every_format(
     name: str, format: Format, profile: Profile, words: str
 ) -> None:
     base, triples = nexus_of(name)
-    known = mapping(words)
-    text = written(triples, format, base, profile, mapping=known)
-    assert set(formats.read(text, format, base, mapping=known)) == triples
+    vocabulary = mapping(words)
+    text = written(triples, format, base, profile, mapping=vocabulary)
+    assert set(formats.read(text, format, base, mapping=vocabulary)) == triples
 
 
 @pytest.mark.parametrize("words", ["none", "own"])
@@ -208,7 +208,7 @@ def test_a_dataset_moves_to_another_base(
 
 @settings(max_examples=EXAMPLES)
 @given(graph=strategies.graphs())
-def test_a_generated_nexus_comes_back_from_every_format(graph: Any) -> None:
+def test_a_generated_nexus_is_read_back_from_every_format(graph: Any) -> None:
     nexus = build(graph)
     triples = set(formats.read(nexus.snapshot(), "turtle", nexus.base_iri))
     for format, profile in WAYS:
@@ -218,7 +218,7 @@ def test_a_generated_nexus_comes_back_from_every_format(graph: Any) -> None:
 
 @settings(max_examples=EXAMPLES)
 @given(text=st.text(st.characters(exclude_categories=["Cs"])), language=st.booleans())
-def test_any_text_comes_back_from_every_format(text: str, language: bool) -> None:
+def test_any_text_is_read_back_from_every_format(text: str, language: bool) -> None:
     nexus = kiprdf.Nexus.memory(genesis=False)
     nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "T"} } }')
     value = {"@value": text, "@language": "en"} if language else text
@@ -226,15 +226,15 @@ def test_any_text_comes_back_from_every_format(text: str, language: bool) -> Non
     triples = set(triples_of(nexus))
     for format, profile in WAYS:
         document = written(triples, format, nexus.base_iri, profile)
-        found = set(formats.read(document, format, nexus.base_iri))
-        assert {t for t in found if t.predicate.value.endswith("/t")} <= triples, format
+        read = set(formats.read(document, format, nexus.base_iri))
+        assert {t for t in read if t.predicate.value.endswith("/t")} <= triples, format
 
 
 def test_mapped_values_that_quote_an_iri_of_the_base_do_not_move() -> None:
     base, triples = nexus_of("values")
-    known = mapping("own")
-    text = written(triples, "ntriples", base, mapping=known)
-    moved = formats.read(text, "ntriples", OTHER_BASE, mapping=known)
+    vocabulary = mapping("own")
+    text = written(triples, "ntriples", base, mapping=vocabulary)
+    moved = formats.read(text, "ntriples", OTHER_BASE, mapping=vocabulary)
     quoted = {t.object.value for t in moved if t.predicate.value == "urn:kip:attribute/own_iri"}
     assert quoted == {"https://data.example.org/kb/Person/B"}
 
@@ -329,7 +329,7 @@ def test_engine_metadata_can_be_left_out_of_mapped_documents() -> None:
 
 
 @pytest.mark.parametrize(("format", "profile"), WAYS, ids=IDS)
-def test_the_number_of_triples_is_told_at_the_end_and_on_the_way(
+def test_the_number_of_triples_is_reported_during_the_run_and_at_its_end(
     format: Format, profile: Profile
 ) -> None:
     base, triples = nexus_of("demonstration")
@@ -357,7 +357,7 @@ def test_a_large_document_is_passed_on_in_pieces() -> None:
         assert target.longest < len(target.getvalue()) / 2, format
 
 
-@pytest.mark.parametrize("format", [found for found in FORMATS if found != "rdfxml"])
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "rdfxml"])
 def test_a_document_is_never_in_memory_as_a_whole(format: Format) -> None:
     label = pyoxigraph.NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
     triples = [
@@ -478,8 +478,8 @@ def test_jsonld_is_expanded_without_a_mapping() -> None:
 
 
 def test_jsonld_is_compacted_with_a_mapping() -> None:
-    known = Mapping.load(LITTLE_MAPPING)
-    assert written(LITTLE, "jsonld", SMALL_BASE, mapping=known).decode() == COMPACTED
+    vocabulary = Mapping.load(LITTLE_MAPPING)
+    assert written(LITTLE, "jsonld", SMALL_BASE, mapping=vocabulary).decode() == COMPACTED
 
 
 def test_rdfxml_declares_the_namespaces_in_use() -> None:
@@ -507,15 +507,17 @@ def test_a_prefix_called_like_a_scheme_takes_no_iri_of_that_scheme() -> None:
 
 @pytest.mark.parametrize("iri", ["https://e.example/9", "https://e.example/x,y)", RDF + "li"])
 def test_a_predicate_that_is_no_element_of_xml_is_named(iri: str) -> None:
-    known = Mapping.load({"@context": {"p": iri}})
+    vocabulary = Mapping.load({"@context": {"p": iri}})
     with pytest.raises(kiprdf.KipError, match="XML element") as raised:
-        written(LITTLE, "rdfxml", SMALL_BASE, mapping=known)
+        written(LITTLE, "rdfxml", SMALL_BASE, mapping=vocabulary)
     assert (raised.value.code, iri in raised.value.message) == ("KIP_1001", True)
 
 
 def test_a_namespace_without_a_prefix_gets_one() -> None:
-    known = Mapping.load({"@context": {"p": "https://e.example/9a", "q": "https://e.example/b"}})
-    text = written(LITTLE, "rdfxml", SMALL_BASE, mapping=known).decode()
+    vocabulary = Mapping.load(
+        {"@context": {"p": "https://e.example/9a", "q": "https://e.example/b"}}
+    )
+    text = written(LITTLE, "rdfxml", SMALL_BASE, mapping=vocabulary).decode()
     assert 'xmlns:ns1="https://e.example/9"' in text
     assert '<ns1:a rdf:resource="https://data.example.org/kb/T/B"/>' in text
 
@@ -547,7 +549,7 @@ def test_an_unknown_format_is_a_clear_error() -> None:
         ("ttl", None),
     ],
 )
-def test_the_suffix_tells_the_format(path: str, format: str | None) -> None:
+def test_the_suffix_selects_the_format(path: str, format: str | None) -> None:
     assert format_of(path) == format
 
 
@@ -556,7 +558,7 @@ def test_the_suffix_tells_the_format(path: str, format: str | None) -> None:
 
 @pytest.fixture
 def as_written() -> Any:
-    """rdflib keeps literals as they stand in the text."""
+    """rdflib keeps literals as the text has them."""
     before = rdflib.NORMALIZE_LITERALS
     rdflib.NORMALIZE_LITERALS = False
     yield
@@ -570,10 +572,10 @@ def test_rdf11_is_one_graph_for_rdflib_in_every_format(
     name: str, format: Format, words: str, as_written: None
 ) -> None:
     base, triples = nexus_of(name)
-    known = mapping(words)
-    text = written(triples, format, base, mapping=known)
+    vocabulary = mapping(words)
+    text = written(triples, format, base, mapping=vocabulary)
     graph = rdflib.Graph().parse(data=text, format=RDFLIB[format])
-    assert set(graph) == set(to_rdflib(triples, Iris(base), known))
+    assert set(graph) == set(to_rdflib(triples, Iris(base), vocabulary))
 
 
 @pytest.mark.parametrize("format", RDFLIB)
@@ -612,9 +614,9 @@ def test_a_direction_has_a_datatype_that_rdf11_parsers_read() -> None:
     base, triples = nexus_of("values")
     graph = rdflib.Graph().parse(data=written(triples, "turtle", base))
     subject = rdflib.URIRef("https://data.example.org/kb/Person/B")
-    found = graph.value(subject, rdflib.URIRef("urn:kip:attribute/arabic"))
+    value = graph.value(subject, rdflib.URIRef("urn:kip:attribute/arabic"))
     datatype = rdflib.URIRef("https://www.w3.org/ns/i18n#ar_rtl")
-    assert found == rdflib.Literal("م", datatype=datatype)
+    assert value == rdflib.Literal("م", datatype=datatype)
 
 
 # Bases
@@ -733,7 +735,7 @@ def test_a_text_that_is_no_utf_8_is_refused_with_line_and_column() -> None:
 
 
 @pytest.mark.parametrize(
-    ("format", "content", "position", "said"),
+    ("format", "content", "position", "message"),
     [
         ("jsonld", '{"@context": {"@base": "\\q/"}}', (1, 25), "escape"),
         ("jsonld", '{"@context": {"a": "urn:a"},\n"@context": {}}', (2, 1), "'@context' twice"),
@@ -749,11 +751,11 @@ def test_a_text_that_is_no_utf_8_is_refused_with_line_and_column() -> None:
     ],
 )  # fmt: skip
 def test_what_no_reader_agrees_on_is_refused(
-    format: Any, content: Any, position: tuple[int, int] | None, said: str
+    format: Any, content: Any, position: tuple[int, int] | None, message: str
 ) -> None:
     error = refusal(content, format)
     assert (error.code, error.position) == ("KIP_1001", position), error
-    assert said in error.message
+    assert message in error.message
 
 
 @pytest.mark.parametrize("digits", ["9" * 5_000, "-" + "9" * 5_000, "0." + "1" * 5_000])

@@ -36,20 +36,20 @@ def from_graph(*arguments: Any) -> list[Any]:
     return list(normalized(from_rdflib(*arguments)))
 
 
-def graph_of(nexus: kiprdf.Nexus, known: Mapping | None = None) -> rdflib.Graph:
-    return to_rdflib(triples_of(nexus), nexus._store.iris, known)
+def graph_of(nexus: kiprdf.Nexus, vocabulary: Mapping | None = None) -> rdflib.Graph:
+    return to_rdflib(triples_of(nexus), nexus._store.iris, vocabulary)
 
 
 @pytest.mark.parametrize("words", ["none", "schema-org", "own"])
 @pytest.mark.parametrize("name", NEXUSES)
-def test_a_dataset_comes_back_from_a_graph(name: str, words: str) -> None:
-    nexus, known = NEXUSES[name](), mapping(words)
-    found = from_graph(graph_of(nexus, known), nexus.base_iri, known)
-    assert (set(found), len(found)) == (triples_of(nexus), len(triples_of(nexus)))
+def test_a_dataset_is_read_back_from_a_graph(name: str, words: str) -> None:
+    nexus, vocabulary = NEXUSES[name](), mapping(words)
+    triples = from_graph(graph_of(nexus, vocabulary), nexus.base_iri, vocabulary)
+    assert (set(triples), len(triples)) == (triples_of(nexus), len(triples_of(nexus)))
 
 
 @pytest.mark.parametrize("format", ["turtle", "nt", "xml", "json-ld"])
-def test_a_dataset_comes_back_from_what_rdflib_writes(format: str) -> None:
+def test_a_dataset_is_read_back_from_what_rdflib_writes(format: str) -> None:
     nexus = demonstration()
     text = graph_of(nexus).serialize(format=format)
     graph = rdflib.Graph().parse(data=text, format=format)
@@ -71,12 +71,17 @@ def test_a_link_is_a_statement() -> None:
 def test_values_are_pythons_in_rdflib() -> None:
     subject = URIRef("https://data.example.org/kb/Drug/阿司匹林")
     graph = graph_of(small())
-    found = {
+    attributes = {
         str(predicate)[len("urn:kip:attribute/") :]: value.toPython()
         for predicate, value in graph.predicate_objects(subject)
         if predicate.startswith("urn:kip:attribute/") and isinstance(value, Literal)
     }
-    assert (found["risk"], found["dose"], found["safe"], found["big"]) == (2, 0.5, True, 1e300)
+    assert (attributes["risk"], attributes["dose"], attributes["safe"], attributes["big"]) == (
+        2,
+        0.5,
+        True,
+        1e300,
+    )
 
 
 def test_the_words_of_a_mapping_are_in_the_graph() -> None:

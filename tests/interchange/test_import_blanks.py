@@ -1,4 +1,4 @@
-"""Blank nodes are named by what they say, whatever their labels and their order, in few steps."""
+"""Blank nodes are named by their statements, not by labels or order, in few steps."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_large_clique_is_named_the_same_by_other_labels() -> None:
     assert renamed(arrows, list(range(60))) == renamed(arrows[::-1], list(range(60, 0, -1)))
 
 
-def test_the_places_in_a_list_tell_blank_nodes_apart() -> None:
+def test_blank_nodes_differ_by_their_places_in_a_list() -> None:
     a, b = BlankNode("a"), BlankNode("b")
     one = blank_names([Statement(NamedNode("urn:x"), P, Items((a, b, a)))])
     other = blank_names([Statement(NamedNode("urn:x"), P, Items((b, a, b)))])
@@ -67,7 +67,7 @@ def test_the_places_in_a_list_tell_blank_nodes_apart() -> None:
 
 
 def steps(edges: list[list[tuple[int, int]]]) -> int:
-    """How many steps it takes to give each vertex of a graph a cell of its own."""
+    """How many steps it takes to give each vertex of a graph its own cell."""
     allowed = Steps(10**9)
     partition = Partition(edges, [""] * len(edges), allowed)
     partition.break_ties(len(edges))

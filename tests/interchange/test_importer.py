@@ -707,17 +707,17 @@ def names_of_blanks(text: str) -> set[str]:
 
 
 CYCLE = "_:a a :B ; :next _:b . _:b a :B ; :next _:c . _:c a :B ; :next _:a ."
-TWINS = ":x a :T ; :has _:a, _:b . _:a a :B ; :v 1 . _:b a :B ; :v 1 ."
+EQUAL_NODES = ":x a :T ; :has _:a, _:b . _:a a :B ; :v 1 . _:b a :B ; :v 1 ."
 PAIRS = """_:a a :B ; :child _:c . _:b a :B ; :child _:d . _:c a :B . _:d a :B .
 :x a :T ; :has _:a, _:b ."""
 
 
-@pytest.mark.parametrize("text", [CYCLE, TWINS, PAIRS])
+@pytest.mark.parametrize("text", [CYCLE, EQUAL_NODES, PAIRS])
 def test_blank_nodes_that_look_the_same_are_several_concepts(text: str) -> None:
     assert len(names_of_blanks(text)) == len(set(text.split()) & {"_:a", "_:b", "_:c", "_:d"})
 
 
-@pytest.mark.parametrize("text", [CYCLE, TWINS, PAIRS])
+@pytest.mark.parametrize("text", [CYCLE, EQUAL_NODES, PAIRS])
 def test_blank_nodes_are_found_again_by_other_labels_in_another_order(text: str) -> None:
     nexus = empty()
     import_text(nexus, text)

@@ -57,7 +57,7 @@ def forms(definition: Any, value: Any) -> list[str]:
     return [line.removeprefix(ANN_ + " ") for line in lines]
 
 
-# Values that come back from their mapped form alone --------------------------------------------
+# Values that are read back from their mapped form --------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_keys_with_one_iri_are_distinguished_by_language() -> None:
     ]
 
 
-def test_an_attribute_and_a_metadata_key_with_one_iri_come_back() -> None:
+def test_an_attribute_and_a_metadata_key_with_one_iri_are_read_back() -> None:
     under = mapping(
         attributes={"@id": "@nest", "@context": {"k": "ex:k"}},
         metadata={"@id": "@nest", "@context": {"m": "ex:k"}},
@@ -228,7 +228,7 @@ def test_a_type_is_mapped() -> None:
     assert mapped(mapping(Person="ex:Human"), TYPED) == [f"{ANN_} {rdf_type} <ex:Human>"]
 
 
-def test_two_types_with_one_iri_come_back_by_the_iri_of_the_concept() -> None:
+def test_two_types_with_one_iri_are_read_back_by_the_iri_of_the_concept() -> None:
     under = mapping(Person="ex:Thing", Robot="ex:Thing")
     robot = IRIS.concept("Robot", "R2")
     assert len(mapped(under, TYPED, Triple(robot, vocab.TYPE, IRIS.type("Robot")))) == 2
@@ -265,7 +265,7 @@ def test_a_fact_and_its_link_are_mapped() -> None:
     ]
 
 
-def test_a_predicate_with_the_iri_of_an_attribute_comes_back() -> None:
+def test_a_predicate_with_the_iri_of_an_attribute_is_read_back() -> None:
     under = mapping(knows={"@id": "ex:k", "@type": "@id"}, k={"@id": "ex:k", "@type": "@id"})
     assert mapped(under, KNOWS, attribute("https://bob.example/")) == [
         f"{ANN_} <ex:k> <{BOB.value}>",
@@ -385,7 +385,7 @@ def test_a_foreign_triple_passes_unchanged() -> None:
     assert back(mapping(k="ex:k"), foreign, elsewhere) == [foreign, elsewhere]
 
 
-def test_a_value_written_by_hand_comes_back_too() -> None:
+def test_a_value_written_by_hand_is_read_back_too() -> None:
     under = mapping(k={"@id": "ex:k", "@type": "xsd:date"})
     plain = Triple(ANN, NamedNode(EX + "k"), Literal("2026-01-01"))
     assert back(under, plain) == [attribute("2026-01-01")]
@@ -405,7 +405,7 @@ def test_forms_that_a_tool_has_rewritten_yield_to_the_key_beside_them() -> None:
 
 @pytest.mark.parametrize("pack", [*packs(), "all of them"])
 @pytest.mark.parametrize("nexus", [small, colliding, demonstration, hostile, kiprdf.Nexus.memory])
-def test_a_nexus_comes_back_from_the_text_of_its_mapped_triples(nexus: Any, pack: str) -> None:
+def test_a_nexus_is_read_back_from_the_text_of_its_mapped_triples(nexus: Any, pack: str) -> None:
     under = Mapping.load(*packs()) if pack == "all of them" else Mapping.load(pack)
     store = nexus()._store
     before = {normalised(triple) for triple in store.match(None, None, None)}

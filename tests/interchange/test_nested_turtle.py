@@ -68,8 +68,8 @@ ex:a ex:p [ ex:q "y"@de ] ;
 
 
 def test_a_node_that_two_refer_to_and_one_that_none_does_have_labels() -> None:
-    shared, alone = BlankNode("s"), BlankNode("t")
-    triples = [Triple(A, P, shared), Triple(alone, P, shared), Triple(shared, Q, A)]
+    shared, single = BlankNode("s"), BlankNode("t")
+    triples = [Triple(A, P, shared), Triple(single, P, shared), Triple(shared, Q, A)]
     assert (
         written(triples)
         == """\

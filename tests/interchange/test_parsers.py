@@ -42,7 +42,7 @@ def nexus(request: pytest.FixtureRequest) -> kiprdf.Nexus:
 
 @pytest.fixture
 def as_written() -> Iterator[None]:
-    """rdflib keeps literals as they stand in the text."""
+    """rdflib keeps literals as the text has them."""
     before = rdflib.NORMALIZE_LITERALS
     rdflib.NORMALIZE_LITERALS = False
     yield

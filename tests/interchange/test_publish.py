@@ -479,7 +479,7 @@ def test_types_that_differ_in_case_only_get_folders_of_their_own() -> None:
 
 
 @given(st.text(max_size=30))
-def test_a_text_comes_back_from_html_as_it_is(text: str) -> None:
+def test_a_text_is_read_back_unchanged_from_html(text: str) -> None:
     page = Reader(element("p", text, title=text))
     visible = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
     shown = re.sub(r"[\u2400-\u2421\ufffd]", "", page.text)
@@ -521,9 +521,7 @@ def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("path", ["CNAME", "Drug/notes.txt", "own/deep/page.html"])
-def test_a_published_folder_with_a_file_of_somebody_else_is_refused(
-    path: str, tmp_path: Path
-) -> None:
+def test_a_published_folder_with_a_foreign_file_is_refused(path: str, tmp_path: Path) -> None:
     folder = tmp_path / "site"
     publish(small()._store, folder)
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -534,7 +532,7 @@ def test_a_published_folder_with_a_file_of_somebody_else_is_refused(
     assert files_of(folder) == before
 
 
-def test_a_link_of_somebody_else_is_refused_and_what_it_leads_to_left_alone(tmp_path: Path) -> None:
+def test_a_foreign_symbolic_link_is_refused_and_its_target_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "letter.txt").write_text("mine")
     folder = tmp_path / "site"

@@ -95,8 +95,8 @@ NEXUSES: dict[str, Callable[[], kiprdf.Nexus]] = {
     "demonstration": demonstration,
     "opened": lambda: kiprdf.Nexus.memory(clock=StoppedClock()),
     **{
-        found.name: lambda name=found.name: capsule(name)  # type: ignore[misc]
-        for found in resources.bundled_capsules()
+        bundled.name: lambda name=bundled.name: capsule(name)  # type: ignore[misc]
+        for bundled in resources.bundled_capsules()
     },
 }
 
@@ -124,8 +124,8 @@ def ten_thousand() -> kiprdf.Nexus:
 
 
 def test_the_generated_nexus_holds_links_about_links(ten_thousand: kiprdf.Nexus) -> None:
-    found = ten_thousand.execute('FIND(COUNT(?l)) WHERE { ?l (?s, "about", (?a, "likes", ?b)) }')
-    assert (ten_thousand.info()["propositions"], found) == (10_000, 2_000)
+    count = ten_thousand.execute('FIND(COUNT(?l)) WHERE { ?l (?s, "about", (?a, "likes", ?b)) }')
+    assert (ten_thousand.info()["propositions"], count) == (10_000, 2_000)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -243,7 +243,7 @@ def test_a_snapshot_replaces_the_old_file_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "kb.ttl"
     path.write_text("x" * 100_000)
     text = medical().snapshot(path)
-    assert [(found.name, found.read_text("utf-8")) for found in tmp_path.iterdir()] == [
+    assert [(path.name, path.read_text("utf-8")) for path in tmp_path.iterdir()] == [
         ("kb.ttl", text)
     ]
 
@@ -375,7 +375,7 @@ def test_a_newer_format_is_refused() -> None:
         'DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Domain", name: "Archived"} }',
     ],
 )
-def test_a_nexus_with_knowledge_of_its_own_is_refused(command: str) -> None:
+def test_a_nexus_with_other_knowledge_is_refused(command: str) -> None:
     nexus = kiprdf.Nexus.memory()
     nexus.execute(command)
     with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
@@ -594,8 +594,8 @@ def test_an_integer_of_a_narrower_type_is_an_integer(kind: str) -> None:
     nexus = empty()
     value = f'"1"^^<http://www.w3.org/2001/XMLSchema#{kind}>'
     nexus.restore(DEFINITIONS + f"{A} attr:x {value} .\n")
-    (found,) = nexus.execute('FIND(?a.attributes.x) WHERE { ?a {type: "Drug", name: "A"} }')
-    assert found == 1
+    (value,) = nexus.execute('FIND(?a.attributes.x) WHERE { ?a {type: "Drug", name: "A"} }')
+    assert value == 1
     assert "attr:x 1 ;" in nexus.snapshot()
 
 
@@ -658,10 +658,10 @@ def test_a_value_in_another_spelling_is_found_and_not_changed_again(
 ) -> None:
     nexus = empty()
     nexus.restore(DEFINITIONS + f"{A} attr:x {written} .")
-    found = nexus.execute(
+    names = nexus.execute(
         'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.x == :value) }', value=value
     )
-    assert found == ["A"]
+    assert names == ["A"]
     with untouched(nexus):
         nexus.execute(
             'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES { x: :value } } }',

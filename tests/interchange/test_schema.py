@@ -145,7 +145,7 @@ def _restrictions(graph: rdflib.Graph, owner: rdflib.URIRef, key: str) -> dict[s
     }
 
 
-def test_what_a_type_says_of_an_attribute_is_a_restriction_of_its_own(graph: rdflib.Graph) -> None:
+def test_what_a_type_says_of_an_attribute_is_a_separate_restriction(graph: rdflib.Graph) -> None:
     one = rdflib.Literal("1", datatype=XSD.nonNegativeInteger)
     assert _restrictions(graph, TYPE.Drug, "risk_level") == {
         "allValuesFrom": XSD.integer,
@@ -268,7 +268,7 @@ def test_the_schema_of_an_odd_definition_is_still_a_schema() -> None:
     assert not [line for line in lines if "no%20key" in line]
 
 
-def test_what_goes_out_as_owl_comes_back_as_the_same_definitions() -> None:
+def test_definitions_written_as_owl_are_read_back_the_same() -> None:
     definitions = ontology(schema_triples(_nexus()._store))
     drug, substance, symptom = definitions.types
     assert (drug.name, drug.description, drug.parents) == ("Drug", "A substance.", ("Substance",))

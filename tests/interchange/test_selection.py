@@ -60,9 +60,9 @@ def store(nexus: kiprdf.Nexus) -> Any:
 
 
 def node(nexus: kiprdf.Nexus, identifier: str) -> NamedNode:
-    found = store(nexus).iris.from_id(identifier)
-    assert found is not None
-    return found
+    iri = store(nexus).iris.from_id(identifier)
+    assert iri is not None
+    return iri
 
 
 def restored(nexus: kiprdf.Nexus, part: list[Triple]) -> kiprdf.Nexus:
@@ -77,15 +77,15 @@ def restored(nexus: kiprdf.Nexus, part: list[Triple]) -> kiprdf.Nexus:
 def ids(nexus: kiprdf.Nexus) -> set[str]:
     """The concepts by id, the propositions by what they say."""
     iris = store(nexus).iris
-    found = set()
+    identifiers = set()
     for triple in store(nexus).match(None, None, None):
         if triple.predicate.value.endswith("#label"):
-            found.add(iris.id(triple.subject))
+            identifiers.add(iris.id(triple.subject))
         elif isinstance(triple.object, Triple):
             fact = triple.object
             ends = [iris.id(end).split(":", 2)[-1] for end in (fact.subject, fact.object)]
-            found.add(f"{ends[0]} {iris.name(fact.predicate.value).name} {ends[1]}")
-    return found
+            identifiers.add(f"{ends[0]} {iris.name(fact.predicate.value).name} {ends[1]}")
+    return identifiers
 
 
 DEFINITIONS = {
@@ -134,8 +134,12 @@ def test_a_proposition_may_belong_to_a_domain() -> None:
         'UPSERT { PROPOSITION { (({type: "Shop", name: "S"}, "sells", {type: "Drug", name: "A"}), '
         '"belongs_to_domain", {type: "Domain", name: "Trade"}) } }'
     )
-    found = ids(restored(nexus, domain(store(nexus), "Trade")))
-    assert {"Shop/S sells Drug/A", "sells belongs_to_domain Domain/Trade", "C:Shop/S"} <= found
+    identifiers = ids(restored(nexus, domain(store(nexus), "Trade")))
+    assert {
+        "Shop/S sells Drug/A",
+        "sells belongs_to_domain Domain/Trade",
+        "C:Shop/S",
+    } <= identifiers
 
 
 def test_a_domain_that_there_is_not_names_the_nearest() -> None:
@@ -191,8 +195,8 @@ def test_each_element_alone_is_the_dataset_of_a_nexus(nexus: Any) -> None:
     iris = store(nexus).iris
     nodes = {triple.subject for triple in store(nexus).match(None, None, None)}
     whole = set(store(nexus).match(None, None, None))
-    for found in nodes:
-        part = elements(store(nexus), [found])
+    for node in nodes:
+        part = elements(store(nexus), [node])
         assert check_dataset(normalized(part), iris) > 0
         assert whole.issuperset(part)
 

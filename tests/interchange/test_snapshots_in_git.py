@@ -56,8 +56,8 @@ class Repository:
     def changed(self) -> dict[str, tuple[int, int]]:
         """The lines that the last commit added to and removed from each file."""
         rows = self.git("diff", "--numstat", "HEAD~1", "HEAD").splitlines()
-        found = (row.split("\t") for row in rows)
-        return {name.removesuffix(".ttl"): (int(new), int(old)) for new, old, name in found}
+        counts = (row.split("\t") for row in rows)
+        return {name.removesuffix(".ttl"): (int(new), int(old)) for new, old, name in counts}
 
     def lines(self, profile: str) -> list[str]:
         """What the last commit changed in one file."""
@@ -117,7 +117,7 @@ CHANGES = {
     "a removed concept with its three facts": (
         'DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug", name: "B"} }',
         # The concept with its facts takes seven lines; the statements six, six and seven; with
-        # `attr:why` on the only link that has a block of its own in RDF 1.2.
+        # `attr:why` on the only link that has its own block in RDF 1.2.
         {"rdf11": (0, 26), "rdf12": (0, 10)},
     ),
     "a new type, whose prefix comes with its first concept": (

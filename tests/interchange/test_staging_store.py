@@ -108,8 +108,8 @@ def test_a_write_behind_a_restore_does_not_hide_it_from_the_text_index() -> None
     nexus = kiprdf.Nexus.memory()
     nexus.restore(medical().snapshot())
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Caffeine"} } }')
-    found = [nexus.execute(f'SEARCH CONCEPT "{name}"') for name in ("Aspirin", "Caffeine")]
-    assert [hits[0]["name"] for hits in found] == ["Aspirin", "Caffeine"]
+    results = [nexus.execute(f'SEARCH CONCEPT "{name}"') for name in ("Aspirin", "Caffeine")]
+    assert [hits[0]["name"] for hits in results] == ["Aspirin", "Caffeine"]
     assert nexus.check()["index"] == "sound"
 
 
@@ -117,7 +117,7 @@ def test_the_index_on_disk_has_what_was_restored(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         nexus.restore(medical().snapshot())
     with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as nexus:
-        # Without an index of its own, which a read-only nexus makes in memory.
+        # Without its own index, which a read-only nexus makes in memory.
         assert nexus._engine.indexer._of_writer().commit == nexus._store.commit()
 
 
@@ -150,13 +150,13 @@ def looked_at(text: str, way: object) -> object:
 
 def every_token(text: str, iris: guard.Iris) -> list[tuple[str, int]]:
     """The same as ``_tokens``, one token after the other."""
-    found = []
+    faults = []
     for match in guard._TOKENS.finditer(text):
         if match.group() in guard._OPENING | guard._CLOSING:
-            found.append((match.group(), match.start()))
+            faults.append((match.group(), match.start()))
         else:
             iris.take(match.group(), match.start())
-    return found
+    return faults
 
 
 def test_what_is_passed_in_one_go_holds_nothing_notable() -> None:
@@ -190,12 +190,12 @@ def terms() -> list[Term]:
     ]
     types = [vocab.INTEGER, vocab.DOUBLE, vocab.BOOLEAN, vocab.JSON, vocab.STRING]
     types += [NamedNode(f"{vocab.XSD}{name}") for name in ("decimal", "float", "dateTime")]
-    found: list[Term] = [NamedNode("urn:\u00e9/%20$;'(a)"), BlankNode("b1"), *map(Literal, texts)]
-    found += [Literal(text, language="de-at") for text in texts]
-    found += [Literal(text, language="ar", direction=way) for text in texts for way in WAYS]
-    found += [Literal(text, datatype=kind) for kind in types for text in [*numbers, "true", odd]]
+    terms: list[Term] = [NamedNode("urn:\u00e9/%20$;'(a)"), BlankNode("b1"), *map(Literal, texts)]
+    terms += [Literal(text, language="de-at") for text in texts]
+    terms += [Literal(text, language="ar", direction=way) for text in texts for way in WAYS]
+    terms += [Literal(text, datatype=kind) for kind in types for text in [*numbers, "true", odd]]
     a, b = NamedNode("urn:a"), NamedNode("urn:b")
-    return [*found, *(Triple(a, b, term) for term in found), Triple(a, b, Triple(b, a, found[-1]))]
+    return [*terms, *(Triple(a, b, term) for term in terms), Triple(a, b, Triple(b, a, terms[-1]))]
 
 
 WAYS = (BaseDirection.LTR, BaseDirection.RTL)
@@ -240,7 +240,7 @@ PARSERS: dict[Format, RdfFormat] = {
 }
 
 
-def test_which_fault_is_told_does_not_depend_on_the_order_of_the_engine() -> None:
+def test_which_fault_is_reported_does_not_depend_on_the_order_of_the_engine() -> None:
     nexus = kiprdf.Nexus.memory(genesis=False)
     drugs = " ".join(
         f'CONCEPT {{ {{type: "Drug", name: "D{n}"}} SET ATTRIBUTES {{ dose: {n} }} }}'

@@ -148,7 +148,7 @@ def test_the_links_of_the_golden_text_are_named_by_their_hash() -> None:
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "8bc0deb0201a0ad0"
 
 
-def test_engine_metadata_stands_in_the_snapshot() -> None:
+def test_engine_metadata_is_in_the_snapshot() -> None:
     assert """
 pred:doubts a <https://data.example.org/kb/$ConceptType/$PropositionType> ;
     rdfs:label "doubts" ;
@@ -192,8 +192,8 @@ def test_no_prefix_is_declared_twice_when_types_are_called_like_prefixes() -> No
 def test_a_type_called_like_a_prefix_keeps_its_concepts(name: str) -> None:
     restored = kiprdf.Nexus.memory(genesis=False)
     restored.restore(colliding().snapshot())
-    found = restored.execute("FIND(?x.name) WHERE { ?x {type: :type} }", type=name)
-    assert sorted(found) == ["null", "type"]
+    names = restored.execute("FIND(?x.name) WHERE { ?x {type: :type} }", type=name)
+    assert sorted(names) == ["null", "type"]
 
 
 @pytest.mark.parametrize("profile", ["rdf11", "rdf12"])
@@ -302,7 +302,7 @@ def test_a_new_link_adds_its_line_and_its_block() -> None:
         'UPSERT { PROPOSITION { ({type: "Drug", name: "B"}, "doubts", '
         '{type: "Drug", name: "阿司匹林"}) } }'
     )
-    found = changed("rdf11", command)
+    changes = changed("rdf11", command)
     block = [
         f"+<{LINKS}/{digits}/doubts> a rdf:Statement ;",
         "+    rdf:subject Drug:B ;",
@@ -313,7 +313,7 @@ def test_a_new_link_adds_its_line_and_its_block() -> None:
         "+    meta:_version 1 ;",
         "+.",
     ]
-    assert [line for line in block if line not in found] == []
+    assert [line for line in block if line not in changes] == []
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ def test_a_reifier_of_what_is_not_stated_keeps_its_types() -> None:
         '    rdfs:label "y" ;',
         ".",
     ]
-    assert {found.triple for found in parse(text, format=RdfFormat.TURTLE)} == set(triples)
+    assert {quad.triple for quad in parse(text, format=RdfFormat.TURTLE)} == set(triples)
 
 
 def test_a_blank_node_with_a_colon_in_its_label_gets_one_that_turtle_allows() -> None:
@@ -378,9 +378,9 @@ def test_what_is_left_out_uses_no_prefix_and_keeps_its_reifier() -> None:
     fact = Triple(NamedNode("urn:kip:nexus/a"), version, Literal(1))
     link = NamedNode("urn:link")
     other = Triple(link, NamedNode("urn:p"), NamedNode("urn:o"))
-    told = [fact, Triple(link, vocab.REIFIES, fact), other]
-    text = turtle_of(told, "urn:kip:nexus/", "rdf12", engine_metadata=False)
-    assert {found.triple for found in parse(text, format=RdfFormat.TURTLE)} == set(told[1:])
+    triples = [fact, Triple(link, vocab.REIFIES, fact), other]
+    text = turtle_of(triples, "urn:kip:nexus/", "rdf12", engine_metadata=False)
+    assert {quad.triple for quad in parse(text, format=RdfFormat.TURTLE)} == set(triples[1:])
 
 
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
@@ -390,11 +390,11 @@ from pyoxigraph import Literal, NamedNode, Triple
 from tests.interchange.nexuses import turtle_of
 from kiprdf.rdf import vocab
 a, p = NamedNode("urn:a"), NamedNode("urn:p")
-told = [Triple(a, p, Literal(v, datatype=vocab.JSON)) for v in ("[1, 2]", "[1,2]", "[1,  2]")]
-told.append(Triple(NamedNode("urn:link"), vocab.REIFIES, told[1]))
-print([" ~ " in line for line in turtle_of(told, "urn:kip:nexus/", "rdf12").splitlines()[-4:-1]])
+triples = [Triple(a, p, Literal(v, datatype=vocab.JSON)) for v in ("[1, 2]", "[1,2]", "[1,  2]")]
+triples.append(Triple(NamedNode("urn:link"), vocab.REIFIES, triples[1]))
+print([" ~ " in line for line in turtle_of(triples, "urn:kip:nexus/", "rdf12").splitlines()[-4:-1]])
 """
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     command = [sys.executable, "-c", code]
-    found = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    assert found.stdout == "[True, False, False]\n"
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert result.stdout == "[True, False, False]\n"

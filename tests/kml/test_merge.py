@@ -9,7 +9,7 @@ import pytest
 import kiprdf
 from tests.nexus.support import REIFIES, StoppedClock, dataset, element, medical
 
-TWINS = """
+SAME_DRUG = """
 UPSERT {
   CONCEPT ?asa { {type: "Drug", name: "ASA"} SET ATTRIBUTES { formula: "C9H8O4" } }
   CONCEPT ?pain { {type: "Symptom", name: "Pain"} }
@@ -27,7 +27,7 @@ MERGE = (
 @pytest.fixture
 def nexus() -> Iterator[kiprdf.Nexus]:
     with medical() as nexus:
-        nexus.execute(TWINS)
+        nexus.execute(SAME_DRUG)
         yield nexus
 
 
@@ -50,7 +50,7 @@ def test_a_fact_of_the_merged_source_gets_a_salted_id_when_it_is_stated_again(
 ) -> None:
     before = link(nexus, "ASA", "Pain")
     nexus.execute(MERGE)
-    nexus.execute(TWINS)
+    nexus.execute(SAME_DRUG)
     after = link(nexus, "ASA", "Pain")
     assert after != before
     assert element(nexus, before)["subject"] == "C:Drug/Aspirin"
@@ -162,7 +162,7 @@ def test_a_link_of_a_protected_subject_is_repointed_and_deduplicated_like_any_ot
 
 def test_a_source_that_exists_is_not_reported_as_merged(nexus: kiprdf.Nexus) -> None:
     nexus.execute(MERGE)
-    nexus.execute(TWINS)
+    nexus.execute(SAME_DRUG)
     with pytest.raises(kiprdf.KipError) as caught:
         nexus.execute(
             'MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: "Drug", name: "ASA"} '

@@ -105,7 +105,7 @@ def test_a_replaced_value_leaves_no_second_triple(nexus: kiprdf.Nexus) -> None:
     assert objects == ['"one"']
 
 
-def test_a_double_is_replaced_whatever_form_the_engine_keeps_it_in(nexus: kiprdf.Nexus) -> None:
+def test_a_double_is_replaced_in_any_form_that_the_engine_keeps(nexus: kiprdf.Nexus) -> None:
     put(nexus, 'CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES { a: 1e300, b: 1.0 } }')
     put(nexus, 'CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES { a: 2e-300, b: 1 } }')
     assert own(nexus, "attributes", "C:Drug/A") == {"a": 2e-300, "b": 1}

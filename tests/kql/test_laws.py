@@ -175,8 +175,8 @@ def test_optional_keeps_every_solution(graph: Graph, block: str) -> None:
 def test_a_union_with_itself_is_itself(graph: Graph, block: str) -> None:
     with nexus_of(graph) as nexus:
         shown = "?a.id, ?b.id"
-        alone = rows(nexus, f"{PAIRS} {block}", shown)
-        assert rows(nexus, f"{PAIRS} {block} UNION {{ {PAIRS} {block} }}", shown) == alone
+        single = rows(nexus, f"{PAIRS} {block}", shown)
+        assert rows(nexus, f"{PAIRS} {block} UNION {{ {PAIRS} {block} }}", shown) == single
 
 
 @few_examples

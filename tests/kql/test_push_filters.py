@@ -36,7 +36,7 @@ CONDITIONS = {
     '?a.id == "C:User/a"': ["b", "c"],
     '?a.type == "User" && ?a.attributes.city == "Rome"': ["b", "c"],
     '?a.id == "urn:kip:nexus/User/a"': [],
-    '?a.id == "nothing of ours"': [],
+    '?a.id == "no identity"': [],
     '?a.name == "a" && ?a.attributes.n == 3': ["b", "c"],
     "?a.attributes.n == 3": ["b", "c", "c"],
     '?a.name == "a" || ?a.name == "b"': ["b", "c", "c"],

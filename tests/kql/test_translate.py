@@ -200,7 +200,7 @@ def test_an_exact_identity_is_a_constant() -> None:
     assert subjects == {IRIS.concept("T", "N")}
 
 
-def test_a_hop_starts_at_its_anchor_whatever_the_written_order() -> None:
+def test_a_hop_starts_at_its_named_end_in_any_written_order() -> None:
     first = pattern('(?a, "p"{1,3}, ?b) ?b {type: "T", name: "N"}')
     steps = [
         t for t in nodes_of(algebra.TriplePattern, first) if t.predicate == IRIS.predicate("p")

@@ -90,7 +90,7 @@ def test_unused_parameters_are_fine() -> None:
     assert bound("DESCRIBE PRIMER", name="x", other=[1]) == ast.DescribePrimer()
 
 
-def test_one_parameter_fills_every_place_it_stands_in() -> None:
+def test_one_parameter_fills_each_of_its_places() -> None:
     command = bound("FIND(?d) WHERE { ?d {type: :v} FILTER(?d.name == :v) }", v="Drug")
     assert command == parse('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.name == "Drug") }')
 

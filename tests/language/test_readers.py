@@ -105,10 +105,10 @@ COMMANDS = sorted(
     {text for path in CASES.glob("*.json") for text in _texts(json.loads(path.read_text("utf-8")))}
 )
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[?:]?\w+|\s+|&&|\|\||[=!<>]=|.', re.DOTALL)
-MARKS = [*'{}()[],:.?!"<>', "==", "!=", "&&", "||", "|", "{1,}"]
+SYMBOLS = [*'{}()[],:.?!"<>', "==", "!=", "&&", "||", "|", "{1,}"]
 WORDS = ["?x", "?x.name", ":p", "id", "name", "1", "-2.5", '"a"', "true", "IN("]
 PHRASES = ['{type: "Drug", name: "A"}', '(?x, "treats", ?y)', "WITH METADATA {a: 1}"]
-TOKENS = sorted(KEYWORDS) + MARKS + WORDS + PHRASES
+TOKENS = sorted(KEYWORDS) + SYMBOLS + WORDS + PHRASES
 
 
 def mutated(text: str, chance: random.Random) -> str:

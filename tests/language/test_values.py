@@ -150,7 +150,7 @@ def test_no_number_of_json_is_no_value(text: str) -> None:
 
 
 @given(value=st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False))
-def test_every_number_comes_back_equal_and_of_its_kind(value: float) -> None:
+def test_every_number_is_read_back_equal_and_of_its_kind(value: float) -> None:
     result = read(json.dumps(value))
     assert (repr(result), type(result)) == (repr(value), type(value))
 

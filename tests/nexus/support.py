@@ -126,7 +126,7 @@ def code(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> str:
 
 @contextmanager
 def untouched(nexus: kiprdf.Nexus) -> Iterator[None]:
-    """Whatever happens inside, the dataset stays bit for bit as it was."""
+    """The dataset is bit for bit the same before and after."""
     before = dataset(nexus)
     yield
     assert dataset(nexus) == before

@@ -222,7 +222,7 @@ def test_exporting_a_whole_snapshot_has_no_timeout(tmp_path: Path) -> None:
             nexus.snapshot(select='FIND(?d) WHERE { ?d {type: "Domain"} }')
 
 
-def test_an_index_is_completed_whatever_the_timeout_of_a_search() -> None:
+def test_an_index_is_completed_even_with_a_short_timeout_of_the_search() -> None:
     nexus = with_nodes(50)
     with nexus.limited(timeout_s=1e-6):
         assert code(nexus, 'SEARCH CONCEPT "n7"') == "KIP_4001"

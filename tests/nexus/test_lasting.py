@@ -189,7 +189,7 @@ def test_a_folder_whose_number_cannot_be_read_is_opened_and_says_so(
         assert nexus.check() == {
             "concepts": 43, "propositions": 26, "commit": number, "faults": [], "index": "sound",
         }  # fmt: skip
-        with pytest.raises(kiprdf.KipError, match="holds knowledge of its own"):
+        with pytest.raises(kiprdf.KipError, match="holds other knowledge"):
             nexus.restore("# kiprdf 1 base <urn:kip:nexus/>\n")
         nexus.apply_capsule(many(10, 11, "word"))
     with kiprdf.Nexus.open(spoiled) as nexus:

@@ -21,7 +21,7 @@ NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "Naproxen"} } }'
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A closed nexus with an index of its own."""
+    """A closed nexus with its own index."""
     path = tmp_path / "brain"
     with kiprdf.Nexus.open(path, genesis=False) as nexus:
         nexus.execute(SCHEMA)

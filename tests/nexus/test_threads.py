@@ -35,7 +35,7 @@ def nexus(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[kiprdf.Nex
 
 
 def together(*jobs: Callable[[], Any]) -> list[int]:
-    """Run each job over and over in a thread of its own; how often each ran.
+    """Run each job over and over in its own thread; how often each ran.
 
     The first fault of any of them is raised here.
     """

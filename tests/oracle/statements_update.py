@@ -80,7 +80,7 @@ def _value(value: ast.Calculation | ast.Value, identifier: str, graph: Graph) ->
     return (result,) if isinstance(result, float) or -(2**63) <= result < 2**63 else ()
 
 
-# What stands in the SETs ----------------------------------------------------------------------
+# What the SETs contain ----------------------------------------------------------------------
 
 
 def _parts(
@@ -125,7 +125,7 @@ def _check_arguments(statement: ast.Update) -> None:
 
 
 def calculated(argument: ast.Argument, identifier: str, graph: Graph) -> Any:
-    """The value of an argument: a number, null, or whatever a path holds."""
+    """The value of an argument: a number, null, or the value at a path."""
     match argument:
         case ast.Calculation():
             arguments = [calculated(each, identifier, graph) for each in argument.arguments]

@@ -72,7 +72,7 @@ TYPES = ("Person", "Stone")
 PREDICATES = ("knows", "likes", "a")
 TARGETS = ("ex:p1", "ex:p2", "ex:p3")
 # What is no mere word in a dataset: these are refused, or what they stand for is kept beside.
-TAKEN = (
+RESERVED = (
     *(vocab.LABEL.value, vocab.TYPE.value, vocab.SUBJECT.value, vocab.REIFIES.value),
     *(vocab.RDF + "first", vocab.RDF + "value", vocab.STATEMENT.value),
     *("urn:kip:attribute/a", "urn:kip:metadata/k", "urn:kip:list/p"),
@@ -95,7 +95,7 @@ coercions = st.sampled_from(
 )
 terms = st.builds(
     lambda iri, coercion, container: {"@id": iri, **coercion, **container},
-    st.sampled_from((*TARGETS, *TARGETS, *TAKEN)),
+    st.sampled_from((*TARGETS, *TARGETS, *RESERVED)),
     coercions,
     st.sampled_from([{}, {}, {"@container": "@set"}, {"@container": "@list"}]),
 )
@@ -112,7 +112,7 @@ def mappings(draw: Any) -> Mapping:
     for name in TYPES:
         if draw(st.booleans()):
             context[name] = {
-                "@id": draw(st.sampled_from((*TARGETS, *TAKEN))),
+                "@id": draw(st.sampled_from((*TARGETS, *RESERVED))),
                 "@context": draw(contexts(KEYS)),
             }
     for nest in ("attributes", "metadata"):

@@ -41,7 +41,7 @@ def mirrored_graphs(draw: Draw[Any]) -> Graph:
     graph = Graph()
     graph.define(types=TYPES[:2], predicates=PREDICATES)
     names = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=3, unique=True))
-    twins = [graph.concept("T", name, *draw(_contents)) for name in names]
+    namesakes = [graph.concept("T", name, *draw(_contents)) for name in names]
     others = [graph.concept("U", name, *draw(_contents)) for name in draw(_few_names)]
     if draw(st.integers(0, 5)) == 5:
         others.append(concept_id("$ConceptType", "T"))
@@ -49,12 +49,12 @@ def mirrored_graphs(draw: Draw[Any]) -> Graph:
     for _ in range(draw(st.integers(1, 5))):
         # Two predicates for most of the links, so that they meet.
         predicate = draw(st.sampled_from(PREDICATES[:2] * 3 + PREDICATES[2:]))
-        subject = draw(st.sampled_from(twins) | st.sampled_from(twins + others + links))
-        object_ = draw(st.sampled_from(others + links[-2:]) | st.sampled_from(twins))
+        subject = draw(st.sampled_from(namesakes) | st.sampled_from(namesakes + others + links))
+        object_ = draw(st.sampled_from(others + links[-2:]) | st.sampled_from(namesakes))
         if draw(st.booleans()):
             subject, object_ = object_, subject
         links += _linked(draw, graph, (subject, predicate, object_))
-    pairs = st.permutations(twins).map(lambda pair: pair[:2])
+    pairs = st.permutations(namesakes).map(lambda pair: pair[:2])
     for one, other in draw(st.lists(pairs, min_size=1, max_size=2)):
         _mirror(draw, graph, one, other)
     return graph

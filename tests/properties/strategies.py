@@ -343,7 +343,7 @@ class _Writer:
         return link + self.structure(scope, example, depth)
 
     def bind(self, scope: set[str], names: tuple[str, ...]) -> str:
-        """A variable; rather one that the text mentions already, in whatever scope, and seldom
+        """A variable; rather one that the text mentions already, in any scope, and seldom
         one that the clause itself has."""
         free = [name for name in names if name not in self._busy]
         names = names if not free or self.one_in(12) else tuple(free)

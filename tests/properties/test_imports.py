@@ -1,4 +1,4 @@
-"""Whatever RDF says, an import is a valid UPSERT, the same from any order, and done once.
+"""For any RDF, an import is a valid UPSERT, the same from any order, and done once.
 
 ``KIPRDF_EXAMPLES`` sets how many datasets are tried.
 """

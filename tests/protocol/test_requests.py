@@ -276,7 +276,7 @@ def test_what_was_written_before_the_failing_command_stays(nexus: kiprdf.Nexus) 
     assert nexus.execute(DRUGS) == ["Aspirin", "Good"]
 
 
-def test_each_write_of_a_batch_is_a_commit_of_its_own(nexus: kiprdf.Nexus) -> None:
+def test_each_write_of_a_batch_is_its_own_commit(nexus: kiprdf.Nexus) -> None:
     before = commit(nexus)
     batch = [{"command": NEW, "parameters": {"name": name}} for name in "abc"]
     nexus.execute_kip({"commands": batch})

@@ -165,7 +165,7 @@ VALUE_OBJECTS = [
 
 
 @pytest.mark.parametrize(("value", "term"), VALUE_OBJECTS)
-def test_value_object_is_a_literal_of_its_own_kind(value: Any, term: Literal) -> None:
+def test_value_object_is_a_literal_of_its_kind(value: Any, term: Literal) -> None:
     assert to_term(value) == term
     assert to_json(term) == value
 

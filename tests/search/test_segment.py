@@ -1,4 +1,4 @@
-"""Words are found whatever their case, accents, width or script."""
+"""Words match in any case, accents, width and script."""
 
 import sys
 import unicodedata

@@ -428,7 +428,7 @@ def test_threads_share_an_index_and_never_call_the_embedder_together() -> None:
     busy = threading.Lock()
     failures: list[object] = []
 
-    def alone(texts: list[str]) -> list[list[float]]:
+    def one_by_one(texts: list[str]) -> list[list[float]]:
         if not busy.acquire(blocking=False):
             failures.append("called by two threads")
             return by_meaning(texts)
@@ -439,7 +439,7 @@ def test_threads_share_an_index_and_never_call_the_embedder_together() -> None:
             busy.release()
 
     books = shelf()
-    semantic = SemanticIndex(alone, None)
+    semantic = SemanticIndex(one_by_one, None)
 
     def read() -> None:
         for _ in range(50):

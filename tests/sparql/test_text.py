@@ -230,7 +230,7 @@ HOSTILE = [
 ]
 
 
-def test_two_thousand_hostile_literals_come_back_through_a_query() -> None:
+def test_two_thousand_hostile_literals_are_read_back_by_a_query() -> None:
     assert len(HOSTILE) >= 2_000
     store = Store()
     for start in range(0, len(HOSTILE), 50):
@@ -243,7 +243,7 @@ def test_two_thousand_hostile_literals_come_back_through_a_query() -> None:
         assert [cell.value for cell in row] == texts  # type: ignore[union-attr]
 
 
-def test_two_thousand_hostile_literals_come_back_through_an_update() -> None:
+def test_two_thousand_hostile_literals_are_read_back_after_an_update() -> None:
     store = Store()
     triples = [Triple(NamedNode(f"urn:{i}"), P, Literal(t)) for i, t in enumerate(HOSTILE)]
     store.update(render_update([], triples))
@@ -302,7 +302,7 @@ def test_statements_on_one_subject_name_it_once() -> None:
     )
 
 
-def test_two_thousand_hostile_literals_on_one_subject_come_back() -> None:
+def test_two_thousand_hostile_literals_on_one_subject_are_read_back() -> None:
     store, node = Store(), NamedNode("urn:a")
     statements = [(node, NamedNode(f"urn:{i}"), Literal(t)) for i, t in enumerate(HOSTILE)]
     store.update(render_update([], statements))

@@ -479,7 +479,7 @@ def test_a_nexus_that_nobody_holds_ends_its_process() -> None:
     assert _ended(processes)
 
 
-_ALONE = """
+_SINGLE_WORKER = """
 import os, sys, threading, time
 import kiprdf
 from tests.store.test_sparql_worker import COUNTED, ENDLESS, _processes, with_nodes
@@ -490,7 +490,7 @@ nexus.sparql(COUNTED)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_leaves_the_process_of_its_parent_alone() -> None:
-    script = _ALONE + (
+    script = _SINGLE_WORKER + (
         "if os.fork() == 0:\n"
         "    try:\n"
         "        nexus.close()\n"
@@ -505,7 +505,7 @@ def test_a_forked_process_leaves_the_process_of_its_parent_alone() -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 def test_a_process_does_not_outlive_its_parent() -> None:
-    script = _ALONE + (
+    script = _SINGLE_WORKER + (
         "threading.Thread(target=nexus.sparql, args=(ENDLESS,), daemon=True).start()\n"
         "time.sleep(0.3)\n"
         "print(_processes(nexus)[0].pid, flush=True)\n"

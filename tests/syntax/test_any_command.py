@@ -1,4 +1,4 @@
-"""Whatever the command: an answer or a KIP error that is not the engine's fault."""
+"""For any command: an answer or a KIP error that is not the engine's fault."""
 
 from __future__ import annotations
 

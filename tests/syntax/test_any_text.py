@@ -1,4 +1,4 @@
-"""Whatever the text: a command or a KIP error that knows its place, in bounded time."""
+"""For any text: a command or a KIP error with its place, in bounded time."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_sixty_levels_in_a_filter_are_read(opener: str, inner: str, closer: str)
     ("levels", "code"), [(62, None), (63, "KIP_4002")], ids=["at_the_edge", "one_past_it"]
 )
 def test_lists_nest_sixty_four_levels_with_the_braces_around(levels: int, code: str | None) -> None:
-    # SEARCH has no braces of its own, FILTER has WHERE's brace and its own parenthesis.
+    # SEARCH has no braces, FILTER has WHERE's brace and its own parenthesis.
     text = f'FIND(?x) WHERE {{ ?x {{type: "T"}} FILTER({"[" * levels}{"]" * levels} == 1) }}'
     error = error_of(text)
     assert (error.code if error else None) == code

@@ -99,7 +99,7 @@ def test_every_span_begins_and_ends_at_a_token() -> None:
 
 
 @given(tree=trees.commands)
-def test_generated_tree_comes_back_from_its_text(tree: ast.Command) -> None:
+def test_generated_tree_is_read_back_from_its_text(tree: ast.Command) -> None:
     assert parse(to_text(tree)) == tree
 
 

@@ -1,6 +1,6 @@
 """Random queries that blow up, on a nexus with a budget: python -m tests.trust.attacks SEED FIRST N
 
-Each comes back with an answer, KIP_4001 or KIP_4002; the next command is served, and nothing of
+Each ends with an answer, KIP_4001 or KIP_4002; the next command is served, and nothing of
 what was given up runs on. Prints the number of each query before it is run.
 """
 

@@ -1,6 +1,6 @@
 """SPARQL that fills memory or never ends: python -m tests.trust.bombs memory|folder [NAME ...]
 
-For each query it prints its name, what came back, and whether the next requests were served and
+For each query it prints its name, its outcome, and whether the next requests were served and
 nothing ran on. The last line is by how many MiB the memory of the process had grown at its peak.
 """
 

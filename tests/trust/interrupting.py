@@ -1,6 +1,6 @@
 """Work that a timer interrupts: python -m tests.trust.interrupting FOLDER NUMBER SEED KIND
 
-A signal handler raises at a random moment of a call, NUMBER times. Whatever the moment, the next
+A signal handler raises at a random moment of a call, NUMBER times. At every moment, the next
 request is answered, the statement in flight is there whole or not at all, and nothing that was
 acknowledged is lost. KIND is "keyboard" (KeyboardInterrupt) or "error" (an Exception, as a timer of
 a user's own may raise it). With "-" as FOLDER the nexus lives in memory.

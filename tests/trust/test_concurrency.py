@@ -47,7 +47,7 @@ def write_pair(nexus: kiprdf.Nexus, name: str, number: int) -> None:
 
 
 def together(*jobs: Callable[[], Any]) -> None:
-    """Run each job in a thread of its own; the first fault of any is raised here."""
+    """Run each job in its own thread; the first fault of any is raised here."""
     faults: list[BaseException] = []
 
     def attempt(job: Callable[[], Any]) -> None:

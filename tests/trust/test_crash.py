@@ -1,7 +1,7 @@
 """A process that is killed at any moment loses nothing that it has acknowledged (SIGKILL).
 
-A child writes into a folder and tells of each statement; it is killed while it opens, writes,
-searches or closes. Reopened, the folder holds, quad by quad, what it has told of, or that and the
+A child writes into a folder and reports each statement; it is killed while it opens, writes,
+searches or closes. Reopened, the folder holds, quad by quad, what was reported, or that and the
 one statement that was in flight; ``check`` finds no fault, and SEARCH finds what is there.
 
 ``KIPRDF_KILLS`` sets how often, ``KIPRDF_SEED`` when.

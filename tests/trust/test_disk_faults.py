@@ -1,8 +1,8 @@
 """A disk that is full, read-only, gone or damaged: right answers or a clear sentence.
 
 Never a wrong answer, another exception, or the end of the process; each case runs in a child.
-Of a log that was cut, RocksDB keeps what is whole and says nothing; that commits are lost is told
-by the text index, as far as it knows of them.
+Of a log that was cut, RocksDB keeps the whole entries without an error; the text
+index reports lost commits that it knows of.
 
 ``KIPRDF_DAMAGES`` sets how often each file is damaged, ``KIPRDF_SEED`` where.
 """

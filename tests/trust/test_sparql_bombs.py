@@ -1,4 +1,4 @@
-"""Whatever SPARQL is sent: the process lives, its memory is bounded, the next request is served."""
+"""After any SPARQL the process lives, its memory is bounded, the next request is served."""
 
 from __future__ import annotations
 

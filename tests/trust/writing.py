@@ -83,7 +83,7 @@ def execute(nexus: kiprdf.Nexus, clock: Clock, seed: int, number: int) -> dict[s
 def work(folder: str, seed: int, number: int, connection: Connection) -> None:
     """Write from a number on, for ever; in between search, close and open again.
 
-    What is about to happen and what has happened is told by a word, what was written by its
+    What will happen and what has happened is sent as a word, what was written as its
     number.
     """
     clock = Clock()

@@ -259,7 +259,7 @@ class _Contexts:
 
 
 def _strings(term: str, definition: Any) -> list[str]:
-    """The strings of a definition; a term that is given no IRI is part of its own."""
+    """The strings of a definition; a term without an IRI includes its own name."""
     if not isinstance(definition, dict):
         return [definition] if isinstance(definition, str) else []
     strings = [item for item in definition.values() if isinstance(item, str)]

@@ -5,7 +5,7 @@ thing                   ``rdf12``                ``rdf11``
 ======================  =======================  ================================================
 proposition             ``rdf:reifies``          an ``rdf:Statement`` of the same IRI
 string with direction   ``"x"@ar--rtl``          ``"x"^^i18n:ar_rtl`` (JSON-LD 1.1, 10.2)
-literal of ``i18n:…``   its JSON, in both, since otherwise it could not be told from the above
+literal of ``i18n:…``   its JSON, in both, to distinguish it from the above
 ======================  =======================  ================================================
 """
 
@@ -104,7 +104,7 @@ def from_profile(triples: Iterable[Triple]) -> Iterator[Triple]:
 
 
 def returned(triple: Triple) -> Triple:
-    """A triple that is no part of a statement as it comes back, written in either profile.
+    """A triple that is no part of a statement, as it is read back from either profile.
 
     >>> text = Triple(vocab.NULL, vocab.LABEL, Literal('"x"', datatype=vocab.JSON))
     >>> returned(text).object
@@ -126,7 +126,7 @@ def read_value(literal: Literal) -> Literal | NamedNode:
     An ``rdf:JSON`` text of what is no array or object stands for the term of that value."""
     if literal.datatype == vocab.JSON:
         text = literal.value
-        # Cheap to tell: an array or an object with other keys stays as it is.
+        # A cheap check first: an array or an object with other keys stays as it is.
         if not text.startswith(('"', "{")) or (text[0] == "{" and '"@value"' not in text):
             return literal
         with suppress(ValueError, RecursionError):

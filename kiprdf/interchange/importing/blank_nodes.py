@@ -223,11 +223,11 @@ class Partition:
         return []
 
     def single_out(self, vertex: int) -> None:
-        """Give a vertex a cell of its own."""
+        """Give a vertex its own cell."""
         self._refine(deque([self._move({vertex}, self.cell_of[vertex])]))
 
     def break_ties(self, below: int) -> None:
-        """Give each vertex below a number a cell of its own; ties are broken in any order."""
+        """Give each vertex below a number its own cell; ties are broken in any order."""
         while tied := self.tied(below):
             cell = self.cell_of[tied[0]]
             for vertex in tied:

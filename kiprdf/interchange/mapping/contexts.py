@@ -150,7 +150,7 @@ class Mapping:
         return context_json(self._layer)
 
     def _scoped(self, concept_type: str | None) -> str | None:
-        """The type, if it has a context of its own."""
+        """The type, if it has its own context."""
         definition = self._root.active.terms.get(concept_type or "")
         return concept_type if definition is not None and definition.scopes else None
 

@@ -1,7 +1,7 @@
 """The terms of JSON-LD 1.1 contexts, as ``context_reader`` finds them.
 
 ``Layer`` is one context, ``Active`` the result of several on top of each other. A scoped context is
-a layer of its own, on the term that has it. ``context_json`` writes a layer as a context again.
+a separate layer, on the term that has it. ``context_json`` writes a layer as a context again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Loader: TypeAlias = Callable[[str], Any]
 """Fetches the JSON document of a URL; only a caller's own loader reaches the network."""
 
 MAPS = ("attributes", "metadata")
-"""The two maps inside of a KIP element, each with a context of its own."""
+"""The two maps inside of a KIP element, each with its own context."""
 
 PREFIX_ENDS = tuple(":/?#[]@")
 """How an IRI ends that is a prefix without being called one (JSON-LD 1.1 API, 4.2.2)."""

@@ -22,7 +22,7 @@ LONG_TEXT = 1200
 DEEPEST_SENTENCE = 3
 """The maximum depth of facts about facts in a sentence."""
 
-# No scripts and no external content, whatever a text might inject.
+# No scripts and no external content, even if a text injects some.
 _POLICY = (
     "default-src 'none'; script-src {}; style-src 'self' file:; base-uri 'none'; form-action 'none'"
 )

@@ -1,7 +1,7 @@
 """Writes the schema in Turtle with ``[ … ]`` and ``( … )``, as is usual for OWL and SHACL.
 
 A blank node is written where it is referred to. Only one that is referred to twice, or never, has a
-label and a block of its own. Otherwise the order is that of snapshots: same triples, same bytes.
+label and its own block. Otherwise the order is that of snapshots: same triples, same bytes.
 """
 
 from __future__ import annotations

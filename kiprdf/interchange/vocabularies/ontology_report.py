@@ -83,7 +83,7 @@ def left_out(graph: Graph, terms: DefinedTerms) -> Iterator[Skipped]:
 
 
 def _is_structure(statement: Statement) -> bool:
-    """Whether a statement has no meaning of its own, such as the cells of a list."""
+    """Whether a statement has no meaning by itself, such as the cells of a list."""
     subject, predicate, term = statement
     if isinstance(subject, NamedNode):
         if predicate == vocab.TYPE:

@@ -43,7 +43,7 @@ _READ = (*LABELS, *DESCRIPTIONS, *DOMAINS, *RANGES)
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """What an ontology says about a property, whatever the class."""
+    """What an ontology says about a property in every class."""
 
     node: NamedNode
     domains: Values

@@ -291,8 +291,8 @@ def _users(types: list[tuple[Concept, dict[str, Json]]]) -> Users:
 
 
 def _datatype_property(key: str, users: list[User], mapping: Mapping) -> Description:
-    # No rdfs:domain: every type may have the attribute, and a reasoner would conclude that whatever
-    # has it is a member of the types that mention it.
+    # No rdfs:domain: every type may have the attribute, and a reasoner would conclude that each
+    # element that has it is a member of the types that mention it.
     ranges = [one for _, rule in users for one in _usual_ranges(rule)]
     text = _common_text(users)
     mapped = {term.iri for c, _ in users if (term := mapping.attribute(key, c.name)) is not None}

@@ -1,5 +1,5 @@
 """Hop ranges as SPARQL (KIP 3.4.2). A hop clause is a set of pairs, so nodes are counted, never
-paths: each level is a DISTINCT of its own, which stays linear where ``p/p?/p?`` is exponential.
+paths: each level has its own DISTINCT, which stays linear where ``p/p?/p?`` is exponential.
 """
 
 from __future__ import annotations

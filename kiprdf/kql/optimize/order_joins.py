@@ -48,7 +48,7 @@ def order_joins(pattern: Pattern, needed: set[Variable], values: Values, namer: 
 
 @dataclass(frozen=True, slots=True)
 class IsolatedUnit:
-    """A part that needs a group of its own; from its ``ends`` it is cheap to start."""
+    """A part that needs its own group; from its ``ends`` it is cheap to start."""
 
     part: Pattern
     ends: tuple[object, object]

@@ -111,7 +111,7 @@ def _products(pattern: Pattern, pairs: list[tuple[Pattern, Pattern]]) -> set[Var
 
 
 def _is_single(pattern: Pattern) -> bool:
-    """Whether a pattern has one solution at most, whatever the data."""
+    """Whether a pattern has one solution at most, for any data."""
     match pattern:
         case BGP():
             # No triple at all, or what an element that is named has but once.
@@ -174,7 +174,7 @@ def _is_fact(triple: TriplePattern) -> bool:
 
 
 def _multiplies(facts: list[set[Variable]]) -> bool:
-    """Whether two facts meet at a variable; the engine may begin there, whatever else is bound."""
+    """Whether two facts meet at a variable; the engine may begin there if others are bound, too."""
     return any(
         one & other and not (one <= other or other <= one)
         for number, one in enumerate(facts)
