@@ -11,12 +11,14 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from kiprdf.execution.bootstrap import LOST_COMMITS
 from kiprdf.execution.engine import CommandEngine
+from kiprdf.execution.writer import STRICT_SCHEMA
 from kiprdf.interchange.dataset import faults
 from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
 from kiprdf.store import OxigraphStore
+from kiprdf.store.commit_log import record
 
 _NOTES = (vocab.FORMAT, vocab.BASE)
 """The records with one value; the commit number may have two after a crash."""
@@ -73,6 +75,10 @@ def _faults_of_notes(store: OxigraphStore) -> Iterator[str]:
         notes = list(_notes(store, key))
         if len(notes) != 1:
             yield f"The record {key} has {len(notes)} values instead of one."
+    strict = [quad.object for quad in _notes(store, record(STRICT_SCHEMA))]
+    if strict not in ([], [Literal("true")], [Literal("false")]):
+        noted = ", ".join(map(str, strict))
+        yield f'The record {STRICT_SCHEMA} is {noted}; it is either "true" or "false".'
     for quad in _notes(store, vocab.BASE):
         if quad.object != Literal(store.iris.base):
             yield f"The noted base is {quad.object}, and the nexus has {store.iris.base}."

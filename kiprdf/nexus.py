@@ -63,7 +63,7 @@ class Nexus:
         store: OxigraphStore,
         *,
         genesis: bool = True,
-        strict_schema: bool = False,
+        strict_schema: bool | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         budget: Budget | None = None,
@@ -85,7 +85,7 @@ class Nexus:
         *,
         read_only: bool = False,
         genesis: bool = True,
-        strict_schema: bool = False,
+        strict_schema: bool | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         budget: Budget | None = None,
@@ -94,13 +94,16 @@ class Nexus:
 
         ``base_iri`` is chosen once, when the nexus is created. ``read_only`` works beside a writer
         and shows the state at its opening. ``genesis=False`` loads no capsules.
-        ``strict_schema`` enforces instance schemas on write. ``clock`` returns the time for
+        ``strict_schema`` enforces instance schemas on write; it is stored in the nexus, and without
+        it opening obeys what is stored (False in a new nexus). ``clock`` returns the time for
         engine-maintained metadata. ``embedder`` turns texts into vectors, for SEARCH by meaning;
         it needs numpy. ``budget`` limits what each request may spend. Raises ``StoreError`` with
         one sentence.
         """
+        # Before a folder is created.
+        arguments.check(strict_schema=strict_schema)
         if embedder is not None:
-            require_numpy()  # before a folder is created
+            require_numpy()
         store = OxigraphStore.open(folder, base_iri, read_only)
         try:
             return cls(
@@ -121,12 +124,13 @@ class Nexus:
         base_iri: str | None = None,
         *,
         genesis: bool = True,
-        strict_schema: bool = False,
+        strict_schema: bool | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         budget: Budget | None = None,
     ) -> Nexus:
         """A nexus that lives as long as the process; parameters as in ``open``."""
+        arguments.check(strict_schema=strict_schema)
         return cls(
             OxigraphStore.memory(base_iri),
             genesis=genesis,
@@ -157,6 +161,11 @@ class Nexus:
     def read_only(self) -> bool:
         """Whether the nexus was opened for reading only."""
         return self._store.read_only
+
+    @property
+    def strict_schema(self) -> bool:
+        """Whether instance schemas are enforced on write, as it is stored in the nexus."""
+        return self._engine.writer.strict_schema
 
     @property
     def search_modes(self) -> list[str]:

@@ -20,6 +20,7 @@ from kiprdf.cli.options import (
     NexusOption,
     ParamOption,
     ParamsFileOption,
+    StrictOption,
     TimeoutOption,
 )
 from kiprdf.cli.root import app
@@ -68,6 +69,7 @@ def run(
     format: FormatOption = Format.TABLE,
     memory: MemoryOption = False,
     base_iri: BaseOption = None,
+    strict: StrictOption = None,
 ) -> None:
     """Run one KIP command from the argument, a file or standard input.
 
@@ -79,12 +81,17 @@ def run(
       kiprdf run 'FIND(?d.name) WHERE { ?d {type: "Drug"} } LIMIT 5'
       kiprdf run --file question.kip --param name=Aspirin --param limit=5
       kiprdf run --file changes.kip --dry-run
+      kiprdf run --file changes.kip --strict
       echo 'DESCRIBE PRIMER' | kiprdf run --format json
     """
     text = inputs.command_text(command, file)
     parameters = inputs.parameters(param or (), params_file)
     if timeout is not None and not timeout > 0:
         raise typer.BadParameter("--timeout must be greater than 0.")
+    if strict is not None and (readonly or dry_run):
+        raise typer.BadParameter(
+            "--strict is stored; it cannot be combined with --readonly or --dry-run."
+        )
     limits = {} if timeout is None else {"timeout_s": timeout}
     try:
         parsed = kiprdf.parse(text)
@@ -93,9 +100,9 @@ def run(
             answers.refuse_write(text)
         opened: AbstractContextManager[Nexus]
         if memory:
-            opened = inputs.open_in_memory(base_iri)
-        elif writes and not (dry_run and inputs.is_absent(nexus)):
-            opened = inputs.open_for_command(nexus, base_iri)
+            opened = inputs.open_in_memory(base_iri, strict)
+        elif strict is not None or (writes and not (dry_run and inputs.is_absent(nexus))):
+            opened = inputs.open_for_command(nexus, base_iri, strict)
         else:
             opened = inputs.open_to_read(nexus, base_iri)
         with opened as target, target.limited(**limits):
@@ -117,6 +124,7 @@ def shell(
     ] = False,
     memory: MemoryOption = False,
     base_iri: BaseOption = None,
+    strict: StrictOption = None,
 ) -> None:
     """Start an interactive shell with history; .help lists its commands.
 
@@ -128,12 +136,14 @@ def shell(
     """
     from kiprdf.cli.shell import Shell
 
+    if strict is not None and readonly:
+        raise typer.BadParameter("--strict is stored; it cannot be combined with --readonly.")
     if memory:
-        opened = inputs.open_in_memory(base_iri)
+        opened = inputs.open_in_memory(base_iri, strict)
     elif readonly:
         opened = inputs.open_to_read(nexus)
     else:
-        opened = inputs.open_to_write(nexus, base_iri)
+        opened = inputs.open_to_write(nexus, base_iri, strict)
     with opened:
         Shell(opened).run()
 
@@ -146,6 +156,7 @@ def load(
     ],
     nexus: NexusOption = DEFAULT_NEXUS,
     base_iri: BaseOption = None,
+    strict: StrictOption = None,
 ) -> None:
     """Load knowledge capsules, each in one transaction.
 
@@ -159,7 +170,7 @@ def load(
         if "{" not in text:
             raise Failure(f"{name} contains no UPSERT block.")
     total = sum(len(text) for _, text in texts) if len(texts) > 1 else None
-    with inputs.open_for_command(nexus, base_iri) as opened:
+    with inputs.open_for_command(nexus, base_iri, strict) as opened:
         lines: list[str] = []
         try:
             with output.progress_bar(total) as advance:

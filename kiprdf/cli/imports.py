@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from kiprdf.cli.options import (
     MappingOption,
     NexusOption,
     RdfFormatOption,
+    StrictOption,
 )
 from kiprdf.cli.root import app
 from kiprdf.errors import KipError, StoreError
@@ -64,6 +66,7 @@ def import_(
     format_of_report: Annotated[
         Format, typer.Option(help="Text, or a JSON object for each file.")
     ] = Format.TABLE,
+    strict: StrictOption = None,
 ) -> None:
     """Import external RDF as concepts and propositions, one transaction per file.
 
@@ -85,6 +88,8 @@ def import_(
     if ontology and (define or default_type or language or base_iri):
         names = "--define, --default-type, --language and --base-iri"
         raise typer.BadParameter(f"{names} cannot be combined with --ontology.")
+    if strict is not None and dry_run:
+        raise typer.BadParameter("--strict is stored; it cannot be combined with --dry-run.")
     for path in files:
         inputs.require_file(path)
     options: dict[str, Any] = {"format": format and format.value, "dry_run": dry_run}
@@ -99,7 +104,12 @@ def import_(
     documents = [
         (path, inputs.read_bytes(path) if path == inputs.STDIN else None) for path in files
     ]
-    with _open_for_dry_run(nexus) if dry_run else inputs.open_for_command(nexus) as opened:
+    target: AbstractContextManager[Nexus]
+    if dry_run:
+        target = _open_for_dry_run(nexus)
+    else:
+        target = inputs.open_for_command(nexus, strict_schema=strict)
+    with target as opened:
         for path, content in documents:
             importer.run(opened, path, content)
         if not ontology and not dry_run:

@@ -39,14 +39,16 @@ def open_to_read(folder: Path, base_iri: str | None = None) -> Nexus:
     return Nexus.open(folder, base_iri, read_only=True, embedder=embedder())
 
 
-def open_to_write(folder: Path, base_iri: str | None = None) -> Nexus:
+def open_to_write(
+    folder: Path, base_iri: str | None = None, strict_schema: bool | None = None
+) -> Nexus:
     """Open a nexus; create it if the folder does not exist or is empty."""
-    return Nexus.open(folder, base_iri, embedder=embedder())
+    return Nexus.open(folder, base_iri, strict_schema=strict_schema, embedder=embedder())
 
 
-def open_in_memory(base_iri: str | None = None) -> Nexus:
+def open_in_memory(base_iri: str | None = None, strict_schema: bool | None = None) -> Nexus:
     """A new nexus in memory."""
-    return Nexus.memory(base_iri, embedder=embedder())
+    return Nexus.memory(base_iri, strict_schema=strict_schema, embedder=embedder())
 
 
 def embedder() -> Embedder | None:
@@ -55,10 +57,12 @@ def embedder() -> Embedder | None:
 
 
 @contextmanager
-def open_for_command(folder: Path, base_iri: str | None = None) -> Iterator[Nexus]:
+def open_for_command(
+    folder: Path, base_iri: str | None = None, strict_schema: bool | None = None
+) -> Iterator[Nexus]:
     """Open a nexus for one command; if the command fails, a nexus created for it is deleted."""
     existed, is_new = folder.exists(), is_absent(folder)
-    nexus = open_to_write(folder, base_iri)
+    nexus = open_to_write(folder, base_iri, strict_schema)
     first_commit = nexus.info()["commit"]
     keep = True
     try:

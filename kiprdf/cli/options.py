@@ -58,6 +58,12 @@ ParamOption = Annotated[
 ParamsFileOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="JSON file with an object of parameters.")
 ]
+StrictOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--strict/--no-strict", help="Enforce instance schemas from now on, or no longer; stored."
+    ),
+]
 TimeoutOption = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Timeout in seconds (default 30).")
 ]

@@ -21,6 +21,7 @@ from kiprdf.cli.options import (
     Profile,
     ProfileOption,
     RdfFormatOption,
+    StrictOption,
     TargetArgument,
 )
 from kiprdf.cli.root import app
@@ -96,6 +97,7 @@ def restore(
     format: RdfFormatOption = None,
     mapping: MappingOption = None,
     base_iri: BaseOption = None,
+    strict: StrictOption = None,
 ) -> None:
     """Load a snapshot into a new nexus, including ids and metadata.
 
@@ -114,7 +116,10 @@ def restore(
     if source.base is None and base_iri is None:
         raise Failure(f"{file} does not declare its base IRI; specify it with --base-iri.")
     new_base = base_iri or (source.base if inputs.is_absent(nexus) else None)
-    with inputs.open_for_command(nexus, new_base) as opened, output.progress_bar() as advance:
+    with (
+        inputs.open_for_command(nexus, new_base, strict) as opened,
+        output.progress_bar() as advance,
+    ):
         advance(0, f"reading {file}")
         count = opened.restore(
             io.BytesIO(source.content),

@@ -58,7 +58,7 @@ class CommandEngine:
         self,
         store: OxigraphStore,
         *,
-        strict_schema: bool = False,
+        strict_schema: bool | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         budget: Budget | None = None,
@@ -75,7 +75,9 @@ class CommandEngine:
         self.boundary = ErrorBoundary(store, self.budgets)
         self.catalogs = CatalogCache(store)
         self.plans = PlanCache(store, self.catalogs.catalog)
-        self.writer = Writer(store, self.indexer, self.catalogs, self.clock, strict_schema)
+        self.writer = Writer(store, self.indexer, self.catalogs, self.clock)
+        if strict_schema is not None:
+            self.writer.set_strict_schema(strict_schema)
 
     def close(self) -> None:
         """Close the index and the store."""
@@ -270,6 +272,7 @@ class CommandEngine:
                 "base_iri": store.iris.base,
                 "folder": str(store.folder) if store.folder else None,
                 "read_only": store.read_only,
+                "strict_schema": self.writer.strict_schema,
                 "commit": store.commit(),
                 "concepts": sum(1 for _ in store.match(None, vocab.TYPE, None)),
                 "propositions": sum(1 for _ in store.match(None, vocab.REIFIES, None)),

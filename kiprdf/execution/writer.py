@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from kiprdf import collector
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft
@@ -32,6 +32,8 @@ BOOTSTRAP = "bootstrap"
 """The record of the commit up to which only opening has written."""
 RESTORED = "restored"
 """The record of a dataset that a snapshot replaced."""
+STRICT_SCHEMA = "strict_schema"
+"""The record of whether instance schemas are enforced; "false" where it is absent."""
 
 
 class Writer:
@@ -43,14 +45,27 @@ class Writer:
         indexer: Indexer,
         catalogs: CatalogCache,
         clock: Clock,
-        strict_schema: bool,
     ) -> None:
         self._store = store
         self._indexer = indexer
         self._catalogs = catalogs
         self._clock = clock
-        self._strict_schema = strict_schema
         self._preparations: WeakSet[RecordedReads] = WeakSet()
+        self.strict_schema = store.records().get(STRICT_SCHEMA) == "true"
+
+    def set_strict_schema(self, strict_schema: bool) -> None:
+        """Store whether instance schemas are enforced; ``StoreError`` if that is not possible."""
+        if strict_schema == self.strict_schema:
+            return
+        if self._store.read_only:
+            state = "strict" if self.strict_schema else "not strict"
+            raise StoreError(f"The nexus is {state}; open it for writing to change that.")
+        with self._store.writing():
+            records = {STRICT_SCHEMA: str(strict_schema).lower()}
+            if self.is_empty():
+                records[BOOTSTRAP] = str(self._store.commit() + 1)
+            self.commit(Delta(records=records))
+        self.strict_schema = strict_schema
 
     def run(self, command: ast.Manipulation, *, dry_run: bool = False) -> dict[str, Any]:
         """Run one statement as one transaction and return its receipt.
@@ -88,7 +103,8 @@ class Writer:
         if not privileged:
             check_protection(draft, command.span)
         check_unused(draft, command.span)
-        if self._strict_schema:
+        # The bundled capsules must not keep a nexus from opening.
+        if self.strict_schema and not privileged:
             check_schema(draft, command.span)
         return receipt, draft
 

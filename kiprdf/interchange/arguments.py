@@ -1,4 +1,4 @@
-"""Checks the arguments of the methods that read or write RDF."""
+"""Checks the arguments of methods."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ _KINDS = {
         ("domain", "select", "title", "address", "default_type", "language", "base_iri"), _TEXT
     ),
     **dict.fromkeys(("engine_metadata", "define", "inherit", "dry_run", "link_ids"), _SWITCH),
+    "strict_schema": _Kind(lambda value: isinstance(value, bool), "True or False"),
     **dict.fromkeys(("advance", "loader"), _CALLABLE),
     "binary": _Kind(_is_binary, "a path or a file that is open in binary", is_optional=False),
     "metadata": _Kind(_is_metadata, "an object of JSON"),
