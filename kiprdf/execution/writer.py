@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakSet
+from weakref import ref
 
 from kiprdf import collector
 from kiprdf.errors import KipError, StoreError
@@ -50,7 +50,7 @@ class Writer:
         self._indexer = indexer
         self._catalogs = catalogs
         self._clock = clock
-        self._preparations: WeakSet[RecordedReads] = WeakSet()
+        self._preparations: list[ref[RecordedReads]] = []
         self.strict_schema = store.records().get(STRICT_SCHEMA) == "true"
 
     def set_strict_schema(self, strict_schema: bool) -> None:
@@ -116,7 +116,7 @@ class Writer:
         """
         reads = RecordedReads(self._store)
         with self._store.writing():
-            self._preparations.add(reads)
+            self._preparations.append(ref(reads))
         fault: Exception | None = None
         try:
             result, delta = prepare(reads)
@@ -149,8 +149,12 @@ class Writer:
     def _announce(self, delta: Delta | None) -> None:
         """Announce a commit, before it happens, to caches and preparations; None for a restore."""
         self._catalogs.expire(delta)
-        for reads in self._preparations:
-            reads.note(delta)
+        # Weak references: an interrupted preparation removes nothing from a list.
+        running = [reads for reads in self._preparations if reads() is not None]
+        self._preparations = running
+        for reference in running:
+            if reads := reference():
+                reads.note(delta)
 
     def apply_capsule(
         self, text: str, *, privileged: bool = False, records: dict[str, str] | None = None
