@@ -16,7 +16,7 @@ from kiprdf.interchange.vocabularies.definitions import Definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.language import to_text
 from kiprdf.rdf.iris import Iris
-from tests.nexus.support import StoppedClock
+from tests.nexus.support import empty
 
 PREFIXES = """
 @prefix : <https://example.org/> .
@@ -29,10 +29,6 @@ PREFIXES = """
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
-
-
-def empty() -> kiprdf.Nexus:
-    return kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
 
 
 EMPTY = empty()

@@ -23,7 +23,7 @@ from tests.interchange.test_restore import (
     B,
     empty,
 )
-from tests.nexus.support import facts
+from tests.nexus.support import facts, restored_from
 
 PROFILES: tuple[Any, ...] = ("rdf11", "rdf12")
 
@@ -178,8 +178,9 @@ def test_a_string_that_reifiers_repeat_counts_as_often() -> None:
 
 
 def test_a_value_in_another_form_is_normalized() -> None:
-    nexus = empty()
-    nexus.restore(DEFINITIONS + f'{A} attr:x "[1 ,2]"^^rdf:JSON ; attr:y "007"^^xsd:integer .')
+    nexus = restored_from(
+        DEFINITIONS + f'{A} attr:x "[1 ,2]"^^rdf:JSON ; attr:y "007"^^xsd:integer .'
+    )
     key = NamedNode(vocab.ATTRIBUTE + "x")
     (quad,) = nexus._store.engine.quads_for_pattern(None, key, None)
     assert quad.object == Literal("[1,2]", datatype=vocab.JSON)

@@ -22,7 +22,7 @@ from kiprdf.rdf.iris import ConceptName, Iris
 from tests.interchange import nexuses
 from tests.interchange.pairs import opened, triples
 from tests.long_runs import amount
-from tests.nexus.support import StoppedClock, medical
+from tests.nexus.support import StoppedClock, medical, restored_from
 from tests.oracle.graph import Graph
 from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.strategies import graphs
@@ -418,21 +418,19 @@ UPSERT {
     )
 
 
-def restored(text: str, *replacements: tuple[str, str]) -> kiprdf.Nexus:
-    """The nexus of a snapshot in which something was replaced."""
+def edited(text: str, *replacements: tuple[str, str]) -> kiprdf.Nexus:
+    """The nexus of a snapshot in which parts are replaced."""
     for old, new in replacements:
         assert old in text
         text = text.replace(old, new, 1)
-    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
-    nexus.restore(text)
-    return nexus
+    return restored_from(text)
 
 
 def test_what_is_protected_is_reported_and_not_written() -> None:
     text = kiprdf.Nexus.memory(clock=StoppedClock()).snapshot()
     domain = 'Domain:CoreSchema a type:Domain ;\n    rdfs:label "CoreSchema" ;\n'
     core = next(line for line in text.split("\n") if "attr:core_directives" in line)
-    other = restored(
+    other = edited(
         text,
         (domain, f"{domain}    attr:new 1 ;\n"),
         (core, '    attr:core_directives "[]"^^rdf:JSON ;'),

@@ -154,8 +154,6 @@ def triples_of(nexus: kiprdf.Nexus) -> list[Triple]:
 def nexus_of(name: str) -> tuple[str, frozenset[Triple]]:
     """The base and the dataset of one of the nexuses, in the spelling of ``restore``."""
     nexus = values() if name == "values" else NEXUSES[name]()
-    restored = kiprdf.Nexus.memory(nexus.base_iri, genesis=False)
-    restored.restore(nexus.snapshot())
     return nexus.base_iri, frozenset(normalized(triples_of(nexus)))
 
 

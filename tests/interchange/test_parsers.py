@@ -21,7 +21,7 @@ from tests.interchange.nexuses import (
     hostile,
     small,
 )
-from tests.nexus.support import facts, medical
+from tests.nexus.support import facts, medical, restored
 
 Key = tuple[str, ...]
 NEXUSES: dict[str, Callable[[], kiprdf.Nexus]] = {
@@ -107,12 +107,8 @@ def test_rdf12_is_exactly_the_default_graph(nexus: kiprdf.Nexus) -> None:
 
 
 def test_both_profiles_say_the_same(nexus: kiprdf.Nexus) -> None:
-    restored_facts = []
-    for profile in ("rdf11", "rdf12"):
-        restored = kiprdf.Nexus.memory(genesis=False)
-        restored.restore(nexus.snapshot(profile=profile), base_iri=nexus.base_iri)  # type: ignore[arg-type]
-        restored_facts.append(facts(restored))
-    assert restored_facts[0] == restored_facts[1]
+    one, other = (facts(restored(nexus, profile=profile)) for profile in ("rdf11", "rdf12"))
+    assert one == other
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +135,7 @@ def test_rdflib_reads_a_hostile_name(hostile_graph: rdflib.Graph, name: str) -> 
 @pytest.mark.parametrize("name", HOSTILE_NAMES, ids=lambda name: ascii(name[:8]))
 @pytest.mark.parametrize("profile", ["rdf11", "rdf12"])
 def test_a_hostile_name_is_restored(profile: str, name: str) -> None:
-    restored = restored_hostile(profile)
-    rows = restored.execute(
+    rows = restored_hostile(profile).execute(
         'FIND(?x.name, ?x.attributes.nested) WHERE { ?x {type: "Thing", name: :name} }', name=name
     )
     assert rows == [[name], [{name: [name, None, 1.5]}]]
@@ -148,6 +143,4 @@ def test_a_hostile_name_is_restored(profile: str, name: str) -> None:
 
 @functools.cache
 def restored_hostile(profile: str) -> kiprdf.Nexus:
-    nexus = kiprdf.Nexus.memory("https://other.example/x/", genesis=False)
-    nexus.restore(hostile().snapshot(profile=profile))  # type: ignore[arg-type]
-    return nexus
+    return restored(hostile(), "https://other.example/x/", profile=profile)

@@ -35,7 +35,7 @@ from tests.interchange.nexuses import (
     thousands,
 )
 from tests.long_runs import amount
-from tests.nexus.support import StoppedClock
+from tests.nexus.support import StoppedClock, restored_from
 
 VOID_ELEMENTS = {"meta", "link", "br", "hr", "input"}
 LOADING = {"src", "srcset", "poster", "data", "action", "formaction", "background"}
@@ -372,9 +372,7 @@ def test_the_dumps_hold_the_dataset(tmp_path: Path) -> None:
     folder = tmp_path / "site"
     publish(nexus._store, folder)
     for name in ("nexus.ttl", "nexus.rdf12.ttl"):
-        copy = kiprdf.Nexus.memory(clock=StoppedClock())
-        copy.restore(folder / name)
-        assert copy.snapshot() == nexus.snapshot(), name
+        assert restored_from(folder / name).snapshot() == nexus.snapshot(), name
     turtle = rdflib.Graph().parse(folder / "nexus.ttl")
     assert set(rdflib.Graph().parse(folder / "nexus.nt")) == set(turtle)
     assert len(rdflib.Graph().parse(folder / "nexus.jsonld")) == len(turtle)

@@ -29,6 +29,7 @@ from tests.nexus.support import (
     facts,
     medical,
     restored,
+    restored_from,
     untouched,
 )
 
@@ -112,10 +113,8 @@ def test_a_snapshot_restores_the_same_dataset(name: str, profile: Any) -> None:
 @pytest.mark.parametrize("name", NEXUSES)
 def test_the_snapshot_of_a_restored_nexus_is_the_same_text(name: str, profile: Any) -> None:
     nexus = NEXUSES[name]()
-    text = nexus.snapshot(profile=profile)
-    restored = empty(base_iri=nexus.base_iri)
-    restored.restore(text)
-    assert restored.snapshot(profile=profile) == text
+    copy = restored(nexus, profile=profile)
+    assert copy.snapshot(profile=profile) == nexus.snapshot(profile=profile)
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +129,7 @@ def test_the_generated_nexus_holds_links_about_links(ten_thousand: kiprdf.Nexus)
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_ten_thousand_propositions_are_restored(ten_thousand: kiprdf.Nexus, profile: Any) -> None:
-    restored = empty()
-    restored.restore(ten_thousand.snapshot(profile=profile))
-    assert facts(restored) == facts(ten_thousand)
+    assert facts(restored(ten_thousand, profile=profile)) == facts(ten_thousand)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -162,9 +159,7 @@ def calls(text: str) -> int:
 def test_ids_and_engine_metadata_are_restored() -> None:
     nexus = medical()
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} SET ATTRIBUTES { a: 1 } } }')
-    restored = empty()
-    restored.restore(nexus.snapshot())
-    assert element(restored, "C:Drug/Aspirin") == element(nexus, "C:Drug/Aspirin")
+    assert element(restored(nexus), "C:Drug/Aspirin") == element(nexus, "C:Drug/Aspirin")
 
 
 def test_restore_returns_the_number_of_elements() -> None:
@@ -186,15 +181,15 @@ def test_what_opening_put_there_gives_way_to_the_snapshot(profile: Any) -> None:
 
 
 def test_a_restored_nexus_goes_on_as_if_nothing_had_happened() -> None:
-    nexus, restored = medical(), empty(clock=StoppedClock())
-    restored.restore(nexus.snapshot())
+    nexus = medical()
+    copy = restored(nexus)
     command = (
         'UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} SET ATTRIBUTES { risk: 5 } '
         'SET PROPOSITIONS { ("treats", {type: "Symptom", name: "Fever"}) '
         "WITH METADATA { s: 1 } } } }"
     )
-    assert restored.execute(command) == nexus.execute(command)
-    assert facts(restored) == facts(nexus)
+    assert copy.execute(command) == nexus.execute(command)
+    assert facts(copy) == facts(nexus)
 
 
 def test_a_restored_nexus_knows_its_types_at_once() -> None:
@@ -205,9 +200,7 @@ def test_a_restored_nexus_knows_its_types_at_once() -> None:
 
 
 def test_a_restored_nexus_can_be_searched_at_once() -> None:
-    restored = empty()
-    restored.restore(medical().snapshot())
-    (hit,) = restored.execute('SEARCH CONCEPT "aspirin"')
+    (hit,) = restored(medical()).execute('SEARCH CONCEPT "aspirin"')
     assert hit["id"] == "C:Drug/Aspirin"
 
 
@@ -315,9 +308,7 @@ def test_a_file_that_is_no_utf_8_is_a_clear_error(tmp_path: Path) -> None:
     ],
 )
 def test_another_base_is_rewritten(profile: Any, origin: str, base: str) -> None:
-    restored = empty(base_iri=base)
-    restored.restore(hostile(origin).snapshot(profile=profile))
-    assert facts(restored) == facts(hostile(base))
+    assert facts(restored(hostile(origin), base, profile=profile)) == facts(hostile(base))
 
 
 def test_a_value_that_quotes_an_iri_is_not_rewritten() -> None:
@@ -327,9 +318,8 @@ def test_a_value_that_quotes_an_iri_is_not_rewritten() -> None:
         'UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} SET ATTRIBUTES { see: :iri } } }',
         iri=iri,
     )
-    restored = empty(base_iri="https://data.example.org/kb/")
-    restored.restore(nexus.snapshot())
-    assert element(restored, "C:Drug/Aspirin")["attributes"]["see"] == iri
+    moved = restored(nexus, "https://data.example.org/kb/")
+    assert element(moved, "C:Drug/Aspirin")["attributes"]["see"] == iri
 
 
 def test_a_text_without_the_first_line_needs_a_base() -> None:
@@ -340,9 +330,9 @@ def test_a_text_without_the_first_line_needs_a_base() -> None:
 
 def test_a_text_without_the_first_line_takes_the_given_base() -> None:
     text = medical(base_iri="https://data.example.org/kb/").snapshot().split("\n", 1)[1]
-    restored = empty()
-    restored.restore(text, base_iri="https://data.example.org/kb/")
-    assert facts(restored) == facts(medical())
+    nexus = empty()
+    nexus.restore(text, base_iri="https://data.example.org/kb/")
+    assert facts(nexus) == facts(medical())
 
 
 def test_a_wrong_base_is_refused() -> None:
@@ -384,8 +374,7 @@ def test_a_nexus_with_other_knowledge_is_refused(command: str) -> None:
 
 
 def test_a_second_restore_is_refused() -> None:
-    nexus = empty()
-    nexus.restore(medical().snapshot())
+    nexus = restored_from(medical().snapshot())
     with untouched(nexus), pytest.raises(kiprdf.KipError):
         nexus.restore(medical().snapshot())
 
@@ -617,8 +606,7 @@ def test_a_refused_snapshot_does_not_close_the_way_for_a_good_one() -> None:
     ids=["statement", "reifies", "both", "annotation"],
 )
 def test_a_link_may_be_written_in_any_form(link: str) -> None:
-    nexus = empty()
-    nexus.restore(DEFINITIONS + link)
+    nexus = restored_from(DEFINITIONS + link)
     assert nexus.execute('FIND(?l.id) WHERE { ?l (?s, "treats", ?o) }') == [
         "P:0123456789abcdef:treats"
     ]
@@ -643,8 +631,7 @@ def test_a_link_may_be_written_in_any_form(link: str) -> None:
     ],
 )
 def test_a_value_in_another_spelling_is_the_value(written: str, value: Any) -> None:
-    nexus = empty()
-    nexus.restore(DEFINITIONS + f"{A} attr:x {written} .")
+    nexus = restored_from(DEFINITIONS + f"{A} attr:x {written} .")
     assert element(nexus, "C:Drug/A")["attributes"]["x"] == value
 
 
@@ -656,8 +643,7 @@ def test_a_value_in_another_spelling_is_the_value(written: str, value: Any) -> N
 def test_a_value_in_another_spelling_is_found_and_not_changed_again(
     written: str, value: Any
 ) -> None:
-    nexus = empty()
-    nexus.restore(DEFINITIONS + f"{A} attr:x {written} .")
+    nexus = restored_from(DEFINITIONS + f"{A} attr:x {written} .")
     names = nexus.execute(
         'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.x == :value) }', value=value
     )

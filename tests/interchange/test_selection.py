@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pytest
 from pyoxigraph import NamedNode, Triple
 
 import kiprdf
-from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.selection import domain, elements
-from tests.interchange.nexuses import demonstration, hostile, small
-from tests.nexus.support import StoppedClock
+from tests.interchange.nexuses import demonstration, hostile, small, turtle_of
+from tests.nexus.support import StoppedClock, restored_from
 
 FACTS = """
 UPSERT {
@@ -65,13 +63,9 @@ def node(nexus: kiprdf.Nexus, identifier: str) -> NamedNode:
     return iri
 
 
-def restored(nexus: kiprdf.Nexus, part: list[Triple]) -> kiprdf.Nexus:
+def nexus_of(nexus: kiprdf.Nexus, part: list[Triple]) -> kiprdf.Nexus:
     """A new nexus that holds a part of another one."""
-    target = io.BytesIO()
-    formats.write(part, target, "turtle", store(nexus).iris)
-    copy = kiprdf.Nexus.memory(nexus.base_iri, genesis=False)
-    copy.restore(io.BytesIO(target.getvalue()))
-    return copy
+    return restored_from(turtle_of(part, nexus.base_iri), nexus.base_iri)
 
 
 def ids(nexus: kiprdf.Nexus) -> set[str]:
@@ -99,7 +93,7 @@ DEFINITIONS = {
 
 def test_a_domain_is_its_members_and_the_propositions_among_them() -> None:
     nexus = shops()
-    assert ids(restored(nexus, domain(store(nexus), "Medicine"))) == DEFINITIONS | {
+    assert ids(nexus_of(nexus, domain(store(nexus), "Medicine"))) == DEFINITIONS | {
         "C:Domain/Medicine",
         "C:Drug/A",
         "C:Drug/B",
@@ -112,7 +106,7 @@ def test_a_domain_is_its_members_and_the_propositions_among_them() -> None:
 
 def test_a_domain_keeps_attributes_and_metadata() -> None:
     nexus = shops()
-    part = restored(nexus, domain(store(nexus), "Medicine"))
+    part = nexus_of(nexus, domain(store(nexus), "Medicine"))
     for command in (
         'FIND(?d) WHERE { ?d {type: "Drug", name: "B"} }',
         'FIND(?l) WHERE { ?l (?s, "treats", ?o) FILTER(?s.name == "B") }',
@@ -124,7 +118,7 @@ def test_a_domain_keeps_attributes_and_metadata() -> None:
 
 def test_an_empty_domain_is_itself_and_its_definition() -> None:
     nexus = shops()
-    part = restored(nexus, domain(store(nexus), "Trade"))
+    part = nexus_of(nexus, domain(store(nexus), "Trade"))
     assert ids(part) == {"C:Domain/Trade", "C:$ConceptType/Domain"}
 
 
@@ -134,7 +128,7 @@ def test_a_proposition_may_belong_to_a_domain() -> None:
         'UPSERT { PROPOSITION { (({type: "Shop", name: "S"}, "sells", {type: "Drug", name: "A"}), '
         '"belongs_to_domain", {type: "Domain", name: "Trade"}) } }'
     )
-    identifiers = ids(restored(nexus, domain(store(nexus), "Trade")))
+    identifiers = ids(nexus_of(nexus, domain(store(nexus), "Trade")))
     assert {
         "Shop/S sells Drug/A",
         "sells belongs_to_domain Domain/Trade",
@@ -150,7 +144,7 @@ def test_a_domain_that_there_is_not_names_the_nearest() -> None:
 
 def test_a_selected_concept_comes_with_its_definition_only() -> None:
     nexus = shops()
-    part = restored(nexus, elements(store(nexus), [node(nexus, "C:Drug/B")]))
+    part = nexus_of(nexus, elements(store(nexus), [node(nexus, "C:Drug/B")]))
     assert ids(part) == {"C:Drug/B", "C:$ConceptType/Drug"}
 
 
@@ -159,7 +153,7 @@ def test_a_selected_proposition_comes_with_its_ends_and_its_predicate() -> None:
     (identifier,) = nexus.execute(
         'FIND(?l.id) WHERE { ?l (?s, "doubts", ?o) FILTER(?s.name == "S") }'
     )
-    part = restored(nexus, elements(store(nexus), [node(nexus, identifier)]))
+    part = nexus_of(nexus, elements(store(nexus), [node(nexus, identifier)]))
     assert ids(part) == {
         "Shop/S doubts treats",
         "Drug/B treats Drug/A",
@@ -212,5 +206,5 @@ def test_a_bundled_domain_restores(name: str) -> None:
     nexus = demonstration()
     if not store(nexus).describe(node(nexus, f"C:Domain/{name}")):
         nexus.execute('UPSERT { CONCEPT { {type: "Domain", name: :name} } }', name=name)
-    part = restored(nexus, domain(store(nexus), name))
+    part = nexus_of(nexus, domain(store(nexus), name))
     assert part.info()["concepts"] > 0

@@ -22,7 +22,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import demonstration, turtle_of
 from tests.interchange.test_restore import DEFINITIONS, LINK, STATED, STATEMENT, TREATS, A, B, empty
-from tests.nexus.support import facts, medical
+from tests.nexus.support import facts, medical, restored_from
 
 
 def test_two_spellings_of_one_value_are_one_value() -> None:
@@ -53,8 +53,7 @@ def test_the_parts_of_statements_may_come_in_any_order(order: int) -> None:
             f"{link} meta:source 1 .",
         ]
     random.Random(order).shuffle(parts)
-    nexus = empty()
-    nexus.restore(DEFINITIONS + "\n".join(parts))
+    nexus = restored_from(DEFINITIONS + "\n".join(parts))
     assert nexus.execute('FIND(?s.name, ?o.name) WHERE { (?s, "treats", ?o) }') in (
         [["A", "B"], ["B", "A"]],
         [["B", "A"], ["A", "B"]],

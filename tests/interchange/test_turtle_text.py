@@ -24,7 +24,7 @@ from tests.interchange.nexuses import (
     small,
     turtle_of,
 )
-from tests.nexus.support import StoppedClock, medical
+from tests.nexus.support import StoppedClock, medical, restored
 
 HEADER = """\
 # kiprdf 1 base <https://data.example.org/kb/>
@@ -190,9 +190,7 @@ def test_no_prefix_is_declared_twice_when_types_are_called_like_prefixes() -> No
 
 @pytest.mark.parametrize("name", COLLIDING_TYPES)
 def test_a_type_called_like_a_prefix_keeps_its_concepts(name: str) -> None:
-    restored = kiprdf.Nexus.memory(genesis=False)
-    restored.restore(colliding().snapshot())
-    names = restored.execute("FIND(?x.name) WHERE { ?x {type: :type} }", type=name)
+    names = restored(colliding()).execute("FIND(?x.name) WHERE { ?x {type: :type} }", type=name)
     assert sorted(names) == ["null", "type"]
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 
 import kiprdf
-from tests.nexus.support import SCHEMA, StoppedClock, element, medical
+from tests.nexus.support import SCHEMA, StoppedClock, element, medical, restored_from
 
 ENDS = (
     'CONCEPT { {type: "Drug", name: "A"} } CONCEPT { {type: "Symptom", name: "B"} } '
@@ -36,9 +36,7 @@ def with_digits(*links: tuple[str, str]) -> kiprdf.Nexus:
         f"<{base}$proposition/{held}/treats> .\n"
         for end, held in links
     )
-    restored = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
-    restored.restore(nexus.snapshot(profile="rdf12") + blocks)
-    return restored
+    return restored_from(nexus.snapshot(profile="rdf12") + blocks)
 
 
 def test_the_id_is_the_hash_of_the_ends_and_the_predicate() -> None:

@@ -14,6 +14,7 @@ from tests.nexus.support import (
     dataset,
     element,
     medical,
+    restored_from,
     untouched,
 )
 
@@ -256,8 +257,7 @@ def test_attributes_may_have_the_names_of_reserved_metadata() -> None:
 
 def test_an_element_without_a_version_counts_as_version_one() -> None:
     source = medical().snapshot(engine_metadata=False)
-    nexus = kiprdf.Nexus.memory(genesis=False)
-    nexus.restore(source)
+    nexus = restored_from(source)
     nexus.execute(f"UPSERT {{ {CHANGE} }}")
     assert element(nexus, "C:Drug/Aspirin")["metadata"]["_version"] == 2
 

@@ -92,15 +92,24 @@ def empty(base_iri: str | None = None, **options: Any) -> kiprdf.Nexus:
     return kiprdf.Nexus.memory(base_iri, **{"genesis": False, "clock": StoppedClock(), **options})
 
 
+def restored_from(source: Any, base_iri: str | None = None, **options: Any) -> kiprdf.Nexus:
+    """A nexus restored from a snapshot; the options are those of ``restore``."""
+    nexus = empty(base_iri)
+    nexus.restore(source, **options)
+    return nexus
+
+
 def restored(
-    nexus: kiprdf.Nexus, *, format: Format = "turtle", mapping: Any = None, **options: Any
+    nexus: kiprdf.Nexus,
+    base_iri: str | None = None,
+    *,
+    format: Format = "turtle",
+    mapping: Any = None,
+    **options: Any,
 ) -> kiprdf.Nexus:
-    """An empty nexus of the same base, restored from a snapshot made with the options."""
-    copy = empty(nexus.base_iri)
-    copy.restore(
-        nexus.snapshot(format=format, mapping=mapping, **options), format=format, mapping=mapping
-    )
-    return copy
+    """A nexus restored from a snapshot of another, made with the options; of the same base."""
+    text = nexus.snapshot(format=format, mapping=mapping, **options)
+    return restored_from(text, base_iri or nexus.base_iri, format=format, mapping=mapping)
 
 
 def copied(nexus: kiprdf.Nexus, **options: Any) -> kiprdf.Nexus:

@@ -18,7 +18,16 @@ from hypothesis import strategies as st
 
 import kiprdf
 from tests.long_runs import amount
-from tests.nexus.support import StoppedClock, commit, dataset, element, empty, facts, untouched
+from tests.nexus.support import (
+    StoppedClock,
+    commit,
+    dataset,
+    element,
+    empty,
+    facts,
+    restored,
+    untouched,
+)
 
 EXAMPLES = amount("EXAMPLES", 20)
 FIRST = "2026-01-02T03:04:05.678Z"
@@ -423,14 +432,11 @@ def test_a_snapshot_that_is_imported_where_it_comes_from_changes_nothing() -> No
 def test_people_travel_from_foaf_to_schema_org() -> None:
     nexus = bundled()
     nexus.import_rdf(PEOPLE, mapping=WORDS)
-    text = nexus.snapshot(format="jsonld", mapping="schema-org")
-    document = json.loads(text)
+    document = json.loads(nexus.snapshot(format="jsonld", mapping="schema-org"))
     ann = next(node for node in document["@graph"] if str(node.get("@id")).endswith("Person/Ann"))
     assert "https://example.org/ann" in json.dumps(ann)
     assert "schema:Person" in json.dumps(document["@context"])
-    again = empty()
-    again.restore(text, format="jsonld", mapping="schema-org")
-    assert facts(again) == facts(nexus)
+    assert facts(restored(nexus, format="jsonld", mapping="schema-org")) == facts(nexus)
 
 
 # Bad input ------------------------------------------------------------------------------------

@@ -31,7 +31,17 @@ from tests.interchange.nexuses import demonstration, hostile, small
 from tests.interchange.pairs import opened
 from tests.interchange.test_restore import NEXUSES
 from tests.long_runs import amount
-from tests.nexus.support import StoppedClock, commit, element, empty, facts, medical, untouched
+from tests.nexus.support import (
+    StoppedClock,
+    commit,
+    element,
+    empty,
+    facts,
+    medical,
+    restored,
+    restored_from,
+    untouched,
+)
 from tests.oracle.graph import Graph
 from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.strategies import graphs
@@ -69,15 +79,6 @@ STACKS: dict[str, Any] = {
     "packs below one's own": [*reversed(packs()), OWN],
 }
 FOLDER = Path(__file__).parents[1] / "interchange" / "vocabularies"
-
-
-def back(nexus: kiprdf.Nexus, format: Format, profile: Profile, mapping: Any) -> kiprdf.Nexus:
-    """The nexus that a snapshot restores."""
-    target = io.BytesIO()
-    nexus.write_snapshot(target, profile, format=format, mapping=mapping)
-    restored = empty(nexus.base_iri)
-    restored.restore(io.BytesIO(target.getvalue()), format=format, mapping=mapping)
-    return restored
 
 
 @cache
@@ -119,8 +120,8 @@ VALUES = {
 def test_every_bundled_capsule_is_restored_from_its_snapshot(stack: str) -> None:
     nexus, all_ways = full(), stack in ("no mapping", "packs below one's own")
     for format, profile in WAYS if all_ways else WAYS[1::4]:
-        restored = facts(back(nexus, format, profile, STACKS[stack]))
-        assert restored == facts(nexus), (format, profile)
+        copy = restored(nexus, format=format, profile=profile, mapping=STACKS[stack])
+        assert facts(copy) == facts(nexus), (format, profile)
 
 
 CAPSULES = [name for name in NEXUSES if name.endswith(".kip")]
@@ -132,7 +133,8 @@ def test_every_capsule_is_restored_under_all_packs_at_once(name: str) -> None:
     place = CAPSULES.index(name) if name in CAPSULES else None
     # Every capsule stands on those before it; so each of them is in every way, of several nexuses.
     for format, profile in WAYS if place is None else [WAYS[place % 10], WAYS[(place + 5) % 10]]:
-        assert facts(back(nexus, format, profile, packs())) == facts(nexus), (format, profile)
+        copy = restored(nexus, format=format, profile=profile, mapping=packs())
+        assert facts(copy) == facts(nexus), (format, profile)
 
 
 @EACH
@@ -141,8 +143,8 @@ def test_a_generated_nexus_is_restored_from_its_snapshot(graph: Graph) -> None:
     with opened([graph]) as (nexus,):
         for format, profile in WAYS:
             for mapping in (None, packs(), OWN):
-                restored = facts(back(nexus, format, profile, mapping))
-                assert restored == facts(nexus), (format, profile, mapping)
+                copy = restored(nexus, format=format, profile=profile, mapping=mapping)
+                assert facts(copy) == facts(nexus), (format, profile, mapping)
 
 
 @EACH
@@ -150,7 +152,8 @@ def test_a_generated_nexus_is_restored_from_its_snapshot(graph: Graph) -> None:
 def test_facts_about_facts_are_restored(graph: Graph) -> None:
     with opened([graph]) as (nexus,):
         for format, profile in WAYS:
-            assert facts(back(nexus, format, profile, packs())) == facts(nexus), (format, profile)
+            copy = restored(nexus, format=format, profile=profile, mapping=packs())
+            assert facts(copy) == facts(nexus), (format, profile)
 
 
 @WAY
@@ -159,18 +162,9 @@ def test_a_nexus_moves_to_another_base_and_back(
     stack: str, format: Format, profile: Profile
 ) -> None:
     mapping, nexus = STACKS[stack], medical()
-    there = empty("https://other.example/kb/")
-    there.restore(
-        nexus.snapshot(None, profile, format=format, mapping=mapping),
-        format=format,
-        mapping=mapping,
-    )
-    here = empty()
-    here.restore(
-        there.snapshot(None, profile, format=format, mapping=mapping),
-        format=format,
-        mapping=mapping,
-    )
+    options = {"profile": profile, "format": format, "mapping": mapping}
+    there = restored(nexus, "https://other.example/kb/", **options)
+    here = restored(there, nexus.base_iri, **options)
     assert facts(here) == facts(nexus)
 
 
@@ -191,9 +185,7 @@ def test_the_suffix_of_a_path_is_its_format_both_ways(suffix: str, tmp_path: Pat
     path = tmp_path / f"brain{suffix}"
     text = medical().snapshot(path)
     assert path.read_bytes().decode() == text
-    restored = empty()
-    restored.restore(path)
-    assert facts(restored) == facts(medical())
+    assert facts(restored_from(path)) == facts(medical())
 
 
 def test_a_mapped_snapshot_without_its_mapping_is_refused() -> None:
@@ -258,8 +250,8 @@ def test_two_processes_write_the_same_bytes() -> None:
 def test_a_restored_nexus_writes_what_it_was_restored_from() -> None:
     for format, profile in WAYS:
         text = full().snapshot(None, profile, format=format)
-        again = back(full(), format, profile, None).snapshot(None, profile, format=format)
-        assert again == text, (format, profile)
+        copy = restored(full(), format=format, profile=profile)
+        assert copy.snapshot(None, profile, format=format) == text, (format, profile)
 
 
 # Other parsers --------------------------------------------------------------------------------
@@ -329,9 +321,8 @@ def domains() -> list[str]:
 def test_every_exported_domain_is_restored_unchanged(stack: str) -> None:
     for name in domains():
         for format, profile in WAYS[1::4]:
-            text = full().snapshot(None, profile, format=format, mapping=STACKS[stack], domain=name)
-            part = empty()
-            part.restore(text, format=format, mapping=STACKS[stack])
+            options = {"profile": profile, "format": format, "mapping": STACKS[stack]}
+            part = restored(full(), domain=name, **options)
             assert facts(part) < facts(full())
             assert element(part, f"C:Domain/{name}") == element(full(), f"C:Domain/{name}")
 
@@ -339,8 +330,7 @@ def test_every_exported_domain_is_restored_unchanged(stack: str) -> None:
 @WAY
 def test_a_selection_is_restored_with_what_it_refers_to(format: Format, profile: Profile) -> None:
     command = 'EXPORT ?l WHERE { ?l (?u, "stated", (?d, "treats", ?s)) }'
-    part = empty()
-    part.restore(medical().snapshot(None, profile, format=format, select=command), format=format)
+    part = restored(medical(), profile=profile, format=format, select=command)
     assert facts(part) < facts(medical())
     rows = part.find(
         'FIND(?s.name) WHERE { ({type: "User", name: "Ann"}, "stated", (?d, "treats", ?s)) }'
@@ -469,9 +459,7 @@ def test_a_snapshot_does_not_differ_from_its_nexus(
 ) -> None:
     path = tmp_path / f"brain.{'xml' if format == 'rdfxml' else format}"
     medical().snapshot(path, profile, format=format)
-    restored = empty()
-    restored.restore(path, format=format)
-    assert not medical().diff(restored)
+    assert not medical().diff(restored_from(path, format=format))
     assert not medical().diff(medical().snapshot(None, profile))
 
 
@@ -487,7 +475,7 @@ def test_a_snapshot_does_not_differ_from_its_nexus(
 def test_the_difference_to_a_changed_copy_is_the_change(
     command: str, expected: tuple[int, int, int]
 ) -> None:
-    copy = back(medical(), "turtle", "rdf11", None)
+    copy = restored(medical())
     copy.execute(command)
     difference = medical().diff(copy)
     changes = [change.kind for change in (*difference.concepts, *difference.propositions)]
@@ -535,8 +523,7 @@ def test_a_nexus_that_is_open_read_only_speaks_every_format(tmp_path: Path) -> N
         assert " a sh:NodeShape ;" in nexus.shapes()
         assert commit(nexus) == before
     assert published.elements == nexus_elements(expected["ntriples", "rdf12"])
-    again = kiprdf.Nexus.memory(genesis=False)
-    again.restore(tmp_path / "site" / "nexus.ttl", mapping="schema-org")
+    again = restored_from(tmp_path / "site" / "nexus.ttl", mapping="schema-org")
     assert again.snapshot() == expected["turtle", "rdf11"]
 
 

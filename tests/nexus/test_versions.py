@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kiprdf
-from tests.nexus.support import StoppedClock, dataset
+from tests.nexus.support import dataset, empty, restored
 
 SCHEMA = 'UPSERT { CONCEPT { {type: "$ConceptType", name: "Counter"} } }'
 READ = 'FIND(?c.attributes.n, ?c.metadata._version) WHERE { ?c {type: "Counter", name: "c"} }'
@@ -125,10 +125,9 @@ def test_the_version_is_that_before_the_statement_though_a_block_above_changes_i
 
 
 def test_an_element_without_a_version_counts_as_1() -> None:
-    origin = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    origin = empty()
     origin.execute(SCHEMA)
     origin.execute('UPSERT { CONCEPT { {type: "Counter", name: "c"} SET ATTRIBUTES { n: 0 } } }')
-    with kiprdf.Nexus.memory(genesis=False) as nexus:
-        nexus.restore(origin.snapshot(engine_metadata=False))
+    with restored(origin, engine_metadata=False) as nexus:
         nexus.execute(WRITE, version=1, n=9)
         assert nexus.execute(READ) == [[9], [2]]

@@ -10,16 +10,16 @@ import io
 from hypothesis import given, note, settings
 from pyoxigraph import Triple
 
-import kiprdf
 from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.interchange.formats.profiles import from_profile, to_profile
 from kiprdf.interchange.mapping.apply import apply_mapping, undo_mapping
 from kiprdf.interchange.mapping.contexts import Mapping
+from tests.interchange.nexuses import turtle_of
 from tests.interchange.test_formats import WAYS
 from tests.long_runs import amount
-from tests.nexus.support import restored
+from tests.nexus.support import restored, restored_from
 from tests.properties.mapped_datasets import IRIS, datasets, mappings
 
 EXAMPLES = amount("EXAMPLES", 70)
@@ -71,10 +71,7 @@ def test_every_nexus_is_restored_from_its_mapped_snapshots(
     dataset: list[Triple], under: Mapping
 ) -> None:
     note(str(under.context()))
-    target = io.BytesIO()
-    formats.write(dataset, target, "turtle", IRIS)
-    nexus = kiprdf.Nexus.memory(IRIS.base, genesis=False)
-    nexus.restore(target.getvalue().decode())
+    nexus = restored_from(turtle_of(dataset, IRIS.base), IRIS.base)
     before = nexus.snapshot()
     for format, profile in WAYS:
         copy = restored(nexus, format=format, profile=profile, mapping=under)
