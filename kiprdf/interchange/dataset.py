@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.interchange.staging_store import Node, Term
+from kiprdf.interchange import n_triples
+from kiprdf.interchange.staging_store import StagingStore, Term
 from kiprdf.language.names import META_TYPES, is_definition_name, is_key, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
 from kiprdf.rdf.literals import is_ours, normal
 
-_SCORE = NamedNode(vocab.METADATA + "_score")
-_VERSION = NamedNode(vocab.METADATA + vocab.VERSION)
+_REIFIES, _TYPE, _LABEL = map(str, (vocab.REIFIES, vocab.TYPE, vocab.LABEL))
+_SCORE = f"<{vocab.METADATA}_score>"
+_VERSION = f"<{vocab.METADATA}{vocab.VERSION}>"
 
-Links: TypeAlias = dict[NamedNode, Triple]
-"""Each link with its fact."""
+Links: TypeAlias = dict[str, str]
+"""Each link with its fact, both as N-Triples."""
 
 
-def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
+def check_dataset(triples: StagingStore | Iterable[Triple], iris: Iris) -> int:
     """Raise ``KipError`` for the first fault: something that no nexus writes.
 
     Returns the number of elements.
@@ -33,7 +35,9 @@ def check_dataset(triples: Iterable[Triple], iris: Iris) -> int:
     return len(elements)
 
 
-def faults(triples: Iterable[Triple], iris: Iris, elements: list[str]) -> Iterator[KipError]:
+def faults(
+    triples: StagingStore | Iterable[Triple], iris: Iris, elements: list[str]
+) -> Iterator[KipError]:
     """All faults of a dataset, things that no nexus writes, in a fixed order.
 
     KIP_2002 for a broken shape, KIP_2001 for an undefined type or predicate, KIP_3002 for an
@@ -41,19 +45,23 @@ def faults(triples: Iterable[Triple], iris: Iris, elements: list[str]) -> Iterat
     ``elements`` is filled with the IRIs of all subjects.
     """
     dataset = _Dataset(triples, iris)
-    subjects = dataset.subjects
-    elements += [node.value for node in subjects if isinstance(node, NamedNode)]
+    elements += [node[1:-1] for node in dataset.subjects if _is_iri(node)]
     # The causes of other faults come first: a snapshot with another base has only foreign subjects.
     yield from dataset.foreign_subjects()
     yield from dataset.link_faults()
     yield from dataset.element_faults()
-    for triple, why in sorted(dataset.value_faults, key=str):
+    for triple, why in sorted(dataset.value_faults):
         yield _broken(triple, why)
-    for triple in sorted(dataset.repeated_values, key=str):
-        yield _broken(triple, f"{triple.predicate} has several values")
+    for triple in sorted(dataset.repeated_values):
+        yield _broken(triple, f"{triple.split(' ', 2)[1]} has several values")
 
 
-def _broken(triple: Triple, why: str) -> KipError:
+def _is_iri(node: str) -> bool:
+    """Whether a node is an IRI; others are blank nodes."""
+    return node.startswith("<")
+
+
+def _broken(triple: str, why: str) -> KipError:
     message = f"{triple} does not belong into a nexus: {why}."
     return KipError(
         "KIP_2002", message, "This takes snapshots of a nexus; foreign RDF is for import_rdf()."
@@ -61,79 +69,80 @@ def _broken(triple: Triple, why: str) -> KipError:
 
 
 class _Dataset:
-    """The triples of a dataset in one pass: its elements, links and facts, and faulty values."""
+    """The elements of a dataset, its links, facts and faulty values, as N-Triples."""
 
-    def __init__(self, triples: Iterable[Triple], iris: Iris) -> None:
+    def __init__(self, triples: StagingStore | Iterable[Triple], iris: Iris) -> None:
         self._iris = iris
-        self.subjects: dict[Node, Triple] = {}
+        self.subjects: dict[str, str] = {}
         """Each subject with a triple of it, which names it in an error."""
-        self._types: dict[Node, Term | None] = {}
-        self._labels: dict[Node, Term | None] = {}
-        self._reifying: list[Triple] = []
-        self._facts: set[Triple] = set()
+        self._types: dict[str, str | None] = {}
+        self._labels: dict[str, str | None] = {}
+        self._reifying: list[tuple[str, str]] = []
+        self._facts: set[str] = set()
         self._links: Links = {}
-        self.value_faults: list[tuple[Triple, str]] = []
-        self.repeated_values: list[Triple] = []
-        keys: dict[NamedNode, _Key] = {}
-        for triple in paced(triples):
-            subject, predicate, value = triple
-            if subject not in self.subjects:
-                self.subjects[subject] = triple
-            if (key := keys.get(predicate)) is not None:
-                self._add_value(triple, key)
-            elif predicate == vocab.REIFIES:
-                self._reifying.append(triple)
-            elif predicate in (vocab.TYPE, vocab.LABEL):
-                values = self._types if predicate == vocab.TYPE else self._labels
+        self.value_faults: list[tuple[str, str]] = []
+        self.repeated_values: list[str] = []
+        self._keys: dict[str, _Key] = {}
+        n_triples.read(triples, self._add)
+        self._names = {node: self._name(node) for node in paced(self.subjects)}
+
+    def _add(self, triples: list[str]) -> None:
+        for triple in triples:
+            subject, predicate, value = triple.split(" ", 2)
+            self.subjects.setdefault(subject, triple)
+            if (key := self._keys.get(predicate)) is not None:
+                self._add_value(triple, subject, value, key)
+            elif predicate == _REIFIES:
+                self._reifying.append((subject, value))
+            elif predicate in (_TYPE, _LABEL):
+                values = self._types if predicate == _TYPE else self._labels
                 # Two values are as wrong as a missing one.
                 values[subject] = None if subject in values else value
-            elif predicate.value.startswith(iris.predicates):
+            elif predicate.startswith(self._iris.predicates, 1):
                 self._facts.add(triple)
             else:
-                key = keys[predicate] = _Key(predicate)
-                self._add_value(triple, key)
+                key = self._keys[predicate] = _Key(predicate)
+                self._add_value(triple, subject, value, key)
 
-    def _add_value(self, triple: Triple, key: _Key) -> None:
-        why = key.fault(triple.object)
+    def _add_value(self, triple: str, subject: str, value: str, key: _Key) -> None:
+        why = key.fault(value)
         if why is not None:
             self.value_faults.append((triple, why))
-        elif triple.subject in key.owners:
+        elif subject in key.owners:
             self.repeated_values.append(triple)
-        key.owners.add(cast(Node, triple.subject))
+        key.owners.add(subject)
 
     def foreign_subjects(self) -> Iterator[KipError]:
         """Subjects that are no elements of this nexus, blank nodes first."""
-        foreign = (node for node in paced(self.subjects) if self._name(node) is None)
-        for node in sorted(foreign, key=lambda node: (isinstance(node, NamedNode), str(node))):
-            why = (
-                f"no element below <{self._iris.base}>" if isinstance(node, NamedNode) else "no IRI"
-            )
+        foreign = (node for node, name in self._names.items() if name is None)
+        for node in sorted(foreign, key=lambda node: (_is_iri(node), node)):
+            why = f"no element below <{self._iris.base}>" if _is_iri(node) else "no IRI"
             yield _broken(self.subjects[node], f"its subject is {why}")
 
-    def _name(self, node: Node) -> ElementName | None:
-        return self._iris.name(node.value) if isinstance(node, NamedNode) else None
+    def _name(self, node: str) -> ElementName | None:
+        return self._iris.name(node[1:-1]) if _is_iri(node) else None
 
     # Links ------------------------------------------------------------------------------------
 
     def link_faults(self) -> Iterator[KipError]:
         """Links without exactly one fact, and facts without exactly one link."""
-        links: dict[Triple, NamedNode] = {}
-        for triple in paced(self._reifying):
-            link, fact = cast(NamedNode, triple.subject), triple.object
-            if not isinstance(fact, Triple):
-                yield _broken(triple, "a reifier reifies a triple")
+        links: dict[str, str] = {}
+        for link, term in paced(self._reifying):
+            fact = term[4:-4]
+            if not term.startswith("<<("):
+                yield _broken(f"{link} {_REIFIES} {term}", "a reifier reifies a triple")
             elif link in self._links or fact in links:
                 # The message must not depend on the engine's order.
-                both = sorted(map(str, (link, links.get(fact, link))))
+                both = sorted((link, links.get(fact, link)))
                 message = f"{' and '.join(both)} claim one identity."
                 yield KipError("KIP_3003", message, "Each fact has one link.")
             else:
                 self._links[link], links[fact] = fact, link
-        for fact in sorted(links.keys() - self._facts, key=str):
-            is_ours = fact.predicate.value.startswith(self._iris.predicates)
+        for fact in sorted(links.keys() - self._facts):
+            is_ours = fact.split(" ", 2)[1].startswith(self._iris.predicates, 1)
             why = "it is reified but not asserted"
             yield _broken(fact, why if is_ours else "its predicate is no predicate of the nexus")
-        for fact in sorted(self._facts - links.keys(), key=str):
+        for fact in sorted(self._facts - links.keys()):
             yield _broken(fact, "the fact has no link")
         for link in _cycles(self._links):
             yield _broken(self._links[link], "the proposition is about itself")
@@ -142,32 +151,31 @@ class _Dataset:
 
     def element_faults(self) -> Iterator[KipError]:
         """The faults of the subjects, in their order."""
-        nodes = (node for node in paced(self.subjects) if isinstance(node, NamedNode))
-        faults = ((node, fault) for node in nodes for fault in self._element(node))
-        yield from (fault for _, fault in sorted(faults, key=lambda pair: str(pair[0])))
+        names = paced(self._names.items())
+        faults = ((node, fault) for node, name in names for fault in self._element(node, name))
+        yield from (fault for _, fault in sorted(faults, key=lambda pair: pair[0]))
 
-    def _element(self, node: NamedNode) -> Iterator[KipError]:
-        name = self._name(node)
+    def _element(self, node: str, name: ElementName | None) -> Iterator[KipError]:
         if isinstance(name, PropositionName):
             return self._proposition(node, name)
         return self._concept(node, name) if isinstance(name, ConceptName) else iter(())
 
-    def _concept(self, node: NamedNode, name: ConceptName) -> Iterator[KipError]:
+    def _concept(self, node: str, name: ConceptName) -> Iterator[KipError]:
         fault = name_fault(name.name)
-        if fault is not None or self._iris.concept(name.type, name.name) != node:
+        if fault is not None or str(self._iris.concept(name.type, name.name)) != node:
             why = f"its name {fault or 'is not encoded as ours are'}"
             yield _broken(self.subjects[node], why)
-        definition = self._iris.type(name.type)
+        definition = str(self._iris.type(name.type))
         if name.type not in META_TYPES and definition not in self.subjects:
-            message = f"The type of {self._iris.id(node)} is not defined."
+            message = f"The type of {name.id} is not defined."
             yield KipError("KIP_2001", message, "A snapshot holds the definitions of its types.")
         if name.type in META_TYPES and not is_definition_name(name.type, name.name):
             yield KipError("KIP_1002", f"'{name.name}' cannot be a type or predicate.")
-        if self._types.get(node) != definition or self._labels.get(node) != Literal(name.name):
+        if self._types.get(node) != definition or self._labels.get(node) != str(Literal(name.name)):
             why = "rdf:type and rdfs:label do not say what its IRI says"
             yield _broken(self.subjects[node], why)
 
-    def _proposition(self, node: NamedNode, name: PropositionName) -> Iterator[KipError]:
+    def _proposition(self, node: str, name: PropositionName) -> Iterator[KipError]:
         if node in self._types or node in self._labels:
             why = "a proposition has neither rdf:type nor rdfs:label"
             yield _broken(self.subjects[node], why)
@@ -175,8 +183,8 @@ class _Dataset:
         if fact is None:
             yield _broken(self.subjects[node], "the link reifies nothing")
             return
-        subject, predicate, value = fact
-        if predicate.value != self._iris.predicates + name.predicate:
+        subject, predicate, value = fact.split(" ", 2)
+        if predicate != f"<{self._iris.predicates}{name.predicate}>":
             yield _broken(self.subjects[node], "the link's IRI names another predicate")
         if predicate not in self.subjects:
             message = f"The predicate '{name.predicate}' is not defined."
@@ -184,15 +192,15 @@ class _Dataset:
             yield KipError("KIP_2001", message, hint)
         for end in (subject, value):
             if end not in self.subjects:
-                message = f"{self._iris.id(node)} links {end}, which is no element of the snapshot."
+                message = f"{name.id} links {end}, which is no element of the snapshot."
                 yield KipError("KIP_3002", message, "Both ends of a proposition must be there.")
         if subject == value:
             yield _broken(fact, "a proposition links two different elements")
 
 
-def _cycles(links: Links) -> Iterator[NamedNode]:
+def _cycles(links: Links) -> Iterator[str]:
     """Links in a cycle: a proposition is never about itself, directly or through others."""
-    sound: set[NamedNode] = set()
+    sound: set[str] = set()
     for start in [link for link in links if _ends(link, links)]:
         path = {start: _ends(start, links)}
         while path:
@@ -208,10 +216,10 @@ def _cycles(links: Links) -> Iterator[NamedNode]:
                 path[end] = _ends(end, links)
 
 
-def _ends(link: NamedNode, links: Links) -> list[NamedNode]:
+def _ends(link: str, links: Links) -> list[str]:
     """The ends of a link that are links themselves."""
-    ends = cast(tuple[NamedNode, NamedNode], (links[link].subject, links[link].object))
-    return [end for end in ends if end in links]
+    subject, _, value = links[link].split(" ", 2)
+    return [end for end in (subject, value) if end in links]
 
 
 # Values ---------------------------------------------------------------------------------------
@@ -220,21 +228,22 @@ def _ends(link: NamedNode, links: Links) -> list[NamedNode]:
 class _Key:
     """A predicate that gives each element one value: an attribute or a metadata key."""
 
-    def __init__(self, predicate: NamedNode) -> None:
+    def __init__(self, predicate: str) -> None:
+        iri = predicate[1:-1]
         spaces = (vocab.ATTRIBUTE, vocab.METADATA)
-        space = next((space for space in spaces if predicate.value.startswith(space)), None)
-        self._is_key = space is not None and is_key(predicate.value[len(space) :])
+        space = next((space for space in spaces if iri.startswith(space)), None)
+        self._is_key = space is not None and is_key(iri[len(space) :])
         self._predicate = predicate
-        self.owners: set[Node] = set()
+        self.owners: set[str] = set()
         # Elements share values; each value is checked once.
-        self._checked: dict[Term, str | None] = {}
+        self._checked: dict[str, str | None] = {}
 
-    def fault(self, value: Term) -> str | None:
+    def fault(self, value: str) -> str | None:
         """The fault of a value of the predicate, or None."""
         if not self._is_key:
             return "its predicate is no attribute, metadata key or predicate"
         if value not in self._checked:
-            self._checked[value] = _fault(value, self._predicate)
+            self._checked[value] = _fault(n_triples.term(value), self._predicate)
         return self._checked[value]
 
 
@@ -243,7 +252,7 @@ def _is_version(value: Literal | NamedNode) -> bool:
     return is_integer and 1 <= int(value.value) < 2**62
 
 
-def _fault(term: Any, predicate: NamedNode) -> str | None:
+def _fault(term: Term, predicate: str) -> str | None:
     """Why a term cannot be a value of a key, or None when it can."""
     # The engine has its own form of doubles.
     if not isinstance(term, Literal | NamedNode) or not is_ours(normal(term)):

@@ -18,7 +18,7 @@ class StagingStore:
     """The triples in the default graph of an engine.
 
     >>> a, b = NamedNode("urn:a"), NamedNode("urn:b")
-    >>> store = StagingStore.of(Triple(a, b, Literal(value)) for value in ("x", "x", "y"))
+    >>> store = StagingStore.of(Quad(a, b, Literal(value)) for value in ("x", "x", "y"))
     >>> sorted(triple.object.value for triple in store)
     ['x', 'y']
     """
@@ -27,10 +27,10 @@ class StagingStore:
         self.engine = engine
 
     @classmethod
-    def of(cls, triples: Iterable[Triple]) -> StagingStore:
-        """Triples in a new engine."""
+    def of(cls, quads: Iterable[Quad]) -> StagingStore:
+        """Quads of the default graph in a new engine."""
         engine = Engine()
-        engine.extend(Quad(*triple) for triple in paced(triples))
+        engine.extend(paced(quads))
         return cls(engine)
 
     def __iter__(self) -> Iterator[Triple]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 import pytest
-from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import Budget, spend
 from kiprdf.errors import KipError
@@ -35,7 +35,7 @@ def lines_of(triples: StagingStore | Iterable[Triple]) -> list[str]:
 @pytest.mark.parametrize("term", TERMS, ids=str)
 def test_the_term_of_a_line_is_that_of_its_triple(term: Term) -> None:
     triple = Triple(A, A, term)
-    for triples in ([triple], StagingStore.of([triple])):
+    for triples in ([triple], StagingStore.of([Quad(*triple)])):
         (line,) = lines_of(triples)
         assert n_triples.term(line.split(" ", 2)[2]) == term
 
@@ -46,7 +46,7 @@ def test_lines_longer_than_what_the_engine_writes_at_once_are_whole() -> None:
 
 
 def test_a_request_whose_time_is_over_reads_no_further() -> None:
-    store = StagingStore.of(Triple(A, A, Literal(str(number))) for number in range(1000))
+    store = StagingStore.of(Quad(A, A, Literal(str(number))) for number in range(1000))
     for triples in (store, list(store)):
         with pytest.raises(KipError) as caught:
             spend(Budget(timeout_s=1e-9), partial(lines_of, triples))

@@ -69,20 +69,20 @@ def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = No
     return restored(_triples(graph), base_iri, mapping)
 
 
-def _triples(graph: rdflib.Graph) -> Iterator[Triple]:
+def _triples(graph: rdflib.Graph) -> Iterator[Quad]:
     import rdflib
 
     if not isinstance(graph, rdflib.Graph):
         message = f"The graph is one of rdflib, not {type(graph).__name__}."
         raise KipError("KIP_1001", message, "Give an rdflib.Graph.")
     for triple in paced(graph.triples((None, None, None))):
-        yield _triple(triple)
+        yield _quad(triple, DefaultGraph())
 
 
-def _triple(triple: Iterable[Any]) -> Triple:
-    terms = tuple(map(_from_rdflib, triple))
+def _quad(triple: Iterable[Any], graph: Any) -> Quad:
+    subject, predicate, value = terms = tuple(map(_from_rdflib, triple))
     try:
-        return Triple(*terms)
+        return Quad(subject, predicate, value, graph)
     except TypeError:
         # rdflib accepts literals as subjects, and any term as predicate.
         written = shown(" ".join(map(str, terms)))
@@ -101,8 +101,7 @@ def to_nquads(graph: rdflib.Graph) -> str:
     """The N-Quads of a graph or dataset. Raises KIP_1001 for a term that RDF does not have."""
     quads = []
     for *terms, name in paced(_quads(graph)):
-        triple = _triple(terms)
-        quads.append(Quad(triple.subject, triple.predicate, triple.object, _graph_name(name)))
+        quads.append(_quad(terms, _graph_name(name)))
     return cast(bytes, serialize(quads, format=RdfFormat.N_QUADS)).decode()
 
 

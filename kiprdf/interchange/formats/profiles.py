@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, cast
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
@@ -90,17 +90,17 @@ def written(literal: Literal, directions: bool) -> Literal:
 # In -------------------------------------------------------------------------------------------
 
 
-def from_profile(triples: Iterable[Triple]) -> Iterator[Triple]:
-    """The triples of a dataset as the store holds them, written in either profile.
+def from_profile(quads: Iterable[Quad]) -> Iterator[Quad]:
+    """The quads of a dataset as the store holds them, written in either profile.
 
     Raises KIP_2002 for an ``rdf:Statement`` that does not stand for one fact.
     """
-    for triple in _reified(triples):
-        value = triple.object
-        if isinstance(value, Literal):
-            yield _with_object(triple, value, read_value(value))
+    for quad in _reified(quads):
+        value = quad.object
+        if isinstance(value, Literal) and (new := read_value(value)) is not value:
+            yield Quad(quad.subject, quad.predicate, new)
         else:
-            yield triple
+            yield quad
 
 
 def returned(triple: Triple) -> Triple:
@@ -121,62 +121,61 @@ def _with_object(triple: Triple, old: Literal, new: Literal | NamedNode) -> Trip
 
 
 def read_value(literal: Literal) -> Literal | NamedNode:
-    """A literal as the store holds it, written in either profile.
+    """A literal as KIP writes it and the store holds it, written in either profile.
 
     An ``rdf:JSON`` text of what is no array or object stands for the term of that value."""
-    if literal.datatype == vocab.JSON:
+    datatype = literal.datatype
+    if datatype == vocab.STRING:
+        return literal
+    if datatype == vocab.JSON:
         text = literal.value
-        # A cheap check first: an array or an object with other keys stays as it is.
-        if not text.startswith(('"', "{")) or (text[0] == "{" and '"@value"' not in text):
-            return literal
-        with suppress(ValueError, RecursionError):
-            return to_term(json.loads(text))
-        return literal
-    match = _DIRECTED.fullmatch(literal.datatype.value)
-    if match is None:
-        return literal
-    language, towards = match.groups()
-    return Literal(literal.value, language=language, direction=DIRECTIONS[towards])
+        if text.startswith('"') or (text.startswith("{") and '"@value"' in text):
+            with suppress(ValueError, RecursionError):
+                return to_term(json.loads(text))
+    elif match := _DIRECTED.fullmatch(datatype.value):
+        language, towards = match.groups()
+        return Literal(literal.value, language=language, direction=DIRECTIONS[towards])
+    return normal(literal)
 
 
-def _reified(triples: Iterable[Triple]) -> Iterator[Triple]:
-    """The triples, those of each ``rdf:Statement`` replaced by one reifying triple.
+def _reified(quads: Iterable[Quad]) -> Iterator[Quad]:
+    """The quads, those of each ``rdf:Statement`` replaced by one reifying quad.
 
-    A statement is complete when all four of its triples have come; in our own files they follow
+    A statement is complete when all four of its quads have come; in our own files they follow
     each other. Raises KIP_2002 as ``from_profile`` does.
     """
     pending: dict[Node, dict[NamedNode, Term]] = {}
     complete: dict[Node, Triple] = {}
-    repeated: list[Triple] = []
-    for triple in paced(triples):
-        predicate = triple.predicate
+    repeated: list[Quad] = []
+    for quad in paced(quads):
+        predicate = quad.predicate
         if predicate not in _STATEMENT_PREDICATES:
-            yield triple
+            yield quad
             continue
-        value: Any = triple.object
+        value: Any = quad.object
         if predicate == vocab.TYPE and value != vocab.STATEMENT:
-            yield triple
+            yield quad
             continue
-        link: Any = triple.subject
+        link: Any = quad.subject
         if link in complete:
-            repeated.append(triple)
+            repeated.append(quad)
             continue
         parts = pending.setdefault(link, {})
         if parts.setdefault(predicate, value) != value:
-            repeated.append(triple)
+            repeated.append(quad)
         elif len(parts) == len(_STATEMENT_PREDICATES):
             complete[link] = _reifying(link, pending.pop(link))
-            yield complete[link]
+            yield Quad(*complete[link])
     for link, parts in pending.items():
         if vocab.TYPE in parts:
             raise _no_fact(link)
-        yield from (Triple(link, predicate, value) for predicate, value in parts.items())
-    for triple in repeated:
-        reifying = complete.get(cast(Node, triple.subject))
+        yield from (Quad(link, predicate, value) for predicate, value in parts.items())
+    for quad in repeated:
+        reifying = complete.get(cast(Node, quad.subject))
         if reifying is None:
-            yield triple
-        elif not _is_part(triple, cast(Triple, reifying.object)):
-            raise _no_fact(triple.subject)
+            yield quad
+        elif not _is_part(quad, cast(Triple, reifying.object)):
+            raise _no_fact(quad.subject)
 
 
 def _reifying(link: Node, parts: dict[NamedNode, Term]) -> Triple:
@@ -187,10 +186,10 @@ def _reifying(link: Node, parts: dict[NamedNode, Term]) -> Triple:
     return from_rdf11(cast(NamedNode, link), cast("dict[NamedNode, NamedNode]", parts))
 
 
-def _is_part(triple: Triple, fact: Triple) -> bool:
-    """Whether a triple of a statement repeats what is known of its fact."""
+def _is_part(quad: Quad, fact: Triple) -> bool:
+    """Whether a quad of a statement repeats what is known of its fact."""
     parts = dict(zip(_PARTS, fact, strict=True))
-    return triple.predicate == vocab.TYPE or parts[triple.predicate] == triple.object
+    return quad.predicate == vocab.TYPE or parts[quad.predicate] == quad.object
 
 
 def _no_fact(link: Any) -> KipError:

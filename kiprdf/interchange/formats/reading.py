@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats import jsonld
+from kiprdf.interchange.formats import jsonld, parsing
 from kiprdf.interchange.formats.names import NAMES, Format, check_format
 from kiprdf.interchange.formats.ordering import FORMAT, normalized
-from kiprdf.interchange.formats.parsing import decoded, quads
 from kiprdf.interchange.formats.profiles import from_profile
 from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.rdf.iris import Iris, base_fault
@@ -54,7 +53,7 @@ def stage(
 ) -> StagingStore:
     """Read a snapshot into a temporary store; see ``read``."""
     check_format(format)
-    text = decoded(content, format)
+    text = parsing.decoded(content, format)
     origin = base_of(text, format) if source_base is None else source_base
     if origin is None:
         message = f"The {NAMES[format]} does not begin with the base of its IRIs, as ours does."
@@ -62,8 +61,8 @@ def stage(
     fault = base_fault(origin)
     if fault is not None:
         raise KipError("KIP_1001", f"The base <{origin}> {fault}.", "Correct the base.")
-    triples = _default_graph(quads(text, format))
-    return _dataset(triples, origin, base, mapping)
+    quads = _default_graph(parsing.quads(text, format))
+    return _dataset(quads, origin, base, mapping)
 
 
 def base_of(text: str, format: Format) -> str | None:
@@ -82,39 +81,40 @@ def base_of(text: str, format: Format) -> str | None:
     return match.group(2)
 
 
-def restored(triples: Iterable[Triple], base: str, mapping: Mapping | None = None) -> StagingStore:
-    """The dataset for triples of either profile, with their own base."""
-    return _dataset(triples, base, base, mapping)
+def restored(quads: Iterable[Quad], base: str, mapping: Mapping | None = None) -> StagingStore:
+    """The dataset for quads of either profile, with their own base."""
+    return _dataset(quads, base, base, mapping)
 
 
 def _dataset(
-    triples: Iterable[Triple], origin: str, base: str, mapping: Mapping | None
+    quads: Iterable[Quad], origin: str, base: str, mapping: Mapping | None
 ) -> StagingStore:
-    dataset: Iterable[Triple] = from_profile(triples)
+    dataset: Iterable[Quad] = from_profile(quads)
     if mapping is not None:
         from kiprdf.interchange.mapping.apply import undo_mapping
 
         # Before the base moves: a string that the mapping made an IRI does not move with it.
-        dataset = undo_mapping(dataset, Iris(origin), mapping)
-    return StagingStore.of(_rebased(normalized(dataset), origin, base))
+        triples = undo_mapping((quad.triple for quad in dataset), Iris(origin), mapping)
+        dataset = (Quad(*triple) for triple in triples)
+    return StagingStore.of(_rebased(dataset, origin, base))
 
 
-def _default_graph(quads: Iterable[Quad]) -> Iterator[Triple]:
-    """The triples of quads; KIP_2002 for one in a named graph."""
+def _default_graph(quads: Iterable[Quad]) -> Iterator[Quad]:
+    """The quads; KIP_2002 for one in a named graph."""
     default = DefaultGraph()
     for quad in quads:
         if quad.graph_name != default:
             message = f"The snapshot holds the named graph {quad.graph_name}."
             raise KipError("KIP_2002", message, "A nexus is one graph, the default graph.")
-        yield quad.triple
+        yield quad
 
 
-def _rebased(triples: Iterable[Triple], origin: str, base: str) -> Iterable[Triple]:
-    """Triples with the IRIs of one base moved to another."""
+def _rebased(quads: Iterable[Quad], origin: str, base: str) -> Iterable[Quad]:
+    """Quads with the IRIs of one base moved to another."""
 
     def moved(term: Any) -> Any:
         if isinstance(term, NamedNode) and term.value.startswith(origin):
             return NamedNode(base + term.value[len(origin) :])
         return Triple(*map(moved, term)) if isinstance(term, Triple) else term
 
-    return triples if origin == base else (moved(triple) for triple in triples)
+    return quads if origin == base else (Quad(*map(moved, quad)) for quad in quads)
