@@ -53,7 +53,7 @@ class Request(BaseModel):
         ),
     ] = Field(default_factory=dict)
     dry_run: Annotated[
-        StrictBool, Field(description="Check everything against the nexus, write nothing.")
+        StrictBool, Field(description="Answer as a real run would, write nothing.")
     ] = False
 
 

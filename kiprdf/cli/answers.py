@@ -36,7 +36,7 @@ def show_answer(
         tables.show_result(answer.result)
     output.note_cursor(answer.next_cursor)
     if dry_run:
-        output.note("Dry run: everything was checked, nothing was written.")
+        output.note("Dry run: nothing was written.")
 
 
 def show_response(

@@ -63,7 +63,7 @@ def run(
         bool, typer.Option("--readonly", help="Refuse commands that write.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check everything, write nothing.")
+        bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
     ] = False,
     timeout: TimeoutOption = None,
     format: FormatOption = Format.TABLE,

@@ -63,6 +63,7 @@ class CommandEngine:
         embedder: Embedder | None = None,
         budget: Budget | None = None,
     ) -> None:
+        self._embedder = embedder
         if embedder is not None:
             require_numpy()
             embedder = convert_failures(embedder)
@@ -87,6 +88,10 @@ class CommandEngine:
                 self.indexer.close()
             finally:
                 self.store.close()
+
+    def copy(self) -> CommandEngine:
+        """An engine on a copy of the dataset in memory, for trying commands out."""
+        return CommandEngine(self.store.copy(), clock=self.clock, embedder=self._embedder)
 
     def request(self, function: Callable[[], T]) -> T:
         """Call a function as one request."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack, closing, suppress
 from typing import Any
 
 from kiprdf import protocol
@@ -24,16 +25,35 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
 
 
 def _run_batch(engine: CommandEngine, request: protocol.Request, readonly: bool) -> dict[str, Any]:
-    """Run the commands in order; the first write whose execution fails is the last."""
+    """Run the commands in order; the first write whose execution fails is the last.
+
+    In a dry run a write is executed on a copy of the nexus, so that later commands see its effect.
+    """
     responses = []
-    for item in request.commands or ():
-        text = item if isinstance(item, str) else item.command
-        parameters = {**request.parameters, **({} if isinstance(item, str) else item.parameters)}
-        response, is_last = _run(engine, text, parameters, request.dry_run, readonly)
-        responses.append(response)
-        if is_last:
-            break
+    items = request.commands or ()
+    dry_run = request.dry_run
+    with ExitStack() as stack:
+        for number, item in enumerate(items, start=1):
+            text = item if isinstance(item, str) else item.command
+            own = {} if isinstance(item, str) else item.parameters
+            parameters = {**request.parameters, **own}
+            if dry_run and number < len(items) and _writes(engine, text, parameters, readonly):
+                engine = stack.enter_context(closing(engine.copy()))
+                dry_run = False
+            response, is_last = _run(engine, text, parameters, dry_run, readonly)
+            responses.append(response)
+            if is_last:
+                break
     return {"result": responses}
+
+
+def _writes(
+    engine: CommandEngine, text: str, parameters: Mapping[str, Any], readonly: bool
+) -> bool:
+    """Whether a command is a write that may run."""
+    with suppress(KipError):
+        return isinstance(engine.prepare(text, parameters, readonly), ast.Manipulation)
+    return False
 
 
 def _run(

@@ -70,10 +70,10 @@ class Writer:
     def run(self, command: ast.Manipulation, *, dry_run: bool = False) -> dict[str, Any]:
         """Run one statement as one transaction and return its receipt.
 
-        A dry run only reads, and takes no lock.
+        A dry run returns the same receipt, but only reads, and takes no lock.
         """
         if dry_run:
-            return _of_dry_run(self._store.read(lambda: self.draft(command)[0]))
+            return self._store.read(lambda: self.draft(command)[0])
         with self._store.writing():
             receipt, draft = self.draft(command)
             self.commit(draft.delta())
@@ -228,13 +228,6 @@ def _run_in(draft: Draft, command: ast.Manipulation) -> dict[str, Any]:
             return merge(command, draft)
         case _:
             return dict(delete(command, draft))
-
-
-def _of_dry_run(receipt: dict[str, Any]) -> dict[str, Any]:
-    """The receipt of a statement that wrote nothing."""
-    # What the statement matched stays; what it would have done is [], False or 0.
-    kept = ("blocks", "matched")
-    return {key: value if key in kept else type(value)() for key, value in receipt.items()}
 
 
 def _parse_capsule(text: str) -> ast.Upsert:

@@ -333,9 +333,8 @@ class OxigraphStore:
 
     def copy(self) -> OxigraphStore:
         """A copy in memory, as of one commit."""
-        copy = Engine()
-        copy.bulk_extend(iter(self.engine))  # an iterator sees one state as long as it lives
-        return OxigraphStore(copy, self.iris.base)
+        # An iterator sees one state as long as it lives.
+        return OxigraphStore(_copied(budget.paced(iter(self.engine))), self.iris.base)
 
     def backup(self, folder: str | os.PathLike[str]) -> None:
         """Copy the store into a folder, which is absent or empty, as of one commit.
@@ -437,11 +436,8 @@ class OxigraphStore:
         if self._uncompacted < size:
             self._compacted_after = size
             return
-        copy = Engine()
-        # An engine in memory lists the last quad first, and so should the copy.
-        copy.bulk_extend(reversed(list(self._engine)))
         # Readers of the old engine go on; it has the same quads.
-        self._engine = copy
+        self._engine = _copied(self._engine)
         self._uncompacted = 0
         self._compacted_after = COMPACTED_QUADS
 
@@ -500,6 +496,14 @@ class OxigraphStore:
         removed = tuple(triple for triple in before if triple not in after)
         added = tuple(triple for triple in after if triple not in before)
         return self.apply(Delta(removed, added, records=records))
+
+
+def _copied(quads: Iterable[Quad]) -> Engine:
+    """An engine in memory that lists quads in the given order."""
+    engine = Engine()
+    # It lists the last quad first.
+    engine.bulk_extend(reversed(list(quads)))
+    return engine
 
 
 def _triples(engine: Engine, *pattern: Any) -> Iterator[Triple]:

@@ -14,7 +14,7 @@ import pyoxigraph
 import pytest
 
 import kiprdf
-from tests.nexus.support import FACTS, SCHEMA, StoppedClock, commit, dataset, medical, untouched
+from tests.nexus.support import SCHEMA, StoppedClock, commit, dataset, medical, untouched
 
 TREATMENTS = 'FIND(?d.name, ?s.name) WHERE { (?d, "treats", ?s) } ORDER BY ?s.name'
 
@@ -547,38 +547,6 @@ def test_two_nexuses_in_memory_are_independent() -> None:
 
 
 # Dry run
-
-
-@pytest.mark.parametrize(
-    ("command", "result"),
-    [
-        (
-            FACTS,
-            {"blocks": 1, "upsert_concept_nodes": [], "upsert_proposition_links": []},
-        ),
-        (
-            'DELETE ATTRIBUTES {"risk"} FROM ?d WHERE { ?d {type: "Drug"} }',
-            {"updated_concepts": 0, "updated_propositions": 0},
-        ),
-        (
-            'DELETE METADATA {"source"} FROM ?d WHERE { ?d {type: "Drug"} }',
-            {"updated_concepts": 0, "updated_propositions": 0},
-        ),
-        (
-            'DELETE PROPOSITIONS ?l WHERE { ?l (?s, "treats", ?o) }',
-            {"deleted_propositions": 0},
-        ),
-        (
-            'DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug"} }',
-            {"deleted_concepts": 0, "deleted_propositions": 0},
-        ),
-        ('FIND(?d.name) WHERE { ?d {type: "Drug"} }', ["Aspirin"]),
-    ],
-)
-def test_a_dry_run_writes_nothing(command: str, result: Any) -> None:
-    nexus = medical()
-    with untouched(nexus):
-        assert nexus.execute_kip({"command": command, "dry_run": True}) == {"result": result}
 
 
 @pytest.mark.parametrize(

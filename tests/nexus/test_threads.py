@@ -218,7 +218,7 @@ def test_dry_runs_beside_a_writer_write_nothing(nexus: kiprdf.Nexus) -> None:
     def dry() -> None:
         command = 'UPSERT { CONCEPT { {type: "Pair", name: "dry"} } }'
         response = nexus.execute_kip({"command": command, "dry_run": True})
-        assert response["result"]["upsert_concept_nodes"] == []
+        assert response["result"]["upsert_concept_nodes"] == ["C:Pair/dry"]
 
     together(write, dry)
     assert nexus.execute('FIND(?p) WHERE { ?p {name: "dry"} }') == []

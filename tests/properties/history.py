@@ -69,6 +69,19 @@ class History:
         self.compare_elements()
         self.check_links()
 
+    def try_batch(self, batch: list[Statement]) -> None:
+        """A dry run of a batch, with all elements read in between, equals the batch itself."""
+        everything = (
+            'FIND(?x, ?x.attributes, ?x.metadata) WHERE { ?x {type: "$ConceptType"} '
+            'UNION { ?x {type: "$PropositionType"} } UNION { ?x {type: "T"} } '
+            "UNION { ?x (?s, ?p, ?o) } } ORDER BY ?x.id"
+        )
+        commands = [part for statement in batch for part in (statement.request, everything)]
+        before = dataset(self.nexus)
+        dry = self.nexus.execute_kip({"commands": commands, "dry_run": True})
+        assert dataset(self.nexus) == before
+        assert dry == self.nexus.execute_kip({"commands": commands})
+
     # What is expected -------------------------------------------------------------------------
 
     def expected(self, statement: Statement, graph: Graph, **options: Any) -> dict[str, Any]:

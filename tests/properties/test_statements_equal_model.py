@@ -43,6 +43,14 @@ def test_statements_match_the_model(graph: Graph, data: Any) -> None:
 
 
 @EACH
+@given(graph=mirrored_graphs(), data=st.data())
+def test_a_dry_run_of_a_batch_answers_what_the_batch_would(graph: Graph, data: Any) -> None:
+    with History(graph) as history:
+        count = data.draw(st.integers(1, MOST_STATEMENTS))
+        history.try_batch([data.draw(statements(history.model)) for _ in range(count)])
+
+
+@EACH
 @given(graph=tangles(), names=st.permutations(NAMES[:3]))
 def test_merges_of_connected_links_match_the_model(graph: Graph, names: list[str]) -> None:
     one, other, last = names
