@@ -137,6 +137,16 @@ def without_limit(function: Callable[[], T]) -> T:
     return copy_context().run(_call, None, function)
 
 
+def without_row_limit(function: Callable[[], T]) -> T:
+    """Call a function that counts rows instead of returning them; its deadline stays."""
+    spending = current()
+    if spending is None:
+        return function()
+    unlimited = Spending(replace(spending.budget, max_rows=None))
+    unlimited.deadline = spending.deadline
+    return copy_context().run(_call, unlimited, function)
+
+
 def _call(spending: Spending | None, function: Callable[[], T]) -> T:
     _current.set(spending)
     return function()

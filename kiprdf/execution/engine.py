@@ -161,7 +161,7 @@ class CommandEngine:
             return Answer(self.indexer.search(command))
         if isinstance(command, ast.Export):
             return Answer(*export(command, self.store, bootstrap.is_bundled(self.store)))
-        return Answer(*describe(command, self.store, catalog, self.indexer.modes))
+        return Answer(*describe(command, self.store, catalog, self.indexer.modes, self.clock))
 
     # FIND -------------------------------------------------------------------------------------
 

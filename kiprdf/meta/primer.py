@@ -1,0 +1,311 @@
+"""DESCRIBE PRIMER: who the agent is and what its memory holds (KIP 5.1.1).
+
+``Survey`` reads everything once, ``_shape`` makes a page of it, ``primer`` chooses the largest page
+that fits a context window (docs/decisions/056).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+from pyoxigraph import NamedNode
+
+from kiprdf import budget
+from kiprdf.budget import paced
+from kiprdf.kql.identities import exists
+from kiprdf.kql.reader import Reader
+from kiprdf.language.names import META_TYPES
+from kiprdf.meta.counts import concepts_by_type, ends, kind, largest
+from kiprdf.meta.excerpts import excerpt, text
+from kiprdf.meta.recency import BELONGS, Changes, recent_changes
+from kiprdf.meta.waiting import Waiting, waiting
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json
+from kiprdf.semantics import Catalog
+from kiprdf.store import Store
+
+PROTOCOL = "KIP 1.0"
+MOST_BYTES = 8 * 1024
+"""The size of a primer as JSON in UTF-8."""
+KEY_ITEMS = 5
+"""The key concepts, types and predicates of a domain."""
+MOST_NAMES = 40
+"""The concept types, and the predicates, whose totals are shown; also the domains."""
+CHARACTERS = 400
+"""Of a text of the identity; of other texts and names half as many."""
+FEWEST_CHARACTERS = 40
+IDENTITY_KEYS = (
+    "name",
+    "person_class",
+    "persona",
+    "core_mission",
+    "core_directives",
+    "capabilities",
+)
+Ranking: TypeAlias = tuple[dict[str, int], int]
+"""The largest counts by name, and how many others there are."""
+
+
+def primer(store: Store, catalog: Catalog, search_modes: list[str], now: str) -> dict[str, Any]:
+    """The identity of the agent and a map of its memory, small enough for a context window.
+
+    ``now`` is the present as a timestamp: promises that fall due by it are counted.
+    """
+    survey = budget.without_row_limit(lambda: _survey(store, catalog, now))
+    size = 1.0
+    while True:
+        page = {**_shape(survey, size), "search_modes": search_modes, "protocol": PROTOCOL}
+        encoded = json.dumps(page, ensure_ascii=False).encode(errors="replace")
+        if len(encoded) <= MOST_BYTES or size < 1 / MOST_NAMES:
+            return page
+        size *= 0.8
+
+
+# Reading --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Domain:
+    """One domain: its members by links, and the types and predicates that it is about by use."""
+
+    name: str
+    description: Json
+    size: int = 0
+    concepts: Counter[str] = field(default_factory=Counter)
+    types: Counter[str] = field(default_factory=Counter)
+    predicates: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class Survey:
+    """What a primer is made from."""
+
+    identity: dict[str, Json] | None
+    types: Counter[str]
+    predicates: Counter[str]
+    unfiled: Counter[str]
+    domains: list[Domain]
+    changes: Changes
+    waiting: Waiting
+
+
+def _survey(store: Store, catalog: Catalog, now: str) -> Survey:
+    types = concepts_by_type(store)
+    types.update(dict.fromkeys(catalog.concept_types, 0))
+    members = _members(store)
+    domains = _domains(store)
+    predicates: Counter[str] = Counter()
+    for predicate in sorted(catalog.predicates):
+        subjects, objects = ends(store, predicate)
+        predicates[predicate] = subjects.total()
+        if predicate != BELONGS:
+            _count_links(predicate, (subjects, objects), members, domains, store)
+    for node, filed_in in members.items():
+        _count_member(
+            node, [domains[d] for d in filed_in if d in domains], types, predicates, store
+        )
+    filed = Counter(kind(store.iris, node) for node in members)
+    unfiled = types - filed
+    # Domains are not filed themselves.
+    del unfiled["Domain"]
+    return Survey(
+        _identity(store),
+        types,
+        predicates,
+        unfiled,
+        list(domains.values()),
+        recent_changes(store, KEY_ITEMS),
+        waiting(store, catalog, KEY_ITEMS, now),
+    )
+
+
+def _identity(store: Store) -> dict[str, Json] | None:
+    """The identity of ``$self``; null in a nexus without it."""
+    node = store.iris.concept("Person", "$self")
+    if not exists(node, store):
+        return None
+    attributes = Reader(store).object(node).get("attributes", {})
+    identity = {key: attributes.get(key) for key in IDENTITY_KEYS}
+    # Until it gets a name, it has that of its node.
+    return {**identity, "name": identity["name"] or "$self"}
+
+
+def domain_names(store: Store) -> dict[NamedNode, str]:
+    """The domains of a nexus, in the order of their names."""
+    triples = store.match(None, vocab.TYPE, store.iris.type("Domain"))
+    nodes = [cast(NamedNode, triple.subject) for triple in triples]
+    names = {node: cast(str, store.iris.concept_name(node.value)) for node in nodes}
+    return dict(sorted(names.items(), key=lambda item: item[1]))
+
+
+def _domains(store: Store) -> dict[NamedNode, Domain]:
+    reader = Reader(store)
+    return {
+        node: Domain(name, reader.value(node, "attributes", "description"))
+        for node, name in domain_names(store).items()
+    }
+
+
+def _members(store: Store) -> dict[NamedNode, list[NamedNode]]:
+    """The domains of each element that is filed."""
+    members: dict[NamedNode, list[NamedNode]] = {}
+    for triple in paced(store.match(None, store.iris.predicate(BELONGS), None)):
+        domains = members.setdefault(cast(NamedNode, triple.subject), [])
+        domains.append(cast(NamedNode, triple.object))
+    return members
+
+
+def _count_links(
+    predicate: str,
+    ends: Sequence[Counter[NamedNode]],
+    members: dict[NamedNode, list[NamedNode]],
+    domains: dict[NamedNode, Domain],
+    store: Store,
+) -> None:
+    """Add the propositions of one predicate to the domains whose members they link."""
+    for counts in ends:
+        for node in counts.keys() & members.keys():
+            name = store.iris.name(node.value)
+            for domain in [domains[d] for d in members[node] if d in domains]:
+                domain.predicates[predicate] += counts[node]
+                if isinstance(name, ConceptName):
+                    domain.concepts[name.name] += counts[node]
+
+
+def _count_member(
+    node: NamedNode,
+    filed_in: list[Domain],
+    types: Counter[str],
+    predicates: Counter[str],
+    store: Store,
+) -> None:
+    """Add a member to its domains; a definition stands for the type or predicate it defines."""
+    name = store.iris.name(node.value)
+    for domain in filed_in:
+        domain.size += 1
+        if not isinstance(name, ConceptName):
+            continue
+        if name.type in META_TYPES:
+            defined, total = (
+                (domain.types, types)
+                if name.type == "$ConceptType"
+                else (domain.predicates, predicates)
+            )
+            defined[name.name] = total[name.name]
+            del domain.concepts[name.name]
+        else:
+            domain.types[name.type] += 1
+            domain.concepts[name.name] += 0
+
+
+# Shaping --------------------------------------------------------------------------------------
+
+
+class _Page:
+    """Cuts lists and texts for a page of some size, and counts the entries left out."""
+
+    def __init__(self, size: float) -> None:
+        self._size = size
+        self.left_out: dict[str, int] = {}
+
+    def most(self, number: int) -> int:
+        """How many of ``number`` entries are shown."""
+        return max(1, int(number * self._size))
+
+    def characters(self, number: int) -> int:
+        return max(FEWEST_CHARACTERS, int(number * self._size))
+
+    def counts(self, key: str, counts: Counter[str], number: int) -> dict[str, int]:
+        """The largest counts, by names that are cut if they are long."""
+        shown, rest = largest(counts, self.most(number))
+        self.leave_out(key, rest)
+        return {self.name(name): count for name, count in shown.items()}
+
+    def first(self, key: str, entries: Sequence[dict[str, Json]], total: int) -> list[Json]:
+        """The first of ``total`` entries."""
+        shown = [self._entry(entry) for entry in entries[: self.most(KEY_ITEMS)]]
+        self.leave_out(key, total - len(shown))
+        return shown
+
+    def _entry(self, entry: dict[str, Json]) -> dict[str, Json]:
+        return {key: self.value(item) for key, item in entry.items() if item is not None}
+
+    def leave_out(self, key: str, number: int) -> None:
+        if number > 0:
+            self.left_out[key] = number
+
+    def name(self, name: str) -> str:
+        return text(name, self.characters(CHARACTERS // 2))
+
+    def value(self, value: Json) -> Json:
+        return excerpt(value, self.characters(CHARACTERS // 2), self.most(KEY_ITEMS))
+
+
+def _shape(survey: Survey, size: float) -> dict[str, Any]:
+    """The page of a survey; ``size`` is from 1, for all that is ever shown, down to 0."""
+    page = _Page(size)
+    identity = survey.identity and {
+        key: excerpt(value, page.characters(CHARACTERS), max(2, page.most(MOST_NAMES // 2)))
+        for key, value in survey.identity.items()
+    }
+    totals = {
+        "concepts": survey.types.total(),
+        "propositions": survey.predicates.total(),
+        "unfiled_concepts": survey.unfiled.total(),
+        "concept_types": page.counts("concept_types", survey.types, MOST_NAMES),
+        "proposition_types": page.counts("proposition_types", survey.predicates, MOST_NAMES),
+        "unfiled_types": page.counts("unfiled_types", survey.unfiled, MOST_NAMES // 2),
+    }
+    kept = sorted(survey.domains, key=lambda domain: (-domain.size, domain.name))
+    kept = kept[: page.most(MOST_NAMES)]
+    page.leave_out("domain_map", len(survey.domains) - len(kept))
+    shown = {
+        "identity": identity,
+        "totals": totals,
+        "domain_map": [_domain(domain, size) for domain in survey.domains if domain in kept],
+        "total_domains": len(survey.domains),
+        "recent_changes": _recent(survey.changes, page),
+        "waiting": _waiting(survey.waiting, page),
+    }
+    return {**shown, "left_out": page.left_out} if page.left_out else shown
+
+
+def _domain(domain: Domain, size: float) -> dict[str, Json]:
+    page = _Page(size)
+    shown = {
+        "name": page.name(domain.name),
+        "description": page.value(domain.description),
+        "key_concept_types": list(page.counts("key_concept_types", domain.types, KEY_ITEMS)),
+        "key_proposition_types": list(
+            page.counts("key_proposition_types", domain.predicates, KEY_ITEMS)
+        ),
+        "key_concepts": list(page.counts("key_concepts", domain.concepts, KEY_ITEMS)),
+        "concept_count": domain.size,
+    }
+    return {**shown, "left_out": page.left_out} if page.left_out else shown
+
+
+def _recent(changes: Changes, page: _Page) -> dict[str, Json]:
+    return {
+        "concepts": page.first("", changes.concepts, 0),
+        "propositions": page.first("", changes.propositions, 0),
+    }
+
+
+def _waiting(waiting: Waiting, page: _Page) -> dict[str, Json]:
+    return {
+        "commitments": {
+            "count": waiting.commitments,
+            "due": waiting.due,
+            "next": page.first("commitments", waiting.next_commitments, waiting.commitments),
+        },
+        "sleep_tasks": {
+            "count": waiting.sleep_tasks,
+            "next": page.first("sleep_tasks", waiting.next_sleep_tasks, waiting.sleep_tasks),
+        },
+    }

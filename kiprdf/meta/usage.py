@@ -1,0 +1,116 @@
+"""How a type or predicate is used, for DESCRIBE (KIP 5.1.4, 5.1.6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TypeAlias, cast
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf import budget
+from kiprdf.meta.counts import KEY, VALUE, X, ends, grouped, kinds, largest
+from kiprdf.meta.excerpts import excerpt
+from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import Json, canonical_json, to_json
+from kiprdf.sparql.algebra import BGP, Select, Term, TriplePattern
+from kiprdf.sparql.text import render
+from kiprdf.store import Store
+
+MOST_KEYS = 40
+"""The attributes, and the predicates of each direction, that are shown."""
+MOST_TYPES = 10
+"""The types at an end of a relation."""
+EXAMPLES = 3
+CHARACTERS = 60
+"""Of a text in an example."""
+ITEMS = 3
+"""Of an array or object in an example."""
+_Triple: TypeAlias = tuple[Term, Term, Term]
+
+
+def usage_of_type(name: str, store: Store) -> dict[str, Json]:
+    """The number of concepts of a type, their attributes and their relations.
+
+    ``attributes`` have the number of concepts that have them, and examples; ``outgoing`` and
+    ``incoming`` the number of propositions by predicate, and by type at the other end.
+    ``left_out`` counts what is not shown.
+    """
+    return budget.without_row_limit(lambda: _of_type(name, store))
+
+
+def usage_of_predicate(name: str, store: Store) -> dict[str, Json]:
+    """The number of propositions of a predicate, and the types of their subjects and objects."""
+    subjects, objects = budget.without_row_limit(lambda: ends(store, name))
+    left_out: dict[str, int] = {}
+    usage = {
+        "propositions": subjects.total(),
+        "subjects": _types(subjects, store, "subjects", left_out),
+        "objects": _types(objects, store, "objects", left_out),
+    }
+    return _with_rest(usage, left_out)
+
+
+def _of_type(name: str, store: Store) -> dict[str, Json]:
+    is_a = (X, vocab.TYPE, store.iris.type(name))
+    keys = dict(grouped(store, (KEY,), is_a, (X, KEY, VALUE)))
+    incoming = dict(grouped(store, (KEY,), is_a, (VALUE, KEY, X)))
+    facts, left_out = store.iris.predicates, dict[str, int]()
+    usage: dict[str, Json] = {
+        "concepts": keys.get(vocab.TYPE, 0),
+        "attributes": {
+            key: {"concepts": number, "examples": _examples(key, is_a, store)}
+            for key, number in _largest(keys, vocab.ATTRIBUTE, "attributes", left_out).items()
+        },
+        "outgoing": {
+            key: _relation(number, (X, store.iris.predicate(key), VALUE), is_a, store)
+            for key, number in _largest(keys, facts, "outgoing", left_out).items()
+        },
+        "incoming": {
+            key: _relation(number, (VALUE, store.iris.predicate(key), X), is_a, store)
+            for key, number in _largest(incoming, facts, "incoming", left_out).items()
+        },
+    }
+    return _with_rest(usage, left_out)
+
+
+def _largest(
+    counts: dict[NamedNode, int], prefix: str, key: str, left_out: dict[str, int]
+) -> dict[str, int]:
+    """The largest counts of the predicates with a prefix, by what follows it."""
+    matching = {node.value: number for node, number in counts.items()}
+    own = {iri[len(prefix) :]: n for iri, n in matching.items() if iri.startswith(prefix)}
+    shown, rest = largest(Counter(own), MOST_KEYS)
+    return _noted(shown, rest, key, left_out)
+
+
+def _noted(shown: dict[str, int], rest: int, key: str, left_out: dict[str, int]) -> dict[str, int]:
+    if rest:
+        left_out[key] = rest
+    return shown
+
+
+def _relation(number: int, fact: _Triple, is_a: _Triple, store: Store) -> dict[str, Json]:
+    """The propositions of one predicate and direction, by type at the other end."""
+    left_out: dict[str, int] = {}
+    others = Counter(dict(grouped(store, (VALUE,), is_a, fact)))
+    relation = {"propositions": number, "types": _types(others, store, "types", left_out)}
+    return _with_rest(relation, left_out)
+
+
+def _types(
+    nodes: Counter[NamedNode], store: Store, key: str, left_out: dict[str, int]
+) -> dict[str, int]:
+    return _noted(*largest(kinds(store.iris, nodes), MOST_TYPES), key, left_out)
+
+
+def _with_rest(usage: dict[str, Json], left_out: dict[str, int]) -> dict[str, Json]:
+    return {**usage, "left_out": left_out} if left_out else usage
+
+
+def _examples(key: str, is_a: _Triple, store: Store) -> list[Json]:
+    """A few different values of an attribute, shortened, in the order of their JSON."""
+    budget.check()
+    pattern = BGP((TriplePattern(*is_a), TriplePattern(X, vocab.attribute(key), VALUE)))
+    rows = store.select(render(Select((VALUE,), pattern, limit=EXAMPLES)))
+    values = (to_json(cast(Literal | NamedNode, value)) for (value,) in rows)
+    return sorted((excerpt(value, CHARACTERS, ITEMS) for value in values), key=canonical_json)
