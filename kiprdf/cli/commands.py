@@ -14,8 +14,7 @@ from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
     BaseOption,
-    Format,
-    FormatOption,
+    JsonOption,
     MemoryOption,
     NexusOption,
     ParamOption,
@@ -66,7 +65,7 @@ def run(
         bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
     ] = False,
     timeout: TimeoutOption = None,
-    format: FormatOption = Format.TABLE,
+    as_json: JsonOption = False,
     memory: MemoryOption = False,
     base_iri: BaseOption = None,
     strict: StrictOption = None,
@@ -82,7 +81,7 @@ def run(
       kiprdf run --file question.kip --param name=Aspirin --param limit=5
       kiprdf run --file changes.kip --dry-run
       kiprdf run --file changes.kip --strict
-      echo 'DESCRIBE PRIMER' | kiprdf run --format json
+      echo 'DESCRIBE PRIMER' | kiprdf run --json
     """
     text = inputs.command_text(command, file)
     parameters = inputs.parameters(param or (), params_file)
@@ -106,12 +105,12 @@ def run(
         else:
             opened = inputs.open_to_read(nexus, base_iri)
         with opened as target, target.limited(**limits):
-            if format is Format.JSON:
+            if as_json:
                 answers.show_response(target, parsed, text, parameters, dry_run)
             else:
                 answers.show_answer(target, parsed, text, parameters, dry_run)
     except KipError as error:
-        if format is Format.JSON:
+        if as_json:
             output.show_json({"error": error_object(error).model_dump()})
         raise
 
@@ -213,19 +212,19 @@ def explain(
 
 
 @app.command()
-def info(nexus: NexusOption = DEFAULT_NEXUS, format: FormatOption = Format.TABLE) -> None:
+def info(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
     """Show the base IRI, size and state of a nexus.
 
     \b
     Examples:
       kiprdf info
-      kiprdf info --nexus brain --format json
+      kiprdf info --nexus brain --json
     """
     with inputs.open_to_read(nexus) as opened:
         facts = opened.info()
     # This command opens the nexus read-only; the nexus itself is not.
     del facts["read_only"]
-    if format is Format.JSON:
+    if as_json:
         output.show_json(facts)
     else:
         tables.show_result(facts)

@@ -13,7 +13,7 @@ import typer
 from kiprdf.cli import inputs, output, tables
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
-    Format,
+    JsonOption,
     MappingOption,
     NexusOption,
     RdfFormatOption,
@@ -28,7 +28,7 @@ SHOWN = 5
 """The number of warnings, and of reasons for skipped triples, in the report for people."""
 EXAMPLES = 3
 """The number of skipped triples shown for each reason."""
-_ALL = "use --format-of-report json to see all"
+_ALL = "use --json to see all"
 
 
 @app.command("import")
@@ -63,9 +63,7 @@ def import_(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Report what would change, write nothing.")
     ] = False,
-    format_of_report: Annotated[
-        Format, typer.Option(help="Text, or a JSON object for each file.")
-    ] = Format.TABLE,
+    as_json: JsonOption = False,
     strict: StrictOption = None,
 ) -> None:
     """Import external RDF as concepts and propositions, one transaction per file.
@@ -99,7 +97,7 @@ def import_(
     else:
         options |= {"define": define, "default_type": default_type}
         options |= {"language": language, "base_iri": base_iri}
-    importer = _Importer(ontology, options, source, format_of_report is Format.JSON)
+    importer = _Importer(ontology, options, source, as_json)
     # Standard input can be read only once, but links between files need a second pass.
     documents = [
         (path, inputs.read_bytes(path) if path == inputs.STDIN else None) for path in files

@@ -14,6 +14,7 @@ from kiprdf.cli import inputs, output
 from kiprdf.cli.failures import Failure, writing
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
+    JsonOption,
     MappingOption,
     NexusOption,
     Profile,
@@ -28,7 +29,6 @@ class DiffFormat(StrEnum):
     """How differences are written."""
 
     TEXT = "text"
-    JSON = "json"
     CAPSULE = "capsule"
     PATCH = "patch"
 
@@ -38,8 +38,9 @@ def diff(
     before: Annotated[Path, typer.Argument(metavar="A", help="A nexus folder or a snapshot.")],
     after: Annotated[Path, typer.Argument(metavar="B", help="What to compare it with.")],
     form: Annotated[
-        DiffFormat, typer.Option("--as", help="Text, JSON, a capsule, or RDF Patch.")
+        DiffFormat, typer.Option("--as", help="Text, a capsule, or RDF Patch.")
     ] = DiffFormat.TEXT,
+    as_json: JsonOption = False,
     engine_metadata: Annotated[
         bool, typer.Option("--engine-metadata", help="Also compare versions and times.")
     ] = False,
@@ -53,16 +54,18 @@ def diff(
     \b
     Examples:
       kiprdf diff yesterday.ttl nexus
-      kiprdf diff old new --as json
+      kiprdf diff old new --json
       kiprdf diff old new --as capsule > news.kip
       kiprdf diff yesterday.nt today.jsonld --as patch > changes.rdfp
     """
+    if as_json and form is not DiffFormat.TEXT:
+        raise typer.BadParameter(f"--json cannot be combined with --as {form.value}.")
     with ExitStack() as stack:
         old, new = (stack.enter_context(_opened(path)) for path in (before, after))
         if form is DiffFormat.PATCH:
             text, status = _patch(old, new)
         else:
-            text, status = _difference(old, new, form, engine_metadata)
+            text, status = _difference(old, new, "json" if as_json else form.value, engine_metadata)
     output.write_exactly(text)
     sys.stdout.flush()
     if not status:
@@ -78,13 +81,11 @@ def _opened(path: Path) -> Nexus:
     return inputs.restored(path)
 
 
-def _difference(
-    before: Nexus, after: Nexus, form: DiffFormat, engine_metadata: bool
-) -> tuple[str, int]:
+def _difference(before: Nexus, after: Nexus, form: str, engine_metadata: bool) -> tuple[str, int]:
     from kiprdf.interchange.differences.difference import exit_status, render
 
     difference = before.diff(after, engine_metadata=engine_metadata)
-    return render(difference, form.value), exit_status(difference)  # type: ignore[arg-type]
+    return render(difference, form), exit_status(difference)  # type: ignore[arg-type]
 
 
 def _patch(before: Nexus, after: Nexus) -> tuple[str, int]:

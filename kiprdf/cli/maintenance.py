@@ -9,18 +9,18 @@ import typer
 
 from kiprdf.cli import inputs, output
 from kiprdf.cli.failures import Failure
-from kiprdf.cli.options import DEFAULT_NEXUS, Format, FormatOption, NexusOption
+from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption
 from kiprdf.cli.root import app
 from kiprdf.errors import ForkedLogError, StoreError
 from kiprdf.nexus import Nexus
 from kiprdf.store.folder import repair_log
 
 SHOWN_FAULTS = 20
-"""The number of faults printed without ``--format json``."""
+"""The number of faults printed without ``--json``."""
 
 
 @app.command()
-def check(nexus: NexusOption = DEFAULT_NEXUS, format: FormatOption = Format.TABLE) -> None:
+def check(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
     """Check every triple of a nexus and its text index, and rebuild a faulty index.
 
     The exit status is 0 if the nexus is sound or was repaired, and 1 if it has
@@ -29,12 +29,12 @@ def check(nexus: NexusOption = DEFAULT_NEXUS, format: FormatOption = Format.TABL
     \b
     Examples:
       kiprdf check
-      kiprdf check --nexus brain --format json
+      kiprdf check --nexus brain --json
     """
     with _open_to_check(nexus) as opened, output.progress_bar() as advance:
         advance(0, f"checking {nexus}")
         report = opened.check(repair=not opened.read_only)
-    if format is Format.JSON:
+    if as_json:
         output.show_json(report)
     else:
         _show(nexus, report)
@@ -71,7 +71,7 @@ def _show(folder: Path, report: dict[str, Any]) -> None:
     for fault in faults[:SHOWN_FAULTS]:
         output.show_text(f"  {fault}")
     if len(faults) > SHOWN_FAULTS:
-        output.note(f"{len(faults) - SHOWN_FAULTS} more; --format json shows all of them.")
+        output.note(f"{len(faults) - SHOWN_FAULTS} more; --json shows all of them.")
 
 
 @app.command()

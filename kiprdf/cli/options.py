@@ -9,13 +9,6 @@ from typing import Annotated
 import typer
 
 
-class Format(StrEnum):
-    """How an answer is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
 class Profile(StrEnum):
     """How propositions are written in Turtle."""
 
@@ -67,7 +60,9 @@ StrictOption = Annotated[
 TimeoutOption = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Timeout in seconds (default 30).")
 ]
-FormatOption = Annotated[Format, typer.Option(help="A table, or the KIP response as JSON.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON for programs instead of text for people.")
+]
 MemoryOption = Annotated[
     bool, typer.Option("--memory", help="Use a new nexus in memory instead of a folder.")
 ]

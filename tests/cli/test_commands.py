@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import typer
 
 import kiprdf
+from kiprdf.cli import app
 
 from .conftest import Invoke
 from .runner import matches
@@ -81,17 +83,17 @@ CASES = {
     ),
     # JSON
     "JSON is the KIP response": Case(
-        ("run", NAMES, "--format", "json"), '{"result": [["Aspirin", "阿司匹林"], [2, null]]}\n'
+        ("run", NAMES, "--json"), '{"result": [["Aspirin", "阿司匹林"], [2, null]]}\n'
     ),
     "an error as JSON": Case(
-        ("run", 'FIND(?d) WHERE { ?d {type: "drug"} }', "--format", "json"),
+        ("run", 'FIND(?d) WHERE { ?d {type: "drug"} }', "--json"),
         '{"error": {"code": "KIP_2001", ... "message": "1:28 Concept type \'drug\' is not '
         'defined.", ...}}\n',
         "...",
         1,
     ),
     "a syntax error as JSON": Case(
-        ("run", "FIND(3)", "--format", "json"), '{"error": {"code": "KIP_1001", ...', "...", 1
+        ("run", "FIND(3)", "--json"), '{"error": {"code": "KIP_1001", ...', "...", 1
     ),
     # Errors
     "an error has its place, a caret and a hint": Case(
@@ -376,7 +378,7 @@ def test_a_damaged_store_is_one_sentence(loaded: Invoke, tmp_path: Path) -> None
 
 
 def test_info_as_json(loaded: Invoke, tmp_path: Path) -> None:
-    facts = json.loads(loaded("info", "--format", "json").stdout)
+    facts = json.loads(loaded("info", "--json").stdout)
     assert facts["folder"] == str(tmp_path / "nexus")
     assert facts["proposition_types"] > 0
 
@@ -499,3 +501,12 @@ def test_an_empty_selection_writes_nothing(loaded: Invoke, tmp_path: Path) -> No
     assert answer.exit_code == 1
     assert answer.stderr == "kiprdf: Nothing was selected; nothing was written.\n"
     assert not (tmp_path / "none.kip").exists()
+
+
+def test_json_output_has_one_name_on_all_commands(invoke: Invoke) -> None:
+    names = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    helps = {name: invoke(name, "--help").stdout for name in names}
+    named = {name for name, text in helps.items() if "--json " in text}
+    assert named == {"run", "info", "check", "import", "diff"}
+    # No choice of another option, such as [table|json].
+    assert not [name for name, text in helps.items() if re.search(r"\|json\b|\[json\b", text)]

@@ -119,7 +119,7 @@ def test_people_are_imported_asked_for_and_taken_along(
         "  propositions: 1 created, 0 updated, 0 unchanged\n"
     )
     query = 'FIND(?o.name) WHERE { ({type: "Person", name: "Ada Lovelace"}, "knows", ?o) }'
-    assert invoke("run", query, "--format", "json").stdout == '{"result": ["Charles Babbage"]}\n'
+    assert invoke("run", query, "--json").stdout == '{"result": ["Charles Babbage"]}\n'
     invoke("snapshot", "people.jsonld", "--mapping", "schema-org")
     nodes = json.loads((tmp_path / "people.jsonld").read_text("utf-8"))["@graph"]
     ada = [node for node in nodes if node["@type"] == "Person" and "knows" in node]
@@ -136,7 +136,7 @@ def test_importing_again_updates(invoke: Invoke, people: Path) -> None:
 
 
 def test_the_report_is_json_on_demand(invoke: Invoke, people: Path) -> None:
-    command = ("import", "people.ttl", "-m", "foaf", "--format-of-report", "json")
+    command = ("import", "people.ttl", "-m", "foaf", "--json")
     report = json.loads(invoke(*command).stdout)
     assert (report["file"], report["triples"]) == ("people.ttl", 6)
     assert report["concepts"] == {"created": 2, "updated": 0, "unchanged": 0}
@@ -194,9 +194,9 @@ def test_the_first_of_what_is_skipped_is_listed(invoke: Invoke, tmp_path: Path) 
         f'      <urn:x:0> <urn:p> "0"{number} .',
         f'      <urn:x:1> <urn:p> "1"{number} .',
         f'      <urn:x:2> <urn:p> "2"{number} .',
-        "      … 4 more; use --format-of-report json to see all",
+        "      … 4 more; use --json to see all",
     ]
-    report = json.loads(invoke("import", "odd.ttl", "--format-of-report", "json").stdout)
+    report = json.loads(invoke("import", "odd.ttl", "--json").stdout)
     assert len(report["skipped"]) == 7
 
 
@@ -214,7 +214,7 @@ def test_files_are_imported_one_by_one_until_one_fails(
 
 def test_the_error_of_a_file_is_json_on_demand(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "broken.ttl").write_text(":a", "utf-8")
-    answer = invoke("import", "broken.ttl", "--format-of-report", "json")
+    answer = invoke("import", "broken.ttl", "--json")
     report = json.loads(answer.stdout)
     assert (answer.exit_code, report["file"], report["error"]["code"]) == (
         1,
@@ -242,9 +242,9 @@ def test_what_is_imported_has_its_source(invoke: Invoke, people: Path) -> None:
     sources = []
     for options, text in (((), PEOPLE), (("--source", "the archive"), PEOPLE + ":ada :v 1 .")):
         invoke(*command, *options, input=text)
-        sources.append(json.loads(invoke("run", query, "--format", "json").stdout)["result"])
+        sources.append(json.loads(invoke("run", query, "--json").stdout)["result"])
     invoke("import", "people.ttl", "-m", "foaf", "--source", "a file")
-    sources.append(json.loads(invoke("run", query, "--format", "json").stdout)["result"])
+    sources.append(json.loads(invoke("run", query, "--json").stdout)["result"])
     assert sources == [["standard input"], ["the archive"], ["a file"]]
 
 
@@ -276,7 +276,7 @@ def test_the_order_of_files_makes_no_difference_to_links(
     if first == "a.ttl":
         assert answer.stdout == LINKS
     query = 'FIND(?l.metadata.source, ?s.attributes) WHERE { ?l (?s, "knows", ?o) }'
-    result = json.loads(invoke("run", query, "--format", "json").stdout)["result"]
+    result = json.loads(invoke("run", query, "--json").stdout)["result"]
     source = "standard input" if first == "-" else "a.ttl"
     assert result == [[source], [{"name": "A", "same_as": "https://example.org/people#a"}]]
 
@@ -361,8 +361,14 @@ def test_engine_metadata_differ_on_demand(changed: Invoke) -> None:
 
 
 def test_a_difference_is_json_on_demand(changed: Invoke) -> None:
-    answer = changed("diff", "old.ttl", "nexus", "--as", "json")
+    answer = changed("diff", "old.ttl", "nexus", "--json")
     assert json.loads(answer.stdout)["counts"]["concepts"]["changed"] == 1
+
+
+def test_a_difference_is_json_or_a_capsule(changed: Invoke) -> None:
+    answer = changed("diff", "old.ttl", "nexus", "--json", "--as", "capsule")
+    assert answer.exit_code == 2
+    assert "--json cannot be combined with --as capsule." in answer.stderr
 
 
 def test_a_difference_as_a_capsule_is_loaded(changed: Invoke, tmp_path: Path) -> None:

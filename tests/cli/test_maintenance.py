@@ -33,7 +33,7 @@ def test_a_fault_is_shown_and_sets_the_exit_status(loaded: Invoke, tmp_path: Pat
     assert answer.exit_code == 1
     assert "1 fault. The text index is unchecked." in answer.stdout
     assert "the fact has no link" in answer.stdout
-    shown = json.loads(loaded("check", "--format", "json").stdout)
+    shown = json.loads(loaded("check", "--json").stdout)
     assert len(shown["faults"]) == 1
 
 

@@ -73,7 +73,7 @@ def test_a_command_comes_from_standard_input(run: Run, argument: tuple[str, ...]
 
 def test_a_command_comes_from_a_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "ask.kip").write_text("// all of them\nDESCRIBE DOMAINS\n", "utf-8")
-    done = run("run", "--file", "ask.kip", "--memory", "--format", "json")
+    done = run("run", "--file", "ask.kip", "--memory", "--json")
     assert done.stdout == '{"result": ["Archived", "CoreSchema", "System", "Unsorted"]}\n'
 
 
@@ -151,7 +151,7 @@ def test_a_character_that_the_terminal_lacks_is_shown_as_its_code(run: Run, drug
 
 def test_json_is_one_document_for_a_pipe(run: Run, drugs: Path) -> None:
     run("load", "drugs.kip")
-    done = run("run", 'FIND(?d) WHERE { ?d {type: "Drug"} } LIMIT 1', "--format", "json")
+    done = run("run", 'FIND(?d) WHERE { ?d {type: "Drug"} } LIMIT 1', "--json")
     document = json.loads(done.stdout)
     assert list(document) == ["result", "next_cursor"]
     assert document["result"][0]["_type"] == "ConceptNode"
@@ -173,7 +173,7 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
         shell.stdin.write(b".json on\nDESCRIBE DOMAINS;\n")
         shell.stdin.flush()
         assert shell.stdout.readline().startswith(b'{"result"')
-        assert run("run", COUNT, "--format", "json").stdout == '{"result": 2}\n'
+        assert run("run", COUNT, "--json").stdout == '{"result": 2}\n'
         refused = run("run", 'UPSERT { CONCEPT { {type: "Drug", name: "x"} } }')
         shell.stdin.close()
         assert shell.wait(30) == 0

@@ -23,7 +23,7 @@ BAD = 'UPSERT { CONCEPT { {type: "Sensor", name: "t1"} } }'
 
 def is_strict(invoke: Invoke) -> bool:
     """What ``kiprdf info`` says."""
-    facts = json.loads(invoke("info", "--format", "json").stdout)
+    facts = json.loads(invoke("info", "--json").stdout)
     assert isinstance(facts["strict_schema"], bool)
     return bool(facts["strict_schema"])
 

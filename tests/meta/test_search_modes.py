@@ -405,7 +405,7 @@ def test_the_command_line_searches_by_meaning(
     embedder = Counting()
     monkeypatch.setattr(embedders, "is_installed", lambda: True)
     monkeypatch.setattr(embedders, "wordllama", lambda: embedder)
-    output = run(folder, 'SEARCH CONCEPT "pyrexia" MODE "semantic"', "--format", "json")
+    output = run(folder, 'SEARCH CONCEPT "pyrexia" MODE "semantic"', "--json")
     assert [hit["name"] for hit in json.loads(output.stdout)["result"]] == ["Fever"]
     assert output.stderr == ""
     embedder.forget()
@@ -413,7 +413,7 @@ def test_the_command_line_searches_by_meaning(
     assert embedder.calls == []
 
 
-@pytest.mark.parametrize("more", [(), ("--format", "json")])
+@pytest.mark.parametrize("more", [(), ("--json",)])
 def test_the_command_line_says_how_to_install_the_extra(
     folder: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:
