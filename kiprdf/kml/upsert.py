@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 from pyoxigraph import NamedNode
@@ -12,6 +13,7 @@ from kiprdf.kml.draft import Draft
 from kiprdf.kql.clauses import exact_node
 from kiprdf.kql.identities import merged_hint, missing_identity
 from kiprdf.language import ast
+from kiprdf.language.names import without_outer_blanks
 from kiprdf.language.parameters import to_json
 from kiprdf.language.printer import endpoint_text
 from kiprdf.rdf.elements import Concept, Element, Terms
@@ -44,6 +46,18 @@ def _terms(values: ast.Value | None) -> Terms:
         for entry in cast(ast.Object, values).entries
         for value in (entry.value,)
     }
+
+
+def _outer_blanks(matcher: ast.ConceptMatcher, name: str) -> KipError:
+    """The refusal of a new concept: nobody would see that it is another one than without them."""
+    span = cast(ast.Value, matcher.name).span
+    repaired = without_outer_blanks(name)
+    if not repaired:
+        return KipError("KIP_1002", "The name consists of blanks.", "Send a name.", span)
+    identity = replace(matcher, name=ast.Scalar(repaired, span=span))
+    hint = f"Write {endpoint_text(ast.ConceptClause(None, identity, span=matcher.span))}."
+    message = f"The name '{shown(name)}' of a new concept has blanks around it."
+    return KipError("KIP_1002", message, hint, span)
 
 
 class _Statement:
@@ -86,7 +100,11 @@ class _Statement:
         """``{type, name}`` matches or creates, ``{id}`` only matches."""
         if matcher.id is None:
             type_name = cast(str, to_json(cast(ast.Value, matcher.type)))
-            return self._draft.concept(type_name, cast(str, to_json(cast(ast.Value, matcher.name))))
+            name = cast(str, to_json(cast(ast.Value, matcher.name)))
+            element = self._draft.concept(type_name, name)
+            if self._draft.version(element.node) == 0 and name != without_outer_blanks(name):
+                raise _outer_blanks(matcher, name)
+            return element
         return self._element(ast.ConceptClause(None, matcher, span=matcher.span))
 
     def _existing(self, clause: ast.ConceptClause | ast.PropositionClause) -> NamedNode:

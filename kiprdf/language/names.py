@@ -10,6 +10,11 @@ from kiprdf.language import limits
 META_TYPES = ("$ConceptType", "$PropositionType")
 
 IDENTIFIER = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+# All characters that show nothing but space: Unicode's, and three that have no width.
+_BLANKS = (
+    " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\u200b\u2060\ufeff"
+)
 
 
 def is_identifier(text: str) -> bool:
@@ -52,3 +57,12 @@ def name_fault(text: str) -> str | None:
     ):
         return "contains a control character or a lone surrogate"
     return None
+
+
+def without_outer_blanks(text: str) -> str:
+    """A name as a new concept may have it: nobody sees blanks around it.
+
+    >>> without_outer_blanks(" Aspirin\u200b"), without_outer_blanks("Ada  Lovelace")
+    ('Aspirin', 'Ada  Lovelace')
+    """
+    return text.strip(_BLANKS)

@@ -19,7 +19,16 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element, to_object
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import Json, to_json
-from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, fuse, segment_term
+from kiprdf.search import (
+    EmbeddingError,
+    Hit,
+    IndexRow,
+    Kind,
+    TextIndex,
+    fuse,
+    is_exact,
+    segment_term,
+)
 from kiprdf.semantics.arguments import Mode, page_size, search_mode, text_of, threshold
 from kiprdf.store import Store
 from kiprdf.store.cancellation import run_cancellable
@@ -67,7 +76,10 @@ def search(
 
 
 def _ranked(mode: Mode, limit: int, by_words: Ranking, by_meaning: Ranking | None) -> list[Hit]:
-    """The best hits of a mode, or those by words if the mode cannot be served (KIP 5.2)."""
+    """The best hits of a mode, or those by words if the mode cannot be served (KIP 5.2).
+
+    In every mode those come first whose name or alias is the term.
+    """
     if mode == "keyword" or by_meaning is None:
         return by_words(limit)
     try:
@@ -75,7 +87,10 @@ def _ranked(mode: Mode, limit: int, by_words: Ranking, by_meaning: Ranking | Non
     except EmbeddingError as fault:
         _log.warning("The embedder failed, SEARCH looks for words only: %s", fault)
         return by_words(limit)
-    return hits if mode == "semantic" else fuse([by_words(FUSED_HITS), hits], limit)
+    words = by_words(limit if mode == "semantic" else FUSED_HITS)
+    ranked = hits if mode == "semantic" else fuse([words, hits], len(words) + len(hits))
+    exact = {hit.key: hit for hit in words if is_exact(hit)}
+    return [*exact.values(), *(hit for hit in ranked if hit.key not in exact)][:limit]
 
 
 def _run_abandonable(by_meaning: Ranking, limit: int) -> list[Hit]:
@@ -120,7 +135,7 @@ def all_elements(store: Store) -> Iterator[NamedNode]:
 
 
 class _Rows:
-    """Converts elements to rows, without their metadata, which SEARCH ignores."""
+    """Converts elements to rows, without their metadata; but former names are aliases."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -141,12 +156,15 @@ class _Rows:
                 description=self._description(predicate),
                 text=_text(attributes, description=True),
             )
+        # MERGE adds the name to the aliases, but a later write may remove it.
+        merged = _strings(element.metadata.get(vocab.MERGED_FROM))
+        former = (name.partition(":")[2] for name in merged)
         return IndexRow(
             key=element.node.value,
             kind="concept",
             type=element.type,
             name=element.name,
-            aliases=tuple(_strings(attributes.get("aliases"))),
+            aliases=tuple(dict.fromkeys([*_strings(attributes.get("aliases")), *former])),
             description=" ".join(_strings(attributes.get("description"))),
             text=_text(attributes),
         )

@@ -8,7 +8,7 @@ Modules: rows, files, segment, index, embedders, vectors, semantic, fusion.
 
 from kiprdf.search.embedders import Embedder, EmbeddingError
 from kiprdf.search.fusion import fuse
-from kiprdf.search.index import Entries, TextIndex, commit_of_file
+from kiprdf.search.index import Entries, TextIndex, commit_of_file, is_exact
 from kiprdf.search.rows import Hit, IndexRow, Kind
 from kiprdf.search.segment import segment_term
 
@@ -22,5 +22,6 @@ __all__ = [
     "TextIndex",
     "commit_of_file",
     "fuse",
+    "is_exact",
     "segment_term",
 ]

@@ -9,19 +9,30 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from kiprdf.search.files import DerivedFile
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
-from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, segment, segment_term
+from kiprdf.search.segment import (
+    SEGMENTER_VERSION,
+    exact_token,
+    folded_name,
+    segment,
+    segment_term,
+)
 
 # Increased with every change of the schema below or of the tokens of a row.
-INDEX_VERSION = f"4, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"5, segmenter {SEGMENTER_VERSION}"
 
 # One occurrence in a column counts like this number of occurrences in other text.
 WEIGHTS = {"exact": 80.0, "name": 40.0, "aliases": 12.0, "description": 3.0, "text": 1.0}
+EXACT = 1_000_000.0
+"""Added to the score of a row with an alias that is the term; more than any words can add."""
+_EXACT_NAME, _SAME_NAME = 2 * EXACT, 4 * EXACT
+"""The same for its name, and once more if the name is the term character by character."""
 SHORTEST_PREFIX = 3  # characters that a term's last word needs to match longer words, too
 PREFIX_WEIGHT = 0.25  # of a longer word, relative to the whole word
 LONGEST_TERM = 64  # tokens of a term that are searched
@@ -131,9 +142,10 @@ class TextIndex:
     def search(self, kind: Kind, term: str, type: str | None = None, limit: int = 100) -> list[Hit]:
         """Return the rows with any word of the term, best first, ties by key (KIP 5.2).
 
-        More words, rarer words and weightier fields score higher. The last word also matches longer
-        words, with a lower score. The score is s/(1+s), where s is the sum of the weighted BM25 of
-        the words. Raises ValueError if the term has no word.
+        Rows whose whole name or an alias is the term come first (`is_exact`), whatever their other
+        text. More words, rarer words and weightier fields score higher. The last word also matches
+        longer words, with a lower score. The score is s/(1+s), where s is the sum of the weighted
+        BM25 of the words. Raises ValueError if the term has no word.
         """
         weights = _weigh(term)
         if not weights:
@@ -142,7 +154,8 @@ class TextIndex:
         def ranked(connection: sqlite3.Connection) -> list[Hit]:
             if kind not in self._totals:
                 self._totals[kind] = _count(connection, kind)
-            rows = _rank(connection, kind, self._totals[kind], weights, type, limit)
+            exact = _exact(term)
+            rows = _rank(connection, kind, self._totals[kind], weights, exact, type, limit)
             return [Hit(_text(key), score / (1 + score)) for key, score in rows]
 
         return self._file.use(ranked)
@@ -184,6 +197,18 @@ class TextIndex:
     def close(self) -> None:
         """Close the file; every other method then fails with `sqlite3.ProgrammingError`."""
         self._file.close()
+
+
+def is_exact(hit: Hit) -> bool:
+    """Whether the name of a hit of `TextIndex.search`, or an alias, is the term.
+
+    >>> index = TextIndex(None)
+    >>> row = IndexRow("urn:1", "concept", "Drug", "Aspirin", ("ASA",), "", "A drug.")
+    >>> index.update([row], removed=[], commit=1)
+    >>> [is_exact(hit) for term in ("asa", "drug") for hit in index.search("concept", term)]
+    [True, False]
+    """
+    return hit.score >= EXACT / (1 + EXACT)
 
 
 def commit_of_file(path: str | os.PathLike[str]) -> int:
@@ -268,12 +293,13 @@ def _columns(row: IndexRow) -> tuple[str, ...]:
     """The tokens of a row, one text for each column."""
     # Names and descriptions of predicates repeat; those of concepts do not.
     is_common = row.kind == "proposition"
-    whole = _cached_exact_token(row.name) if is_common else exact_token(row.name)
+    whole = _cached_whole_names(row.name) if is_common else _whole_names(row.name)
+    aliases = map(_cached_whole_alias if is_common else _whole_alias, row.aliases)
     name = _cached_tokens(row.name) if is_common else _tokens(row.name)
     description = row.description
     is_short = len(description) <= CACHED_TEXT
     return (
-        whole,
+        " ".join((whole, *aliases)),
         name,
         # Lines keep two aliases apart: no pair of characters spans them.
         _tokens("\n".join(row.aliases)),
@@ -286,8 +312,23 @@ def _tokens(text: str) -> str:
     return " ".join(segment(text)) if text else ""
 
 
+def _whole_names(name: str) -> str:
+    same, folded = _whole("same", name), _whole("name", folded_name(name))
+    return f"{exact_token(name)} {same} {folded}"
+
+
+def _whole_alias(alias: str) -> str:
+    return _whole("alias", folded_name(alias))
+
+
+def _whole(role: str, text: str) -> str:
+    """Return a token for a whole text in a role, which differs from every other token."""
+    return f"__{role}_{blake2b(_blob(text), digest_size=8).hexdigest()}"
+
+
 _cached_tokens = lru_cache(maxsize=1024)(_tokens)
-_cached_exact_token = lru_cache(maxsize=1024)(exact_token)
+_cached_whole_names = lru_cache(maxsize=1024)(_whole_names)
+_cached_whole_alias = lru_cache(maxsize=1024)(_whole_alias)
 
 
 def _stored(connection: sqlite3.Connection, row: IndexRow) -> tuple[object, ...] | None:
@@ -312,6 +353,16 @@ def _weigh(term: str) -> dict[str, float]:
     return weights
 
 
+def _exact(term: str) -> dict[str, float]:
+    """Return the MATCH expressions for names and aliases that are the term, and what they add."""
+    folded = folded_name(term)
+    return {
+        _match(_whole("same", term)): _SAME_NAME,
+        _match(_whole("name", folded)): _EXACT_NAME,
+        _match(_whole("alias", folded)): EXACT,
+    }
+
+
 def _match(token: str) -> str:
     """Return the MATCH expression of any token, as an FTS5 string."""
     return '"' + token.replace('"', '""') + '"'
@@ -322,18 +373,21 @@ def _rank(
     kind: Kind,
     total: int,
     weights: dict[str, float],
+    exact: dict[str, float],
     type: str | None,
     limit: int,
 ) -> list[tuple[bytes, float]]:
-    """Return the keys with the highest sums of weighted BM25, best first."""
+    """Return the keys with the highest sums of weighted BM25 and of `exact`, best first."""
     table = _table(kind)
-    matches = connection.execute(_matching(table, len(weights)), (*weights, FEW + 1)).fetchall()
+    parameters: list[object] = [*weights, *exact, FEW + 1]
+    statement = _matching(table, len(weights), len(exact))
+    matches = connection.execute(statement, parameters).fetchall()
     if len(matches) <= FEW:
-        return _rank_few(connection, total, matches, weights, type)[:limit]
+        return _rank_few(connection, total, matches, weights, exact, type)[:limit]
     factors = _factors(connection, table, total, weights)
-    parameters = [value for expression in factors.items() for value in reversed(expression)]
+    parameters = [value for pair in (factors | exact).items() for value in reversed(pair)]
     types = () if type is None else (_blob(type),)
-    statement = _ranking(table, len(factors), type is not None)
+    statement = _ranking(table, len(factors), len(exact), type is not None)
     return connection.execute(statement, (*parameters, *types, limit, limit)).fetchall()
 
 
@@ -342,6 +396,7 @@ def _rank_few(
     total: int,
     matches: Sequence[tuple[int, int, float]],
     weights: dict[str, float],
+    exact: dict[str, float],
     type: str | None,
 ) -> list[tuple[bytes, float]]:
     """Return the same for a few matches, from which the rows of each word are counted."""
@@ -349,6 +404,7 @@ def _rank_few(
     factors = [
         weight * _rarity(total, counts[number]) for number, weight in enumerate(weights.values())
     ]
+    factors += exact.values()
     scores: dict[int, float] = defaultdict(float)
     for expression, identifier, share in matches:
         scores[identifier] += share * factors[expression]
@@ -361,25 +417,29 @@ def _rank_few(
 
 
 @cache
-def _matching(table: str, expressions: int) -> str:
+def _matching(table: str, words: int, exact: int) -> str:
     """Return the statement for the rows that MATCH expressions match, with a LIMIT."""
+    shares = [f"-bm25({table}, {_WEIGHTS})"] * words + ["1.0"] * exact
     parts = (
-        f"SELECT {number}, rowid, -bm25({table}, {_WEIGHTS}) FROM {table} WHERE {table} MATCH ?"
-        for number in range(expressions)
+        f"SELECT {number}, rowid, {share} FROM {table} WHERE {table} MATCH ?"
+        for number, share in enumerate(shares)
     )
     return " UNION ALL ".join(parts) + " LIMIT ?"
 
 
 @cache
-def _ranking(table: str, expressions: int, is_typed: bool) -> str:
+def _ranking(table: str, words: int, exact: int, is_typed: bool) -> str:
     """Return the statement that ranks the rows that MATCH expressions match.
 
     A common word matches most rows: their scores are summed first, and only the rows that may be
     among the best are looked up and ordered by key.
     """
     # FTS5's bm25() is negative.
-    part = f"SELECT rowid AS id, -bm25({table}, {_WEIGHTS}) * ? AS share FROM {table} "
-    parts = " UNION ALL ".join([part + f"WHERE {table} MATCH ?"] * expressions)
+    shares = [f"-bm25({table}, {_WEIGHTS}) * ?"] * words + ["?"] * exact
+    parts = " UNION ALL ".join(
+        f"SELECT rowid AS id, {share} AS share FROM {table} WHERE {table} MATCH ?"
+        for share in shares
+    )
     of_type = " JOIN element USING (id) WHERE type = ?" if is_typed else ""
     # bm25() needs its own query; the LIMIT keeps SQLite from flattening it.
     return (

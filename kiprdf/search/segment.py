@@ -4,6 +4,7 @@ Documents and terms are folded alike: compatibility forms, accents and case are 
 also segmented alike, with one exception: of Chinese, Japanese and Korean, a document gets pairs of
 characters and single ones, a term only the pairs, which are more specific.
 A token contains letters, digits and the marks that belong to them; only `exact_token` adds `_`.
+`folded_name` keeps punctuation, too: C, C++ and C# are three names.
 """
 
 import re
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 # Stored in the index. The number increases with every change of this file that changes a token;
 # the character tables change with Python.
-SEGMENTER_VERSION = f"1, Unicode {unicodedata.unidata_version}"
+SEGMENTER_VERSION = f"2, Unicode {unicodedata.unidata_version}"
 
 LONGEST_WORD = 100  # characters; the rest of a longer word (a hash, base64) is ignored
 LONGEST_NAME = 1000  # characters of an exact name
@@ -58,6 +59,16 @@ def exact_token(name: str) -> str:
     """
     whole = "".join(_runs(name)).replace("_", "")
     return f"_{whole[:LONGEST_NAME]}" if whole else ""
+
+
+def folded_name(name: str) -> str:
+    """Return a whole name without case, accents, width and surplus blanks; `_` is a blank.
+
+    >>> folded_name("  Side_Effect "), folded_name("CRÈME BRÛLÉE"), folded_name("Ｃ++")
+    ('side effect', 'creme brulee', 'c++')
+    """
+    plain = name if name.isascii() else _without_accents(name).casefold()
+    return " ".join(plain.lower().translate(_STROKED_LETTERS).replace("_", " ").split())
 
 
 def _runs(text: str) -> list[str]:

@@ -606,6 +606,21 @@ def test_a_later_import_does_not_take_the_name_of_an_earlier_one() -> None:
     assert sorted(concepts(nexus, "City")) == ["Paris", "Paris (Q830149)"]
 
 
+def test_a_label_loses_its_outer_blanks_as_a_name() -> None:
+    nexus = kiprdf.Nexus.memory()
+    import_text(
+        nexus, ':x a :T ; rdfs:label " Ada\u3000Lovelace\u200b " . :y a :T ; rdfs:label " " .'
+    )
+    assert sorted(concepts(nexus, "T")) == ["Ada\u3000Lovelace", "y"]
+
+
+def test_an_element_of_another_nexus_whose_name_has_outer_blanks_is_skipped_and_reported() -> None:
+    nexus = kiprdf.Nexus.memory()
+    report = import_text(nexus, '<urn:kip:nexus/T/%20Ada> a :T ; rdfs:label " Ada" . :y a :T .')
+    assert sorted(concepts(nexus, "T")) == ["y"]
+    assert "a concept cannot have this name: it begins or ends with a blank" in str(report)
+
+
 def test_the_same_local_name_in_two_namespaces_is_distinguished_by_the_iri() -> None:
     nexus = empty()
     text = "".join(f'<urn:{n}:p> a :City ; rdfs:label "Paris" .' for n in "abc")

@@ -293,7 +293,7 @@ def test_a_number_the_engine_cannot_compare_is_refused(nexus: kiprdf.Nexus, valu
 @pytest.mark.parametrize(
     "name",
     ["a.", "-x", ".x", "~", "$self", "100%", "%41", "a/b", "a b", "..a", "<>", '"', "\\", "é",
-     "e\u0301", "阿司匹林", "두통", "💊", "\u00a0", "\u2028x", "\ufffe", "x" * 1024],
+     "e\u0301", "阿司匹林", "두통", "💊", "x\u00a0x", "x\u2028x", "\ufffe", "x" * 1024],
     ids=ascii,
 )  # fmt: skip
 def test_a_name_is_returned_unchanged(nexus: kiprdf.Nexus, name: str) -> None:
@@ -323,3 +323,18 @@ def test_the_same_name_may_belong_to_two_types(nexus: kiprdf.Nexus) -> None:
         "C:Drug/X",
         "C:Symptom/X",
     ]
+
+
+def test_a_stored_name_with_outer_blanks_is_still_read_written_and_restored() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute(SCHEMA)
+    put(nexus, 'CONCEPT { {type: "Drug", name: "Aspirin"} }')
+    # Stores of earlier versions contain such names.
+    snapshot = nexus.snapshot(format="ntriples").replace("Aspirin", "%20Aspirin")
+    snapshot = snapshot.replace('"%20Aspirin"', '" Aspirin"')
+    older = kiprdf.Nexus.memory(genesis=False)
+    older.restore(snapshot, format="ntriples")
+    put(older, 'CONCEPT { {type: "Drug", name: " Aspirin"} SET ATTRIBUTES { risk: 2 } }')
+    found = older.execute('FIND(?d.attributes.risk) WHERE { ?d {type: "Drug", name: " Aspirin"} }')
+    assert found == [2]
+    assert kiprdf.Nexus.memory(genesis=False).restore(older.snapshot()) is not None

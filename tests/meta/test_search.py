@@ -87,16 +87,38 @@ def test_a_score_is_never_stored(nexus: kiprdf.Nexus) -> None:
 def test_grounding_fields_weigh_in_this_order(nexus: kiprdf.Nexus) -> None:
     put(nexus, "in other text", note="pain")
     put(nexus, "in a description", description="pain")
-    put(nexus, "in an alias", aliases=["pain"])
+    put(nexus, "in an alias", aliases=["dull pain"])
     put(nexus, "chronic pain")
+    put(nexus, "is an alias", aliases=["pain"])
     put(nexus, "pain")
     assert names(nexus, "pain") == [
         "pain",
+        "is an alias",
         "chronic pain",
         "in an alias",
         "in a description",
         "in other text",
     ]
+
+
+def test_a_long_text_never_beats_the_concept_of_that_name(nexus: kiprdf.Nexus) -> None:
+    put(nexus, "Aspirin", description="Many other words. " * 2_000)
+    put(nexus, "Aspirin, aspirin", type="Book", aliases=["aspirin!"], text="aspirin " * 5_000)
+    assert names(nexus, "aspirin") == ["Aspirin", "Aspirin, aspirin"]
+    assert names(nexus, "aspirin", "THRESHOLD 0.999 LIMIT 1") == ["Aspirin"]
+
+
+def test_a_merged_concept_is_found_by_its_former_name(nexus: kiprdf.Nexus) -> None:
+    put(nexus, "ASA")
+    put(nexus, "Aspirin")
+    put(nexus, "About ASA", type="Book", text="ASA " * 100)
+    nexus.execute(
+        "MERGE CONCEPT ?old INTO ?new "
+        'WHERE { ?old {type: "Drug", name: "ASA"} ?new {type: "Drug", name: "Aspirin"} }'
+    )
+    assert names(nexus, "asa") == ["Aspirin", "About ASA"]
+    put(nexus, "Aspirin", aliases=["Acid"])  # without the former name
+    assert names(nexus, "asa") == ["Aspirin", "About ASA"]
 
 
 def test_more_words_of_the_term_rank_higher(nexus: kiprdf.Nexus) -> None:

@@ -18,6 +18,8 @@ from tests.oracle.graph import META_TYPES, Graph, concept_id
 from tests.oracle.statements_targets import check_key
 
 Handles = dict[str, str]
+ZERO_WIDTH = "\u200b\u2060\ufeff"
+"""Blanks that ``str.strip`` keeps."""
 
 
 def upsert(graph: Graph, command: ast.Upsert) -> dict[str, Any]:
@@ -147,7 +149,10 @@ class _Upsert:
             named = _concept(block.matcher)
             if named not in self.after:
                 concept_type = str(to_json(_given(block.matcher.type)))
-                self.after.concept(concept_type, str(to_json(_given(block.matcher.name))))
+                name = str(to_json(_given(block.matcher.name)))
+                if name != name.strip() or name[0] in ZERO_WIDTH or name[-1] in ZERO_WIDTH:
+                    raise KipError("KIP_1002", "A new name has blanks around it.")
+                self.after.concept(concept_type, name)
         identifier = self._existing(_concept(block.matcher))
         self._expect_version(block, identifier)
         metadata = outer | _json(block.metadata)

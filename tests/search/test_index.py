@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiprdf.search import IndexRow, Kind, TextIndex, index
+from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact
 
 
 @pytest.fixture(params=["ranked in Python", "ranked by the file"], autouse=True)
@@ -132,6 +132,89 @@ def test_the_exact_name_is_first_even_with_a_long_description() -> None:
         concept("a", "Aspirin Plus"), concept("b", "Aspirin", description="a common drug " * 100)
     )
     assert keys(index, "aspirin") == ["b", "a"]
+
+
+LONG = "aspirin " * 2_000
+
+
+def test_an_exact_name_is_first_whatever_else_the_rows_contain() -> None:
+    index = index_of(
+        concept("a", "Aspirin aspirin", aliases=("aspirin plus",), description=LONG, text=LONG),
+        concept("b", "Aspirin", description="another word " * 5_000),
+        concept("c", "Aspirin Plus"),
+    )
+    assert keys(index, "aspirin")[0] == "b"
+
+
+def test_an_exact_alias_is_second_whatever_else_the_rows_contain() -> None:
+    index = index_of(
+        concept("a", "Aspirin aspirin", aliases=("aspirin plus",), description=LONG, text=LONG),
+        concept("b", "ASA", aliases=("tea", "Aspirin"), text="another word " * 5_000),
+        concept("c", "Aspirin"),
+    )
+    assert keys(index, "aspirin") == ["c", "b", "a"]
+    assert [is_exact(hit) for hit in index.search("concept", "aspirin")] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("term", "best"),
+    [
+        ("C++", ["c", "d"]),
+        ("c#", ["b"]),
+        ("C", ["a"]),
+        ("NODE.js", ["e"]),
+        ("node js", ["f"]),
+        ("Ｏ'Neil", ["g"]),
+        ("  crème   BRULEE ", ["h"]),
+        ("阿司匹林", ["i"]),
+        ("cafe\u0301", ["j"]),
+        ("is part of", ["k"]),
+        ("straße", ["l"]),
+    ],
+)
+def test_an_exact_name_is_the_whole_name_with_its_punctuation(term: str, best: list[str]) -> None:
+    index = index_of(
+        concept("a", "C"),
+        concept("b", "C#"),
+        concept("c", "C++"),
+        concept("d", "See", aliases=("C++",)),
+        concept("e", "node.js"),
+        concept("f", "node js"),
+        concept("g", "O'Neil"),
+        concept("h", "Crème Brûlée"),
+        concept("i", "阿司匹林"),
+        concept("j", "caf\u00e9"),
+        concept("k", "is_part_of"),
+        concept("l", "STRASSE"),
+        concept("z", "all", text="c node js o neil creme brulee 阿司匹林 cafe is part of strasse"),
+    )
+    hits = index.search("concept", term)
+    assert [hit.key for hit in hits if is_exact(hit)] == best
+    assert [hit.key for hit in hits][: len(best)] == best
+
+
+def test_of_names_that_differ_in_case_the_one_that_is_the_term_is_first() -> None:
+    index = index_of(concept("a", "US"), concept("b", "Us"), concept("c", "us"))
+    assert keys(index, "us") == ["c", "a", "b"]
+    assert keys(index, "Us") == ["b", "a", "c"]
+    assert keys(index, "uS") == ["a", "b", "c"]
+
+
+def test_an_exact_predicate_is_before_an_exact_end_and_this_before_mentions() -> None:
+    index = index_of(
+        proposition("a", "cures", "Fever", "Heat", description="treats " * 500),
+        proposition("b", "cites", "Treats", "Book"),
+        proposition("c", "treats", "Aspirin", "Fever", description="word " * 500),
+        proposition("d", "treats_well", "Tea", "Treats of All"),
+    )
+    assert keys(index, "treats", kind="proposition")[:2] == ["c", "b"]
+
+
+def test_the_type_and_the_limit_apply_to_exact_names() -> None:
+    rows = [concept(f"{n:03}", "Aspirin", type=f"T{n % 3}") for n in range(9)]
+    index = index_of(*rows, concept("z", "Aspirin plus", type="T1"))
+    assert keys(index, "aspirin", type="T1", limit=2) == ["001", "004"]
+    assert keys(index, "aspirin", type="T1") == ["001", "004", "007", "z"]
 
 
 def test_the_fields_weigh_name_aliases_description_text() -> None:

@@ -26,7 +26,14 @@ from kiprdf.interchange.importing.naming import (
     unique_name,
 )
 from kiprdf.interchange.importing.values import listed, to_value
-from kiprdf.language.names import META_TYPES, is_definition_name, is_identifier, is_key, name_fault
+from kiprdf.language.names import (
+    META_TYPES,
+    is_definition_name,
+    is_identifier,
+    is_key,
+    name_fault,
+    without_outer_blanks,
+)
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.semantics.protected import ACTORS, SYSTEM
@@ -119,6 +126,8 @@ def checked(name: ConceptName, define: bool) -> ConceptName:
     fault = name_fault(name.name)
     if fault is not None:
         raise ValueError(f"a concept cannot have this name: it {fault}")
+    if name.name != without_outer_blanks(name.name):
+        raise ValueError("a concept cannot have this name: it begins or ends with a blank")
     if name.type in META_TYPES and not is_definition_name(name.type, name.name):
         raise ValueError(f"'{shown(name.name)}' cannot be a definition")
     if name in SYSTEM:

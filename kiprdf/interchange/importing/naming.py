@@ -18,7 +18,13 @@ from kiprdf.interchange.importing.foreign import Object, Statement
 from kiprdf.interchange.mapping.contexts import Mapping, Term
 from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, sh, skos
 from kiprdf.language import limits
-from kiprdf.language.names import META_TYPES, is_identifier, is_key, name_fault
+from kiprdf.language.names import (
+    META_TYPES,
+    is_identifier,
+    is_key,
+    name_fault,
+    without_outer_blanks,
+)
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, decode
 
@@ -88,16 +94,16 @@ def identifier(iri: str) -> str | None:
 
 
 def concept_name(text: str) -> str | None:
-    """A label as a concept's name: without control characters, at most 1 024 characters.
+    """A label as a concept's name: at most 1 024 characters, no control characters, trimmed.
 
-    >>> concept_name("Ada\\n   Lovelace")
-    'Ada Lovelace'
+    >>> concept_name("Ada\\n   Lovelace"), concept_name(" Ada ")
+    ('Ada Lovelace', 'Ada')
     """
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
         text = "".join(c if unicodedata.category(c) not in ("Cc", "Cs") else " " for c in text)
         text = " ".join(text.split())
-    text = text[: limits.NAME_CHARACTERS]
-    return text if text.strip() and name_fault(text) is None else None
+    text = without_outer_blanks(without_outer_blanks(text)[: limits.NAME_CHARACTERS])
+    return text if name_fault(text) is None else None
 
 
 def blank_name(iri: str) -> str:
