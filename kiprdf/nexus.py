@@ -554,6 +554,16 @@ class Nexus:
         """Base, counts and commit of the nexus, for people."""
         return self._engine.info()
 
+    def names(self) -> dict[str, list[str]]:
+        """The names that commands can mention: types, predicates, attribute and metadata keys.
+
+        Keys are read from at most 100 elements of each type and predicate.
+
+        >>> Nexus.memory().names()["predicates"][:2]
+        ['belongs_to_domain', 'consolidated_to']
+        """
+        return self._engine.names()
+
     def backup(self, folder: str | os.PathLike[str]) -> None:
         """Copy the nexus into a folder, which is absent or empty, while it is in use.
 

@@ -21,11 +21,12 @@ _FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")
 
 def show_answer(
     nexus: Nexus, parsed: ast.Command, text: str, parameters: dict[str, Any], dry_run: bool = False
-) -> None:
-    """Run a command and print its answer for people."""
+) -> str | None:
+    """Run a command and print its answer for people; returns the cursor of the next page."""
     if isinstance(parsed, ast.Find):
-        tables.show_rows(nexus.find(text, **parameters))
-        return
+        rows = nexus.find(text, **parameters)
+        tables.show_rows(rows)
+        return rows.next_cursor
     answer = _answer(nexus, parsed, text, parameters, dry_run)
     if isinstance(parsed, ast.Export):
         output.write_exactly(answer.result["capsule"])
@@ -34,17 +35,18 @@ def show_answer(
         output.note(f"{', '.join(counts)}.")
     else:
         tables.show_result(answer.result)
-    output.note_cursor(answer.next_cursor)
     if dry_run:
         output.note("Dry run: nothing was written.")
+    return answer.next_cursor
 
 
 def show_response(
     nexus: Nexus, parsed: ast.Command, text: str, parameters: dict[str, Any], dry_run: bool = False
-) -> None:
-    """Run a command and print the KIP response as JSON; an error is raised."""
+) -> str | None:
+    """Run a command and print the KIP response as JSON; returns the cursor of the next page."""
     answer = _answer(nexus, parsed, text, parameters, dry_run)
     output.show_json(Response(result=answer.result, next_cursor=answer.next_cursor).to_json())
+    return answer.next_cursor
 
 
 def _answer(

@@ -108,7 +108,7 @@ def run(
             if as_json:
                 answers.show_response(target, parsed, text, parameters, dry_run)
             else:
-                answers.show_answer(target, parsed, text, parameters, dry_run)
+                output.note_cursor(answers.show_answer(target, parsed, text, parameters, dry_run))
     except KipError as error:
         if as_json:
             output.show_json({"error": error_object(error).model_dump()})

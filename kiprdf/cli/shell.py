@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import kiprdf
 from kiprdf.cli import answers, output
+from kiprdf.cli.completion import Completer, enable
 from kiprdf.cli.failures import report
 from kiprdf.errors import KipError, StoreError
+from kiprdf.language import ast
 from kiprdf.nexus import Nexus
 
 _HISTORY = Path("~/.kiprdf_history")
@@ -20,12 +23,17 @@ _HELP = """\
 Type or paste a KIP command. A command on one line runs as soon as it is complete;
 a command on several lines runs at an empty line or a semicolon.
 
+  .next             show the next page of the last answer
   .explain FIND …   show the SPARQL query that a FIND is translated to
   .json on|off      print KIP responses as JSON instead of tables
   .help             show this help
   .quit             leave the shell (or Ctrl-D); Ctrl-C discards the current input
 
+Tab completes keywords, variables, types, predicates and keys.
 To explore: DESCRIBE PRIMER, DESCRIBE CONCEPT TYPES, SEARCH CONCEPT "…\""""
+
+
+_COMMANDS = (".explain ", ".help", ".json ", ".next", ".quit")
 
 
 class Shell:
@@ -36,13 +44,16 @@ class Shell:
         self._json = False
         self._interactive = sys.stdin.isatty()
         self._next_line: str | None = None
+        self._lines: list[str] = []
+        """The lines of the command that is being typed."""
+        self._next_page: ast.Command | None = None
 
     def run(self) -> None:
         """Run one command after the other."""
         # Bytes that are not UTF-8 become a KIP error of their command instead of ending the shell.
         sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
         if self._interactive:
-            _load_history()
+            self._edit_lines()
             place = self._nexus.info()["folder"] or "memory"
             output.note(f"kiprdf {kiprdf.__version__}, nexus in {place}. .help for help.")
         try:
@@ -53,9 +64,24 @@ class Shell:
             if self._interactive:
                 _save_history()
 
+    def _edit_lines(self) -> None:
+        """Enable line editing with completion and history, if the system has readline."""
+        try:
+            import readline
+
+            completer = Completer(self._nexus, _COMMANDS)
+            enable(completer, lambda: "".join(f"{line}\n" for line in self._lines))
+            # Pasted text arrives as one line, including its newlines, and waits for Enter.
+            readline.parse_and_bind("set enable-bracketed-paste on")
+            readline.set_history_length(_HISTORY_LINES)
+            readline.read_history_file(_HISTORY.expanduser())
+        except (ImportError, OSError, RuntimeError):
+            pass
+
     def _read(self) -> str | None:
         """The next command or dot command; None at the end of the input."""
-        lines: list[str] = []
+        lines = self._lines
+        lines.clear()
         while True:
             try:
                 line = self._line(bool(lines))
@@ -103,16 +129,27 @@ class Shell:
         try:
             if _is_dot_command(text):
                 return self._dot_command(text)
-            parsed = kiprdf.parse(text)
-            if self._json:
-                answers.show_response(self._nexus, parsed, text, {})
-            else:
-                answers.show_answer(self._nexus, parsed, text, {})
+            self._answer(kiprdf.parse(text), text)
         except (KipError, StoreError) as error:
             report(error)
         except KeyboardInterrupt:
             output.note("Cancelled.")
         return True
+
+    def _answer(self, command: ast.Command, text: str) -> None:
+        """Run a command, print its answer, and remember the command for its next page."""
+        self._next_page = None
+        show = answers.show_response if self._json else answers.show_answer
+        cursor = show(self._nexus, command, text, {})
+        if cursor is not None and isinstance(command, ast.Find | ast.DescribeTypes | ast.Export):
+            self._next_page = replace(command, cursor=ast.Scalar(cursor))
+            output.note("There are more results: .next shows the next page.")
+
+    def _show_next_page(self) -> None:
+        if self._next_page is None:
+            output.note("The last answer has no next page.")
+        else:
+            self._answer(self._next_page, kiprdf.to_text(self._next_page))
 
     def _dot_command(self, text: str) -> bool:
         name, _, argument = text.removeprefix(".").partition(" ")
@@ -121,6 +158,8 @@ class Shell:
             return False
         if name == "explain" and argument:
             answers.show_sparql(self._nexus, argument.rstrip(";"), {})
+        elif name == "next" and not argument:
+            self._show_next_page()
         elif name == "json" and argument in ("on", "off"):
             self._json = argument == "on"
         else:
@@ -172,19 +211,6 @@ def _finished(lines: list[str]) -> str:
     if _ends_command(last):
         lines[-1] = last[: last.rindex(";")]
     return "\n".join(lines).strip()
-
-
-def _load_history() -> None:
-    """Enable line editing and load the history, if the system has readline."""
-    try:
-        import readline
-
-        # Pasted text arrives as one line, including its newlines, and waits for Enter.
-        readline.parse_and_bind("set enable-bracketed-paste on")
-        readline.set_history_length(_HISTORY_LINES)
-        readline.read_history_file(_HISTORY.expanduser())
-    except (ImportError, OSError, RuntimeError):
-        pass
 
 
 def _save_history() -> None:

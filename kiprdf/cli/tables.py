@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kiprdf.cli.output import console, counted, note, note_cursor, printable, show, show_text
+from kiprdf.cli.output import console, counted, note, printable, show, show_text
 from kiprdf.rows import Rows
 
 CELL_CHARACTERS = 300
@@ -25,10 +25,9 @@ LISTED = 10
 
 
 def show_rows(rows: Rows) -> None:
-    """Print the rows of a FIND as a table, and their number and the cursor as notes."""
+    """Print the rows of a FIND as a table, and their number as a note."""
     show(table(rows.columns, rows.tuples, console()))
     note(counted(len(rows), "row"))
-    note_cursor(rows.next_cursor)
 
 
 def cell(value: Any) -> str:

@@ -24,6 +24,7 @@ from kiprdf.language.printer import expression_text
 from kiprdf.meta.describe import describe
 from kiprdf.meta.export import capsule, export
 from kiprdf.meta.indexing import Indexer
+from kiprdf.meta.names import names_in_use
 from kiprdf.meta.search import all_elements
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
@@ -286,6 +287,12 @@ class CommandEngine:
             }
 
         return self.boundary.run(lambda: store.read(run))
+
+    def names(self) -> dict[str, list[str]]:
+        """The types, the predicates, and keys in use."""
+        return self.boundary.run(
+            lambda: self.store.read(lambda: names_in_use(self.store, self.catalogs.catalog()))
+        )
 
 
 def _answer_of(result: FindResult) -> Answer:

@@ -17,7 +17,7 @@ import pytest
 from kiprdf.cli.shell import is_complete
 
 from .conftest import Run
-from .runner import environment, matches
+from .runner import ROOT, environment, matches
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,19 @@ SESSIONS = {
         "...SELECT...",
         "",
     ),
+    ".next shows the pages of the last answer to the end": (
+        b'.json on\nFIND(?d.name) WHERE { ?d {type: "Domain"} } ORDER BY ?d.name LIMIT 3\n'
+        b".next\n.next\n",
+        '{"result": ["Archived", "CoreSchema", "System"], "next_cursor": "..."}\n'
+        '{"result": ["Unsorted"]}\n',
+        "There are more results: .next shows the next page.\nThe last answer has no next page.\n",
+    ),
+    ".next shows the next types": (
+        b"DESCRIBE CONCEPT TYPES LIMIT 1\n.next\n",
+        "$ConceptType\n$PropositionType\n",
+        "...next page.\n...next page.\n",
+    ),
+    ".next without an answer is a note": (b".next\n", "", "The last answer has no next page.\n"),
     "an unknown dot command shows the help": (b".tables\n", "...\n  .explain FIND …...", ""),
     ".quit ends the shell": (b".quit\nDESCRIBE DOMAINS\n", "", ""),
 }
@@ -102,7 +115,7 @@ def test_a_session_from_a_pipe(run: Run, stdin: bytes, stdout: str, stderr: str)
 class Terminal:
     """A shell on its own terminal, with its home in a folder."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, **variables: str) -> None:
         self._end, inner = pty.openpty()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "kiprdf", "shell", "--memory"],
@@ -110,7 +123,7 @@ class Terminal:
             stdout=inner,
             stderr=inner,
             cwd=home,
-            env=environment(HOME=str(home), TERM="dumb"),
+            env=environment(**{"HOME": str(home), "TERM": "dumb", **variables}),
             start_new_session=True,
             preexec_fn=_own_terminal,
         )
@@ -125,7 +138,7 @@ class Terminal:
         limit = time.monotonic() + seconds
         while (match := re.search(pattern, self._output)) is None:
             ready, _, _ = select.select([self._end], [], [], limit - time.monotonic())
-            assert ready, f"{pattern!r} is not in {self._seen!r}"
+            assert ready, f"{pattern!r} is not in {self._output!r}"
             self._output += os.read(self._end, 4096).decode("utf-8", "replace")
         self._output = self._output[match.end() :]
 
@@ -195,6 +208,68 @@ def test_ctrl_c_drops_the_input_and_ctrl_d_leaves(terminal: Terminal) -> None:
     terminal.expect("kip> ")
     terminal.type("\x04")
     assert terminal.status() == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("DESCR\t PRI\t", "DESCRIBE PRIMER"),
+        ('FIND(?p) WHERE { ?p {type: "Pers\t', '"Person"'),
+        ('FIND(?p) WHERE { (?p, "belongs_to_d\t', '"belongs_to_domain"'),
+        ("FIND(?p.attributes.person_\t", "?p.attributes.person_class"),
+        ("FIND(?p.metadata._vers\t", "?p.metadata._version"),
+        ("FIND(?person) WHERE { ?per\t", "{ ?person"),
+        (".ne\t", ".next"),
+    ],
+)
+def test_tab_completes_a_word(terminal: Terminal, typed: str, completed: str) -> None:
+    pytest.importorskip("readline")
+    terminal.expect("kip> ")
+    terminal.type(typed)
+    terminal.expect(re.escape(completed))
+
+
+def test_a_name_on_the_second_line_is_completed(terminal: Terminal) -> None:
+    pytest.importorskip("readline")
+    terminal.expect("kip> ")
+    terminal.type("FIND(?domain.name)\n")
+    terminal.expect(r" \.\.\.> ")
+    terminal.type('WH\t { ?dom\t {type: "Dom\t, name: "Unsorted"} };\n')
+    terminal.expect('WHERE { [?]domain {type: "Domain", name')
+    terminal.expect("│ Unsorted")
+
+
+def test_a_new_type_is_completed_at_once(terminal: Terminal) -> None:
+    pytest.importorskip("readline")
+    terminal.expect("kip> ")
+    terminal.type('UPSERT { CONCEPT { {type: "$ConceptType", name: "Zebra"} } }\n')
+    terminal.expect("kip> ")
+    terminal.type('FIND(?z) WHERE { ?z {type: "Zeb\t} }\n')
+    terminal.expect('type: "Zebra"} }')
+    terminal.expect("0 rows")
+
+
+def test_next_on_a_terminal_shows_the_next_page(terminal: Terminal) -> None:
+    terminal.expect("kip> ")
+    terminal.type('FIND(?d.name) WHERE { ?d {type: "Domain"} } ORDER BY ?d.name LIMIT 2\n')
+    terminal.expect("│ CoreSchema")
+    terminal.expect("There are more results: [.]next shows the next page[.]")
+    terminal.type(".next\n")
+    terminal.expect("│ Unsorted")
+    terminal.type(".next\n")
+    terminal.expect("The last answer has no next page.")
+
+
+def test_the_shell_works_without_readline(tmp_path: Path) -> None:
+    # Python finds this module instead of the one that the system may have.
+    (tmp_path / "readline.py").write_text("raise ImportError", "utf-8")
+    terminal = Terminal(tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    try:
+        terminal.expect("kip> ")
+        terminal.type("DESCRIBE DOMAINS\n")
+        terminal.expect("CoreSchema")
+    finally:
+        terminal.close()
 
 
 def test_the_history_is_kept_in_the_home_folder(terminal: Terminal, tmp_path: Path) -> None:
