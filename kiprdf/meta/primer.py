@@ -97,20 +97,16 @@ class Survey:
 def _survey(store: Store, catalog: Catalog, now: str) -> Survey:
     types = concepts_by_type(store)
     types.update(dict.fromkeys(catalog.concept_types, 0))
-    members = _members(store)
     domains = _domains(store)
+    members = _members(domains, store)
     predicates: Counter[str] = Counter()
     for predicate in sorted(catalog.predicates):
         subjects, objects = ends(store, predicate)
         predicates[predicate] = subjects.total()
         if predicate != BELONGS:
-            _count_links(predicate, (subjects, objects), members, domains, store)
-    for node, filed_in in members.items():
-        _count_member(
-            node, [domains[d] for d in filed_in if d in domains], types, predicates, store
-        )
-    filed = Counter(kind(store.iris, node) for node in members)
-    unfiled = types - filed
+            _count_links(predicate, (subjects, objects), members, store)
+    _count_members(members, types, predicates, store)
+    unfiled = types - Counter(kind(store.iris, node) for node in members)
     # Domains are not filed themselves.
     del unfiled["Domain"]
     return Survey(
@@ -151,56 +147,56 @@ def _domains(store: Store) -> dict[NamedNode, Domain]:
     }
 
 
-def _members(store: Store) -> dict[NamedNode, list[NamedNode]]:
+def _members(domains: dict[NamedNode, Domain], store: Store) -> dict[NamedNode, list[Domain]]:
     """The domains of each element that is filed."""
-    members: dict[NamedNode, list[NamedNode]] = {}
+    members: dict[NamedNode, list[Domain]] = {}
     for triple in paced(store.match(None, store.iris.predicate(BELONGS), None)):
-        domains = members.setdefault(cast(NamedNode, triple.subject), [])
-        domains.append(cast(NamedNode, triple.object))
+        domain = domains.get(cast(NamedNode, triple.object))
+        if domain is not None:
+            members.setdefault(cast(NamedNode, triple.subject), []).append(domain)
     return members
 
 
 def _count_links(
     predicate: str,
     ends: Sequence[Counter[NamedNode]],
-    members: dict[NamedNode, list[NamedNode]],
-    domains: dict[NamedNode, Domain],
+    members: dict[NamedNode, list[Domain]],
     store: Store,
 ) -> None:
     """Add the propositions of one predicate to the domains whose members they link."""
     for counts in ends:
         for node in counts.keys() & members.keys():
             name = store.iris.name(node.value)
-            for domain in [domains[d] for d in members[node] if d in domains]:
+            for domain in members[node]:
                 domain.predicates[predicate] += counts[node]
-                if isinstance(name, ConceptName):
+                if isinstance(name, ConceptName) and name.type not in META_TYPES:
                     domain.concepts[name.name] += counts[node]
 
 
-def _count_member(
-    node: NamedNode,
-    filed_in: list[Domain],
+def _count_members(
+    members: dict[NamedNode, list[Domain]],
     types: Counter[str],
     predicates: Counter[str],
     store: Store,
 ) -> None:
-    """Add a member to its domains; a definition stands for the type or predicate it defines."""
-    name = store.iris.name(node.value)
-    for domain in filed_in:
-        domain.size += 1
-        if not isinstance(name, ConceptName):
-            continue
-        if name.type in META_TYPES:
-            defined, total = (
-                (domain.types, types)
-                if name.type == "$ConceptType"
-                else (domain.predicates, predicates)
-            )
-            defined[name.name] = total[name.name]
-            del domain.concepts[name.name]
-        else:
-            domain.types[name.type] += 1
-            domain.concepts[name.name] += 0
+    """Add each member to its domains; a definition stands for all that it defines."""
+    definitions: list[tuple[Counter[str], str, int]] = []
+    for node, filed_in in members.items():
+        name = store.iris.name(node.value)
+        for domain in filed_in:
+            domain.size += 1
+            if not isinstance(name, ConceptName):
+                continue
+            if name.type == "$ConceptType":
+                definitions.append((domain.types, name.name, types[name.name]))
+            elif name.type == "$PropositionType":
+                definitions.append((domain.predicates, name.name, predicates[name.name]))
+            else:
+                domain.types[name.type] += 1
+                domain.concepts[name.name] += 0
+    # Last, since all concepts of a type include the members.
+    for counts, name_of_definition, total in definitions:
+        counts[name_of_definition] = total
 
 
 # Shaping --------------------------------------------------------------------------------------

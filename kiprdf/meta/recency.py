@@ -44,7 +44,7 @@ def recent_changes(store: Store, most: int) -> Changes:
     for moment in moments[:MOST_MOMENTS]:
         statements = store.lookup(None, updated_at, moment, MOST_AT_ONCE)
         nodes = [cast(NamedNode, statement.subject) for statement in statements]
-        for node in sorted(nodes, key=lambda node: node.value):
+        for node in sorted(nodes, key=store.iris.id):
             name = store.iris.name(node.value)
             is_concept = isinstance(name, ConceptName)
             entries = changes.concepts if is_concept else changes.propositions

@@ -67,6 +67,36 @@ def test_definitions_and_members_share_the_key_types_most_used_first(nexus: kipr
     }
 
 
+@pytest.mark.parametrize("definition_first", [True, False])
+def test_a_member_of_a_type_that_its_domain_defines_counts_once(
+    nexus: kiprdf.Nexus, definition_first: bool
+) -> None:
+    filed = ' SET PROPOSITIONS { ("belongs_to_domain", {type: "Domain", name: "Unsorted"}) } }'
+    upsert(nexus, *(f'CONCEPT {{ {{type: "$ConceptType", name: "{name}"}} }}' for name in "AB"))
+    steps = [
+        'CONCEPT { {type: "$ConceptType", name: "A"}' + filed,
+        *(f'CONCEPT {{ {{type: "A", name: "a{n}"}}{filed}' for n in range(2)),
+        *(f'CONCEPT {{ {{type: "B", name: "b{n}"}}{filed}' for n in range(3)),
+    ]
+    for step in steps if definition_first else reversed(steps):
+        upsert(nexus, step)
+    assert domain(nexus, "Unsorted")["key_concept_types"] == ["B", "A"]
+
+
+def test_a_concept_with_the_name_of_a_definition_keeps_its_links(nexus: kiprdf.Nexus) -> None:
+    upsert(
+        nexus,
+        'CONCEPT ?d { {type: "Domain", name: "D"} }',
+        'CONCEPT { {type: "$ConceptType", name: "Plant"}'
+        ' SET PROPOSITIONS { ("belongs_to_domain", ?d) } }',
+        'CONCEPT ?ann { {type: "Person", name: "Ann"}'
+        ' SET PROPOSITIONS { ("belongs_to_domain", ?d) } }',
+        'CONCEPT ?plant { {type: "Insight", name: "Plant"}'
+        ' SET PROPOSITIONS { ("belongs_to_domain", ?d) ("derived_from", ?ann) } }',
+    )
+    assert domain(nexus, "D")["key_concepts"] == ["Ann", "Plant"]
+
+
 def test_a_predicate_is_shown_by_the_domain_that_defines_it(nexus: kiprdf.Nexus) -> None:
     upsert(
         nexus,
