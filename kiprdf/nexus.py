@@ -54,8 +54,10 @@ class Nexus:
     >>> nexus.find('FIND(?d.name) WHERE { ?d {type: "Drug"} }').column("?d.name")
     ['Aspirin']
 
-    Methods raise ``KipError``, and ``OSError`` for files. A ``mapping`` is the name of a bundled
-    one (``"schema-org"``), a path, a JSON-LD context, a ``Mapping``, or a list of these.
+    Methods raise ``KipError``; ``OSError``, such as ``FileNotFoundError``, for a file that cannot
+    be read or written; and ``StoreError`` for the folder of a nexus or of pages. A ``mapping`` is
+    the name of a bundled one (``"schema-org"``), a path, a JSON-LD context, a ``Mapping``, or a
+    list of these.
     """
 
     def __init__(
@@ -350,13 +352,14 @@ class Nexus:
 
         ``title`` is the name of the nexus on the pages, ``address`` the IRI at which the folder
         will be served, if that is not the base. ``advance(1)`` is called for each element. Raises
-        ``StoreError`` for a folder with other things in it.
+        ``StoreError`` for a folder with other things in it, the home folder, and the folder of the
+        nexus.
         """
         from kiprdf.interchange.publishing import publish as publishing
 
         arguments.check(folder=folder, title=title, address=address, advance=advance)
         # The folder is the caller's: a fault in it is no failure of the nexus.
-        target = publishing.checked_folder(folder)
+        target = publishing.checked_folder(folder, self._store.folder)
         publish = functools.partial(publishing.publish, mapping=arguments.mapping_of(mapping))
         return self._run_on_files(
             lambda: publish(self._store, target, title=title, address=address, advance=advance)

@@ -104,7 +104,10 @@ def _show_question(nexus: Nexus, question: str, command: str) -> None:
 
 
 def _refuse_other_file(target: Path) -> None:
-    """Overwrite an earlier snapshot, but no other file."""
+    """Overwrite an earlier snapshot, but no other file; refuse what is no place of a file."""
+    if target.is_dir() or not target.parent.is_dir():
+        reason = "it is a folder" if target.is_dir() else f"there is no folder {target.parent}"
+        raise Failure(f"{target} cannot be written: {reason}.")
     if target.is_file():
         with target.open("rb") as file:
             beginning = file.read(200).decode("utf-8", "replace")

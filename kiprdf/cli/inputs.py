@@ -130,7 +130,9 @@ def naming(path: Path) -> Iterator[None]:
 
 def require_file(path: Path) -> None:
     """Raise ``Failure`` for a missing file, before any of several files is processed."""
-    if path != STDIN and not path.is_file():
+    if path.is_dir():
+        raise Failure(f"{path} is a folder, not a file.")
+    if path != STDIN and not path.exists():
         raise Failure(f"There is no file {path}.")
 
 

@@ -64,11 +64,11 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], T]) -> T:
     permissions, a symbolic link is followed. Devices and pipes are written directly.
     """
     target = _target(path)
-    if target.exists() and not target.is_file():
-        with target.open("wb") as output:
-            return write(output)
     partial = target.with_name(f".{secrets.token_hex(8)}.partial")
     try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as output:
+                return write(output)
         with partial.open("xb") as output:
             result = write(output)
             output.flush()
@@ -77,9 +77,10 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], T]) -> T:
             partial.chmod(stat.S_IMODE(target.stat().st_mode))
         partial.replace(target)
     except BaseException as fault:
-        partial.unlink(missing_ok=True)
-        if isinstance(fault, OSError) and fault.filename in (None, str(partial)):
-            raise type(fault)(fault.errno, fault.strerror, str(path)) from None
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        if isinstance(fault, OSError) and fault.filename in (None, str(partial), str(target)):
+            raise OSError(fault.errno, fault.strerror, str(path)) from None
         raise
     return result
 
@@ -90,7 +91,7 @@ def _target(path: Path) -> Path:
         target = Path(os.path.realpath(path))
     except ValueError as fault:
         raise _no_path(fault) from None
-    if target.is_dir():
+    if os.path.isdir(target):  # the method raises an error for a name that is too long
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     return target
 

@@ -344,11 +344,13 @@ class OxigraphStore:
         """
         self._require_open()
         target = absolute(folder)
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise StoreError(f"{target} is not empty; a backup needs an empty folder.")
         require_rocksdb(target)
-        partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+        partial = target.parent / f".{target.name}.{secrets.token_hex(4)}.partial"
         try:
+            if target.exists() and not target.is_dir():
+                raise StoreError(f"{target} is a file; a backup needs a folder.")
+            if target.exists() and any(target.iterdir()):
+                raise StoreError(f"{target} is not empty; a backup needs an empty folder.")
             partial.mkdir(parents=True)
             self._copy_graph(partial / GRAPH)
             write_manifest(partial, self.iris.base)
@@ -356,7 +358,8 @@ class OxigraphStore:
                 target.rmdir()
             partial.rename(target)
         except (OSError, RuntimeError) as fault:
-            raise StoreError(f"No backup can be written to {target}: {fault}") from None
+            reason = getattr(fault, "strerror", None) or fault
+            raise StoreError(f"No backup can be written to {target}: {reason}.") from None
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 

@@ -92,9 +92,11 @@ def test_a_backup_into_a_folder_in_use_is_refused(nexus: kiprdf.Nexus, tmp_path:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
-    for place in ("full", "file", "kb"):
-        with pytest.raises(StoreError, match="is not empty; a backup needs a folder of its"):
+    for place in ("full", "kb"):
+        with pytest.raises(StoreError, match="is not empty; a backup needs an empty folder"):
             nexus.backup(tmp_path / place)
+    with pytest.raises(StoreError, match="is a file; a backup needs a folder"):
+        nexus.backup(tmp_path / "file")
     assert (tmp_path / "full" / "letter.txt").read_text() == "mine"
     (tmp_path / "empty").mkdir()
     nexus.backup(tmp_path / "empty")

@@ -107,6 +107,8 @@ def publish(
         writer = _Writer(partial, store, mapping, title, address)
         writer.write(triples, schema, advance or (lambda number: None))
         _put_in_place(partial, target)
+    except OSError as fault:
+        raise OSError(fault.errno, fault.strerror, str(target)) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return Published(target, writer.elements, writer.files, writer.bytes)
@@ -130,22 +132,38 @@ def _checked_address(address: str) -> str:
     return address
 
 
-def checked_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder with links resolved; ``StoreError`` unless it may be written."""
+def checked_folder(folder: str | os.PathLike[str], nexus: Path | None = None) -> Path:
+    """The folder with links resolved; ``StoreError`` unless it may be written.
+
+    ``nexus`` is the folder of the nexus, in which nothing is published.
+    """
     if "\0" in str(folder):
         raise StoreError("The path of the folder contains a NUL character.")
     target = Path(folder).resolve()
+    home = Path(os.path.expanduser("~")).resolve()
+    if target in (Path(target.anchor), home):
+        raise StoreError(f"A nexus is published into a folder of its own, not into {target}.")
+    if nexus is not None and target.is_relative_to(nexus.resolve()):
+        raise StoreError(f"{target} is in the folder of the nexus; publish it elsewhere.")
     if not target.exists():
         return target
     if not target.is_dir():
         raise StoreError(f"{target} is a file; a nexus is published into a folder.")
-    published = _published(target / MARKER)
-    other = min((path for path in _files(target) if path not in published), default=None)
+    other = _other_file(target)
     if other is not None:
         raise StoreError(
             f"The folder {target} contains {other!r}, which was not published there by kiprdf."
         )
     return target
+
+
+def _other_file(folder: Path) -> str | None:
+    """A file that kiprdf did not publish; without a marker, anything in the folder."""
+    published = _published(folder / MARKER)
+    if not published:
+        # Not at any depth: the folder may be large.
+        return min((entry.name for entry in folder.iterdir()), default=None)
+    return next((path for path in _files(folder) if path not in published), None)
 
 
 def _files(folder: Path) -> Iterator[str]:
