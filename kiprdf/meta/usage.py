@@ -32,7 +32,7 @@ def usage_of_type(name: str, store: Store) -> dict[str, Json]:
     """The number of concepts of a type, their attributes and their relations.
 
     ``attributes`` have the number of concepts that have them, and examples; ``outgoing`` and
-    ``incoming`` the number of propositions by predicate, and by type at the other end.
+    ``incoming`` relations have the number of propositions, and that by type at the other end.
     ``left_out`` counts what is not shown.
     """
     return budget.without_row_limit(lambda: _of_type(name, store))
@@ -43,7 +43,7 @@ def usage_of_predicate(name: str, store: Store) -> dict[str, Json]:
     subjects, objects = budget.without_row_limit(lambda: ends(store, name))
     left_out: dict[str, int] = {}
     usage = {
-        "propositions": subjects.total(),
+        "count": subjects.total(),
         "subjects": _types(subjects, store, "subjects", left_out),
         "objects": _types(objects, store, "objects", left_out),
     }
@@ -56,9 +56,9 @@ def _of_type(name: str, store: Store) -> dict[str, Json]:
     incoming = dict(grouped(store, (KEY,), is_a, (VALUE, KEY, X)))
     facts, left_out = store.iris.predicates, dict[str, int]()
     usage: dict[str, Json] = {
-        "concepts": keys.get(vocab.TYPE, 0),
+        "count": keys.get(vocab.TYPE, 0),
         "attributes": {
-            key: {"concepts": number, "examples": _examples(key, is_a, store)}
+            key: {"count": number, "examples": _examples(key, is_a, store)}
             for key, number in _largest(keys, vocab.ATTRIBUTE, "attributes", left_out).items()
         },
         "outgoing": {
@@ -93,7 +93,7 @@ def _relation(number: int, fact: _Triple, is_a: _Triple, store: Store) -> dict[s
     """The propositions of one predicate and direction, by type at the other end."""
     left_out: dict[str, int] = {}
     others = Counter(dict(grouped(store, (VALUE,), is_a, fact)))
-    relation = {"propositions": number, "types": _types(others, store, "types", left_out)}
+    relation = {"count": number, "types": _types(others, store, "types", left_out)}
     return _with_rest(relation, left_out)
 
 

@@ -354,9 +354,9 @@ def aliases(record: Record, prefix: str) -> dict[str, str]:
 
 def promises_in_use(asked: Asked) -> tuple[Any, ...]:
     usage = asked.ask('DESCRIBE CONCEPT TYPE "Commitment"')["usage"]
-    attributes = {key: entry["concepts"] for key, entry in usage["attributes"].items()}
+    attributes = {key: entry["count"] for key, entry in usage["attributes"].items()}
     origin = usage["outgoing"].get("derived_from", {}).get("types", {})
-    return usage["concepts"], attributes["status"], attributes.get("closed_at", 0), origin
+    return usage["count"], attributes["status"], attributes.get("closed_at", 0), origin
 
 
 def promises_by_use(record: Record) -> tuple[Any, ...]:
@@ -374,7 +374,7 @@ def statements_in_use(asked: Asked) -> dict[str, Any]:
 def statements_by_use(record: Record) -> dict[str, Any]:
     number = len(record.facts_of("stated"))
     return {
-        "propositions": number,
+        "count": number,
         "subjects": {"Person": number},
         "objects": {"(works_at)": number},
     }

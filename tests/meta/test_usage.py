@@ -45,30 +45,30 @@ def test_a_type_shows_its_attributes_and_its_relations_in_both_directions(
     nexus: kiprdf.Nexus,
 ) -> None:
     assert usage(nexus, "Animal") == {
-        "concepts": 3,
+        "count": 3,
         "attributes": {
-            "legs": {"concepts": 3, "examples": [4, 6]},
-            "tame": {"concepts": 1, "examples": [False]},
+            "legs": {"count": 3, "examples": [4, 6]},
+            "tame": {"count": 1, "examples": [False]},
         },
         "outgoing": {
-            "eats": {"propositions": 2, "types": {"Animal": 1, "Food": 1}},
-            "said": {"propositions": 1, "types": {"(eats)": 1}},
+            "eats": {"count": 2, "types": {"Animal": 1, "Food": 1}},
+            "said": {"count": 1, "types": {"(eats)": 1}},
         },
-        "incoming": {"eats": {"propositions": 1, "types": {"Animal": 1}}},
+        "incoming": {"eats": {"count": 1, "types": {"Animal": 1}}},
     }
 
 
 def test_a_type_without_concepts_shows_that_it_has_none() -> None:
     nexus = kiprdf.Nexus.memory()
     nexus.execute(SCHEMA)
-    empty: dict[str, Any] = {"concepts": 0, "attributes": {}, "outgoing": {}, "incoming": {}}
+    empty: dict[str, Any] = {"count": 0, "attributes": {}, "outgoing": {}, "incoming": {}}
     assert usage(nexus, "Animal") == empty
 
 
 def test_a_predicate_shows_the_types_of_its_ends(nexus: kiprdf.Nexus) -> None:
     assert [usage(nexus, name, "PROPOSITION") for name in ("eats", "said")] == [
-        {"propositions": 2, "subjects": {"Animal": 2}, "objects": {"Animal": 1, "Food": 1}},
-        {"propositions": 1, "subjects": {"Animal": 1}, "objects": {"(eats)": 1}},
+        {"count": 2, "subjects": {"Animal": 2}, "objects": {"Animal": 1, "Food": 1}},
+        {"count": 1, "subjects": {"Animal": 1}, "objects": {"(eats)": 1}},
     ]
 
 
@@ -79,7 +79,7 @@ def test_an_attribute_has_three_examples_at_most(nexus: kiprdf.Nexus) -> None:
     )
     nexus.execute(f"UPSERT {{ {' '.join(animals)} }}")
     legs = usage(nexus, "Animal")["attributes"]["legs"]
-    assert (legs["concepts"], len(legs["examples"])) == (13, 3)
+    assert (legs["count"], len(legs["examples"])) == (13, 3)
     assert set(legs["examples"]) <= set(range(10))
 
 
@@ -118,12 +118,12 @@ def test_metadata_is_no_attribute(nexus: kiprdf.Nexus) -> None:
 
 def test_the_type_of_types_is_used_by_the_definitions(nexus: kiprdf.Nexus) -> None:
     shown = usage(nexus, "$ConceptType")
-    assert (shown["concepts"], shown["outgoing"]) == (
+    assert (shown["count"], shown["outgoing"]) == (
         14,
-        {"belongs_to_domain": {"propositions": 12, "types": {"Domain": 12}}},
+        {"belongs_to_domain": {"count": 12, "types": {"Domain": 12}}},
     )
 
 
 def test_usage_is_no_matter_of_rows(nexus: kiprdf.Nexus) -> None:
     with nexus.limited(max_rows=1):
-        assert usage(nexus, "Animal")["concepts"] == 3
+        assert usage(nexus, "Animal")["count"] == 3
