@@ -39,3 +39,7 @@ def __getattr__(name: str) -> Any:
     from kiprdf.protocol import function_schemas
 
     return function_schemas
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kiprdf.budget import Budget
-from kiprdf.execution import bootstrap
+from kiprdf.execution import bootstrap, summary
 from kiprdf.execution.engine import Answer, CommandEngine
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.kml.draft import Clock, timestamp
@@ -145,6 +145,13 @@ class Nexus:
     def close(self) -> None:
         """Close the nexus and release its folder. Closing twice is fine; other calls then fail."""
         self._engine.close()
+
+    def __repr__(self) -> str:
+        return summary.text(self._engine)
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        return summary.page(self._engine)
 
     def __enter__(self) -> Nexus:
         return self

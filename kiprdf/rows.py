@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import html
+import reprlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
+
+SHOWN_ROWS = 20
+"""The rows that ``repr`` shows."""
+SHOWN_CHARACTERS = 60
+"""The characters of a value that ``repr`` shows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -16,6 +23,11 @@ class Rows:
     >>> rows = Rows(("?d.name",), (("Aspirin",), ("Ibuprofen",)))
     >>> len(rows), rows[0], [row["?d.name"] for row in rows]
     (2, {'?d.name': 'Aspirin'}, ['Aspirin', 'Ibuprofen'])
+    >>> rows
+    ?d.name
+    'Aspirin'
+    'Ibuprofen'
+    2 rows
     """
 
     columns: tuple[str, ...]
@@ -23,7 +35,29 @@ class Rows:
     next_cursor: str | None = None
 
     def __repr__(self) -> str:
-        return f"<Rows: {len(self)} of ({', '.join(self.columns)})>"
+        table = [list(self.columns), *self._shown_rows()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [
+            "  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table if self.columns
+        ]
+        return "\n".join([*lines, self._count()])
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        heads = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        lines = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
+            for cells in self._shown_rows()
+        )
+        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
+        return f"{table}<p>{self._count()}</p>"
+
+    def _shown_rows(self) -> list[list[str]]:
+        return [list(map(_shown, values)) for values in self.tuples[:SHOWN_ROWS]]
+
+    def _count(self) -> str:
+        count = f"{len(self)} row{'' if len(self) == 1 else 's'}"
+        return count if len(self) <= SHOWN_ROWS else f"{count}, {SHOWN_ROWS} shown"
 
     def __len__(self) -> int:
         return len(self.tuples)
@@ -59,3 +93,19 @@ class Rows:
         except ImportError:
             raise ImportError("to_pandas() needs pandas: pip install pandas") from None
         return pandas.DataFrame(list(self.tuples), columns=list(self.columns))
+
+
+def _shown(value: Any) -> str:
+    """A value in one short line; a concept or a proposition as its id, an RDF term as in SPARQL."""
+    if isinstance(value, dict) and "_type" in value:
+        value = value.get("id")
+    if value is None or isinstance(value, str | int | float | list | dict):
+        text = _short.repr(value)
+    else:
+        text = str(value)
+    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = SHOWN_CHARACTERS
