@@ -20,6 +20,7 @@ from kiprdf.rdf.iris import PropositionName
 from kiprdf.store import OxigraphStore
 from kiprdf.store.commit_log import record
 
+_WRONG_TEXTS = "FILTER finds some texts of arrays, tagged or typed values wrongly; repair it."
 _NOTES = (vocab.FORMAT, vocab.BASE)
 """The records with one value; the commit number may have two after a crash."""
 
@@ -46,6 +47,11 @@ def _check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, An
     with store.bulk_reading() as engine:
         sentences = [fault.message for fault in faults(StagingStore(engine), store.iris, elements)]
     sentences += _faults_of_notes(store)
+    if not store.has_right_texts():
+        if repair:
+            store.rebuild_texts()
+        else:
+            sentences.append(_WRONG_TEXTS)
     fault_of_files = store.fault_of_files()
     if fault_of_files is not None:
         hint = "The folder will not open again; back it up now, while it is open."
@@ -64,7 +70,7 @@ def _check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, An
 def _faults_of_notes(store: OxigraphStore) -> Iterator[str]:
     """The faults outside of the default graph, where the records are."""
     for graph in store.engine.named_graphs():
-        if graph != vocab.BOOKKEEPING:
+        if graph not in (vocab.BOOKKEEPING, vocab.TEXTS):
             yield f"There is a graph {graph}, which does not belong to a nexus."
     if store.lacks_number():
         noted = ", ".join(str(quad.object) for quad in _notes(store, vocab.COMMIT))

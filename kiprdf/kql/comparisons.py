@@ -1,9 +1,8 @@
 """FILTER conditions (KIP 3.4.3): one table, each operator in SPARQL and in Python.
 
 Every SPARQL form is total: true or false, never an error, or ``!`` would keep it an error. A value
-that is unbound, or is ``kip:null``, is null. The Python form takes the terms and returns what the
-engine would, or None where only the engine can decide: integers beyond 2**53 beside doubles, JSON,
-other datatypes, regular expressions.
+that is unbound, or is ``kip:null``, is null. Arrays, objects and typed values are errors to the
+engine's own operators: there the SPARQL form calls the Python form (docs/decisions/050).
 """
 
 from __future__ import annotations
@@ -14,13 +13,28 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import Store as Engine
 
 from kiprdf.kql.holes import value_term
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import to_json
-from kiprdf.sparql.algebra import Call, Condition, Expression, Hole, In, Infix, Negation, Term
-from kiprdf.store.base import Cell
+from kiprdf.rdf.literals import canonical_json, to_json, to_term
+from kiprdf.rdf.readings import Reading, read
+from kiprdf.sparql.algebra import (
+    UNIT,
+    Call,
+    Condition,
+    Expression,
+    Extend,
+    Hole,
+    In,
+    Infix,
+    Negation,
+    Select,
+)
+from kiprdf.sparql.text import render
+from kiprdf.store.base import Cell, Tests
+from kiprdf.store.cancellation import HOLD
 
 TRUE = Literal("true", datatype=vocab.BOOLEAN)
 FALSE = Literal("false", datatype=vocab.BOOLEAN)
@@ -35,7 +49,14 @@ class NodeOperand:
 
 @dataclass(frozen=True, slots=True)
 class ValueOperand:
-    """A variable that holds a value; null where unbound or ``kip:null``."""
+    """A variable that holds an attribute or metadata; null where unbound or ``kip:null``."""
+
+    variable: Variable
+
+
+@dataclass(frozen=True, slots=True)
+class TextOperand:
+    """A variable that holds a name, type or id, always a string; null where unbound."""
 
     variable: Variable
 
@@ -47,19 +68,25 @@ class LiteralOperand:
     term: Literal | NamedNode | Hole
 
 
-Operand: TypeAlias = NodeOperand | ValueOperand | LiteralOperand
+Operand: TypeAlias = NodeOperand | ValueOperand | TextOperand | LiteralOperand
 
 
 def literal_operand(value: ast.Value) -> LiteralOperand:
-    """A value of the command as an operand."""
-    return LiteralOperand(value_term(value))
+    """A value of the command as an operand, read like one of the dataset; an array is a whole."""
+    term = value_term(value)
+    if isinstance(term, Hole):
+        return LiteralOperand(term)
+    reading = read(term)
+    if isinstance(reading, list):
+        return LiteralOperand(Literal(canonical_json(reading), datatype=vocab.LIST_VALUE))
+    return LiteralOperand(to_term(reading))
 
 
 def _term(operand: Operand) -> Variable | Literal | NamedNode | Hole:
     match operand:
         case NodeOperand():
             return operand.carrier
-        case ValueOperand():
+        case ValueOperand() | TextOperand():
             return operand.variable
         case LiteralOperand():
             return operand.term
@@ -83,7 +110,7 @@ def compare(symbol: ast.ComparisonOperator, left: Operand, right: Operand) -> Ex
         return Negation(equal(left, right))
     if isinstance(left, NodeOperand) or isinstance(right, NodeOperand):
         return FALSE
-    if isinstance(left, LiteralOperand) and isinstance(right, ValueOperand):
+    if isinstance(left, LiteralOperand) and not isinstance(right, LiteralOperand):
         return _test(_FLIPPED[symbol], right, left)
     return _test(symbol, left, right)
 
@@ -104,12 +131,24 @@ def equal(left: Operand, right: Operand) -> Expression:
 
 def member(operand: Operand, options: tuple[ast.Value, ...]) -> Expression:
     """``IN``: equal to one of the options; no option is never equal."""
-    terms = tuple(map(value_term, options))
-    values = tuple(dict.fromkeys(term for term in terms if term != vocab.NULL))
-    parts = [is_null(operand)] if vocab.NULL in terms else []
-    if values and not isinstance(operand, NodeOperand):
-        parts.append(_test("IN", operand, *map(LiteralOperand, values)))
+    literals = tuple(dict.fromkeys(map(literal_operand, options)))
+    nulls = [literal for literal in literals if literal.term == vocab.NULL]
+    holes = [literal for literal in literals if isinstance(literal.term, Hole)]
+    parts = [is_null(operand)] if nulls else []
+    parts += [equal(operand, hole) for hole in holes]
+    terms = [literal.term for literal in literals if literal not in nulls]
+    constants = [read(term) for term in terms if not isinstance(term, Hole)]
+    if constants and not isinstance(operand, NodeOperand):
+        parts.append(_test("IN", operand, LiteralOperand(to_term(constants))))
     return _or(*parts) if parts else FALSE
+
+
+def member_of(operand: Operand, items: Operand) -> Expression:
+    """``IN(operand, path)``: equal to an item of the path's array, or to its one value."""
+    if isinstance(operand, NodeOperand):
+        # An element is no value, but may be null.
+        return _and(is_null(operand), _test("IN", LiteralOperand(vocab.NULL), items))
+    return _test("IN", operand, items)
 
 
 def string_test(function: ast.StringFunction, operand: Operand, argument: Operand) -> Expression:
@@ -124,8 +163,12 @@ def truth(operand: Operand) -> Expression:
     return equal(operand, LiteralOperand(TRUE))
 
 
-def _test(name: str, *operands: Operand) -> Condition:
-    return Condition(name, tuple(map(_term, operands)), OPERATORS[name].sparql(*operands))
+def _test(name: str, *operands: Operand) -> Expression:
+    terms = tuple(map(_term, operands))
+    python = OPERATORS[name].python
+    if python is not None and all(isinstance(term, Literal | NamedNode) for term in terms):
+        return TRUE if python(*terms) else FALSE
+    return Condition(name, terms, OPERATORS[name].sparql(*operands))
 
 
 # In SPARQL ----------------------------------------------------------------------------------------
@@ -139,28 +182,68 @@ def _or(*parts: Expression) -> Expression:
     return parts[0] if len(parts) == 1 else Infix("||", parts)
 
 
-def _total(expression: Expression) -> Expression:
-    """False where an expression is an error."""
-    return Call("COALESCE", (expression, FALSE))
+def _total(*expressions: Expression) -> Expression:
+    """The first expression that is no error; false where all are."""
+    return Call("COALESCE", (*expressions, FALSE))
+
+
+def _judged(name: str, native: Expression, *operands: Operand) -> Expression:
+    """A condition that is an error where the engine cannot judge; there Python does."""
+    python = _in_python(name, *operands)
+    return _total(native) if python == FALSE else _total(native, python)
+
+
+def _in_python(name: str, left: Operand, right: Operand) -> Expression:
+    """The call of a Python form; false where neither operand needs it."""
+    if not any(isinstance(o, ValueOperand) or _is_json(_term(o)) for o in (left, right)):
+        return FALSE
+    return _python_call(name, _term(left), _term(right))
+
+
+def _python_call(name: str, left: Expression, right: Expression) -> Expression:
+    return Call("IF", (Call(HOLD, (left,)), Call(FUNCTIONS[name], (right,)), FALSE))
+
+
+def _is_json(term: object) -> bool:
+    return isinstance(term, Literal) and term.datatype in (vocab.JSON, vocab.LIST_VALUE)
+
+
+def _text(operand: Operand) -> Expression:
+    """A language-tagged text as its text, any other term as it is."""
+    term = _term(operand)
+    if not isinstance(operand, ValueOperand):
+        return term
+    has_no_language = Infix("=", (Call("LANG", (term,)), Literal("")))
+    return Call("IF", (has_no_language, term, Call("STR", (term,))))
+
+
+def _has_text(operand: Operand) -> bool:
+    """Whether an operand may be equal to a text, or to one of its items."""
+    term = _term(operand)
+    if isinstance(term, Hole):
+        return term.kind == "text"
+    return not isinstance(term, Literal) or term.datatype == vocab.STRING
 
 
 def _is_null_in_sparql(operand: Operand) -> Expression:
     if isinstance(operand, LiteralOperand):
         return is_null(operand)
     unbound = Negation(Call("BOUND", (_term(operand),)))
-    if isinstance(operand, NodeOperand):
+    if not isinstance(operand, ValueOperand):
         return unbound
     return _or(unbound, Call("sameTerm", (operand.variable, vocab.NULL)))
 
 
 def _equal_in_sparql(left: Operand, right: Operand) -> Expression:
     if isinstance(right, LiteralOperand):
-        return _total(Infix("=", (_term(left), right.term)))
+        compared = _text(left) if _has_text(right) else _term(left)
+        return _judged("==", Infix("=", (compared, right.term)), left, right)
     nulls = _is_null_in_sparql(left), _is_null_in_sparql(right)
-    terms = _term(left), _term(right)
     if isinstance(left, NodeOperand):
-        return _or(_and(*nulls), _total(Call("sameTerm", terms)))
-    return _or(_and(*nulls), _and(*map(Negation, nulls), _total(Infix("=", terms))))
+        same: Expression = _total(Call("sameTerm", (_term(left), _term(right))))
+        return _or(_and(*nulls), same)
+    same = _judged("==", Infix("=", (_text(left), _text(right))), left, right)
+    return _or(_and(*nulls), _and(*map(Negation, nulls), same))
 
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -175,56 +258,49 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 def _order_in_sparql(symbol: str, left: Operand, right: Operand) -> Expression:
     """Numbers, strings and booleans among their own kind, otherwise false."""
     first, second = _term(left), _term(right)
-    compared = Infix(symbol, (first, second))  # type: ignore[arg-type]
     if isinstance(right, LiteralOperand):
-        datatype = second.datatype if isinstance(second, Literal) else None
-        if isinstance(second, NamedNode) or datatype == vocab.JSON:
+        if isinstance(second, NamedNode) or _is_json(second):
             return FALSE
-        if datatype != vocab.BOOLEAN:
-            return _total(compared)
-        # The engine has no order of booleans.
-        value = second == TRUE
-        fitting = [term for term in (FALSE, TRUE) if _ORDERS[symbol](term == TRUE, value)]
-        return _or(*(_total(Infix("=", (first, term))) for term in fitting)) if fitting else FALSE
-    as_numbers = Infix(
-        symbol,  # type: ignore[arg-type]
-        (Call(vocab.INTEGER, (first,)), Call(vocab.INTEGER, (second,))),
-    )
+        compared = _text(left) if _has_text(right) else first
+        return _judged(symbol, Infix(symbol, (compared, second)), left, right)  # type: ignore[arg-type]
+    # The engine calls every value of a kind it does not know equal to itself under <=.
     of_one_kind = _or(
         _and(Call("isNumeric", (first,)), Call("isNumeric", (second,))),
         _and(_has_type(first, vocab.STRING), _has_type(second, vocab.STRING)),
     )
-    both_boolean = _and(_has_type(first, vocab.BOOLEAN), _has_type(second, vocab.BOOLEAN))
-    # The engine calls every value of a kind it does not know equal to itself under <=.
-    return _total(Call("IF", (both_boolean, as_numbers, _and(of_one_kind, compared))))
+    compared = Infix(symbol, (first, second))  # type: ignore[arg-type]
+    python = _in_python(symbol, left, right)
+    return _total(Call("IF", (of_one_kind, compared, python)))
 
 
 def _has_type(term: Expression, datatype: NamedNode) -> Expression:
     return Infix("=", (Call("DATATYPE", (term,)), datatype))
 
 
-def _in_in_sparql(operand: Operand, *options: Operand) -> Expression:
-    return _total(In(_term(operand), tuple(map(_term, options))))
+def _in_in_sparql(operand: Operand, items: Operand) -> Expression:
+    if isinstance(items, LiteralOperand):
+        options = tuple(to_term(item) for item in to_json(cast(Literal, items.term)))
+        has_text = any(_has_text(LiteralOperand(option)) for option in options)
+        compared = _text(operand) if has_text else _term(operand)
+        return _judged("IN", In(compared, options), operand, items)
+    if isinstance(items, TextOperand):
+        return _judged("IN", Infix("=", (_text(operand), _term(items))), operand, items)
+    # Null is what an item may be.
+    is_literal = isinstance(operand, LiteralOperand)
+    left = _term(operand) if is_literal else Call("COALESCE", (_term(operand), vocab.NULL))
+    return _total(_python_call("IN", left, _term(items)))
 
 
 def _string_test_in_sparql(function: str, operand: Operand, argument: Operand) -> Expression:
-    terms = (_term(operand), _term(argument))
-    guards = (_has_type(term, vocab.STRING) for term in terms if not _is_string_constant(term))
-    return _total(_and(*guards, Call(function, terms)))
+    """The engine's functions take tagged texts, and are errors on all that is no text."""
+    native = Call(_NATIVE.get(function, function), (_term(operand), _term(argument)))
+    return _judged(function, native, operand, argument)
 
 
-def _is_string_constant(term: Term) -> bool:
-    if isinstance(term, Hole):
-        return term.kind == "text"
-    return isinstance(term, Literal) and term.datatype == vocab.STRING
-
+_NATIVE = {"STARTS_WITH": "STRSTARTS", "ENDS_WITH": "STRENDS"}
 
 # In Python ----------------------------------------------------------------------------------------
 
-_LARGEST = 2**63
-"""From here on an integer is no number to the engine."""
-_EXACT = 2**53
-"""Up to here an integer is the double that it is compared as."""
 MOST_OPTIONS = 32
 """Of an IN that is looked up; the engine compares with longer lists more quickly."""
 
@@ -233,53 +309,59 @@ def _is_null(cell: Cell) -> bool:
     return cell is None or cell == vocab.NULL
 
 
-def _values(one: Cell, other: Cell) -> tuple[Any, Any] | bool | None:
-    """Two values of one kind; False for two kinds, None where only the engine can decide."""
-    if not isinstance(one, Literal) or not isinstance(other, Literal):
-        return None
-    kinds = _KINDS.get(one.datatype), _KINDS.get(other.datatype)
-    if None in kinds:
-        return None
-    if kinds[0] != kinds[1]:
+def _equal_in_python(one: Cell, other: Cell) -> bool:
+    return _equal(read(one), read(other))
+
+
+def _equal(one: Reading, other: Reading) -> bool:
+    """An array is equal to an equal array, and to what one of its items is equal to."""
+    if isinstance(one, list):
+        one, other = other, one
+    if not isinstance(other, list):
+        return _equal_wholes(one, other)
+    if isinstance(one, list | tuple):
+        return _equal_wholes(tuple(one), tuple(other))
+    # Null is equal to a whole value only.
+    return one is not None and any(_equal_wholes(one, item) for item in other)
+
+
+def _equal_wholes(one: Reading, other: Reading) -> bool:
+    kind = _kind(one)
+    if kind != _kind(other):
         return False
-    values = to_json(one), to_json(other)
-    if kinds[0] == "number":
-        if any(value != value for value in values):  # NaN <= NaN holds for the engine
-            return None
-        mixed = isinstance(values[0], float) or isinstance(values[1], float)
-        most = _EXACT if mixed else _LARGEST - 1
-        if any(isinstance(value, int) and abs(value) > most for value in values):
-            return None
-    return values
+    if kind in ("dict", "tuple"):
+        return canonical_json(one) == canonical_json(other)
+    return bool(operator.eq(*_comparable(one, other)))
 
 
-_KINDS = {
-    vocab.STRING: "string",
-    vocab.INTEGER: "number",
-    vocab.DOUBLE: "number",
-    vocab.BOOLEAN: "boolean",
-}
+def _kind(value: Reading) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    return type(value).__name__
 
 
-def _equal_in_python(one: Cell, other: Cell) -> bool | None:
-    if _is_null(one) or _is_null(other):
-        return _is_null(one) and _is_null(other)
-    if isinstance(one, NamedNode) and isinstance(other, NamedNode):
-        return one == other
-    values = _values(one, other)
-    return bool(values[0] == values[1]) if isinstance(values, tuple) else values
+def _comparable(one: Reading, other: Reading) -> tuple[Reading, Reading]:
+    """An integer is compared with a double as a double, as the engine does."""
+    if isinstance(one, float) or isinstance(other, float):
+        return float(one), float(other)
+    return one, other
 
 
-def _order_in_python(symbol: str, one: Cell, other: Cell) -> bool | None:
-    if _is_null(one) or _is_null(other):
+def _order_in_python(symbol: str, one: Cell, other: Cell) -> bool:
+    values = read(one), read(other)
+    kinds = {_kind(value) for value in values}
+    if len(kinds) > 1 or not kinds & {"boolean", "number", "str"}:
         return False
-    values = _values(one, other)
-    return _ORDERS[symbol](*values) if isinstance(values, tuple) else values
+    return _ORDERS[symbol](*_comparable(*values))
 
 
-def _in_in_python(cell: Cell, *options: Cell) -> bool | None:
-    results = [_equal_in_python(cell, option) for option in options]
-    return True if True in results else None if None in results else False
+def _in_in_python(cell: Cell, items: Cell) -> bool:
+    reading, listed = read(cell), read(items)
+    if listed is None:
+        return False
+    return any(_equal(reading, item) for item in (listed if isinstance(listed, list) else [listed]))
 
 
 _STRING_TESTS: dict[str, Callable[[str, str], bool]] = {
@@ -289,10 +371,31 @@ _STRING_TESTS: dict[str, Callable[[str, str], bool]] = {
 }
 
 
-def _string_test_in_python(name: str, one: Cell, other: Cell) -> bool | None:
-    if any(not isinstance(c, Literal) or c.datatype != vocab.STRING for c in (one, other)):
+def _string_test_in_python(name: str, one: Cell, other: Cell) -> bool:
+    """Whether a test holds for two texts, or for an item of an array."""
+    test = _STRING_TESTS[name]
+    return any(test(text, argument) for argument in _texts(other) for text in _texts(one))
+
+
+def _texts(cell: Cell) -> list[str]:
+    reading = read(cell)
+    items = reading if isinstance(reading, list) else [reading]
+    return [item for item in items if isinstance(item, str)]
+
+
+def _matches(cell: Cell, pattern: Cell) -> bool:
+    """REGEX on texts that are items: the engine matches them, since Python's syntax is another."""
+    tests = [
+        _total(Call("REGEX", (Literal(text), Literal(expression))))
+        for expression in _texts(pattern)
+        for text in _texts(cell)
+    ]
+    if not tests:
         return False
-    return _STRING_TESTS[name](cast(Literal, one).value, cast(Literal, other).value)
+    result = Variable("result")
+    query = render(Select((result,), Extend(UNIT, result, _or(*tests)), distinct=False))
+    ((matches,),) = cast(Any, Engine().query(query))
+    return bool(matches == TRUE)
 
 
 # The table ----------------------------------------------------------------------------------------
@@ -303,7 +406,7 @@ class Operator:
     """One operator in both forms; without a Python form it is left to the engine."""
 
     sparql: Callable[..., Expression]
-    python: Callable[..., bool | None] | None
+    python: Callable[..., bool] | None
 
 
 def _partial(function: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -320,11 +423,21 @@ for _symbol in _ORDERS:
     OPERATORS[_symbol] = Operator(
         _partial(_order_in_sparql, _symbol), _partial(_order_in_python, _symbol)
     )
-for _name, _function in (
-    ("CONTAINS", "CONTAINS"),
-    ("STARTS_WITH", "STRSTARTS"),
-    ("ENDS_WITH", "STRENDS"),
-):
+for _name in _STRING_TESTS:
     OPERATORS[_name] = Operator(
-        _partial(_string_test_in_sparql, _function), _partial(_string_test_in_python, _name)
+        _partial(_string_test_in_sparql, _name), _partial(_string_test_in_python, _name)
     )
+
+FUNCTIONS = {
+    name: NamedNode(vocab.FUNCTION + function)
+    for name, function in (
+        ("==", "equal"), ("IN", "in"), ("<", "less"), ("<=", "at-most"), (">", "greater"),
+        (">=", "at-least"), ("CONTAINS", "contains"), ("STARTS_WITH", "starts-with"),
+        ("ENDS_WITH", "ends-with"), ("REGEX", "regex"),
+    )
+}  # fmt: skip
+"""The functions that a query calls where the engine cannot judge."""
+TESTS: Tests = {
+    iri: cast(Any, OPERATORS[name].python or _matches) for name, iri in FUNCTIONS.items()
+}
+"""What these functions are."""

@@ -12,6 +12,7 @@ from kiprdf.budget import WIDTH, Spending, check, current
 from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.clauses import required
+from kiprdf.kql.comparisons import TESTS
 from kiprdf.kql.holes import Arguments
 from kiprdf.kql.identities import check_identities, check_patterns, exists
 from kiprdf.kql.lookup import MOST_READS
@@ -22,7 +23,7 @@ from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
-from kiprdf.rdf.vocab import prefixes
+from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.sparql.algebra import Bindings, Hole, Pattern
 from kiprdf.sparql.text import prepare as prepare_query
@@ -122,7 +123,7 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     if spending is not None and plan.products:
         _check_product(plan, spending, store)
     text = plan.text(None if budget is None else budget.max_rows).text(bindings)
-    selected = store.select(text, cancellation=plan.cancellation, width=plan.width)
+    selected = store.select(text, cancellation=plan.cancellation, width=plan.width, tests=TESTS)
     if plan.counts:
         _check_rows(selected, plan)
     return selected
@@ -138,7 +139,7 @@ def _check_rows(rows: list[Row], plan: Plan) -> None:
 
 def _count(pattern: Pattern, most: int, store: Store, distinct: Sequence[Variable] = ()) -> int:
     query = render_count(add_deadline_checks(pattern), most, distinct)
-    return results.count(store.select(query, cancellation="threaded")[0][0])
+    return results.count(store.select(query, cancellation="threaded", tests=TESTS)[0][0])
 
 
 def _check_combinations(sides: tuple[Pattern, Pattern], most: int, store: Store) -> None:
@@ -168,7 +169,7 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
 
 def explain(find: ast.Find, iris: Iris) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
-    return prepare_query(plan_find(find, iris).select, prefixes(iris.base)).text(NO_BINDINGS)
+    return prepare_query(plan_find(find, iris).select, query_prefixes(iris.base)).text(NO_BINDINGS)
 
 
 def nodes(target: ast.Variable, where: ast.Block, store: Store) -> list[NamedNode]:

@@ -142,6 +142,8 @@ def _roles(node: Any, role: Role) -> Iterator[tuple[str, Role]]:
             yield from _roles(node.argument, "compiled in" if is_regex else "operand")
         case ast.Membership(options=ast.Array(items=items)):
             yield from _roles((node.operand, items), "operand")
+        case ast.Membership(options=ast.Path()):
+            yield from _roles(node.operand, "operand")
         case ast.Node():
             for name in node.__dataclass_fields__:
                 yield from _roles(getattr(node, name), "compiled in")

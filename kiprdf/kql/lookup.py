@@ -20,6 +20,7 @@ from kiprdf.kql.reader import Reader
 from kiprdf.kql.scopes import PREDICATE_NAME, Values
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.readings import read as read_value
 from kiprdf.sparql import algebra
 from kiprdf.sparql.algebra import (
     UNIT,
@@ -135,8 +136,10 @@ class _Reads:
         self._neighbours: dict[tuple[Cell, NamedNode, bool], dict[Cell, None]] = {}
         self.reader = Reader(store)
 
-    def __call__(self, subject: Cell, predicate: Cell, object: Cell) -> list[Statement]:
-        statements = self._lookup(subject, predicate, object, self._left)
+    def __call__(
+        self, subject: Cell, predicate: Cell, object: Cell, graph: NamedNode | None = None
+    ) -> list[Statement]:
+        statements = self._lookup(subject, predicate, object, self._left, graph)
         self.count(len(statements) + 1)
         return statements
 
@@ -242,6 +245,8 @@ class _Planner:
 
     def _part(self, part: Pattern | TriplePattern, bound: set[Variable]) -> list[Step]:
         if isinstance(part, TriplePattern):
+            if isinstance(part.predicate, algebra.TextOf) and part.names <= bound:
+                return []  # a condition says the same
             step = self._triple(part, bound)
             bound |= part.names
             return [step]
@@ -263,6 +268,9 @@ class _Planner:
         if isinstance(triple.predicate, algebra.Alternative):
             slots = [self.slot(predicate) for predicate in triple.predicate.predicates]
             return _union([[_match(subject, slot, object_)] for slot in slots])
+        if isinstance(triple.predicate, algebra.TextOf):
+            ends = subject, self.slot(triple.predicate.predicate), object_
+            return _union([[_match(*ends)], [_match(*ends, graph=triple.predicate.graph)]])
         assert isinstance(triple.predicate, NamedNode | Variable), triple
         is_open = isinstance(triple.predicate, Variable) and triple.predicate not in bound
         facts = self._iris.predicates if is_open else ""
@@ -316,17 +324,16 @@ class _Planner:
 
     def _compare(self, condition: algebra.Condition) -> Check:
         function = OPERATORS[condition.name].python
-        if function is None or len(condition.operands) > MOST_OPTIONS + 1:
+        if function is None or _is_long(condition.operands[-1]):
             raise Fallback
         operands = list(map(self.read, condition.operands))
+        return lambda s, reads: function(*[read(s, reads) for read in operands])
 
-        def check(s: Solution, reads: _Reads) -> bool:
-            result = function(*[read(s, reads) for read in operands])
-            if result is None:
-                raise Fallback
-            return result
 
-        return check
+def _is_long(options: Term) -> bool:
+    """Whether an operand is the long list of an IN."""
+    is_list = isinstance(options, Literal) and options.datatype == vocab.JSON
+    return is_list and len(read_value(cast(Literal, options))) > MOST_OPTIONS
 
 
 def _split(part: Pattern) -> Sequence[Pattern | TriplePattern]:
@@ -388,11 +395,13 @@ def _union(branches: list[list[Step]]) -> Step:
     return lambda s, reads: [match for branch in branches for match in _run(branch, [s], reads)]
 
 
-def _match(subject: int, predicate: int, object_: int, facts: str = "") -> Step:
+def _match(
+    subject: int, predicate: int, object_: int, facts: str = "", graph: NamedNode | None = None
+) -> Step:
     """The triples that fit; a predicate that is not bound is one of a proposition."""
 
     def step(s: Solution, reads: _Reads) -> Iterable[Solution]:
-        for quad in reads(s[subject], s[predicate], s[object_]):
+        for quad in reads(s[subject], s[predicate], s[object_], graph):
             if facts and not quad.predicate.value.startswith(facts):
                 continue
             if subject != object_ or quad.subject == quad.object:

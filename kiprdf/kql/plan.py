@@ -20,7 +20,7 @@ from kiprdf.kql.results import Cells
 from kiprdf.kql.translate import Path, Translation, translate
 from kiprdf.language import ast
 from kiprdf.rdf.iris import Iris
-from kiprdf.rdf.vocab import prefixes
+from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.sparql.algebra import Count, Pattern, Select
 from kiprdf.sparql.text import PreparedQuery, prepare
@@ -114,7 +114,7 @@ class Plan:
             if select.counts and max_rows is not None:
                 # One more row shows that there are too many.
                 select = replace(select, limit=max_rows // -(-self.width // WIDTH) + 1)
-            text = prepare(select, prefixes(self.iris.base))
+            text = prepare(select, query_prefixes(self.iris.base))
             self._texts = {max_rows: text}
         return text
 

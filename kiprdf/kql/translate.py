@@ -240,8 +240,10 @@ class _Block:
                 left, right = self._operand(condition.left), self._operand(condition.right)
                 return comparisons.compare(condition.operator, left, right)
             case ast.Membership():
-                options = cast(ast.Array, condition.options).items
-                return comparisons.member(self._operand(condition.operand), options)
+                operand = self._operand(condition.operand)
+                if isinstance(condition.options, ast.Path):
+                    return comparisons.member_of(operand, self._operand(condition.options))
+                return comparisons.member(operand, cast(ast.Array, condition.options).items)
             case ast.NullTest():
                 tested = comparisons.is_null(self._operand(condition.operand))
                 return Negation(tested) if condition.negated else tested
@@ -272,8 +274,10 @@ class _Block:
             case _:
                 return comparisons.literal_operand(operand)
 
-    def _value(self, binding: Binding, field: str, key: str | None) -> comparisons.ValueOperand:
-        return comparisons.ValueOperand(self._frame.value(binding.carrier, field, key))
+    def _value(self, binding: Binding, field: str, key: str | None) -> comparisons.Operand:
+        variable = self._frame.value(binding.carrier, field, key)
+        is_text = key is None
+        return (comparisons.TextOperand if is_text else comparisons.ValueOperand)(variable)
 
 
 def _conjuncts(filters: Iterable[ast.Filter]) -> Iterator[ast.Condition]:

@@ -170,10 +170,10 @@ class Comparison(Node):
 
 @dataclass(frozen=True, slots=True)
 class Membership(Node):
-    """``IN(operand, […])``; the list may be a placeholder."""
+    """``IN(operand, […])``; the list may be a placeholder, or the array at a path."""
 
     operand: Operand
-    options: Array | Placeholder
+    options: Array | Placeholder | Path
 
 
 @dataclass(frozen=True, slots=True)

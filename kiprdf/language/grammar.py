@@ -240,8 +240,11 @@ def _joined(
 
 
 def _membership(
-    span: Span, tested: ast.Operand, options: ast.Array | ast.Placeholder
+    span: Span, tested: ast.Operand, options: ast.Array | ast.Placeholder | ast.Path | ast.Variable
 ) -> ast.Membership:
+    if isinstance(options, ast.Variable):
+        hint = f"Name an attribute or metadata key: ?{options.name}.attributes.key."
+        raise _syntax("A variable holds no list.", hint, options.span)
     # An empty list in the text is an error; an empty parameter matches nothing.
     if isinstance(options, ast.Array) and not options.items:
         raise _syntax("The list of IN is empty.", "Name at least one value.", options.span)
@@ -253,7 +256,9 @@ membership = Built(
     - _symbol("(")
     - operand
     - comma
-    - Scanned("a list or a placeholder", re.compile(r"[\[:]"), values.scan_value)
+    - (path | Scanned("a list or a placeholder", re.compile(r"[\[:]"), values.scan_value)).set_name(
+        "a list, a placeholder or a dot path"
+    )
     - _symbol(")"),
     lambda span, tested, options: _membership(span, tested, options),
 )

@@ -232,7 +232,7 @@ def _of_habit(symbol: str, expected: str) -> str | None:
     """Hints for symbols of other languages."""
     first = symbol[:1]
     if expected.startswith("a list"):
-        return 'IN takes literal values, IN(?x.name, ["a", "b"]); it does not look inside an array.'
+        return 'Put the values in brackets, IN(?x.name, ["a", "b"]), or name the path of an array.'
     if first == "=" and symbol != "==" and not expected.startswith("a number"):
         return "Equality is written ==."
     if first in ("=", "<", ">") and expected.startswith("a number"):

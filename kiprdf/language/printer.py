@@ -172,7 +172,7 @@ def _condition(condition: ast.Condition) -> str:
         case ast.Comparison():
             return f"{_operand(condition.left)} {condition.operator} {_operand(condition.right)}"
         case ast.Membership():
-            return f"IN({_operand(condition.operand)}, {value_text(condition.options)})"
+            return f"IN({_operand(condition.operand)}, {_operand(condition.options)})"
         case ast.NullTest():
             function = "IS_NOT_NULL" if condition.negated else "IS_NULL"
             return f"{function}({_operand(condition.operand)})"

@@ -10,6 +10,8 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 KIP = "urn:kip:vocab/"
+FUNCTION = KIP + "function/"
+"""The functions that queries call; they are no terms of the dataset."""
 ATTRIBUTE = "urn:kip:attribute/"
 METADATA = "urn:kip:metadata/"
 GRAPH = "urn:kip:graph/"
@@ -41,11 +43,15 @@ DOUBLE = NamedNode(XSD + "double")
 
 NULL = NamedNode(KIP + "null")
 """An attribute or metadata key that is present with the value null."""
+LIST_VALUE = NamedNode(KIP + "list")
+"""The datatype of an array of a command, which is compared as a whole; never stored."""
 NONE = NamedNode(KIP + "none")
 """Stands for an unbound variable inside a query, so that it joins with nothing; never stored."""
 
 BOOKKEEPING = NamedNode(GRAPH + "nexus")
 """The named graph and the subject of the store's own records."""
+TEXTS = NamedNode(GRAPH + "texts")
+"""The named graph of the texts that arrays, tagged texts and typed values hold."""
 FORMAT = NamedNode(KIP + "format")
 BASE = NamedNode(KIP + "base")
 COMMIT = NamedNode(KIP + "commit")
@@ -82,3 +88,8 @@ def prefixes(base: str) -> dict[str, str]:
         "type": base + "$ConceptType/",
         "pred": base + "$PropositionType/",
     }
+
+
+def query_prefixes(base: str) -> dict[str, str]:
+    """The prefixes of a query on the dataset of a nexus."""
+    return prefixes(base) | {"fn": FUNCTION}

@@ -25,7 +25,8 @@ def check_budget(where: ast.Block) -> None:
             f"The FILTERs have {len(operands)} operands; {limits.FILTER_OPERANDS} are allowed."
         )
         raise KipError("KIP_4002", message, "Use IN for a choice of values.", where.span)
-    lists = [test.options for test in tests if isinstance(test, ast.Membership)]
+    members = (test.options for test in tests if isinstance(test, ast.Membership))
+    lists = [options for options in members if not isinstance(options, ast.Path)]
     for clause in clauses:
         if isinstance(clause, ast.PropositionClause):
             _check_hops(clause)

@@ -115,7 +115,7 @@ def check_operand(operand: ast.Operand, kinds: Kinds) -> None:
 
 def _check_arguments(test: scope.Test) -> None:
     match test:
-        case ast.Membership(options=options) if not isinstance(options, ast.Array):
+        case ast.Membership(options=options) if not isinstance(options, ast.Array | ast.Path):
             raise KipError("KIP_1001", "IN takes a list.", "Send an array.", options.span)
         case ast.StringTest(function="REGEX", argument=argument):
             if not (isinstance(argument, ast.Scalar) and isinstance(argument.value, str)):

@@ -108,5 +108,7 @@ def tested(test: Test) -> tuple[ast.Operand, ...]:
             return test.left, test.right
         case ast.StringTest():
             return test.operand, test.argument
+        case ast.Membership(options=ast.Path() as items):
+            return test.operand, items
         case _:
             return (test.operand,)

@@ -53,6 +53,14 @@ class OneOrMore:
     predicate: NamedNode
 
 
+@dataclass(frozen=True, slots=True)
+class TextOf:
+    """``p``, in the default graph or in the ``graph`` of the texts that values hold."""
+
+    predicate: NamedNode
+    graph: NamedNode
+
+
 # Patterns -------------------------------------------------------------------------------------
 
 
@@ -70,7 +78,7 @@ class TriplePattern:
     """``names`` are its variables, which are computed once, since the compiler reads them often."""
 
     subject: Term
-    predicate: Term | Alternative | OneOrMore
+    predicate: Term | Alternative | OneOrMore | TextOf
     object: Term | TripleTerm
     names: frozenset[Variable] = field(init=False, repr=False, compare=False)
 

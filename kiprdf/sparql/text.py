@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias, TypeVar, assert_never
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
@@ -17,7 +18,7 @@ from kiprdf.sparql.algebra import Bindings, Expression, Hole, Pattern, Term
 
 T = TypeVar("T")
 
-_LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 # The literals that SPARQL accepts without quotes and datatype.
@@ -155,6 +156,24 @@ class _Writer:
                     return f"{prefix}:{local}"
         return str(node)
 
+    def _triple(self, triple: algebra.TriplePattern) -> None:
+        if isinstance(triple.predicate, algebra.TextOf):
+            of_value = replace(triple, predicate=triple.predicate.predicate)
+            self.write("{ ")
+            self._triple(of_value)
+            self.write(" } UNION { GRAPH ")
+            self._term(triple.predicate.graph)
+            self.write(" { ")
+            self._triple(of_value)
+            self.write(" } }")
+            return
+        self._term(triple.subject)
+        self.write(" ")
+        self._predicate(triple.predicate)
+        self.write(" ")
+        self._term(triple.object)
+        self.write(" .")
+
     def _predicate(self, predicate: Term | algebra.Alternative | algebra.OneOrMore) -> None:
         if isinstance(predicate, algebra.Alternative):
             self.write(f"({'|'.join(map(self._iri, predicate.predicates))})")
@@ -180,12 +199,8 @@ class _Writer:
             case algebra.BGP():
                 for triple in pattern.triples:
                     self.write(indent)
-                    self._term(triple.subject)
-                    self.write(" ")
-                    self._predicate(triple.predicate)
-                    self.write(" ")
-                    self._term(triple.object)
-                    self.write(" .\n")
+                    self._triple(triple)
+                    self.write("\n")
             case algebra.Lateral() | algebra.LeftJoin():
                 self._open(pattern.left, depth)
                 keyword = "LATERAL" if isinstance(pattern, algebra.Lateral) else "OPTIONAL"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Literal as OneOf
 from typing import Protocol, TypeAlias, TypeVar
@@ -17,6 +17,9 @@ T = TypeVar("T")
 Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
 Row: TypeAlias = tuple[Cell, ...]
 Statement: TypeAlias = Triple | Quad
+Tests: TypeAlias = Mapping[NamedNode, Callable[[Cell, Cell], bool]]
+"""Functions of two terms that a query may call, by their IRIs."""
+NO_TESTS: Tests = {}
 Cancellation: TypeAlias = OneOf["none", "cooperative", "threaded"]
 """How a query is cancelled: not at all, by checks of the deadline in it, or by these on a separate
 thread, which can be abandoned."""
@@ -30,14 +33,20 @@ class Store(Protocol):
         """The IRIs below this store's base."""
 
     def select(
-        self, query: str, *, cancellation: Cancellation = "none", width: int | None = None
+        self,
+        query: str,
+        *,
+        cancellation: Cancellation = "none",
+        width: int | None = None,
+        tests: Tests = NO_TESTS,
     ) -> list[Row]:
         """The rows of a SELECT, cells in the order of its variables, None where unbound.
 
         A "cooperative" query may call ``CHECK_DEADLINE`` and ``COUNT_HOP``; a "threaded" one is
         also abandoned when the time of the running request is over (KIP_4001). More rows than the
         budget allows are KIP_4002; ``width`` is the number of variables in a row, where the row
-        also has columns for their values.
+        also has columns for their values. The query may apply one of the ``tests`` to two terms:
+        ``IF(HOLD(left), test(right), false)``.
         """
 
     def match(
@@ -48,8 +57,18 @@ class Store(Protocol):
     ) -> Iterator[Triple]:
         """The triples of the default graph that match a pattern; None matches any term."""
 
-    def lookup(self, subject: Cell, predicate: Cell, object: Cell, most: int) -> list[Statement]:
-        """The first triples, at most ``most``, that match a pattern; without a deadline check."""
+    def lookup(
+        self,
+        subject: Cell,
+        predicate: Cell,
+        object: Cell,
+        most: int,
+        graph: NamedNode | None = None,
+    ) -> list[Statement]:
+        """The first triples, at most ``most``, that match a pattern; without a deadline check.
+
+        They are those of the default graph where no ``graph`` is given.
+        """
 
     def describe(self, node: NamedNode) -> list[Triple]:
         """The triples that make a node an element: those with it as subject, without its facts."""

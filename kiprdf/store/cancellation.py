@@ -14,6 +14,7 @@ import time
 import traceback
 from _thread import start_new_thread
 from collections.abc import Callable, Generator, Iterable
+from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -22,19 +23,28 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.budget import Spending
 from kiprdf.errors import KipError
 from kiprdf.rdf import vocab
+from kiprdf.store.base import Cell, Tests
 
 T = TypeVar("T")
 
-CHECK_DEADLINE = NamedNode(vocab.KIP + "function/check-deadline")
+CHECK_DEADLINE = NamedNode(vocab.FUNCTION + "check-deadline")
 """``CHECK_DEADLINE(?x)`` is true until the query is cancelled."""
-COUNT_HOP = NamedNode(vocab.KIP + "function/count-hop")
+COUNT_HOP = NamedNode(vocab.FUNCTION + "count-hop")
 """The same, and counts the nodes that hops pass."""
 MAX_ABANDONED = 8
 """Abandoned queries that may still run; beyond them no other threaded query starts."""
 _CHUNK = 1024
 _TRUE = Literal("true", datatype=vocab.BOOLEAN)
 
-_Answers: TypeAlias = Generator[Literal | NamedNode, NamedNode, None]
+_FALSE = Literal("false", datatype=vocab.BOOLEAN)
+HOLD = NamedNode(vocab.FUNCTION + "hold")
+"""``HOLD(?x)`` is true, and keeps the left operand of the test that is called next.
+
+The engine calls a function of Python that catches all exceptions: a generator, which takes one
+argument.
+"""
+
+_Answers: TypeAlias = Generator[Literal | NamedNode, Any, None]
 
 
 class CancellationToken:
@@ -50,49 +60,64 @@ class CancellationToken:
         self._spending = spending
         self._deadline = math.inf if spending is None else spending.deadline
         self._hops = 0
+        self._held: Cell = None
         self._fault: BaseException | None = None
         self._is_cancelled = False
 
-    @property
-    def functions(self) -> dict[NamedNode, Callable[..., Any]]:
-        """The custom functions of one query."""
-        check, count = self._answers(self._check_deadline), self._answers(self._count_hop)
-        next(check)
-        next(count)
-        return {CHECK_DEADLINE: check.send, COUNT_HOP: count.send}
+    def functions(self, tests: Tests) -> dict[NamedNode, Callable[..., Any]]:
+        """The custom functions of one query: those that cancel it, and ``tests`` of two terms."""
+        functions = {
+            CHECK_DEADLINE: self._answers(self._check_deadline).send,
+            COUNT_HOP: self._answers(self._count_hop).send,
+        }
+        if tests:
+            functions[HOLD] = self._answers(self._hold).send
+            for name, test in tests.items():
+                functions[name] = self._answers(partial(self._test, test)).send
+        for send in functions.values():
+            send(None)  # a generator must run up to its first yield
+        return functions
 
     def cancel(self, fault: KipError | None = None) -> None:
         """Let the query find no more solutions; ``fetch_all`` then raises instead of returning."""
         self._fault = fault
         self._is_cancelled = True
 
-    def _answers(self, check: Callable[[], None]) -> _Answers:
-        """Receive nodes from the engine, and answer each one with true until the cancellation."""
+    def _hold(self, term: Cell) -> bool:
+        self._held = term
+        return True
+
+    def _test(self, test: Callable[[Cell, Cell], bool], term: Cell) -> bool:
+        return test(self._held, term)
+
+    def _answers(self, judge: Callable[[Any], bool]) -> _Answers:
+        """Receive terms from the engine, and answer each one until the cancellation."""
         answer: Literal | NamedNode = _TRUE
         while not self._is_cancelled:
             try:
                 while True:
-                    node = yield answer
-                    check()
+                    term = yield answer
+                    result = _TRUE if judge(term) else _FALSE
                     # An IRI is no truth value: the solution is dropped.
-                    answer = node if self._is_cancelled else _TRUE
+                    answer = vocab.NONE if self._is_cancelled else result
             except GeneratorExit:
                 return
             except BaseException as fault:
                 self._fault = fault
                 self._is_cancelled = True
 
-    def _check_deadline(self) -> None:
+    def _check_deadline(self, node: Cell) -> bool:
         if time.monotonic() > self._deadline:
             self.cancel()
+        return True
 
-    def _count_hop(self) -> None:
+    def _count_hop(self, node: Cell) -> bool:
         self._hops += 1
         if self._max_hops is not None and self._hops > self._max_hops:
             hint = "Begin the hops at fewer concepts, or shorten their range."
             message = f"The hops pass more than {self._max_hops} nodes."
             self.cancel(KipError("KIP_4002", message, hint))
-        self._check_deadline()
+        return self._check_deadline(node)
 
     def fetch_all(self, solutions: Iterable[Any], width: int | None = None) -> list[Any]:
         """Fetch all solutions of a query, within the budget.

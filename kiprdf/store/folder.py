@@ -24,8 +24,8 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
 from kiprdf.store import log_repair
 
-FORMAT = 1
-"""The format of the folder and of the dataset in it."""
+FORMAT = 2
+"""The format of the folder and of the dataset in it; format 1 had no graph of texts."""
 GRAPH = "graph"
 MANIFEST = "nexus.json"
 OPEN_ATTEMPTS = 12
@@ -40,10 +40,11 @@ class Claim:
 
 
 class OpenFolder(NamedTuple):
-    """The engine of a folder, the base of its IRIs, and the claim of a writer."""
+    """The engine of a folder, the base of its IRIs, its format, and the claim of a writer."""
 
     engine: Engine
     base: str
+    format: int
     claim: Claim | None
 
 
@@ -69,6 +70,10 @@ def open_folder(path: Path, base: str | None, read_only: bool) -> OpenFolder:
     manifest = _read_manifest(path)
     if manifest is None and read_only:
         raise StoreError(f"There is no nexus in {path}.")
+    format = FORMAT if manifest is None else manifest["format"]
+    if read_only and format < FORMAT:
+        message = f"The nexus in {path} has the earlier format {format}"
+        raise StoreError(f"{message}; open it once for writing, which converts it.")
     stored = None if manifest is None else manifest["base"]
     chosen = checked_base(base if base is not None else stored or vocab.DEFAULT_BASE)
     if stored is not None and stored != chosen:
@@ -80,7 +85,7 @@ def open_folder(path: Path, base: str | None, read_only: bool) -> OpenFolder:
         else:
             _require_graph(path)
             engine = open_engine(path, read_only)
-        return OpenFolder(engine, chosen, claim)
+        return OpenFolder(engine, chosen, format, claim)
     except BaseException:
         # The traceback keeps this frame, and must not keep the folder.
         claim = None

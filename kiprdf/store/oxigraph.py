@@ -27,7 +27,7 @@ from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.text import render_update
-from kiprdf.store.base import Cancellation, Cell, Row, Statement
+from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Row, Statement, Tests
 from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.commit_log import (
     ENGINE_FAULTS,
@@ -58,6 +58,7 @@ from kiprdf.store.folder import (
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import Solutions, SparqlAnswer, SparqlProcesses
+from kiprdf.store.texts import rebuild_texts, stored_texts, texts_in, texts_of
 
 T = TypeVar("T")
 
@@ -131,8 +132,10 @@ class OxigraphStore:
         path = absolute(folder)
         claim: Claim | None = None
         try:
-            engine, chosen, claim = open_folder(path, base, read_only)
+            engine, chosen, format, claim = open_folder(path, base, read_only)
             _require_base(engine, path, chosen)
+            if format < FORMAT:
+                _convert(engine, path, chosen)
             if not read_only:
                 remove_earlier_number(engine)
             return cls(engine, chosen, path, read_only, claim)
@@ -205,14 +208,18 @@ class OxigraphStore:
             raise unreadable(fault) from fault
 
     def select(
-        self, query: str, *, cancellation: Cancellation = "none", width: int | None = None
+        self,
+        query: str,
+        *,
+        cancellation: Cancellation = "none",
+        width: int | None = None,
+        tests: Tests = NO_TESTS,
     ) -> list[Row]:
         engine = self.engine
 
         def run(token: CancellationToken) -> list[Row]:
-            functions = None if cancellation == "none" else token.functions
             try:
-                solutions = engine.query(query, custom_functions=functions)
+                solutions = engine.query(query, custom_functions=token.functions(tests))
                 return token.fetch_all(map(tuple, cast(QuerySolutions, solutions)), width)
             except ENGINE_FAULTS as fault:
                 raise unreadable(fault) from fault
@@ -247,9 +254,16 @@ class OxigraphStore:
         budget.check()
         return _triples(self.engine, subject, predicate, object, _DEFAULT)
 
-    def lookup(self, subject: Cell, predicate: Cell, object: Cell, most: int) -> list[Statement]:
+    def lookup(
+        self,
+        subject: Cell,
+        predicate: Cell,
+        object: Cell,
+        most: int,
+        graph: NamedNode | None = None,
+    ) -> list[Statement]:
         try:
-            pattern: Any = (subject, predicate, object, _DEFAULT)
+            pattern: Any = (subject, predicate, object, graph or _DEFAULT)
             return list(islice(self.engine.quads_for_pattern(*pattern), most))
         except ENGINE_FAULTS as fault:
             raise unreadable(fault) from fault
@@ -329,6 +343,15 @@ class OxigraphStore:
             return str(fault)
         return None
 
+    def has_right_texts(self) -> bool:
+        """Whether the stored texts are those of the values."""
+        return set(stored_texts(self.engine)) == set(texts_in(self.engine))
+
+    def rebuild_texts(self) -> None:
+        """Write the texts of all values again."""
+        with self.writing():
+            rebuild_texts(self.engine)
+
     # Copying ----------------------------------------------------------------------------------
 
     def copy(self) -> OxigraphStore:
@@ -395,10 +418,11 @@ class OxigraphStore:
             self._last = before._replace(is_certain=False)
             earlier: Sequence[Quad] = ()
             try:
+                texts = texts_of(delta.removed), texts_of(delta.added)
                 if delta.removed or delta.records:
-                    self._update(delta, before.notes, notes)
+                    self._update(delta, texts, before.notes, notes)
                 else:
-                    earlier = self._extend(delta.added, before.notes, notes)
+                    earlier = self._extend(delta.added, before.notes, [*texts[1], *notes])
                 # A graph that has lost its log may accept a write without showing it.
                 if notes[0] not in engine:
                     raise OSError("the written quads are missing.")
@@ -410,8 +434,8 @@ class OxigraphStore:
                     raise StoreError(f"The nexus cannot be written: {fault}") from fault
                 raise
             if not delta.records:  # then the removed records are not in the delta
-                removed, added = (*delta.removed, *before.notes), (*delta.added, *notes)
-                self.changes.add(number, removed, added)
+                removed = (*delta.removed, *texts[0], *before.notes)
+                self.changes.add(number, removed, (*delta.added, *texts[1], *notes))
             self._last = CommitNumber(number, (notes[0], *earlier))
             if self._folder is not None:
                 self._flush_after(len(delta.added) + len(delta.removed))
@@ -444,10 +468,16 @@ class OxigraphStore:
         self._uncompacted = 0
         self._compacted_after = COMPACTED_QUADS
 
-    def _update(self, delta: Delta, earlier: Iterable[Quad], notes: Iterable[Quad]) -> None:
+    def _update(
+        self,
+        delta: Delta,
+        texts: tuple[list[Quad], list[Quad]],
+        earlier: Iterable[Quad],
+        notes: Iterable[Quad],
+    ) -> None:
         """Remove and add quads in one transaction."""
-        removed: list[Written | Quad] = [*delta.removed, *earlier]
-        added: list[Written | Quad] = [*delta.added, *notes]
+        removed: list[Written | Quad] = [*delta.removed, *texts[0], *earlier]
+        added: list[Written | Quad] = [*delta.added, *texts[1], *notes]
         for key, value in delta.records.items():
             quad = note(record(key), Literal(value))
             removed += self._quads(quad.subject, quad.predicate, None, quad.graph_name)
@@ -486,6 +516,7 @@ class OxigraphStore:
             notes |= {record(key): Literal(value) for key, value in records.items()}
             notes[vocab.COMMIT] = commit_note(number).object
             dataset.extend(Quad(graph, key, value, graph) for key, value in notes.items())
+            dataset.extend(texts_in(dataset))
             # Readers of the old engine go on, and see by the commit number that it is old.
             self._last = self._last._replace(is_certain=False)
             self._engine = dataset
@@ -516,6 +547,16 @@ def _triples(engine: Engine, *pattern: Any) -> Iterator[Triple]:
             yield quad.triple
     except ENGINE_FAULTS as fault:
         raise unreadable(fault) from fault
+
+
+def _convert(engine: Engine, path: Path, base: str) -> None:
+    """Convert a folder of an earlier format; after an interrupt it is converted again."""
+    rebuild_texts(engine)
+    for quad in readable(engine, vocab.BOOKKEEPING, vocab.FORMAT, None, vocab.BOOKKEEPING):
+        engine.remove(quad)
+        engine.add(_FORMAT_NOTE)
+    engine.flush()
+    write_manifest(path, base)
 
 
 def _require_base(engine: Engine, path: Path, base: str) -> None:

@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from kiprdf.store.base import Cancellation, Cell, Row, Statement, Store
+from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Row, Statement, Store, Tests
 from kiprdf.store.delta import Delta
 
 T = TypeVar("T")
@@ -45,10 +45,15 @@ class RecordedReads:
         return False
 
     def select(
-        self, query: str, *, cancellation: Cancellation = "none", width: int | None = None
+        self,
+        query: str,
+        *,
+        cancellation: Cancellation = "none",
+        width: int | None = None,
+        tests: Tests = NO_TESTS,
     ) -> list[Row]:
         self._patterns.add(_ANY)
-        return self._store.select(query, cancellation=cancellation, width=width)
+        return self._store.select(query, cancellation=cancellation, width=width, tests=tests)
 
     def match(
         self,
@@ -59,9 +64,17 @@ class RecordedReads:
         self._patterns.add((subject, predicate, object))
         return self._store.match(subject, predicate, object)
 
-    def lookup(self, subject: Cell, predicate: Cell, object: Cell, most: int) -> list[Statement]:
-        self._patterns.add((subject, predicate, object))
-        return self._store.lookup(subject, predicate, object, most)
+    def lookup(
+        self,
+        subject: Cell,
+        predicate: Cell,
+        object: Cell,
+        most: int,
+        graph: NamedNode | None = None,
+    ) -> list[Statement]:
+        # In the graph of texts, an object is part of a value.
+        self._patterns.add((subject, predicate, object if graph is None else None))
+        return self._store.lookup(subject, predicate, object, most, graph)
 
     def describe(self, node: NamedNode) -> list[Triple]:
         self._patterns.add((node, None, None))

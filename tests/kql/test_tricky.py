@@ -298,8 +298,8 @@ PRECISE: dict[str, tuple[str, list[str]]] = {
     "an_object_with_another_number_is_another": ("?x.attributes.o == {a: 2.0, b: [1]}", []),
     "a_language_tagged_value_is_an_object": (
         '?x.attributes.tagged == {"@value": "Kopf", "@language": "de"}', ["P"]),
-    "a_language_tagged_value_is_no_string": ('?x.attributes.tagged == "Kopf"', []),
-    "a_string_function_is_false_on_a_tagged_value": ('CONTAINS(?x.attributes.tagged, "K")', []),
+    "a_language_tagged_value_is_its_text": ('?x.attributes.tagged == "Kopf"', ["P"]),
+    "a_string_function_reads_a_tagged_value": ('CONTAINS(?x.attributes.tagged, "K")', ["P"]),
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from kiprdf.errors import KipError
 from kiprdf.language import ast
 from kiprdf.language.parameters import to_json
 from tests.oracle.graph import Graph
-from tests.oracle.values import Element, equal, less
+from tests.oracle.values import Element, alike, as_people_read, as_whole, equal, less
 
 Solution = Mapping[str, Element | str | None]
 
@@ -41,14 +41,17 @@ def holds(condition: ast.Condition, solution: Solution, graph: Graph) -> bool:
     """Whether a condition is true; there is no third value."""
 
     def value(operand: ast.Operand) -> Any:
-        return operand_value(operand, solution, graph)
+        read = as_people_read(operand_value(operand, solution, graph))
+        return read if isinstance(operand, ast.Path) else as_whole(read)
 
     match condition:
         case ast.Comparison():
             return _compared(condition.operator, value(condition.left), value(condition.right))
         case ast.Membership():
-            options = to_json(condition.options)
-            return any(equal(value(condition.operand), option) for option in options)
+            options = value(condition.options)
+            if not isinstance(options, list | tuple):
+                options = [] if options is None else [options]
+            return any(alike(value(condition.operand), option) for option in options)
         case ast.NullTest():
             return (value(condition.operand) is None) != condition.negated
         case ast.StringTest():
@@ -56,7 +59,7 @@ def holds(condition: ast.Condition, solution: Solution, graph: Graph) -> bool:
                 condition.function, value(condition.operand), value(condition.argument)
             )
         case ast.Truth():
-            return value(condition.operand) is True
+            return alike(value(condition.operand), True)
         case ast.Negation():
             return not holds(condition.operand, solution, graph)
         case ast.Conjunction():
@@ -71,9 +74,9 @@ def _compared(operator: ast.ComparisonOperator, left: Any, right: Any) -> bool:
     """Rule: "== and != are exact opposites"; the orders are false where two values have none."""
     match operator:
         case "==":
-            return equal(left, right)
+            return alike(left, right)
         case "!=":
-            return not equal(left, right)
+            return not alike(left, right)
         case "<":
             return less(left, right)
         case ">":
@@ -91,7 +94,11 @@ def _equal_and_ordered(left: Any, right: Any) -> bool:
 
 
 def _string_test(function: ast.StringFunction, text: Any, argument: Any) -> bool:
-    """Rule: "case-sensitive, false on a non-string; REGEX unanchored"."""
+    """Rule: "case-sensitive, false on a non-string; REGEX unanchored", true for some item."""
+    if isinstance(text, list):
+        return any(_string_test(function, item, argument) for item in text)
+    if isinstance(argument, list):
+        return any(_string_test(function, text, item) for item in argument)
     if not isinstance(text, str) or not isinstance(argument, str):
         return False
     match function:

@@ -35,6 +35,55 @@ def stored_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_INTEGERS = (
+    "integer byte short int long unsignedByte unsignedShort unsignedInt unsignedLong "
+    "positiveInteger negativeInteger nonPositiveInteger nonNegativeInteger"
+)
+_NUMBERS = {_XSD + name for name in f"decimal float double {_INTEGERS}".split(" ")}
+
+
+def as_people_read(value: Any) -> Any:
+    """Rule: "In FILTER a language-tagged text is its text and a typed value its value"."""
+    if isinstance(value, list):
+        items = [as_people_read(item) for item in value]
+        return [as_whole(item) for item in items]
+    if not isinstance(value, dict) or "@value" not in value:
+        return value
+    if set(value) - {"@value", "@type", "@language", "@direction"}:
+        return value
+    text, datatype = value["@value"], value.get("@type")
+    if not isinstance(text, str):
+        return as_people_read(text)
+    if datatype == _XSD + "boolean":
+        return {"true": True, "1": True, "false": False, "0": False}.get(text, text)
+    return _number(text) if datatype in _NUMBERS else text
+
+
+def as_whole(value: Any) -> Any:
+    """An array that is compared as a whole: not "an array at a path"."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _number(text: str) -> Any:
+    digits = text.lstrip("+-")
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if "_" in text or text != text.strip() or number != number or abs(number) == float("inf"):
+        return text
+    return int(text) if digits.isdigit() and len(digits) < 19 else number
+
+
+def alike(left: Any, right: Any) -> bool:
+    """``==`` in FILTER: of one array some item, of two arrays the whole; null is no item."""
+    if isinstance(left, list) == isinstance(right, list) or tuple in (type(left), type(right)):
+        return equal(left, right)
+    items, other = (left, right) if isinstance(left, list) else (right, left)
+    return other is not None and any(equal(item, other) for item in items)
+
+
 def equal(left: Any, right: Any) -> bool:
     """``==``: null equals only null, numbers by value, arrays and objects by canonical form."""
     if kind(left) != kind(right):

@@ -64,6 +64,17 @@ CONTAINERS: tuple[Any, ...] = (
     {"k": 1},
     {"k": [True], "j": "b"},
     {"j": "b", "k": [True]},
+    ["a", "b"],
+    ["ab", 3, True, {"k": 1}],
+    [["a"], "b"],
+    {"@value": "a", "@language": "de"},
+    {"@value": "ab", "@language": "ar", "@direction": "rtl"},
+    {"@value": "a", "@type": "http://example.org/t"},
+    {"@value": "3.00", "@type": "http://www.w3.org/2001/XMLSchema#decimal"},
+    {"@value": "10", "@type": "http://www.w3.org/2001/XMLSchema#gYear"},
+    {"@value": "true", "@type": "http://www.w3.org/2001/XMLSchema#boolean"},
+    [{"@value": "a", "@language": "de"}, {"@value": "b", "@language": "en"}],
+    [{"@value": "1.0", "@type": "http://www.w3.org/2001/XMLSchema#float"}, None],
 )
 PATTERNS = ("a", "^a", "b.", "[a-c]+", "k\\\\s", "(a|漢)", "", "^.$", "[0-9]{2}")
 HOPS = ("{1}", "{2}", "{3}", "{0}", "{0,1}", "{0,2}", "{1,2}", "{1,3}", "{2,3}", "{0,}", "{1,}")
@@ -392,7 +403,7 @@ class _Writer:
         nested = 1 if depth > 0 else 0
         kind = self.weighted(
             (6, "comparison"),
-            (1, "membership"),
+            (2, "membership"),
             (2, "null"),
             (2, "string"),
             (1, "truth"),
@@ -413,6 +424,9 @@ class _Writer:
             operator = self.pick(("==", "!=", "<", ">", "<=", ">="))
             return f"{operand} {operator} {self.compared(scope)}"
         if kind == "membership":
+            path = self.path(self.pick(self.nodes(scope))) if self.nodes(scope) else ""
+            if path and self.one_in(2):
+                return f"IN({self.compared(scope)}, {path})"
             options = self._draw(st.lists(values, min_size=1, max_size=3))
             return f"IN({operand}, {_json(options)})"
         if kind == "null":

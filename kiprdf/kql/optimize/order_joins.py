@@ -29,6 +29,7 @@ from kiprdf.sparql.algebra import (
     Group,
     Hops,
     Pattern,
+    TextOf,
     TriplePattern,
     TripleTerm,
     Union,
@@ -81,8 +82,10 @@ class _Order:
 
     def _group(self, group: Group, bound: set[Variable], needed: set[Variable]) -> Pattern:
         conditions = _Conditions(group, [(c, self._read(c)) for c in group.conditions])
-        components = _components([p for p in group.parts if _is_plain(p)])
-        isolated = [_isolated(part) for part in group.parts if not _is_plain(part)]
+        starts = [part for part in group.parts if _is_text(part)]
+        parts = [part for part in group.parts if part not in starts]
+        components = _components([p for p in parts if _is_plain(p)])
+        isolated = [_isolated(part) for part in parts if not _is_plain(part)]
         shared = needed | bound | self._read((group.conditions, [u.part for u in isolated]))
         shared |= set().union(*(variables(unit.part) for unit in isolated))
         pattern = group.before
@@ -95,6 +98,13 @@ class _Order:
             unit = next((u for u in isolated if u.is_ready(bound)), None)
             if component is None and unit is None:
                 component = min(components, key=_best_selectivity, default=None)
+                if component is None or _best_selectivity(component) > 1:
+                    start = next((s for s in starts if not variables(s) <= bound), None)
+                    if start is not None:
+                        starts.remove(start)
+                        pattern = lateral(pattern, start)
+                        bound = bound | variables(start)
+                        continue
                 unit = isolated[0] if component is None else None
             if component is not None:
                 components.remove(component)
@@ -144,6 +154,11 @@ class _Conditions:
         for condition, _ in self._waiting:
             pattern = Filter(pattern, condition)
         return pattern
+
+
+def _is_text(part: Pattern) -> bool:
+    """Whether a part finds elements by a text. A condition says the same: it is only a start."""
+    return isinstance(part, BGP) and any(isinstance(t.predicate, TextOf) for t in part.triples)
 
 
 def _is_plain(part: Pattern) -> bool:

@@ -24,6 +24,7 @@ from kiprdf.sparql.algebra import (
     Hole,
     Hops,
     Pattern,
+    TextOf,
     TriplePattern,
     TripleTerm,
     Union,
@@ -76,7 +77,9 @@ class _Push:
             return (BGP((TriplePattern(value.node, vocab.TYPE, self._iris.type(text.value)),)),)
         if value.field in NAMESPACES and value.key is not None:
             predicate = NamedNode(NAMESPACES[value.field] + value.key)
-            return (BGP((TriplePattern(value.node, predicate, text),)),)
+            # The text may be that of an item, or have a language.
+            of_value = TextOf(predicate, vocab.TEXTS)
+            return (BGP((TriplePattern(value.node, of_value, text),)),)
         return ()
 
     def _identify(self, group: Group, node: Variable, text: Literal | Hole) -> Group:
@@ -94,10 +97,15 @@ class _Push:
 def _required_texts(
     conditions: tuple[Expression, ...], values: Values
 ) -> Iterator[tuple[Value, Literal | Hole]]:
-    """Every ``path == "text"``. Strings only: 3 and 3.0 are equal, and are two terms."""
+    """Every ``path == "text"`` and ``IN("text", path)``.
+
+    Strings only: 3 and 3.0 are equal, and are two terms.
+    """
     for condition in conditions:
-        if isinstance(condition, Condition) and condition.name == "==":
+        if isinstance(condition, Condition) and condition.name in ("==", "IN"):
             variable, text = condition.operands
+            if condition.name == "IN":
+                variable, text = text, variable
             is_value = isinstance(variable, Variable) and variable in values
             if is_value and isinstance(text, Literal | Hole) and _is_text(text):
                 yield values[cast(Variable, variable)], text

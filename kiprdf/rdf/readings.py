@@ -1,0 +1,93 @@
+"""Values as FILTER reads them (docs/decisions/050).
+
+A language-tagged text is its text, a typed value its value, and an array its items.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import to_json
+
+Reading: TypeAlias = Any
+"""None, a boolean, number or string, an object, or a node; a list of items; or a tuple for an array
+that is compared as a whole: one of a command, or one that is an item."""
+
+PLAIN = frozenset((vocab.STRING, vocab.INTEGER, vocab.DOUBLE, vocab.BOOLEAN))
+"""The datatypes of literals that are their own reading."""
+_VALUE_KEYS = {"@value", "@type", "@language", "@direction"}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMERIC = re.compile(
+    re.escape(vocab.XSD)
+    + "(decimal|float|double|byte|short|int|long|unsigned(Byte|Short|Int|Long)"
+    + "|integer|positiveInteger|negativeInteger|nonPositiveInteger|nonNegativeInteger)"
+)
+
+
+def read(term: NamedNode | Literal | BlankNode | Triple | None) -> Reading:
+    """What a term of the dataset, or of a command, is to FILTER.
+
+    >>> read(Literal("Kopfschmerz", language="de")), read(vocab.NULL)
+    ('Kopfschmerz', None)
+    >>> read(Literal('["ASA",[1],{"@type":"http://www.w3.org/2001/XMLSchema#decimal",'
+    ...              '"@value":"1.50"}]', datatype=vocab.JSON))
+    ['ASA', (1,), 1.5]
+    """
+    if not isinstance(term, Literal):
+        return None if term == vocab.NULL else term
+    if term.datatype == vocab.LIST_VALUE:
+        return tuple(_read_json(Literal(term.value, datatype=vocab.JSON)))
+    return _read_json(term) if term.datatype == vocab.JSON else _read_literal(term)
+
+
+def _read_literal(term: Literal) -> Reading:
+    try:
+        return _read_value(to_json(term))
+    except (LookupError, ValueError, RecursionError):  # no value that a command writes
+        return term
+
+
+_read_json = lru_cache(maxsize=1_024)(_read_literal)
+
+
+def _read_value(value: Any) -> Reading:
+    if isinstance(value, list):
+        items = map(_read_value, value)
+        return [tuple(item) if isinstance(item, list) else item for item in items]
+    if isinstance(value, dict) and "@value" in value and value.keys() <= _VALUE_KEYS:
+        text = value["@value"]
+        return _typed(text, value.get("@type")) if isinstance(text, str) else _read_value(text)
+    return value
+
+
+def _typed(text: str, datatype: Any) -> bool | int | float | str:
+    """A finite number or a boolean where the datatype and the text say so, otherwise the text."""
+    if not isinstance(datatype, str):
+        return text
+    if datatype == vocab.BOOLEAN.value:
+        return _BOOLEANS.get(text, text)
+    if not _NUMERIC.fullmatch(datatype) or not _NUMBER.fullmatch(text):
+        return text
+    number = int(text) if _INTEGER.fullmatch(text) else float(text)
+    return number if math.isfinite(number) else text
+
+
+def hidden_texts(term: object) -> set[str]:
+    """The texts that FILTER reads in a value which is not one string itself.
+
+    >>> sorted(hidden_texts(Literal('["ASA","b",3]', datatype=vocab.JSON)))
+    ['ASA', 'b']
+    """
+    if not isinstance(term, Literal) or term.datatype in PLAIN:
+        return set()
+    reading = read(term)
+    items = reading if isinstance(reading, list) else [reading]
+    return {item for item in items if isinstance(item, str)}
