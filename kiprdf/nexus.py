@@ -570,7 +570,7 @@ class Nexus:
         Keys are read from at most 100 elements of each type and predicate.
 
         >>> Nexus.memory().names()["predicates"][:2]
-        ['belongs_to_domain', 'consolidated_to']
+        ['belongs_to_domain', 'caused_by']
         """
         return self._engine.names()
 
