@@ -19,7 +19,7 @@ from tests.nexus.support import StoppedClock, medical
 from tests.oracle.graph import Graph
 from tests.properties.strategies import graphs
 
-EXAMPLES = amount("EXAMPLES", 25)
+EXAMPLES = amount("EXAMPLES", 25) // 2
 A, B, C = (Triple(NamedNode(f"urn:{n}"), NamedNode("urn:p"), Literal(n)) for n in "abc")
 
 

@@ -16,7 +16,7 @@ from tests.trust.test_fuzz import NUMBER
 
 
 def test_random_explosive_queries_time_out_and_end() -> None:
-    number = max(NUMBER // 30, 1)
+    number = max(NUMBER // 60, 1)
     child = children.run("-m", "tests.trust.attacks", str(SEED), "0", str(number), seconds=None)
     # The last line with a number is the query that went wrong.
     assert child.status == 0, child.output[-10_000:]
@@ -151,8 +151,12 @@ def test_large_work_uses_bounded_memory(name: str) -> None:
 def test_a_long_list_times_out() -> None:
     nexus = with_nodes(20_000)
     command = 'FIND(?a) WHERE { ?a {type: "N"} FILTER(IN(?a.name, :l)) }'
-    # Two hundred million comparisons, which the engine makes in one go.
-    with nexus.limited(timeout_s=0.1):
-        assert code(nexus, command, l=[str(number) for number in range(10_000)]) == "KIP_4001"
-        assert cancellation._abandoned
+    # Two hundred million comparisons, which the engine makes in one go. On a slow machine a short
+    # time may be over before the engine has the query.
+    for seconds in (0.1, 0.5, 2.5):
+        with nexus.limited(timeout_s=seconds):
+            assert code(nexus, command, l=[str(number) for number in range(10_000)]) == "KIP_4001"
+        if cancellation._abandoned:
+            break
+    assert cancellation._abandoned
     wait_for_the_last()

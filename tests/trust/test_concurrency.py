@@ -18,7 +18,7 @@ from tests.nexus.support import dataset, restored
 from tests.trust import visiting
 from tests.trust.processes import PROCESSES, run
 
-WRITES = 30
+WRITES = 16
 """Of each writer; the readers read until the writers are done."""
 COUNTERS, INCREMENTS = 5, 20
 SCHEMA = (

@@ -21,8 +21,7 @@ WITHIN = (", deep", ", many", ", far")
         ("execute_kip", list(COMMANDS)),
         ("sparql", list(QUERIES)),
         ("restore", list(DOCUMENTS)),
-        ("import_rdf", list(DOCUMENTS)[::2]),
-        ("import_rdf", list(DOCUMENTS)[1::2]),
+        *(("import_rdf", list(DOCUMENTS)[part::4]) for part in range(4)),
     ],
 )
 def test_beyond_the_limits_the_process_survives(entry_point: str, inputs: list[str]) -> None:
