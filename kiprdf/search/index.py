@@ -142,7 +142,7 @@ class TextIndex:
     def search(self, kind: Kind, term: str, type: str | None = None, limit: int = 100) -> list[Hit]:
         """Return the rows with any word of the term, best first, ties by key (KIP 5.2).
 
-        Rows whose whole name or an alias is the term come first (`is_exact`), whatever their other
+        Rows whose whole name or an alias is the term come first (`is_exact`), with any other
         text. More words, rarer words and weightier fields score higher. The last word also matches
         longer words, with a lower score. The score is s/(1+s), where s is the sum of the weighted
         BM25 of the words. Raises ValueError if the term has no word.

@@ -266,7 +266,7 @@ EVER = """
 FIND(?person.name, ?company.name, ?link.metadata.superseded)
 WHERE { ?link (?person, "works_at", ?company) }
 """
-SAID = """
+STATEMENTS = """
 FIND(?witness.name, ?person.name, ?company.name, ?said.metadata.confidence)
 WHERE { ?said (?witness, "stated", (?person, "works_at", ?company)) }
 """
@@ -297,15 +297,15 @@ def current_employments(record: Record) -> list[tuple[Any, ...]]:
 
 
 def statements(record: Record) -> list[tuple[Any, ...]]:
-    said: list[tuple[Any, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     for fact in record.facts_of("stated"):
         assert isinstance(fact.subject, Name)
         assert isinstance(fact.object, Fact)
         person, company = fact.object.subject, fact.object.object
         assert isinstance(person, Name)
         assert isinstance(company, Name)
-        said.append((fact.subject.name, person.name, company.name, fact.metadata["confidence"]))
-    return sorted(said, key=str)
+        rows.append((fact.subject.name, person.name, company.name, fact.metadata["confidence"]))
+    return sorted(rows, key=str)
 
 
 def people(record: Record) -> list[tuple[Any, ...]]:
@@ -435,7 +435,7 @@ ASKED: dict[str, Question] = {
     "promises by status": by_status("Commitment"),
     "current employers": (lambda a: by_text(a.rows(EMPLOYERS)), current_employments),
     "all employers": (lambda a: by_text(a.rows(EVER)), employments),
-    "who said what": (lambda a: by_text(a.rows(SAID)), statements),
+    "who said what": (lambda a: by_text(a.rows(STATEMENTS)), statements),
     "talks and birthdays": (lambda a: by_text(a.rows(TALKS)), people),
     "insights whose event is forgotten": (lambda a: a.ask(UNGROUNDED), ungrounded),
     "steps of an attempt": (lambda a: a.rows(STEPS), steps),

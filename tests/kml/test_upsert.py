@@ -335,6 +335,6 @@ def test_a_stored_name_with_outer_blanks_is_still_read_written_and_restored() ->
     older = kiprdf.Nexus.memory(genesis=False)
     older.restore(snapshot, format="ntriples")
     put(older, 'CONCEPT { {type: "Drug", name: " Aspirin"} SET ATTRIBUTES { risk: 2 } }')
-    found = older.execute('FIND(?d.attributes.risk) WHERE { ?d {type: "Drug", name: " Aspirin"} }')
-    assert found == [2]
+    risks = older.execute('FIND(?d.attributes.risk) WHERE { ?d {type: "Drug", name: " Aspirin"} }')
+    assert risks == [2]
     assert kiprdf.Nexus.memory(genesis=False).restore(older.snapshot()) is not None

@@ -105,11 +105,11 @@ def test_describe_and_export_in_a_dry_run_see_the_writes_before_them(nexus: kipr
 
 def test_versions_in_a_dry_run_rise_as_in_the_real_run(nexus: kiprdf.Nexus) -> None:
     version = 'FIND(?d.metadata._version) WHERE { ?d {type: "Drug", name: "Aspirin"} }'
-    guarded = (
+    update = (
         'UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} EXPECT VERSION %d '
         "SET ATTRIBUTES { risk: %d } } }"
     )
-    batch = (guarded % (1, 5), guarded % (2, 6), version, guarded % (1, 7), version)
+    batch = (update % (1, 5), update % (2, 6), version, update % (1, 7), version)
     responses = dry(nexus, *batch)
     assert responses[2] == {"result": [3]}
     assert responses[3]["error"]["code"] == "KIP_3005"

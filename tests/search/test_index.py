@@ -137,7 +137,7 @@ def test_the_exact_name_is_first_even_with_a_long_description() -> None:
 LONG = "aspirin " * 2_000
 
 
-def test_an_exact_name_is_first_whatever_else_the_rows_contain() -> None:
+def test_an_exact_name_is_first_with_any_other_text_in_the_rows() -> None:
     index = index_of(
         concept("a", "Aspirin aspirin", aliases=("aspirin plus",), description=LONG, text=LONG),
         concept("b", "Aspirin", description="another word " * 5_000),
@@ -146,7 +146,7 @@ def test_an_exact_name_is_first_whatever_else_the_rows_contain() -> None:
     assert keys(index, "aspirin")[0] == "b"
 
 
-def test_an_exact_alias_is_second_whatever_else_the_rows_contain() -> None:
+def test_an_exact_alias_is_second_with_any_other_text_in_the_rows() -> None:
     index = index_of(
         concept("a", "Aspirin aspirin", aliases=("aspirin plus",), description=LONG, text=LONG),
         concept("b", "ASA", aliases=("tea", "Aspirin"), text="another word " * 5_000),

@@ -142,7 +142,7 @@ def checked_folder(folder: str | os.PathLike[str], nexus: Path | None = None) ->
     target = Path(folder).resolve()
     home = Path(os.path.expanduser("~")).resolve()
     if target in (Path(target.anchor), home):
-        raise StoreError(f"A nexus is published into a folder of its own, not into {target}.")
+        raise StoreError(f"A nexus is published into a separate folder, not into {target}.")
     if nexus is not None and target.is_relative_to(nexus.resolve()):
         raise StoreError(f"{target} is in the folder of the nexus; publish it elsewhere.")
     if not target.exists():
