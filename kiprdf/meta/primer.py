@@ -18,8 +18,7 @@ from kiprdf import budget
 from kiprdf.budget import paced
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import Reader
-from kiprdf.language.names import META_TYPES
-from kiprdf.meta.counts import concepts_by_type, ends, kind, largest
+from kiprdf.meta.counts import concepts_by_type, ends, largest
 from kiprdf.meta.excerpts import excerpt, text
 from kiprdf.meta.recency import BELONGS, Changes, recent_changes
 from kiprdf.meta.waiting import Waiting, waiting
@@ -100,13 +99,15 @@ def _survey(store: Store, catalog: Catalog, now: str) -> Survey:
     domains = _domains(store)
     members = _members(domains, store)
     predicates: Counter[str] = Counter()
+    links: Counter[NamedNode] = Counter()
     for predicate in sorted(catalog.predicates):
         subjects, objects = ends(store, predicate)
         predicates[predicate] = subjects.total()
         if predicate != BELONGS:
-            _count_links(predicate, (subjects, objects), members, store)
-    _count_members(members, types, predicates, store)
-    unfiled = types - Counter(kind(store.iris, node) for node in members)
+            for counts in (subjects, objects):
+                _count_links(predicate, counts, links, members)
+    filed = _count_members(members, links, types, predicates, store)
+    unfiled = types - filed
     # Domains are not filed themselves.
     del unfiled["Domain"]
     return Survey(
@@ -159,30 +160,34 @@ def _members(domains: dict[NamedNode, Domain], store: Store) -> dict[NamedNode, 
 
 def _count_links(
     predicate: str,
-    ends: Sequence[Counter[NamedNode]],
+    counts: Counter[NamedNode],
+    links: Counter[NamedNode],
     members: dict[NamedNode, list[Domain]],
-    store: Store,
 ) -> None:
-    """Add the propositions of one predicate to the domains whose members they link."""
-    for counts in ends:
-        for node in counts.keys() & members.keys():
-            name = store.iris.name(node.value)
-            for domain in members[node]:
-                domain.predicates[predicate] += counts[node]
-                if isinstance(name, ConceptName) and name.type not in META_TYPES:
-                    domain.concepts[name.name] += counts[node]
+    """Add the propositions of one predicate and direction to the members that they link."""
+    for node in counts.keys() & members.keys():
+        links[node] += counts[node]
+        for domain in members[node]:
+            domain.predicates[predicate] += counts[node]
 
 
 def _count_members(
     members: dict[NamedNode, list[Domain]],
+    links: Counter[NamedNode],
     types: Counter[str],
     predicates: Counter[str],
     store: Store,
-) -> None:
-    """Add each member to its domains; a definition stands for all that it defines."""
+) -> Counter[str]:
+    """Add each member to its domains; a definition stands for all that it defines.
+
+    Returns the number of members that are concepts, by type.
+    """
+    filed: Counter[str] = Counter()
     definitions: list[tuple[Counter[str], str, int]] = []
     for node, filed_in in members.items():
         name = store.iris.name(node.value)
+        if isinstance(name, ConceptName):
+            filed[name.type] += 1
         for domain in filed_in:
             domain.size += 1
             if not isinstance(name, ConceptName):
@@ -193,10 +198,11 @@ def _count_members(
                 definitions.append((domain.predicates, name.name, predicates[name.name]))
             else:
                 domain.types[name.type] += 1
-                domain.concepts[name.name] += 0
+                domain.concepts[name.name] += links[node]
     # Last, since all concepts of a type include the members.
-    for counts, name_of_definition, total in definitions:
-        counts[name_of_definition] = total
+    for counts, defined, total in definitions:
+        counts[defined] = total
+    return filed
 
 
 # Shaping --------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.kql.reader import Reader
 from kiprdf.meta.counts import VALUE, X, grouped
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import ConceptName, PropositionName
 from kiprdf.rdf.literals import Json
 from kiprdf.store import Store
+from kiprdf.store.base import Statement
 
 MOST_MOMENTS = 200
 """The moments of change that are looked through."""
@@ -43,17 +43,18 @@ def recent_changes(store: Store, most: int) -> Changes:
     changes, reader = Changes([], []), Reader(store)
     for moment in moments[:MOST_MOMENTS]:
         statements = store.lookup(None, updated_at, moment, MOST_AT_ONCE)
-        nodes = [cast(NamedNode, statement.subject) for statement in statements]
-        for node in sorted(nodes, key=store.iris.id):
-            name = store.iris.name(node.value)
-            is_concept = isinstance(name, ConceptName)
-            entries = changes.concepts if is_concept else changes.propositions
-            is_filing = isinstance(name, PropositionName) and name.predicate == BELONGS
-            if len(entries) < most and not is_filing:
-                entries += _entries(reader, node)
+        nodes = {store.iris.id(node): node for node in map(_subject, statements)}
+        for id in sorted(nodes):
+            entries = changes.concepts if id.startswith("C:") else changes.propositions
+            if len(entries) < most and not (id.startswith("P:") and id.endswith(f":{BELONGS}")):
+                entries += _entries(reader, nodes[id])
         if all(len(entries) >= most for entries in changes):
             break
     return changes
+
+
+def _subject(statement: Statement) -> NamedNode:
+    return cast(NamedNode, statement.subject)
 
 
 def _entries(reader: Reader, node: NamedNode) -> list[dict[str, Json]]:
