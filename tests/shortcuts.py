@@ -26,6 +26,7 @@ def no_shortcuts() -> Iterator[None]:
         patch.setattr(PlanCache, "find", lambda *_: None)
         patch.setattr(CatalogCache, "catalog", lambda self: read_catalog(self._store))
         patch.setattr(plan, "plan_lookup", lambda *_: None)
+        patch.setattr(plan, "plan_newest", lambda *_: None)
         patch.setattr(indexing, "KEPT_ELEMENTS", 0)
         patch.setattr(index, "FEW", 0)
         yield
@@ -36,4 +37,5 @@ def no_lookups() -> Iterator[None]:
     """Ask in SPARQL what would be looked up by index."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "plan_lookup", lambda *_: None)
+        patch.setattr(plan, "plan_newest", lambda *_: None)
         yield

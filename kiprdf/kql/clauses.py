@@ -165,6 +165,8 @@ class _Builder:
             self._add(TriplePattern(node, vocab.TYPE, definition))
         if matcher.name is not None:
             self._add(TriplePattern(node, vocab.LABEL, value_term(matcher.name)))
+        if matcher.type is None and matcher.name is None:
+            self._add(TriplePattern(node, vocab.TYPE, self._fresh("type")))
         return node
 
     def _exact(self, clause: Clause, predicate: NamedNode) -> Node:

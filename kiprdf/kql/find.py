@@ -108,13 +108,20 @@ def _result(
 
 
 def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row]:
-    """The rows of a plan: looked up by index, otherwise by the engine."""
+    """The rows of a plan: looked up by index, otherwise by the engine.
+
+    Of an ordered FIND, rows that cannot be on its page may be missing.
+    """
     spending = current()
     budget = None if spending is None else spending.budget
-    if plan.lookup is not None and (budget is None or budget.allows(MOST_READS)):
+    if budget is None or budget.allows(MOST_READS):
         check()
-        looked_up = plan.lookup.rows(store, bindings)
-        if looked_up is not None and (plan.limit is None or len(looked_up) < plan.limit):
+        looked_up = None if plan.lookup is None else plan.lookup.rows(store, bindings)
+        if looked_up is not None and plan.limit is not None and len(looked_up) >= plan.limit:
+            looked_up = None
+        if looked_up is None and plan.newest is not None:
+            looked_up = plan.newest.rows(store, bindings)
+        if looked_up is not None:
             _check_rows(looked_up, plan)
             return looked_up
     if budget is not None and budget.max_product_rows is not None:

@@ -46,11 +46,11 @@ MOST_READS = 1_000
 """Triples and reads of one lookup; beyond them the engine is as fast."""
 
 Solution: TypeAlias = list[Cell]
-Step: TypeAlias = "Callable[[Solution, _Reads], Iterable[Solution]]"
+Step: TypeAlias = "Callable[[Solution, Reads], Iterable[Solution]]"
 """The solutions of a pattern that agree with a solution."""
-Read: TypeAlias = "Callable[[Solution, _Reads], Cell]"
+Read: TypeAlias = "Callable[[Solution, Reads], Cell]"
 """A term in a solution."""
-Check: TypeAlias = "Callable[[Solution, _Reads], bool]"
+Check: TypeAlias = "Callable[[Solution, Reads], bool]"
 
 
 class Fallback(Exception):
@@ -74,18 +74,25 @@ class LookupPlan:
 
     def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
         """The distinct rows; None when the engine must answer."""
-        start = self.start.copy()
-        for slot, hole in self.holes:
-            start[slot] = bindings[hole]
-        reads = _Reads(store)
         try:
-            solutions = _run(self.steps, [start], reads)
-            distinct = {tuple([s[slot] for slot in self.distinct]): s for s in solutions}
-            columns = self.columns
-            rows = [(s, tuple([read(s, reads) for read in columns])) for s in distinct.values()]
+            rows = self.solve(self.filled(bindings), Reads(store, MOST_READS))
         except Fallback:
             return None
         return self._counted(rows) if self.counts else [row for _, row in rows]
+
+    def filled(self, bindings: Bindings) -> Solution:
+        """The solution that the lookup starts from, with terms for its holes."""
+        start = self.start.copy()
+        for slot, hole in self.holes:
+            start[slot] = bindings[hole]
+        return start
+
+    def solve(self, start: Solution, reads: Reads) -> list[tuple[Solution, Row]]:
+        """The distinct solutions that agree with one, with their rows; may raise ``Fallback``."""
+        solutions = _run(self.steps, [start], reads)
+        distinct = {tuple([s[slot] for slot in self.distinct]): s for s in solutions}
+        columns = self.columns
+        return [(s, tuple([read(s, reads) for read in columns])) for s in distinct.values()]
 
     def _counted(self, rows: list[tuple[Solution, Row]]) -> list[Row]:
         groups: dict[Row, list[Solution]] = {} if self.columns else {(): []}
@@ -111,11 +118,18 @@ def plan_lookup(
     counts: Iterable[Count],
     values: Values,
     iris: Iris,
+    given: Iterable[Variable] = (),
 ) -> LookupPlan | None:
-    """A pattern as a lookup; None where it begins at no named element, or needs the engine."""
+    """A pattern as a lookup; None where it begins at no named element, or needs the engine.
+
+    The first slots are those of the ``given`` variables, which are bound when the lookup starts.
+    """
     planner = _Planner(values, iris)
+    bound = set(given)
+    for variable in given:
+        planner.slot(variable)
     try:
-        steps = planner.pattern(pattern, set())
+        steps = planner.pattern(pattern, bound)
         reads = list(map(planner.read, columns))
     except Fallback:
         return None
@@ -127,12 +141,12 @@ def plan_lookup(
     return LookupPlan(planner.start, planner.holes, steps, reads, slots, counted)
 
 
-class _Reads:
+class Reads:
     """What one lookup reads."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, most: int) -> None:
         self._lookup = store.lookup
-        self._left = MOST_READS
+        self._left = most
         self._neighbours: dict[tuple[Cell, NamedNode, bool], dict[Cell, None]] = {}
         self.reader = Reader(store)
 
@@ -213,7 +227,7 @@ class _Planner:
         terms = value.arguments if isinstance(value, Call) else (value,)
         slot, sources = self.slot(variable), [self.slot(cast(Term, term)) for term in terms]
 
-        def step(s: Solution, reads: _Reads) -> Iterable[Solution]:
+        def step(s: Solution, reads: Reads) -> Iterable[Solution]:
             cells = (s[source] for source in sources)
             return [_with(s, (slot, next((cell for cell in cells if cell is not None), None)))]
 
@@ -361,7 +375,7 @@ def _effort(part: Pattern | TriplePattern, bound: set[Variable]) -> int:
 # Reading ------------------------------------------------------------------------------------------
 
 
-def _run(steps: Iterable[Step], solutions: list[Solution], reads: _Reads) -> list[Solution]:
+def _run(steps: Iterable[Step], solutions: list[Solution], reads: Reads) -> list[Solution]:
     for step in steps:
         solutions = [match for solution in solutions for match in step(solution, reads)]
         if not solutions:
@@ -376,12 +390,12 @@ def _with(solution: Solution, *cells: tuple[int, Cell]) -> Solution:
     return copy
 
 
-def _object(node: Cell, predicate: NamedNode, reads: _Reads) -> Cell:
+def _object(node: Cell, predicate: NamedNode, reads: Reads) -> Cell:
     statements = () if node is None else reads(node, predicate, None)
     return statements[0].object if statements else None
 
 
-def _name(node: NamedNode | None, field: str, reads: _Reads) -> Cell:
+def _name(node: NamedNode | None, field: str, reads: Reads) -> Cell:
     """A field that an IRI, or the fact of a link, says."""
     if node is None:
         return None
@@ -400,7 +414,7 @@ def _match(
 ) -> Step:
     """The triples that fit; a predicate that is not bound is one of a proposition."""
 
-    def step(s: Solution, reads: _Reads) -> Iterable[Solution]:
+    def step(s: Solution, reads: Reads) -> Iterable[Solution]:
         for quad in reads(s[subject], s[predicate], s[object_], graph):
             if facts and not quad.predicate.value.startswith(facts):
                 continue
@@ -416,7 +430,7 @@ def _match(
 def _reifier(link: int, parts: tuple[int, int, int], is_bound: bool) -> Step:
     """The link of a fact that is bound, or the fact of a link."""
 
-    def step(s: Solution, reads: _Reads) -> Iterable[Solution]:
+    def step(s: Solution, reads: Reads) -> Iterable[Solution]:
         fact = Triple(*(cast(NamedNode, s[slot]) for slot in parts)) if is_bound else None
         for quad in reads(s[link], vocab.REIFIES, fact):
             reified = cast(Triple, quad.object)
@@ -433,7 +447,7 @@ def _reifier(link: int, parts: tuple[int, int, int], is_bound: bool) -> Step:
 def _pairs(near: int, hop: HopRange, far: int, forward: bool, link: int | None) -> Step:
     """The nodes within a hop range, each once, with the link of those one hop apart."""
 
-    def step(s: Solution, reads: _Reads) -> Iterable[Solution]:
+    def step(s: Solution, reads: Reads) -> Iterable[Solution]:
         start = s[near]
         for node in _within(start, hop, forward, reads):
             if s[far] is not None and s[far] != node:
@@ -447,13 +461,13 @@ def _pairs(near: int, hop: HopRange, far: int, forward: bool, link: int | None) 
     return step
 
 
-def _link(subject: NamedNode, object_: NamedNode, hop: HopRange, reads: _Reads) -> Cell:
+def _link(subject: NamedNode, object_: NamedNode, hop: HopRange, reads: Reads) -> Cell:
     """The reifier of a pair, None where it is more than one hop apart."""
     statements = reads(None, vocab.REIFIES, Triple(subject, hop.predicate, object_))
     return statements[0].subject if statements else None
 
 
-def _within(start: Cell, hop: HopRange, forward: bool, reads: _Reads) -> dict[Cell, None]:
+def _within(start: Cell, hop: HopRange, forward: bool, reads: Reads) -> dict[Cell, None]:
     """The nodes that ``minimum`` to ``maximum`` hops lead to, level by level."""
     reached: dict[Cell, None] = {}
     level = {start: None}

@@ -11,6 +11,7 @@ from pyoxigraph import Variable
 from kiprdf.budget import WIDTH
 from kiprdf.kql import results
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
+from kiprdf.kql.newest import NewestPlan, plan_newest
 from kiprdf.kql.optimize import OXIGRAPH, optimize
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
@@ -33,7 +34,8 @@ class Plan:
 
     ``cells`` are what a row holds. The store cuts the page to ``limit`` where it is
     given. ``counts`` are what the store counts instead of listing solutions. ``width`` is how many
-    variables a solution has, counted ones included.
+    variables a solution has, counted ones included. Of an ``ordered`` FIND no more than ``needed``
+    different rows are shown.
     """
 
     translation: Translation
@@ -43,6 +45,8 @@ class Plan:
     limit: int | None = None
     offset: int = 0
     counts: tuple[Count, ...] = ()
+    ordered: ast.Find | None = None
+    needed: int | None = None
     _texts: dict[int | None, PreparedQuery] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -53,6 +57,16 @@ class Plan:
         distinct = self._carriers(self.translation.scope if self.counts else self.cells.names)
         values = self.translation.values
         return plan_lookup(self._pushed, self.variables, distinct, self.counts, values, self.iris)
+
+    @cached_property
+    def newest(self) -> NewestPlan | None:
+        """None where the order is not by the time of update, the last one first."""
+        if self.ordered is None or self.needed is None:
+            return None
+        made = self.translation
+        return plan_newest(
+            self.ordered, made, self._pushed, self.variables, self.cells, self.needed, self.iris
+        )
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -128,11 +142,13 @@ def plan_find(find: ast.Find, iris: Iris, offset: int = 0) -> Plan:
     first = [key.expression for key in find.order_by] or find.expressions
     translation = translate(find.where, iris, _paths(first))
     cells = _cells(names, translation)
-    if find.order_by:
-        return Plan(translation, iris, cells, len(names))
     limit = page_size(find.limit)
     # One more row than the page shows whether there is a next page.
-    return Plan(translation, iris, cells, len(names), limit and limit + 1, offset)
+    most = limit and limit + 1
+    if find.order_by:
+        needed = most and offset + most
+        return Plan(translation, iris, cells, len(names), ordered=find, needed=needed)
+    return Plan(translation, iris, cells, len(names), most, offset)
 
 
 def plan_bindings(targets: Iterable[ast.Variable], where: ast.Block, iris: Iris) -> Plan:

@@ -72,7 +72,7 @@ class Variable(Node):
 
 @dataclass(frozen=True, slots=True)
 class ConceptMatcher(Node):
-    """``{id: …}``, or ``{type: …, name: …}`` with at least one of the two."""
+    """``{id: …}``, or ``{type: …, name: …}`` with both, one or none of the two."""
 
     id: Value | None = None
     type: Value | None = None

@@ -108,7 +108,7 @@ def _concept_matcher(parsed: ast.Object) -> ast.ConceptMatcher:
             )
             raise _syntax(message, hint, entry.span)
         parts[entry.key] = entry.value
-    if not parts or ("id" in parts and len(parts) > 1):
+    if "id" in parts and len(parts) > 1:
         hint = 'Write {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}.'
         raise _syntax("A concept matcher takes id, or type and/or name.", hint, parsed.span)
     return ast.ConceptMatcher(**parts, span=parsed.span)

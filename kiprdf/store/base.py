@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal as OneOf
 from typing import Protocol, TypeAlias, TypeVar
@@ -12,6 +12,7 @@ from pyoxigraph import Store as Engine
 
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.delta import Delta
+from kiprdf.store.update_times import Range
 
 T = TypeVar("T")
 Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
@@ -68,6 +69,13 @@ class Store(Protocol):
         """The first triples, at most ``most``, that match a pattern; without a deadline check.
 
         They are those of the default graph where no ``graph`` is given.
+        """
+
+    def newest(self, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
+        """The times at which elements were last updated, the last one first, with their IRIs.
+
+        Only IRIs in the ranges are returned, sorted; those of one time may come in several lists.
+        Elements without a time are left out, and all are where some time is no text.
         """
 
     def describe(self, node: NamedNode) -> list[Triple]:

@@ -6,7 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, cast
@@ -59,6 +59,7 @@ from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import Solutions, SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import rebuild_texts, stored_texts, texts_in, texts_of
+from kiprdf.store.update_times import UPDATED_AT, Range, UpdateTimes
 
 T = TypeVar("T")
 
@@ -112,8 +113,11 @@ class OxigraphStore:
         self._compacted_after = COMPACTED_QUADS
         self._processes = SparqlProcesses()
         self.changes = RecentChanges()
+        self._update_times = UpdateTimes()
         self.iris = Iris(base)
         self.read_only = read_only
+        if self._last.number == 0 and next(self._quads(None, None, None, None), None) is None:
+            self._update_times.build(0, ())
         forks.protect(self)
 
     @classmethod
@@ -267,6 +271,19 @@ class OxigraphStore:
             return list(islice(self.engine.quads_for_pattern(*pattern), most))
         except ENGINE_FAULTS as fault:
             raise unreadable(fault) from fault
+
+    def newest(self, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
+        if self._update_times.commit != self.commit():
+            # Without the lock, a commit that comes in between would be missing.
+            with nullcontext() if self.read_only else self._lock:
+                self._build_update_times()
+        return self._update_times.newest(self.commit(), ranges)
+
+    def _build_update_times(self) -> None:
+        if self._update_times.commit != self.commit():
+            triples = self.match(None, UPDATED_AT, None)
+            times = ((cast(NamedNode, triple.subject).value, triple.object) for triple in triples)
+            self._update_times.build(self.commit(), times)
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
@@ -436,6 +453,7 @@ class OxigraphStore:
             if not delta.records:  # then the removed records are not in the delta
                 removed = (*delta.removed, *texts[0], *before.notes)
                 self.changes.add(number, removed, (*delta.added, *texts[1], *notes))
+            self._update_times.add(number, delta.removed, delta.added)
             self._last = CommitNumber(number, (notes[0], *earlier))
             if self._folder is not None:
                 self._flush_after(len(delta.added) + len(delta.removed))
@@ -521,6 +539,7 @@ class OxigraphStore:
             self._last = self._last._replace(is_certain=False)
             self._engine = dataset
             self._last = CommitNumber(number, (commit_note(number),))
+            self._build_update_times()
             return number
 
     def _replace_on_disk(self, dataset: Engine, records: dict[str, str]) -> int:

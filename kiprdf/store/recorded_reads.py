@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import TypeAlias, TypeVar
 
@@ -10,6 +10,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Row, Statement, Store, Tests
 from kiprdf.store.delta import Delta
+from kiprdf.store.update_times import UPDATED_AT, Range
 
 T = TypeVar("T")
 _Pattern: TypeAlias = tuple[Cell, Cell, Cell]
@@ -75,6 +76,10 @@ class RecordedReads:
         # In the graph of texts, an object is part of a value.
         self._patterns.add((subject, predicate, object if graph is None else None))
         return self._store.lookup(subject, predicate, object, most, graph)
+
+    def newest(self, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
+        self._patterns.add((None, UPDATED_AT, None))
+        return self._store.newest(ranges)
 
     def describe(self, node: NamedNode) -> list[Triple]:
         self._patterns.add((node, None, None))

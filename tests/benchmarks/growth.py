@@ -51,6 +51,7 @@ def measured(propositions: int) -> Iterator[Ratio]:
         for shape in SHAPES:
             if shape.name in ANCHORED:
                 yield query(shape, *nexuses)
+        yield newest(*nexuses)
         dump = Path(folder) / "dump.nq"
         nexuses[1]._store.engine.dump(str(dump), pyoxigraph.RdfFormat.N_QUADS)
         nexuses.clear()
@@ -73,6 +74,17 @@ def query(shape: Shape, small: kiprdf.Nexus, large: kiprdf.Nexus) -> Ratio:
         f"growth: {shape.name}",
         lambda turn: ask(large, turn),
         lambda turn: ask(small, turn),
+        target=1.3,
+    )
+
+
+def newest(small: kiprdf.Nexus, large: kiprdf.Nexus) -> Ratio:
+    """The ten propositions updated last."""
+    question = "FIND(?x) WHERE { ?x (?s, ?p, ?o) } ORDER BY ?x.metadata._updated_at DESC LIMIT 10"
+    return side_by_side(
+        "growth: newest",
+        lambda _: large.execute(question),
+        lambda _: small.execute(question),
         target=1.3,
     )
 

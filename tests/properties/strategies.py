@@ -370,7 +370,9 @@ class _Writer:
         concept_type, name = concept["type"], concept["name"]
         if self.one_in(12):
             concept_type, name = self.pick(TYPES[:2]), self.pick(NAMES)
-        kind = self.weighted((4, "type"), (2, "name"), (2, "both"), (1, "id"))
+        kind = self.weighted((4, "type"), (2, "name"), (2, "both"), (1, "id"), (1, "any"))
+        if kind == "any":
+            return "{}"
         if kind == "type":
             return f"{{type: {_json(concept_type)}}}"
         if kind == "name":

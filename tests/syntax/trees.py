@@ -41,6 +41,7 @@ _names = _texts | _placeholders
 _variables = _words.map(ast.Variable)
 
 _concept_matchers = st.one_of(
+    st.builds(ast.ConceptMatcher),
     st.builds(ast.ConceptMatcher, id=_values),
     st.builds(ast.ConceptMatcher, type=_values),
     st.builds(ast.ConceptMatcher, name=_values),

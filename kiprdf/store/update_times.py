@@ -1,0 +1,149 @@
+"""The elements of a dataset in the order in which they were last updated (docs/decisions/048)."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from pyoxigraph import Literal
+
+from kiprdf.rdf import vocab
+from kiprdf.store.delta import Written
+
+UPDATED_AT = vocab.metadata(vocab.UPDATED_AT)
+CHUNK = 256
+"""The most elements that are returned at once."""
+
+Range: TypeAlias = tuple[str, str]
+"""The first IRI that belongs to a range, and the first one after it."""
+
+
+@dataclass(slots=True)
+class _Moment:
+    """The IRIs of the elements updated at one time, sorted; those in ``gone`` have left."""
+
+    iris: list[str]
+    gone: set[str] = field(default_factory=set)
+
+    def add(self, iris: Iterable[str]) -> None:
+        new: list[str] = []
+        for iri in iris:
+            self.gone.discard(iri)
+            at = bisect_left(self.iris, iri)
+            if self.iris[at : at + 1] != [iri]:
+                new.append(iri)
+        # Two sorted runs are merged in linear time.
+        self.iris += sorted(new)
+        self.iris.sort()
+
+    def remove(self, iri: str) -> None:
+        """Removing from the list itself would take time proportional to its length."""
+        self.gone.add(iri)
+        if 2 * len(self.gone) >= len(self.iris):
+            self.iris = [iri for iri in self.iris if iri not in self.gone]
+            self.gone.clear()
+
+    def chunks(self, ranges: Sequence[Range]) -> Iterator[slice]:
+        for first, end in ranges:
+            start, stop = bisect_left(self.iris, first), bisect_left(self.iris, end)
+            for at in range(start, stop, CHUNK):
+                yield slice(at, min(at + CHUNK, stop))
+
+    def chunk(self, places: slice) -> list[str]:
+        return [iri for iri in self.iris[places] if iri not in self.gone]
+
+
+class UpdateTimes:
+    """An index of the ``_updated_at`` of all elements, in memory.
+
+    ``commit`` is the commit that it reflects, None where it must be built. Writers add their
+    commits; readers in other threads get whole commits only.
+
+    >>> from pyoxigraph import NamedNode
+    >>> times = UpdateTimes()
+    >>> times.build(1, [("urn:a", Literal("2026-01-01")), ("urn:b", Literal("2026-01-02"))])
+    >>> times.add(2, [], [(NamedNode("urn:c"), UPDATED_AT, Literal("2026-01-01"))])
+    >>> list(times.newest(2, [("urn:a", "urn:z")]))
+    [('2026-01-02', ['urn:b']), ('2026-01-01', ['urn:a', 'urn:c'])]
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._moments: dict[str, _Moment] = {}
+        self._order: list[str] = []
+        # A restored snapshot may have other values than the texts that writers note.
+        self._has_other_values = False
+        self.commit: int | None = None
+
+    def build(self, commit: int, times: Iterable[tuple[str, Any]]) -> None:
+        """Replace the index by the IRIs of all elements with their times."""
+        with self._lock:
+            self.commit = None
+            self._moments, self._order, self._has_other_values = {}, [], False
+            self._add(times)
+            self.commit = commit
+
+    def add(self, commit: int, removed: Iterable[Written], added: Iterable[Written]) -> None:
+        """Add the triples of a commit; after a gap the index must be built."""
+        if self.commit is None:
+            return
+        is_next = self.commit == commit - 1
+        with self._lock:
+            # An interrupt may leave the index half changed: it is built again then.
+            self.commit = None
+            if not is_next:
+                return
+            for iri, time in _times(removed):
+                self._remove(iri, time)
+            self._add(_times(added))
+            self.commit = commit
+
+    def _add(self, times: Iterable[tuple[str, Any]]) -> None:
+        groups: dict[str, set[str]] = defaultdict(set)
+        for iri, time in times:
+            if isinstance(time, Literal) and time.datatype == vocab.STRING:
+                groups[time.value].add(iri)
+            else:
+                self._has_other_values = True
+        for time, iris in groups.items():
+            if time not in self._moments:
+                self._moments[time] = _Moment([])
+                insort(self._order, time)
+            self._moments[time].add(iris)
+
+    def _remove(self, iri: str, time: Any) -> None:
+        moment = self._moments.get(time.value)
+        if moment is not None:
+            moment.remove(iri)
+            if not moment.iris:
+                del self._moments[time.value], self._order[bisect_left(self._order, time.value)]
+
+    def newest(self, commit: int, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
+        """Times, the last one first, with elements in ranges of IRIs, which are in their order.
+
+        The elements of one time may come in several lists. Nothing follows after a later commit,
+        or where some element has a time that is no text.
+        """
+        for number in range(len(self._order) - 1, -1, -1):
+            with self._lock:
+                if self.commit != commit or self._has_other_values:
+                    return
+                time = self._order[number]
+                moment = self._moments[time]
+                chunks = list(moment.chunks(ranges))
+            for places in chunks:
+                with self._lock:
+                    if self.commit != commit:
+                        return
+                    iris = moment.chunk(places)
+                yield time, iris
+
+
+def _times(triples: Iterable[Written]) -> Iterator[tuple[str, Any]]:
+    for subject, predicate, value in triples:
+        if predicate == UPDATED_AT:
+            yield subject.value, value
