@@ -69,9 +69,9 @@ class NewestPlan:
                 for iri in iris:
                     reads.count(1)
                     _, *others = start
-                    found = self.lookup.solve([NamedNode(iri), *others], reads)
-                    rows += (row for _, row in found)
-                    different.update(tuple([row[cell] for cell in self.shown]) for _, row in found)
+                    for _, row in self.lookup.solve([NamedNode(iri), *others], reads):
+                        rows.append(row)
+                        different.add(tuple([row[cell] for cell in self.shown]))
                     if self.is_ordered and len(different) >= self.needed:
                         return rows
         except Fallback:
