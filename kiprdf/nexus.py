@@ -70,6 +70,8 @@ class Nexus:
         embedder: Embedder | None = None,
         budget: Budget | None = None,
     ) -> None:
+        if not isinstance(store, OxigraphStore):
+            raise TypeError("Call Nexus.open(folder) or Nexus.memory().")
         self._store = store
         self._engine = CommandEngine(
             store, strict_schema=strict_schema, clock=clock, embedder=embedder, budget=budget
@@ -229,13 +231,18 @@ class Nexus:
         """
         return self._engine.answer(command, parameters or {}, dry_run=dry_run, readonly=readonly)
 
-    def execute(self, command: str, /, **parameters: Any) -> Any:
+    def execute(
+        self, command: str, /, *, dry_run: bool = False, readonly: bool = False, **parameters: Any
+    ) -> Any:
         """Run one command and return its bare result.
+
+        A dry run returns what the command would, and writes nothing; ``readonly`` refuses a
+        command that writes. Send parameters of these two names with ``answer``.
 
         >>> Nexus.memory().execute('FIND(COUNT(?d)) WHERE { ?d {type: "Domain"} }') > 0
         True
         """
-        return self.answer(command, parameters).result
+        return self.answer(command, parameters, dry_run=dry_run, readonly=readonly).result
 
     def find(self, command: str, /, **parameters: Any) -> Rows:
         """Run a FIND and return its rows, one column for each expression."""

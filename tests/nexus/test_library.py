@@ -61,6 +61,12 @@ def test_the_first_parameters_of_a_method(method: str, parameters: list[str]) ->
     assert names[: len(parameters)] == parameters
 
 
+def test_a_nexus_that_is_made_of_a_path_says_how_to_open_one() -> None:
+    path: Any = "brain"
+    with pytest.raises(TypeError, match=r"^Call Nexus.open\(folder\) or Nexus.memory\(\)\.$"):
+        kiprdf.Nexus(path)
+
+
 def test_memory_takes_genesis_and_strict_schema() -> None:
     nexus = kiprdf.Nexus.memory(genesis=True, strict_schema=False)
     assert nexus.execute("DESCRIBE DOMAINS") == ["Archived", "CoreSchema", "System", "Unsorted"]
@@ -88,10 +94,18 @@ def test_execute_takes_parameters_by_name(nexus: kiprdf.Nexus) -> None:
     assert nexus.execute("FIND(?x.id) WHERE { ?x {name: :name} }", name="Ann") == ["C:User/Ann"]
 
 
-@pytest.mark.parametrize("name", ["command", "text", "parameters", "dry_run"])
-def test_a_parameter_may_have_any_name(nexus: kiprdf.Nexus, name: str) -> None:
+@pytest.mark.parametrize("name", ["command", "text", "parameters", "self"])
+def test_a_parameter_of_execute_may_have_any_name_but_those_of_its_options(
+    nexus: kiprdf.Nexus, name: str
+) -> None:
     ids = nexus.execute(f"FIND(?x.id) WHERE {{ ?x {{name: :{name}}} }}", **{name: "Ann"})
     assert ids == ["C:User/Ann"]
+
+
+@pytest.mark.parametrize("name", ["command", "dry_run", "readonly"])
+def test_a_parameter_of_answer_may_have_any_name(nexus: kiprdf.Nexus, name: str) -> None:
+    answer = nexus.answer(f"FIND(?x.id) WHERE {{ ?x {{name: :{name}}} }}", {name: "Ann"})
+    assert answer.result == ["C:User/Ann"]
 
 
 def test_execute_raises_with_code_position_and_hint(nexus: kiprdf.Nexus) -> None:

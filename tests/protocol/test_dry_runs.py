@@ -81,6 +81,17 @@ def test_the_receipt_of_a_dry_run_is_that_of_the_real_run(nexus: kiprdf.Nexus, n
     assert nexus.execute_kip({"command": command}) == {"result": receipt}
 
 
+@pytest.mark.parametrize("name", WRITES)
+def test_execute_takes_dry_run_as_an_option_and_not_as_a_parameter(
+    nexus: kiprdf.Nexus, name: str
+) -> None:
+    command, receipt = WRITES[name]
+    with untouched(nexus):
+        assert nexus.execute(command, dry_run=True) == receipt
+        with pytest.raises(kiprdf.KipError, match="KIP_1001"):
+            nexus.execute(command, readonly=True)
+
+
 def test_a_find_in_a_dry_run_sees_the_writes_before_it_only(nexus: kiprdf.Nexus) -> None:
     responses = dry(nexus, DRUGS, NEW, DRUGS)
     assert (responses[0], responses[2]) == (
