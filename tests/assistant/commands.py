@@ -106,11 +106,19 @@ UPSERT {
     ({type: "Person", name: :person}, "works_at", {type: "Company", name: :company})
   }
 }
-WITH METADATA { source: :source, author: "$self", superseded: false, since: :at }
+WITH METADATA { source: :source, author: "$self" }
+"""
+# docs/how-to/facts-that-change.md: a fact that is stated again holds again.
+HOLDS_AGAIN = """
+DELETE METADATA {"superseded", "superseded_at", "valid_until"} FROM ?link
+WHERE {
+  ?link ({type: "Person", name: :person}, "works_at", {type: "Company", name: :company})
+  FILTER(?link.metadata.superseded == true)
+}
 """
 END_WORK = """
 UPDATE ?link
-SET METADATA { superseded: true, superseded_at: :at }
+SET METADATA { superseded: true, superseded_at: :at, valid_until: :at }
 WHERE {
   ?link ({type: "Person", name: :person}, "works_at", ?company)
   FILTER(?link.metadata.superseded != true)

@@ -324,16 +324,21 @@ class Life:
         companies = [name for name in self.record.concepts if name.type == "Company"]
         company = self.chance.choice(companies)
         values = {"person": person.name, "company": company.name, "source": self.source()}
-        ended, _ = self.do(
-            (commands.END_WORK, {"person": person.name}), (commands.START_WORK, values)
+        ended, _, again = self.do(
+            (commands.END_WORK, {"person": person.name}),
+            (commands.START_WORK, values),
+            (commands.HOLDS_AGAIN, values),
         )
         record = self.record
         current = self.employers(person)
         self._expect("employments ended", len(current), ended["updated"])
         for fact in current:
-            record.link(*fact.key, {"superseded": True, "superseded_at": self.at})
-        metadata = {"source": self.source(), "author": "$self", "superseded": False}
-        record.link(person, "works_at", company, {**metadata, "since": self.at})
+            marks = {"superseded": True, "superseded_at": self.at, "valid_until": self.at}
+            record.link(*fact.key, marks)
+        metadata = {"source": self.source(), "author": "$self"}
+        fact = record.link(person, "works_at", company, metadata)
+        unmarked = record.unmark(fact, "superseded", "superseded_at", "valid_until")
+        self._expect("employments that hold again", unmarked, again["updated_propositions"])
 
     def employers(self, person: Name) -> list[Any]:
         """The employments of a person that are not superseded."""

@@ -88,6 +88,15 @@ class Record:
             fact.changed_at = self.now
         return fact
 
+    def unmark(self, fact: Fact, *keys: str) -> int:
+        """Remove metadata of a fact; how many facts had some of them."""
+        marks = fact.metadata.keys() & set(keys)
+        for key in marks:
+            del fact.metadata[key]
+        if marks:
+            fact.changed_at = self.now
+        return int(bool(marks))
+
     def facts_of(self, predicate: str) -> list[Fact]:
         return [fact for fact in self.facts.values() if fact.predicate == predicate]
 
