@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kiprdf.source import NOWHERE, Span, excerpt, position
 
@@ -106,7 +106,35 @@ ERROR_CODES: dict[str, ErrorCode] = {
 }
 
 
-class KipError(Exception):
+class _Located:
+    """What has a message, and a ``span`` in ``source``, the text of the command."""
+
+    message: str
+    span: Span
+    source: str | None
+
+    @property
+    def position(self) -> tuple[int, int] | None:
+        """Line and column, counted from 1; None without a place in a text."""
+        if self.source is None or self.span == NOWHERE:
+            return None
+        return position(self.source, self.span.start)
+
+    @property
+    def located_message(self) -> str:
+        """The message, preceded by ``line:column``."""
+        place = self.position
+        return f"{place[0]}:{place[1]} {self.message}" if place else self.message
+
+    @property
+    def excerpt(self) -> str | None:
+        """The line of the place with carets under it."""
+        if self.source is None or self.span == NOWHERE:
+            return None
+        return excerpt(self.source, self.span)
+
+
+class KipError(_Located, Exception):
     """A mistake in a KIP command, with everything needed to correct it.
 
     ``code`` and ``name`` are from the table above, ``message`` says what is wrong, ``hint``
@@ -139,28 +167,29 @@ class KipError(Exception):
             self.source = source
         return self
 
-    @property
-    def position(self) -> tuple[int, int] | None:
-        """Line and column, counted from 1; None if the error has no place in a text."""
-        if self.source is None or self.span == NOWHERE:
-            return None
-        return position(self.source, self.span.start)
-
-    @property
-    def located_message(self) -> str:
-        """The message, preceded by ``line:column``."""
-        place = self.position
-        return f"{place[0]}:{place[1]} {self.message}" if place else self.message
-
-    @property
-    def excerpt(self) -> str | None:
-        """The faulty line with carets under the faulty part."""
-        if self.source is None or self.span == NOWHERE:
-            return None
-        return excerpt(self.source, self.span)
-
     def __str__(self) -> str:
         return f"{self.code} {self.located_message} Hint: {self.hint}"
+
+
+@dataclass(frozen=True)
+class KipWarning(_Located):
+    """One reason for an empty answer (docs/decisions/053).
+
+    ``name`` is the kind of reason, ``message`` says what it is, ``hint``, where there is one, what
+    to write instead. ``span`` is the place in ``source``, the text of the command.
+
+    >>> print(KipWarning("UnknownName", "No Drug is called 'Asprin'.", "Did you mean 'Aspirin'?"))
+    No Drug is called 'Asprin'. Hint: Did you mean 'Aspirin'?
+    """
+
+    name: str
+    message: str
+    hint: str | None = None
+    span: Span = field(default=NOWHERE, repr=False)
+    source: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return self.located_message + (f" Hint: {self.hint}" if self.hint else "")
 
 
 class StoreError(Exception):

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kiprdf.budget import Budget
 from kiprdf.execution import bootstrap, summary
+from kiprdf.execution.empty_answers import Diagnosis
 from kiprdf.execution.engine import Answer, CommandEngine
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.kml.draft import Clock, timestamp
@@ -224,7 +225,7 @@ class Nexus:
         dry_run: bool = False,
         readonly: bool = False,
     ) -> Answer:
-        """Run one command as ``execute_kip`` does; return its result and cursor.
+        """Run one command as ``execute_kip`` does; return its result, cursor and warnings.
 
         >>> Nexus.memory().answer("DESCRIBE CONCEPT TYPES LIMIT 1").result
         ['$ConceptType']
@@ -242,11 +243,21 @@ class Nexus:
         >>> Nexus.memory().execute('FIND(COUNT(?d)) WHERE { ?d {type: "Domain"} }') > 0
         True
         """
-        return self.answer(command, parameters, dry_run=dry_run, readonly=readonly).result
+        return self._engine.answer(
+            command, parameters, dry_run=dry_run, readonly=readonly, warn=False
+        ).result
 
     def find(self, command: str, /, **parameters: Any) -> Rows:
         """Run a FIND and return its rows, one column for each expression."""
         return self._engine.find(command, parameters)
+
+    def diagnose(self, command: str, /, **parameters: Any) -> Diagnosis:
+        """What each clause of a WHERE leaves, without running the command.
+
+        >>> Nexus.memory().diagnose('FIND(?d) WHERE { ?d {type: "Domain", name: "System"} }')
+        1 solution after 1:17 ?d {type: "Domain", name: "System"}
+        """
+        return self._engine.diagnose(command, parameters)
 
     def explain(self, command: str, /, **parameters: Any) -> str:
         """The SPARQL that a FIND becomes.

@@ -5,15 +5,16 @@ The two schemas, ``execute_kip`` and ``execute_kip_readonly``, are generated fro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, KipWarning
 
 BATCH_COMMANDS = 256
 _FIELDS = "The fields are command or commands, parameters, dry_run."
+_WARNINGS = "An empty result may come with `warnings`, which say why nothing was found."
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -68,14 +69,26 @@ class ErrorObject(BaseModel):
     hint: str
 
 
+class WarningObject(BaseModel):
+    """One of the ``warnings`` of an empty result (docs/decisions/053)."""
+
+    model_config = _STRICT
+
+    name: str
+    message: str
+    hint: str | None = None
+
+
 class Response(BaseModel):
-    """One response (KIP 6.2): ``result`` or ``error``, and ``next_cursor`` when there is more."""
+    """One response (KIP 6.2): ``result`` or ``error``, ``next_cursor`` when there is more, and
+    ``warnings`` that say why a result is empty."""
 
     model_config = _STRICT
 
     result: Any = None
     error: ErrorObject | None = None
     next_cursor: str | None = None
+    warnings: tuple[WarningObject, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The response as JSON, with either ``result`` or ``error``."""
@@ -84,17 +97,34 @@ class Response(BaseModel):
         response = {"result": self.result}
         if self.next_cursor is not None:
             response["next_cursor"] = self.next_cursor
+        if self.warnings:
+            response["warnings"] = [item.model_dump(exclude_none=True) for item in self.warnings]
         return response
 
 
 def error_object(error: KipError) -> ErrorObject:
     """The error object of a response; the message begins with the place as ``line:column``."""
-    # A quoted string may contain a lone surrogate, which cannot be encoded.
-    message, hint = (
-        text.encode("utf-8", "backslashreplace").decode()
-        for text in (error.located_message, error.hint)
-    )
+    message, hint = _encodable(error.located_message), _encodable(error.hint)
     return ErrorObject(code=error.code, name=error.name, message=message, hint=hint)
+
+
+def response_of(
+    result: Any, next_cursor: str | None, warnings: Iterable[KipWarning]
+) -> dict[str, Any]:
+    """The response to a command that has succeeded, as JSON."""
+    objects = tuple(map(_warning_object, warnings))
+    return Response(result=result, next_cursor=next_cursor, warnings=objects).to_json()
+
+
+def _warning_object(warning: KipWarning) -> WarningObject:
+    message = _encodable(warning.located_message)
+    hint = None if warning.hint is None else _encodable(warning.hint)
+    return WarningObject(name=warning.name, message=message, hint=hint)
+
+
+def _encodable(text: str) -> str:
+    """A text without lone surrogates, which a quoted string may contain."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def read_request(arguments: Any) -> Request:
@@ -157,13 +187,15 @@ def function_schemas() -> list[dict[str, Any]]:
         {
             "name": "execute_kip",
             "description": "Run KIP commands on the long-term memory: FIND to ask; UPSERT, "
-            "UPDATE, MERGE and DELETE to write; DESCRIBE, SEARCH and EXPORT to look around.",
+            "UPDATE, MERGE and DELETE to write; DESCRIBE, SEARCH and EXPORT to look around. "
+            + _WARNINGS,
             "parameters": _request_schema(),
         },
         {
             "name": "execute_kip_readonly",
             "description": "Run KIP commands that only read the long-term memory: FIND, "
-            "DESCRIBE, SEARCH and EXPORT. Prefer it whenever nothing is to be written.",
+            "DESCRIBE, SEARCH and EXPORT. Prefer it whenever nothing is to be written. "
+            + _WARNINGS,
             "parameters": _request_schema(),
         },
     ]

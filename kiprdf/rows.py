@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
+from kiprdf.errors import KipWarning
+
 SHOWN_ROWS = 20
 """The rows that ``repr`` shows."""
 SHOWN_CHARACTERS = 60
@@ -18,7 +20,8 @@ SHOWN_CHARACTERS = 60
 class Rows:
     """Rows as dictionaries by column name; iterable, sized, indexable.
 
-    A column that is selected twice is once in the dictionaries, twice in ``tuples``.
+    A column that is selected twice is once in the dictionaries, twice in ``tuples``. Without rows,
+    ``warnings`` say why.
 
     >>> rows = Rows(("?d.name",), (("Aspirin",), ("Ibuprofen",)))
     >>> len(rows), rows[0], [row["?d.name"] for row in rows]
@@ -33,6 +36,7 @@ class Rows:
     columns: tuple[str, ...]
     tuples: tuple[tuple[Any, ...], ...]
     next_cursor: str | None = None
+    warnings: tuple[KipWarning, ...] = ()
 
     def __repr__(self) -> str:
         table = [list(self.columns), *self._shown_rows()]
@@ -40,7 +44,7 @@ class Rows:
         lines = [
             "  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table if self.columns
         ]
-        return "\n".join([*lines, self._count()])
+        return "\n".join([*lines, self._count(), *(f"Warning: {w}" for w in self.warnings)])
 
     def _repr_html_(self) -> str:
         """A table, for notebooks."""

@@ -10,10 +10,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kiprdf.execution import empty_answers
+
 # A slow machine is no fault of the code, and graphs are large.
 LARGE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("kiprdf", deadline=None, suppress_health_check=LARGE)
 settings.load_profile("kiprdf")
+
+# A loaded machine may take longer than the time in which an empty answer is explained.
+empty_answers.SECONDS = 60.0
 
 LONG = 60.0
 """Seconds after which a running test is named, and again each time they have doubled."""

@@ -11,7 +11,7 @@ from kiprdf.errors import KipError
 from kiprdf.execution.engine import Answer
 from kiprdf.language import ast, bind
 from kiprdf.nexus import Nexus
-from kiprdf.protocol import Response
+from kiprdf.protocol import response_of
 from kiprdf.search.embedders import INSTALL
 from kiprdf.semantics.arguments import search_mode
 from kiprdf.source import NOWHERE, Span
@@ -26,6 +26,7 @@ def show_answer(
     if isinstance(parsed, ast.Find):
         rows = nexus.find(text, **parameters)
         tables.show_rows(rows)
+        output.show_warnings(rows.warnings)
         return rows.next_cursor
     answer = _answer(nexus, parsed, text, parameters, dry_run)
     if isinstance(parsed, ast.Export):
@@ -35,6 +36,7 @@ def show_answer(
         output.note(f"{', '.join(counts)}.")
     else:
         tables.show_result(answer.result)
+    output.show_warnings(answer.warnings)
     if dry_run:
         output.note("Dry run: nothing was written.")
     return answer.next_cursor
@@ -45,7 +47,8 @@ def show_response(
 ) -> str | None:
     """Run a command and print the KIP response as JSON; returns the cursor of the next page."""
     answer = _answer(nexus, parsed, text, parameters, dry_run)
-    output.show_json(Response(result=answer.result, next_cursor=answer.next_cursor).to_json())
+    output.show_json(response_of(*answer))
+    output.show_warnings(answer.warnings)
     return answer.next_cursor
 
 

@@ -1,4 +1,4 @@
-"""The commands that run KIP: demo, run, shell, load, explain, info."""
+"""The commands that run KIP: demo, run, shell, load, explain, diagnose, info."""
 
 from __future__ import annotations
 
@@ -209,6 +209,32 @@ def explain(
     answers.refuse_other_than_find(text)
     with inputs.open_to_read(nexus) as opened:
         answers.show_sparql(opened, text, parameters)
+
+
+@app.command()
+def diagnose(
+    command: Annotated[
+        str | None, typer.Argument(metavar="COMMAND", help="A command with a WHERE; - for stdin.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the command here.")
+    ] = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    param: ParamOption = None,
+    params_file: ParamsFileOption = None,
+) -> None:
+    """Show how many solutions each clause of a command leaves, and why an answer is empty.
+
+    The command itself is not run.
+
+    \b
+    Examples:
+      kiprdf diagnose 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.name == "aspirin") }'
+    """
+    text = inputs.command_text(command, file)
+    parameters = inputs.parameters(param or (), params_file)
+    with inputs.open_to_read(nexus) as opened:
+        output.show_text(output.printable(repr(opened.diagnose(text, **parameters)), keep="\n"))
 
 
 @app.command()

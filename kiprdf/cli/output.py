@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -16,6 +16,8 @@ from rich.console import Console, RenderableType
 from rich.highlighter import RegexHighlighter
 from rich.text import Text
 from rich.theme import Theme
+
+from kiprdf.errors import KipWarning
 
 CODE_CHARACTERS = 100
 """The maximum width of cropped code."""
@@ -112,6 +114,16 @@ def error_lines(headline: str, excerpt: str | None = None, hint: str | None = No
         screen.print(Text(f"  {carets}", "red"), soft_wrap=True)
     if hint:
         screen.print(Text(f"Hint: {printable(hint)}"), soft_wrap=True)
+
+
+def show_warnings(warnings: Iterable[KipWarning]) -> None:
+    """Print on standard error why an answer is empty."""
+    screen = console(stderr=True)
+    for warning in warnings:
+        headline = f"Warning {warning.name}: {warning.located_message}"
+        screen.print(Text(printable(headline), "yellow"), soft_wrap=True)
+        if warning.hint:
+            screen.print(Text(f"Hint: {printable(warning.hint)}"), soft_wrap=True)
 
 
 def _pointed(line: str, carets: str, width: int) -> tuple[str, str]:

@@ -3,5 +3,6 @@
 ``engine`` (parse, bind, check, read), ``writer`` (draft, check, commit), ``imports`` (an import as
 one UPSERT), ``requests`` (the JSON protocol), ``bootstrap`` (what opening writes), ``plan_cache``
 (parsed commands and compiled FINDs), ``catalog_cache`` (types and predicates), ``error_boundary``
-(failures become located errors), ``summary`` (what ``repr`` shows).
+(failures become located errors), ``empty_answers`` (when one is explained), ``summary`` (what
+``repr`` shows).
 """

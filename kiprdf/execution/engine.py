@@ -9,15 +9,17 @@ from typing import Any, NamedTuple, TypeVar
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import Budget, Budgets
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution import bootstrap
 from kiprdf.execution.catalog_cache import CatalogCache
+from kiprdf.execution.empty_answers import Diagnosis, diagnose, is_empty, reasons
 from kiprdf.execution.error_boundary import ErrorBoundary
 from kiprdf.execution.plan_cache import PlanCache
 from kiprdf.execution.writer import Writer, keyword
 from kiprdf.kml.draft import Clock, now
 from kiprdf.kql import find as kql
 from kiprdf.kql import results
+from kiprdf.kql.diagnosis import Question
 from kiprdf.kql.find import FindResult
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text
@@ -41,10 +43,14 @@ _INDEX_FILE = "search.sqlite3"
 
 
 class Answer(NamedTuple):
-    """The result of one command, and the cursor of its next page."""
+    """The result of one command, and the cursor of its next page.
+
+    An empty result has ``warnings``, which say why.
+    """
 
     result: Json
     next_cursor: str | None = None
+    warnings: tuple[KipWarning, ...] = ()
 
 
 class CommandEngine:
@@ -108,21 +114,24 @@ class CommandEngine:
         *,
         dry_run: bool = False,
         readonly: bool = False,
+        warn: bool = True,
     ) -> Answer:
-        """Run one command as a request."""
+        """Run one command as a request; ``warn`` explains an empty result."""
 
         def run() -> Answer:
-            answer = self.answer_cached(text, parameters)
+            answer = self.answer_cached(text, parameters, warn)
             if answer is not None:
                 return answer
-            return self.execute(self.prepare(text, parameters, readonly), text, dry_run)
+            return self.execute(self.prepare(text, parameters, readonly), text, dry_run, warn)
 
         return self.request(run)
 
-    def answer_cached(self, text: str, parameters: Mapping[str, Any]) -> Answer | None:
+    def answer_cached(
+        self, text: str, parameters: Mapping[str, Any], warn: bool = True
+    ) -> Answer | None:
         """The answer to a FIND that has a cached plan; None where there is none."""
         result = self._find_cached(text, parameters)
-        return None if result is None else _answer_of(result)
+        return None if result is None else self._answer_of(result, text, warn)
 
     def prepare(
         self, text: str, parameters: Mapping[str, Any], readonly: bool = False
@@ -144,16 +153,27 @@ class CommandEngine:
 
         return self.boundary.run(run, text)
 
-    def execute(self, command: ast.Command, text: str, dry_run: bool = False) -> Answer:
+    def execute(
+        self, command: ast.Command, text: str, dry_run: bool = False, warn: bool = True
+    ) -> Answer:
         """Run a command that was bound."""
-        return self.boundary.run(lambda: self._run(command, dry_run), text)
+        return self.boundary.run(lambda: self._run(command, text, dry_run, warn), text)
 
-    def _run(self, command: ast.Command, dry_run: bool) -> Answer:
-        if isinstance(command, ast.Manipulation):
-            return Answer(self.writer.run(command, dry_run=dry_run))
+    def _run(self, command: ast.Command, text: str, dry_run: bool, warn: bool) -> Answer:
         if isinstance(command, ast.Find):
-            return _answer_of(self._run_find(command))
-        return self.store.read(lambda: self._run_meta(command))
+            return self._answer_of(self._run_find(command), text, warn)
+        # Another commit in between only keeps an empty answer from being explained.
+        commit = self.store.commit()
+        if isinstance(command, ast.Manipulation):
+            answer = Answer(self.writer.run(command, dry_run=dry_run))
+        else:
+            answer = self.store.read(lambda: self._run_meta(command))
+        if warn and is_empty(command, answer.result):
+            return answer._replace(warnings=self._reasons(command, text, commit))
+        return answer
+
+    def _reasons(self, command: ast.Command, text: str, commit: int) -> tuple[KipWarning, ...]:
+        return reasons(command, text, commit, self.store, self.indexer)
 
     def _run_meta(self, command: ast.Meta) -> Answer:
         catalog = self.catalogs.catalog()
@@ -175,9 +195,17 @@ class CommandEngine:
                 find = self._prepare_one(ast.Find, "FIND", text, parameters)
                 result = self.boundary.run(lambda: self._run_find(find), text)
             names = tuple(expression_text(expression) for expression in result.find.expressions)
-            return Rows(names, tuple(zip(*result.columns, strict=True)), result.cursor)
+            answer = self._answer_of(result, text)
+            tuples = tuple(zip(*result.columns, strict=True))
+            return Rows(names, tuples, answer.next_cursor, answer.warnings)
 
         return self.request(run)
+
+    def _answer_of(self, result: FindResult, text: str, warn: bool = True) -> Answer:
+        warnings: tuple[KipWarning, ...] = ()
+        if warn and result.empty_at is not None:
+            warnings = self._reasons(result.find, text, result.empty_at)
+        return Answer(results.shape(result.find, result.columns), result.cursor, warnings)
 
     def _find_cached(self, text: Any, parameters: Mapping[str, Any]) -> FindResult | None:
         return self.boundary.run(lambda: self.plans.find(text, parameters), text)
@@ -188,6 +216,23 @@ class CommandEngine:
             return kql.run(find, self.store)
 
         return self.store.read(run)
+
+    def diagnose(self, text: str, parameters: Mapping[str, Any]) -> Diagnosis:
+        """What each clause of a command's WHERE leaves, as a request."""
+
+        def run() -> Diagnosis:
+            command = self.plans.template(text).bind(parameters)
+            if not isinstance(command, Question):
+                message = "Only a command with a WHERE is diagnosed."
+                raise KipError("KIP_1001", message, "Use execute().", keyword(command))
+
+            def read() -> Diagnosis:
+                check(command, self.catalogs.catalog())
+                return diagnose(command, text, self.store)
+
+            return self.store.read(read)
+
+        return self.request(lambda: self.boundary.run(run, text))
 
     def explain(self, text: str, parameters: Mapping[str, Any]) -> str:
         """The SPARQL of a FIND, compiled as a request."""
@@ -293,7 +338,3 @@ class CommandEngine:
         return self.boundary.run(
             lambda: self.store.read(lambda: names_in_use(self.store, self.catalogs.catalog()))
         )
-
-
-def _answer_of(result: FindResult) -> Answer:
-    return Answer(results.shape(result.find, result.columns), result.cursor)

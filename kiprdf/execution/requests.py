@@ -70,8 +70,7 @@ def _run(
         response = protocol.Response(error=protocol.error_object(error))
         is_write = isinstance(command, ast.Manipulation)
         return response.to_json(), is_write and not _is_malformed(engine, command, error)
-    response = protocol.Response(result=answer.result, next_cursor=answer.next_cursor)
-    return response.to_json(), False
+    return protocol.response_of(*answer), False
 
 
 def _is_malformed(engine: CommandEngine, command: Any, error: KipError) -> bool:

@@ -17,6 +17,7 @@ from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
 from kiprdf.kml.protection import check_merge
 from kiprdf.kql.clauses import checked_text
+from kiprdf.kql.diagnosis import explain
 from kiprdf.kql.find import bindings
 from kiprdf.kql.identities import merged_hint
 from kiprdf.language import ast
@@ -71,8 +72,9 @@ def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
         both = f"?{command.source.name} and ?{command.target.name}"
         message = f"The WHERE binds no pair of concepts to {both}."
         merged = _merged_already(command, draft)
+        reasons = " ".join(map(str, explain(command, None, draft.store)))
         hint = f"See what it binds: FIND({both.replace(' and ', ', ')}) WHERE {{…}}."
-        raise KipError("KIP_3002", message, merged or hint, command.span)
+        raise KipError("KIP_3002", message, merged or reasons or hint, command.span)
     if len(pairs) > 1:
         message = f"The WHERE binds {len(pairs)} pairs of concepts; MERGE joins one."
         hint = 'Name both exactly: ?a {type: "…", name: "…"} ?b {type: "…", name: "…"}.'

@@ -5,5 +5,5 @@
 KQL variables), ``clauses``, ``comparisons`` (FILTERs) and ``holes`` (values that are filled in
 later); ``optimize`` (passes from algebra to algebra) and ``lookup`` (reading it from the index),
 which ``plan`` holds together; then ``cursor``, ``reader`` (values of nodes) and ``results``
-(collapse, order, group, shape).
+(collapse, order, group, shape). ``diagnosis`` explains an empty answer.
 """

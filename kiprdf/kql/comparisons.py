@@ -326,15 +326,16 @@ def _equal(one: Reading, other: Reading) -> bool:
 
 
 def _equal_wholes(one: Reading, other: Reading) -> bool:
-    kind = _kind(one)
-    if kind != _kind(other):
+    common = kind(one)
+    if common != kind(other):
         return False
-    if kind in ("dict", "tuple"):
+    if common in ("dict", "tuple"):
         return canonical_json(one) == canonical_json(other)
     return bool(operator.eq(*_comparable(one, other)))
 
 
-def _kind(value: Reading) -> str:
+def kind(value: Reading) -> str:
+    """What two values must have in common to agree."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):
@@ -351,7 +352,7 @@ def _comparable(one: Reading, other: Reading) -> tuple[Reading, Reading]:
 
 def _order_in_python(symbol: str, one: Cell, other: Cell) -> bool:
     values = read(one), read(other)
-    kinds = {_kind(value) for value in values}
+    kinds = {kind(value) for value in values}
     if len(kinds) > 1 or not kinds & {"boolean", "number", "str"}:
         return False
     return _ORDERS[symbol](*_comparable(*values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 from pyoxigraph import NamedNode, Variable
@@ -25,6 +25,7 @@ from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
+from kiprdf.semantics.scope import exported
 from kiprdf.sparql.algebra import Bindings, Hole, Pattern
 from kiprdf.sparql.text import prepare as prepare_query
 from kiprdf.sparql.text import render_count
@@ -35,11 +36,15 @@ NO_BINDINGS: Bindings = {}
 
 
 class FindResult(NamedTuple):
-    """The columns of a FIND, one for each expression, and the cursor of the next page."""
+    """The columns of a FIND, one for each expression, and the cursor of the next page.
+
+    ``empty_at`` is the commit at which nothing was found; None if something was.
+    """
 
     find: ast.Find
     columns: list[list[Json]]
     cursor: str | None
+    empty_at: int | None = None
 
 
 def run(find: ast.Find, store: Store) -> FindResult:
@@ -101,6 +106,8 @@ def _result(
         offset=0 if plan.offset else offset,
         limit=None if limit is None else limit + 1,
     )
+    if count <= 1 and not offset and results.is_nothing(find, columns):
+        return FindResult(bound(), columns, None, store.commit())
     if limit is None or count <= limit:
         return FindResult(find, columns, None)
     token = cursor.encode(bound(), store.commit(), offset + limit)
@@ -174,22 +181,32 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
     spending.check_rows(_count(plan.pattern, enough, store, distinct), plan.width)
 
 
+def count_solutions(where: ast.Block, store: Store, most: int) -> int:
+    """How many solutions a checked WHERE has; counting stops at ``most``."""
+    plan = plan_bindings(map(ast.Variable, exported(where)), where, store.iris)
+    distinct = plan.variables if most > 1 and plan.is_ambiguous else ()
+    return _count(plan.pattern, most, store, distinct)
+
+
 def explain(find: ast.Find, iris: Iris) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
     return prepare_query(plan_find(find, iris).select, query_prefixes(iris.base)).text(NO_BINDINGS)
 
 
-def nodes(target: ast.Variable, where: ast.Block, store: Store) -> list[NamedNode]:
+def nodes(
+    target: ast.Variable, where: ast.Block, store: Store, most: int | None = None
+) -> list[NamedNode]:
     """The distinct elements bound to one variable of a checked WHERE; nulls are left out."""
-    return [node for (node,) in bindings((target,), where, store)]
+    return [node for (node,) in bindings((target,), where, store, most)]
 
 
 def bindings(
-    targets: Sequence[ast.Variable], where: ast.Block, store: Store
+    targets: Sequence[ast.Variable], where: ast.Block, store: Store, most: int | None = None
 ) -> list[tuple[NamedNode, ...]]:
-    """What a checked WHERE binds to some variables together; rows with a null are left out."""
+    """What a checked WHERE binds to some variables together, in at most ``most`` rows; rows with a
+    null are left out."""
     check_identities(where, store)
-    plan = plan_bindings(targets, where, store.iris)
+    plan = replace(plan_bindings(targets, where, store.iris), limit=most)
     indices = [plan.cells.names[target.name] for target in targets]
     return [
         tuple(cast(NamedNode, row[index]) for index in indices)

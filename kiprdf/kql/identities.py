@@ -63,10 +63,10 @@ def near_hint(name: ConceptName, store: Store) -> str:
     merged = merged_hint(name.name, store, name.type)
     if merged:
         return merged
-    close = nearest(name.name, _names_of_type(name.type, store))
+    close = nearest(name.name, names_of_type(name.type, store))
     if close:
         return f"Did you mean {' or '.join(repr(candidate) for candidate in close)}?"
-    elsewhere = _types_of_name(name.name, store)
+    elsewhere = types_of_name(name.name, store)
     if elsewhere:
         return f'There is {{type: "{elsewhere[0]}", name: "{name.name}"}}.'
     return f'Look for it with SEARCH CONCEPT "{shown(name.name)}", or create it with UPSERT.'
@@ -85,7 +85,8 @@ def merged_hint(name: str, store: Store, type_name: str | None = None) -> str | 
     return None
 
 
-def _names_of_type(type_name: str, store: Store) -> list[str]:
+def names_of_type(type_name: str, store: Store) -> list[str]:
+    """Names of concepts of a type, at most ``NEAR_NAMES``."""
     names: list[str] = []
     for triple in store.match(None, vocab.TYPE, store.iris.type(type_name)):
         name = store.iris.name(cast(NamedNode, triple.subject).value)
@@ -96,7 +97,8 @@ def _names_of_type(type_name: str, store: Store) -> list[str]:
     return names
 
 
-def _types_of_name(text: str, store: Store) -> list[str]:
+def types_of_name(text: str, store: Store) -> list[str]:
+    """The types of the concepts with a name."""
     nodes = (t.subject for t in store.match(None, vocab.LABEL, Literal(text)))
     names = (store.iris.name(cast(NamedNode, node).value) for node in nodes)
     return sorted(name.type for name in names if isinstance(name, ConceptName))

@@ -64,6 +64,21 @@ def is_grouped(find: ast.Find) -> bool:
     return any(isinstance(expression, ast.Aggregate) for expression in find.expressions)
 
 
+def is_nothing(find: ast.Find, columns: list[list[Json]]) -> bool:
+    """Whether a FIND has found nothing: no row, or in the only row only aggregates of nothing.
+
+    A SUM of 0 may still be one of numbers.
+    """
+    if not columns[0] or not all(isinstance(e, ast.Aggregate) for e in find.expressions):
+        return not columns[0]
+    functions = (cast(ast.Aggregate, expression).function for expression in find.expressions)
+    values = (column[0] for column in columns)
+    return all(
+        value is None or (function in ("COUNT", "SUM") and not value)
+        for function, value in zip(functions, values, strict=True)
+    )
+
+
 def shape(find: ast.Find, columns: list[list[Json]]) -> Json:
     """The result of KIP 6.2: columns; a single expression's column alone; an ungrouped aggregate
     as a scalar in its place."""

@@ -153,10 +153,11 @@ def expression_text(expression: ast.Expression) -> str:
     if isinstance(expression, ast.Aggregate):
         distinct = "DISTINCT " if expression.distinct else ""
         return f"{expression.function}({distinct}{expression_text(expression.argument)})"
-    return _operand(expression)
+    return operand_text(expression)
 
 
-def _operand(operand: ast.Operand) -> str:
+def operand_text(operand: ast.Operand) -> str:
+    """An operand of a condition on one line."""
     match operand:
         case ast.Variable():
             return _variable(operand)
@@ -167,22 +168,24 @@ def _operand(operand: ast.Operand) -> str:
             return value_text(operand)
 
 
-def _condition(condition: ast.Condition) -> str:
+def condition_text(condition: ast.Condition) -> str:
+    """The condition of a FILTER, or a part of it, on one line."""
     match condition:
         case ast.Comparison():
-            return f"{_operand(condition.left)} {condition.operator} {_operand(condition.right)}"
+            left, right = operand_text(condition.left), operand_text(condition.right)
+            return f"{left} {condition.operator} {right}"
         case ast.Membership():
-            return f"IN({_operand(condition.operand)}, {_operand(condition.options)})"
+            return f"IN({operand_text(condition.operand)}, {operand_text(condition.options)})"
         case ast.NullTest():
             function = "IS_NOT_NULL" if condition.negated else "IS_NULL"
-            return f"{function}({_operand(condition.operand)})"
+            return f"{function}({operand_text(condition.operand)})"
         case ast.StringTest():
-            arguments = f"{_operand(condition.operand)}, {_operand(condition.argument)}"
+            arguments = f"{operand_text(condition.operand)}, {operand_text(condition.argument)}"
             return f"{condition.function}({arguments})"
         case ast.Truth():
-            return _operand(condition.operand)
+            return operand_text(condition.operand)
         case ast.Negation():
-            return f"!({_condition(condition.operand)})"
+            return f"!({condition_text(condition.operand)})"
         case ast.Conjunction():
             return " && ".join(_nested(operand) for operand in condition.operands)
         case ast.Disjunction():
@@ -192,7 +195,7 @@ def _condition(condition: ast.Condition) -> str:
 
 
 def _nested(condition: ast.Condition) -> str:
-    text = _condition(condition)
+    text = condition_text(condition)
     return f"({text})" if isinstance(condition, ast.Conjunction | ast.Disjunction) else text
 
 
@@ -204,7 +207,7 @@ def _clause(clause: ast.Clause) -> str:
         case ast.ConceptClause() | ast.PropositionClause():
             return endpoint_text(clause)
         case ast.Filter():
-            return f"FILTER({_condition(clause.condition)})"
+            return f"FILTER({condition_text(clause.condition)})"
         case ast.Not():
             return f"NOT {_block(clause.block)}"
         case ast.Optional():

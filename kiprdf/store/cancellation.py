@@ -164,6 +164,11 @@ class _Thread:
 _abandoned: set[_Thread] = set()
 
 
+def is_any_abandoned() -> bool:
+    """Whether a query that ran out of time still runs."""
+    return any(thread.is_alive() for thread in list(_abandoned))
+
+
 def run_cancellable(
     function: Callable[[CancellationToken], T], spending: Spending | None, *, threaded: bool = True
 ) -> T:

@@ -283,8 +283,32 @@ def test_a_single_parameter_overrides_the_file(loaded: Invoke, tmp_path: Path) -
     (tmp_path / "p.json").write_text('{"name": "Nobody"}', "utf-8")
     command = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.name == :name) }'
     arguments = ("run", command, "--params-file", "p.json")
-    assert loaded(*arguments).stderr == "0 rows\n"
+    assert loaded(*arguments).stderr.startswith("0 rows\n")
     assert loaded(*arguments, "--param", "name=Aspirin").stderr == "1 row\n"
+
+
+def test_an_empty_answer_says_why_on_standard_error(loaded: Invoke) -> None:
+    command = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk_level == "2") }'
+    why = (
+        'Warning NoSolution: 1:41 FILTER(?d.attributes.risk_level == "2") is true for none of the '
+        "solutions before it.\n"
+        "Hint: Before it, ?d.attributes.risk_level is 2, null.\n"
+        'Warning NeverTrue: 1:48 ?d.attributes.risk_level == "2" is never true: '
+        '?d.attributes.risk_level is a number and "2" is a string.\n'
+        "Hint: Write ?d.attributes.risk_level == 2\n"
+    )
+    assert loaded("run", command).stderr == "0 rows\n" + why
+    answer = loaded("run", command, "--json")
+    assert [w["name"] for w in json.loads(answer.stdout)["warnings"]] == ["NoSolution", "NeverTrue"]
+    assert answer.stderr == why
+    assert loaded("diagnose", command).stdout == (
+        '2 solutions after 1:23 ?d {type: "Drug"}\n'
+        '0 solutions after 1:41 FILTER(?d.attributes.risk_level == "2")\n'
+        'Warning: 1:41 FILTER(?d.attributes.risk_level == "2") is true for none of the solutions '
+        "before it. Hint: Before it, ?d.attributes.risk_level is 2, null.\n"
+        'Warning: 1:48 ?d.attributes.risk_level == "2" is never true: ?d.attributes.risk_level is '
+        'a number and "2" is a string. Hint: Write ?d.attributes.risk_level == 2\n'
+    )
 
 
 def test_a_params_file_that_is_not_an_object_is_one_sentence(

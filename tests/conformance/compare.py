@@ -66,6 +66,7 @@ def verdict(expect: dict[str, Any], response: dict[str, Any], ordered: bool, wid
         good = matches(expect["object"], response["result"], loose=True)
     else:
         good = len(rows_of(response["result"], width)) == expect["count"]
+    good = good and matches(expect.get("warnings", ANY), response.get("warnings", []))
     return "" if good else f"expected {expect}, got {response}"
 
 

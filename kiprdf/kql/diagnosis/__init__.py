@@ -1,0 +1,167 @@
+"""Why an answer is empty (docs/decisions/053), asked in KQL.
+
+``clauses`` evaluates the beginnings of a WHERE, ``homes`` says what a variable can be bound to,
+``conditions`` and ``names`` compare that with what the command asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+from kiprdf.errors import KipWarning
+from kiprdf.kql.clauses import checked_text
+from kiprdf.kql.diagnosis import clauses, conditions, names
+from kiprdf.kql.diagnosis.clauses import Step, Within
+from kiprdf.kql.diagnosis.homes import Homes, homes
+from kiprdf.kql.find import nodes, run
+from kiprdf.kql.results import is_nothing, variable_of
+from kiprdf.language import ast
+from kiprdf.semantics import scope
+from kiprdf.source import Span, position
+from kiprdf.store import Store
+
+Question: TypeAlias = ast.Find | ast.Export | ast.Update | ast.MergeConcept | ast.Delete
+"""A command with a WHERE."""
+__all__ = ["Question", "Step", "explain", "steps"]
+
+
+def steps(command: Question, source: str, store: Store) -> list[Step]:
+    """The clauses of a checked command with the solutions after each of them."""
+
+    def locate(span: Span) -> tuple[int, int]:
+        return position(source, span.start)
+
+    return list(clauses.steps(command.where, clauses.whole, store, locate))
+
+
+def explain(
+    command: Question, source: str | None, store: Store, *, is_empty: bool = False
+) -> Iterator[KipWarning]:
+    """The reasons for an empty answer to a checked command, each once, cheap ones first.
+
+    ``is_empty``: the answer was seen to be empty. A SUM of 0 may still be one of numbers.
+    """
+    if is_empty and isinstance(command, ast.Find) and not _is_surely_nothing(command, store):
+        return
+    is_listed = is_empty and isinstance(command, ast.Find) and not _only_aggregates(command)
+    seen: set[object] = set()
+    for warning in _explain(command, is_listed, store):
+        # Two clauses may have the same text; a key is unknown in all places.
+        reason = warning if warning.name == "NoSolution" else warning.message
+        if reason not in seen:
+            seen.add(reason)
+            yield replace(warning, source=source)
+
+
+def _explain(command: Question, is_empty: bool, store: Store) -> Iterator[KipWarning]:
+    of = homes(command.where)
+    for matcher in names.matchers(command.where):
+        type_name = None if matcher.type is None else checked_text(matcher.type)
+        yield from names.explain_name(matcher.name, type_name, store)
+    for test in conditions.positive_tests(command.where):
+        yield from conditions.explain_test(test, of, store)
+    removals = list(clauses.removals(command.where, clauses.whole, store, is_empty=is_empty))
+    for removal in removals:
+        message = clauses.message(removal)
+        hint = clauses.hint(removal, store)
+        yield KipWarning("NoSolution", message, hint, removal.clause.span)
+        mentioned = _mentioned(removal.clause)
+        yield from _explain_nulls(removal.before, mentioned, removal.within, store)
+    if not removals:
+        yield from _explain_targets(command, of, store)
+
+
+def _explain_nulls(
+    before: tuple[ast.Clause, ...], mentioned: set[str], within: Within, store: Store
+) -> Iterator[KipWarning]:
+    """The clauses because of which an OPTIONAL never binds a variable that is mentioned later."""
+    for number, clause in enumerate(before):
+        if isinstance(clause, ast.Optional) and mentioned & set(scope.exported(clause.block)):
+            inner = clauses.inside(clause, before[:number], within)
+            for removal in clauses.removals(clause.block, inner, store):
+                message = f"OPTIONAL never matches: {clauses.message(removal, is_inside=True)}"
+                hint = clauses.hint(removal, store)
+                yield KipWarning("NoSolution", message, hint, removal.clause.span)
+
+
+def _mentioned(clause: ast.Clause) -> set[str]:
+    """The variables of a clause that must not be null for it."""
+    if isinstance(clause, ast.Filter):
+        operands = scope.operands(clause.condition)
+        return {variable_of(o).name for o in operands if isinstance(o, ast.Path | ast.Variable)}
+    if isinstance(clause, ast.ConceptClause | ast.PropositionClause):
+        return {variable.name for variable, _ in scope.mentions(clause)}
+    return set()
+
+
+# Where the WHERE has solutions --------------------------------------------------------------------
+
+
+def _only_aggregates(find: ast.Find) -> bool:
+    return all(isinstance(expression, ast.Aggregate) for expression in find.expressions)
+
+
+def _is_surely_nothing(find: ast.Find, store: Store) -> bool:
+    """Whether a SUM of 0 is one of no numbers, for which AVG would be null."""
+    sums = [e for e in find.expressions if isinstance(e, ast.Aggregate) and e.function == "SUM"]
+    if not sums or not _only_aggregates(find):
+        return True
+    averages = replace(
+        find, expressions=tuple(replace(e, function="AVG") for e in sums), order_by=(), limit=None
+    )
+    return is_nothing(averages, run(averages, store).columns)
+
+
+def _explain_targets(command: Question, of: Homes, store: Store) -> Iterator[KipWarning]:
+    """Why the solutions have nothing that the command counts, deletes or changes."""
+    match command:
+        case ast.Find():
+            for expression in command.expressions:
+                if isinstance(expression, ast.Aggregate):
+                    yield from _explain_aggregate(expression, command, of, store)
+        case ast.DeleteAttributes() | ast.DeleteMetadata():
+            is_attribute = isinstance(command, ast.DeleteAttributes)
+            for key in command.keys:
+                path = ast.Path(
+                    command.target,
+                    "attributes" if is_attribute else "metadata",
+                    key.name,
+                    span=key.span,
+                )
+                yield from conditions.explain_key(path, of, store)
+        case ast.MergeConcept():
+            pass
+        case _:
+            yield from _explain_target(command, store)
+
+
+def _explain_target(
+    command: ast.Export | ast.Update | ast.DeleteConcept | ast.DeletePropositions, store: Store
+) -> Iterator[KipWarning]:
+    """A target that is null, or an element of the other kind, in all solutions."""
+    target = command.target
+    bound = nodes(target, command.where, store)
+    are_links = [node.value.startswith(store.iris.propositions) for node in bound]
+    what, is_bound = "an element", bool(bound)
+    if isinstance(command, ast.DeleteConcept):
+        what, is_bound = "a concept", not all(are_links)
+    elif isinstance(command, ast.DeletePropositions):
+        what, is_bound = "a proposition", any(are_links)
+    if not is_bound:
+        message = f"No solution binds ?{target.name} to {what}."
+        yield KipWarning("NoTarget", message, None, target.span)
+        yield from _explain_nulls(command.where.clauses, {target.name}, clauses.whole, store)
+
+
+def _explain_aggregate(
+    aggregate: ast.Aggregate, find: ast.Find, of: Homes, store: Store
+) -> Iterator[KipWarning]:
+    argument = aggregate.argument
+    name = variable_of(argument).name
+    yield from _explain_nulls(find.where.clauses, {name}, clauses.whole, store)
+    if isinstance(argument, ast.Path):
+        yield from conditions.explain_key(argument, of, store)
+    if aggregate.function in ("SUM", "AVG"):
+        yield from conditions.explain_numbers(aggregate, of, store)

@@ -1,0 +1,283 @@
+"""Why a test of a FILTER can never be true: an unknown key or name, or values of other kinds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeAlias, cast
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.errors import KipWarning, nearest, shown
+from kiprdf.kql import comparisons
+from kiprdf.kql.diagnosis.homes import Homes, keys, values_of
+from kiprdf.kql.diagnosis.names import explain_name
+from kiprdf.kql.optimize.push_filters import NAMESPACES
+from kiprdf.language import ast
+from kiprdf.language.printer import condition_text, expression_text, operand_text
+from kiprdf.language.values import is_number
+from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import canonical_json, to_term
+from kiprdf.rdf.readings import Reading, read
+from kiprdf.semantics.scope import Test
+from kiprdf.store import Store
+
+LISTED = 8
+"""How many keys a hint lists."""
+Pair: TypeAlias = tuple[str, ast.Operand, ast.Operand]
+"""An operator, and the operands that it compares."""
+_REFLEXIVE = {"<": "<=", ">": ">=", "REGEX": "CONTAINS"}
+"""Operators that are true of a value and itself, for those that read the same kinds."""
+
+
+def positive_tests(block: ast.Block) -> Iterator[Test]:
+    """The tests of a block that must hold, or may instead of others: not those under NOT."""
+    for clause in block.clauses:
+        match clause:
+            case ast.Filter():
+                yield from _positive(clause.condition)
+            case ast.Optional() | ast.Union():
+                yield from positive_tests(clause.block)
+
+
+def _positive(condition: ast.Condition) -> Iterator[Test]:
+    match condition:
+        case ast.Conjunction() | ast.Disjunction():
+            for part in condition.operands:
+                yield from _positive(part)
+        case ast.Negation(operand=ast.NullTest(negated=False) as test):
+            yield replace(test, negated=True)
+        case ast.Negation() | ast.Comparison(operator="!=") | ast.NullTest(negated=False):
+            pass  # true of what is missing, and of other kinds
+        case _:
+            yield condition
+
+
+def explain_test(test: Test, homes: Homes, store: Store) -> Iterator[KipWarning]:
+    """Why a test is true of nothing that its variables can be bound to."""
+    unknown = list(_unknown_keys(test, homes, store))
+    yield from unknown
+    if unknown or isinstance(test, ast.NullTest):
+        return
+    pairs = list(_pairs(test))
+    misfits = [_misfit(pair, homes, store) for pair in pairs]
+    if misfits and all(misfits):
+        message = f"{shown(condition_text(test), 100)} is never true: {misfits[0]}."
+        yield KipWarning("NeverTrue", message, _repair(test, homes, store), test.span)
+        return
+    for operator, left, right in pairs:
+        if operator == "==" and isinstance(left, ast.Path) and left.field == "name":
+            types = {home.type for home in homes.get(left.variable.name, ())}
+            type_name = types.pop() if len(types) == 1 else None
+            yield from explain_name(right, type_name, store)
+
+
+# Keys -----------------------------------------------------------------------------------------
+
+
+def _unknown_keys(test: Test, homes: Homes, store: Store) -> Iterator[KipWarning]:
+    for operand in tested_operands(test):
+        if isinstance(operand, ast.Path):
+            yield from explain_key(operand, homes, store)
+
+
+def tested_operands(test: Test) -> Iterator[ast.Operand]:
+    for _, left, right in _pairs(test):
+        yield left
+        yield right
+    if isinstance(test, ast.NullTest):
+        yield test.operand
+
+
+def explain_key(path: ast.Path, homes: Homes, store: Store) -> Iterator[KipWarning]:
+    """A key that nothing has which its variable can be bound to."""
+    if path.key is None:
+        return
+    of = homes.get(path.variable.name, ())
+    key = NamedNode(NAMESPACES[path.field] + path.key)
+    if store.lookup(None, key, None, 1) and (not of or values_of(path, of, store)):
+        return
+    noun = " and no ".join(dict.fromkeys(home.noun for home in of)) or "element"
+    field = "attribute" if path.field == "attributes" else "metadata key"
+    message = f"No {noun} has the {field} '{path.key}'."
+    yield KipWarning("UnknownKey", message, _key_hint(path, homes, store), path.span)
+
+
+def _key_hint(path: ast.Path, homes: Homes, store: Store) -> str | None:
+    of = homes.get(path.variable.name, ())
+    other = replace(path, field="metadata" if path.field == "attributes" else "attributes")
+    present = keys(path, of, store)
+    elsewhere = keys(other, of, store)
+    if path.key in elsewhere:
+        return f"Did you mean {expression_text(other)}?"
+    close = nearest(cast(str, path.key), present, 1)
+    if close:
+        return f"Did you mean {expression_text(replace(path, key=close[0]))}?"
+    listed = sorted(present)[:LISTED]
+    more = ", …" if len(present) > LISTED else ""
+    return f"Keys in use: {', '.join(listed)}{more}." if listed else None
+
+
+# Kinds ----------------------------------------------------------------------------------------
+
+
+def _pairs(test: Test) -> Iterator[Pair]:
+    match test:
+        case ast.Comparison():
+            yield test.operator, test.left, test.right
+        case ast.StringTest():
+            yield test.function, test.operand, test.argument
+        case ast.Truth():
+            yield "==", test.operand, ast.Scalar(True)
+        case ast.Membership(options=ast.Array(items=items)):
+            for item in items:
+                yield "==", test.operand, item
+        case ast.Membership(options=ast.Path() as path):
+            yield "IN", test.operand, path
+
+
+def explain_numbers(aggregate: ast.Aggregate, homes: Homes, store: Store) -> Iterator[KipWarning]:
+    """A SUM or AVG of values that are no numbers."""
+    values = _readings(aggregate.argument, homes, store)
+    if values and not any(map(is_number, values)):
+        message = f"{aggregate.function} reads numbers: {_described(aggregate.argument, values)}."
+        yield KipWarning("NeverTrue", message, None, aggregate.span)
+
+
+def _misfit(pair: Pair, homes: Homes, store: Store) -> str | None:
+    """Why two operands can never agree; None where they can."""
+    operator, left, right = pair
+    lefts, rights = _readings(left, homes, store), _readings(right, homes, store)
+    if not lefts or not rights:
+        return None
+    operator = _REFLEXIVE.get(operator, operator)
+    if any(_agree(operator, one, other) for one in lefts for other in rights):
+        return None
+    return f"{_described(left, lefts)} and {_described(right, rights)}"
+
+
+def _readings(operand: ast.Operand, homes: Homes, store: Store) -> list[Reading]:
+    """A value of each kind that an operand can have; empty where that is not seen."""
+    match operand:
+        case ast.Path():
+            values = values_of(operand, homes.get(operand.variable.name, ()), store)
+        case ast.Variable():
+            of = homes.get(operand.name, ())
+            if not of or not of[0].is_predicate:
+                return [vocab.NONE]  # an element
+            values = values_of(operand, of, store)
+        case _:
+            return [read(cast(Literal, comparisons.literal_operand(operand).term))]
+    readings = [read(to_term(value)) for value in values]
+    return list({_kinds(reading): reading for reading in reversed(readings)}.values())
+
+
+def _kinds(reading: Reading) -> tuple[str, ...]:
+    """The kind of a value, or those of the items of an array."""
+    kinds = map(comparisons.kind, reading if isinstance(reading, list) else [reading])
+    return (type(reading).__name__, *sorted(set(kinds)))
+
+
+def _agree(operator: str, left: Reading, right: Reading) -> bool:
+    """Whether an operator can be true of values of the kinds of two."""
+    python = comparisons.OPERATORS[operator].python
+    assert python is not None, operator
+    if isinstance(right, list) and not isinstance(left, list):
+        right = _alike(right, left)
+    else:
+        left = _alike(left, right)
+    return python(_term(left), _term(right))
+
+
+def _alike(value: Reading, other: Reading) -> Reading:
+    """The other value if it is of the same kind; an array with such items."""
+    if isinstance(value, list) and isinstance(other, tuple):
+        return list(other)  # the whole array
+    if isinstance(value, list) and not isinstance(other, list):
+        return [_alike(item, other) for item in value]
+    return other if comparisons.kind(value) == comparisons.kind(other) else value
+
+
+def _term(reading: Reading) -> Any:
+    if isinstance(reading, NamedNode):
+        return reading
+    datatype = vocab.LIST_VALUE if isinstance(reading, tuple) else None
+    return Literal(canonical_json(reading), datatype=datatype) if datatype else to_term(reading)
+
+
+def _described(operand: ast.Operand, values: Iterable[Reading]) -> str:
+    kinds = dict.fromkeys(map(_noun, values))
+    return f"{shown(operand_text(operand))} is {' or '.join(kinds)}"
+
+
+def _noun(reading: Reading) -> str:
+    if isinstance(reading, list) and reading:
+        nouns = (_NOUNS[comparisons.kind(item)].split()[-1] for item in reading)
+        return f"an array of {' and '.join(dict.fromkeys(f'{noun}s' for noun in nouns))}"
+    return _NOUNS[comparisons.kind(reading)]
+
+
+_NOUNS = {
+    "str": "a string",
+    "number": "a number",
+    "boolean": "a boolean",
+    "list": "an array",
+    "tuple": "an array",
+    "dict": "an object",
+    "NoneType": "null",
+    "NamedNode": "an element",
+}
+
+
+# What to write instead ----------------------------------------------------------------------------
+
+
+def _repair(test: Test, homes: Homes, store: Store) -> str | None:
+    """The test with its operands in the kind of the others."""
+    match test:
+        case ast.Truth():
+            return "A path alone must be the boolean true: compare it with a value."
+        case ast.Comparison():
+            sides = _fitting(test.left, test.right, homes, store), test.right
+            if sides[0] == test.left:
+                sides = test.left, _fitting(test.right, test.left, homes, store)
+            if sides[0] == sides[1]:
+                return None
+            repaired: Test = replace(test, left=sides[0], right=sides[1])
+        case ast.Membership(options=ast.Array() as options):
+            operand = _fitting(test.operand, options.items[0], homes, store)
+            items = [_fitting(item, test.operand, homes, store) for item in options.items]
+            fitting = replace(options, items=cast(tuple[ast.Value, ...], tuple(items)))
+            repaired = replace(test, operand=operand, options=fitting)
+        case ast.StringTest(operand=ast.Variable() as variable):
+            repaired = replace(test, operand=ast.Path(variable, "name"))
+        case ast.StringTest():
+            return f"{test.function} reads strings."
+        case _:
+            return None
+    return None if repaired == test else f"Write {condition_text(repaired)}"
+
+
+def _fitting(operand: ast.Operand, other: ast.Operand, homes: Homes, store: Store) -> ast.Operand:
+    """An operand in the kind of another: a value of the command, or a field of an element."""
+    if isinstance(operand, ast.Variable) and not isinstance(other, ast.Variable):
+        is_id = isinstance(other, ast.Path) and other.field in ("id", "subject", "object")
+        return ast.Path(operand, "id" if is_id else "name")
+    if isinstance(operand, ast.Scalar):
+        readings = _readings(other, homes, store)
+        kinds = {kind for reading in readings for kind in _kinds(reading)}
+        return ast.Scalar(_in_kind(operand.value, kinds))
+    return operand
+
+
+def _in_kind(value: Any, kinds: set[str]) -> Any:
+    """A value of the command in a kind of the data; unchanged where it has none."""
+    if isinstance(value, str) and kinds & {"number", "boolean"}:
+        with suppress(ValueError):
+            parsed = json.loads(value)
+            return parsed if comparisons.kind(parsed) in kinds else value
+    if isinstance(value, int | float) and "str" in kinds:
+        return json.dumps(value)
+    return value
