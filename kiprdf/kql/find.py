@@ -137,7 +137,12 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     if spending is not None and plan.products:
         _check_product(plan, spending, store)
     text = plan.text(None if budget is None else budget.max_rows).text(bindings)
-    selected = store.select(text, cancellation=plan.cancellation, width=plan.width, tests=TESTS)
+    keep = None
+    if plan.ordered is not None and plan.needed is not None:
+        keep = results.first_rows(plan.ordered, plan.cells, Reader(store), plan.needed)
+    selected = store.select(
+        text, cancellation=plan.cancellation, width=plan.width, tests=TESTS, keep=keep
+    )
     if plan.counts:
         _check_rows(selected, plan)
     return selected

@@ -20,8 +20,10 @@ from kiprdf.kql.translate import Path
 from kiprdf.language import ast
 from kiprdf.language.values import is_number
 from kiprdf.rdf.literals import Json, canonical_json, to_json
-from kiprdf.store.base import Row
+from kiprdf.store.base import Keep, Row
 
+SORTED_AT_ONCE = 4_096
+"""How many rows are kept besides those of the page, until they are sorted and cut."""
 Value: TypeAlias = Callable[[Row], Json]
 """What an expression is in a row, nodes standing for themselves."""
 
@@ -57,6 +59,18 @@ def columns(
         return shown, len(page)
     chosen = list(itertools.islice(answers.collapsed(answers.ordered(rows)), offset, end))
     return [answers.column(expression, chosen) for expression in find.expressions], len(chosen)
+
+
+def first_rows(find: ast.Find, cells: Cells, reader: Reader, number: int) -> Keep:
+    """A function that keeps, of many rows of an ordered FIND, those that sort first."""
+    answers = _Answers(find, cells, reader)
+
+    def keep(rows: list[Row]) -> list[Row]:
+        if len(rows) < 2 * number + SORTED_AT_ONCE:
+            return rows
+        return list(itertools.islice(answers.collapsed(answers.ordered(rows)), number))
+
+    return keep
 
 
 def is_grouped(find: ast.Find) -> bool:

@@ -17,6 +17,8 @@ from kiprdf.store.update_times import Range
 T = TypeVar("T")
 Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
 Row: TypeAlias = tuple[Cell, ...]
+Keep: TypeAlias = Callable[[list[Row]], list[Row]]
+"""Returns those of the rows fetched so far that the caller needs; called again and again."""
 Statement: TypeAlias = Triple | Quad
 Tests: TypeAlias = Mapping[NamedNode, Callable[[Cell, Cell], bool]]
 """Functions of two terms that a query may call, by their IRIs."""
@@ -40,6 +42,7 @@ class Store(Protocol):
         cancellation: Cancellation = "none",
         width: int | None = None,
         tests: Tests = NO_TESTS,
+        keep: Keep | None = None,
     ) -> list[Row]:
         """The rows of a SELECT, cells in the order of its variables, None where unbound.
 
@@ -47,7 +50,7 @@ class Store(Protocol):
         also abandoned when the time of the running request is over (KIP_4001). More rows than the
         budget allows are KIP_4002; ``width`` is the number of variables in a row, where the row
         also has columns for their values. The query may apply one of the ``tests`` to two terms:
-        ``IF(HOLD(left), test(right), false)``.
+        ``IF(HOLD(left), test(right), false)``. Only rows that ``keep`` returns are kept.
         """
 
     def match(

@@ -23,7 +23,7 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.budget import Spending
 from kiprdf.errors import KipError
 from kiprdf.rdf import vocab
-from kiprdf.store.base import Cell, Tests
+from kiprdf.store.base import Cell, Keep, Tests
 
 T = TypeVar("T")
 
@@ -119,17 +119,23 @@ class CancellationToken:
             self.cancel(KipError("KIP_4002", message, hint))
         return self._check_deadline(node)
 
-    def fetch_all(self, solutions: Iterable[Any], width: int | None = None) -> list[Any]:
-        """Fetch all solutions of a query, within the budget.
+    def fetch_all(
+        self, solutions: Iterable[Any], width: int | None = None, keep: Keep | None = None
+    ) -> list[Any]:
+        """Fetch all solutions of a query, within the budget; of many, those that ``keep`` returns.
 
         ``width`` is the number of variables of a solution, by default that of its cells. Raises
         KIP_4001 when the time is over, KIP_4002 when there are too many solutions.
         """
         rows: list[Any] = []
+        number = 0
         solutions = iter(solutions)
         while chunk := list(islice(solutions, _CHUNK)):
             rows += chunk
-            self._check(len(rows), len(tuple(rows[0])) if width is None else width)
+            number += len(chunk)
+            self._check(number, len(tuple(chunk[0])) if width is None else width)
+            if keep is not None:
+                rows = keep(rows)
         self._check(0, 0)
         return rows
 

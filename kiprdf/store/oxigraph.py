@@ -27,7 +27,7 @@ from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.text import render_update
-from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Row, Statement, Tests
+from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Keep, Row, Statement, Tests
 from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.commit_log import (
     ENGINE_FAULTS,
@@ -218,13 +218,14 @@ class OxigraphStore:
         cancellation: Cancellation = "none",
         width: int | None = None,
         tests: Tests = NO_TESTS,
+        keep: Keep | None = None,
     ) -> list[Row]:
         engine = self.engine
 
         def run(token: CancellationToken) -> list[Row]:
             try:
                 solutions = engine.query(query, custom_functions=token.functions(tests))
-                return token.fetch_all(map(tuple, cast(QuerySolutions, solutions)), width)
+                return token.fetch_all(map(tuple, cast(QuerySolutions, solutions)), width, keep)
             except ENGINE_FAULTS as fault:
                 raise unreadable(fault) from fault
 

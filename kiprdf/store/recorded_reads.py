@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Row, Statement, Store, Tests
+from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Keep, Row, Statement, Store, Tests
 from kiprdf.store.delta import Delta
 from kiprdf.store.update_times import UPDATED_AT, Range
 
@@ -52,9 +52,12 @@ class RecordedReads:
         cancellation: Cancellation = "none",
         width: int | None = None,
         tests: Tests = NO_TESTS,
+        keep: Keep | None = None,
     ) -> list[Row]:
         self._patterns.add(_ANY)
-        return self._store.select(query, cancellation=cancellation, width=width, tests=tests)
+        return self._store.select(
+            query, cancellation=cancellation, width=width, tests=tests, keep=keep
+        )
 
     def match(
         self,
