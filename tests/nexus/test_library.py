@@ -547,7 +547,7 @@ def test_format_and_base_are_in_the_bookkeeping_graph(tmp_path: Path, on_disk: b
     rows = nexus.sparql(f"SELECT ?p ?o {{ GRAPH <{graph}> {{ <{graph}> ?p ?o }} }}")
     noted = {row["p"].value: row["o"].value for row in rows}  # type: ignore[union-attr]
     nexus.close()
-    assert (noted.get("urn:kip:vocab/format"), noted.get("urn:kip:vocab/base")) == ("1", base)
+    assert (noted.get("urn:kip:vocab/format"), noted.get("urn:kip:vocab/base")) == ("2", base)
 
 
 def test_bookkeeping_is_never_in_the_default_graph() -> None:
