@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from collections.abc import Iterable
+from itertools import islice
+from typing import NamedTuple
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import NamedNode
 
+from kiprdf.budget import paced
 from kiprdf.kql.reader import Reader
-from kiprdf.meta.counts import VALUE, X, grouped
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.store import Store
-from kiprdf.store.base import Statement
+from kiprdf.store.update_times import Range
 
-MOST_MOMENTS = 200
-"""The moments of change that are looked through."""
-MOST_AT_ONCE = 1_000
-"""The elements of one moment that are read; a restore or an import changes any number at once."""
+MOST_READ = 20_000
+"""The elements that are looked through: filing a whole memory may be its last change."""
+BELONGS = "belongs_to_domain"
 BOOTSTRAP = "SystemBootstrap"
 """The source of what opening a nexus writes, which is no news until it changes."""
-
-
-BELONGS = "belongs_to_domain"
+_LAST = "\U0010ffff"
 
 
 class Changes(NamedTuple):
@@ -32,41 +31,38 @@ class Changes(NamedTuple):
 
 
 def recent_changes(store: Store, most: int) -> Changes:
-    """The last changed elements, at most so many of each kind; equal times in the order of ids.
+    """The last changed elements, at most so many of each kind; equal times in the order of IRIs.
 
     What opening wrote, and links that only file a concept under a domain, are left out.
     """
-    updated_at = vocab.metadata(vocab.UPDATED_AT)
-    rows = grouped(store, (VALUE,), (X, updated_at, VALUE))
-    moments = [value for value, _ in rows if isinstance(value, Literal)]
-    moments.sort(key=lambda moment: moment.value, reverse=True)
-    changes, reader = Changes([], []), Reader(store)
-    for moment in moments[:MOST_MOMENTS]:
-        statements = store.lookup(None, updated_at, moment, MOST_AT_ONCE)
-        nodes = {store.iris.id(node): node for node in map(_subject, statements)}
-        for id in sorted(nodes):
-            entries = changes.concepts if id.startswith("C:") else changes.propositions
-            if len(entries) < most and not (id.startswith("P:") and id.endswith(f":{BELONGS}")):
-                entries += _entries(reader, nodes[id])
-        if all(len(entries) >= most for entries in changes):
-            break
-    return changes
+    first = store.iris.propositions
+    end = first + _LAST
+    filing = f"/{BELONGS}"
+    links = (iri for iri in _newest(store, [(first, end)]) if not iri.endswith(filing))
+    concepts = _newest(store, [("", first), (end, _LAST)])
+    return Changes(_entries(store, concepts, most), _entries(store, links, most))
 
 
-def _subject(statement: Statement) -> NamedNode:
-    return cast(NamedNode, statement.subject)
+def _newest(store: Store, ranges: list[Range]) -> Iterable[str]:
+    iris = (iri for _, iris in store.newest(ranges) for iri in iris)
+    return paced(islice(iris, MOST_READ))
 
 
-def _entries(reader: Reader, node: NamedNode) -> list[dict[str, Json]]:
-    """The entry of an element; none for one that is no news."""
-    element = reader.object(node)
-    metadata = element["metadata"]
-    is_new = metadata.get(vocab.VERSION, 1) == 1
-    if metadata.get("source") == BOOTSTRAP and is_new:
-        return []
+def _entries(store: Store, iris: Iterable[str], most: int) -> list[dict[str, Json]]:
+    reader = Reader(store)
+    elements = (reader.object(NamedNode(iri)) for iri in iris)
+    return [_entry(element) for element in islice(filter(_is_news, elements), most)]
+
+
+def _is_news(element: dict[str, Json]) -> bool:
+    metadata: dict[str, Json] = element["metadata"]
+    return metadata.get("source") != BOOTSTRAP or metadata.get(vocab.VERSION, 1) != 1
+
+
+def _entry(element: dict[str, Json]) -> dict[str, Json]:
     keys = ("id", "subject", "predicate", "object")
     entry = {key: element[key] for key in keys if key in element}
-    entry["changed_at"] = metadata[vocab.UPDATED_AT]
-    if metadata.get("superseded") is True:
+    entry["changed_at"] = element["metadata"][vocab.UPDATED_AT]
+    if element["metadata"].get("superseded") is True:
         entry["superseded"] = True
-    return [entry]
+    return entry
