@@ -39,7 +39,7 @@ def merge(command: ast.MergeConcept, draft: Draft) -> dict[str, Any]:
     """
     source, target = _pair(command, draft)
     if source is target:
-        return _receipt(False, 0, 0, 0)
+        return _receipt(0, 0, 0)
     check_merge((source.node, target.node), draft.store.iris, command.span)
     _require_one_type(source, target, command)
     before = dict(target.attributes)
@@ -48,12 +48,12 @@ def merge(command: ast.MergeConcept, draft: Draft) -> dict[str, Any]:
     draft.delete([source.node])
     filled = sum(before.get(key) != term for key, term in target.attributes.items())
     repointed = sum(edit.repointed for edit in draft.changes())
-    return _receipt(True, repointed, len(draft.deleted) - 1, filled)
+    return _receipt(repointed, len(draft.deleted) - 1, filled)
 
 
-def _receipt(merged: bool, repointed: int, deduplicated: int, filled: int) -> dict[str, Any]:
+def _receipt(repointed: int, deduplicated: int, filled: int) -> dict[str, Any]:
     return {
-        "merged": merged,
+        "merged": True,
         "links_repointed": repointed,
         "links_deduplicated": deduplicated,
         "attributes_filled": filled,
@@ -127,8 +127,8 @@ def note_merged(source: Concept, target: Concept) -> None:
     """Add the attributes that the target lacks, and the source to its merge history."""
     trail = (
         *_items(target.metadata.get(vocab.MERGED_FROM)),
-        f"{source.type}:{source.name}",
         *_items(source.metadata.get(vocab.MERGED_FROM)),
+        f"{source.type}:{source.name}",
     )
     _fill(target.attributes, source.attributes)
     target.metadata[vocab.MERGED_FROM] = to_term(_each_once(trail))

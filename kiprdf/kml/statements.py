@@ -76,7 +76,7 @@ def proposition_matcher(
     link: Proposition[K], resolve: Resolve[K], handles: Mapping[K, ast.Variable] | None = None
 ) -> ast.PropositionMatcher:
     """``(subject, "predicate", object)``; ends without a handle are written out."""
-    predicate = ast.Predicates((ast.PredicateName(link.predicate),))
+    predicate = ast.Predicates((ast.PredicateName(ast.Scalar(link.predicate)),))
     subject = _endpoint(link.subject, handles or {}, resolve)
     return ast.PropositionMatcher(
         subject, predicate, _endpoint(link.object, handles or {}, resolve)

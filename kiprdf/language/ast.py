@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from kiprdf.source import NOWHERE, Span
 
@@ -96,10 +96,15 @@ class Hops(Node):
 
 @dataclass(frozen=True, slots=True)
 class PredicateName(Node):
-    """``"name"`` with its hop range, if any."""
+    """``"name"`` or a placeholder, with its hop range, if any."""
 
-    name: str
+    value: Value
     hops: Hops | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of a predicate that is bound and checked."""
+        return cast(str, cast(Scalar, self.value).value)
 
 
 @dataclass(frozen=True, slots=True)

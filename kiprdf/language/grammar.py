@@ -98,13 +98,11 @@ def _scan_concept_matcher(text: str, offset: int) -> tuple[ast.ConceptMatcher, i
 def _concept_matcher(parsed: ast.Object) -> ast.ConceptMatcher:
     parts: dict[str, ast.Value] = {}
     for entry in parsed.entries:
-        # The scanner accepts quoted keys; the span of a quoted key is two longer than the key.
-        quoted = entry.span.end - entry.span.start != len(entry.key)
-        if entry.key not in ("id", "type", "name") or quoted:
+        if entry.key not in ("id", "type", "name"):
             message = f"'{entry.key}' is not allowed in a concept matcher."
             hint = (
-                'Match a concept by {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}, '
-                "with unquoted keys; test attributes with FILTER(?x.attributes.key == …)."
+                'Match a concept by {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}; '
+                "test attributes with FILTER(?x.attributes.key == …)."
             )
             raise _syntax(message, hint, entry.span)
         parts[entry.key] = entry.value
@@ -112,10 +110,6 @@ def _concept_matcher(parsed: ast.Object) -> ast.ConceptMatcher:
         hint = 'Write {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}.'
         raise _syntax("A concept matcher takes id, or type and/or name.", hint, parsed.span)
     return ast.ConceptMatcher(**parts, span=parsed.span)
-
-
-def _predicate_name(span: Span, name: ast.Scalar, *hops: ast.Hops) -> ast.PredicateName:
-    return ast.PredicateName(_text(name), *hops, span=span)
 
 
 _HOPS = re.compile(r"\{\s*([0-9]{1,9})\s*(?:(,)\s*([0-9]{1,9})?\s*)?\}")
@@ -147,22 +141,16 @@ def _scan_predicate_variable(text: str, offset: int) -> tuple[ast.Variable, int]
     return variable, end
 
 
-def _refuse_placeholder(text: str, offset: int) -> tuple[ast.Variable, int]:
-    hint = "Write the predicate's name into the command, or bind it with a variable ?p and FILTER."
-    message = "A predicate cannot be a parameter."
-    raise _syntax(message, hint, Span(offset, offset + 1))
-
-
 hops = Scanned("a hop range", _BRACE, _scan_hops)
-predicate_name = Built(string + pp.Opt(hops), _predicate_name)
+predicate_name = Built(
+    string_value + pp.Opt(hops), lambda span, *parts: ast.PredicateName(*parts, span=span)
+)
 predicates = Built(
     predicate_name + pp.ZeroOrMore(_symbol("|") - predicate_name),
     lambda span, *names: ast.Predicates(names, span=span),
 )
 predicate = (
-    predicates
-    | Scanned("a predicate variable", _QUESTION_MARK, _scan_predicate_variable)
-    | Scanned("a predicate", re.compile(":"), _refuse_placeholder)
+    predicates | Scanned("a predicate variable", _QUESTION_MARK, _scan_predicate_variable)
 ).set_name('a predicate in double quotes, such as "treats"')
 
 concept_matcher = Scanned("'{'", _BRACE, _scan_concept_matcher)
@@ -355,7 +343,7 @@ find = Built(
 metadata = Built(_keyword("WITH") - _keyword("METADATA") - map_value, _clause_value("metadata"))
 set_proposition = Built(
     _symbol("(")
-    - Built(string, _predicate_name)
+    - Built(string_value, lambda span, name: ast.PredicateName(name, span=span))
     - comma
     - endpoint
     - _symbol(")")

@@ -150,7 +150,7 @@ def _check_characters(node: Any) -> None:
     elif isinstance(node, ast.ConceptMatcher):
         for part in (node.id, node.type):
             _check_characters(part)
-    elif isinstance(node, ast.PredicateName | ast.Key):
+    elif isinstance(node, ast.Key):
         values.check_characters(node.name, node.span)
     elif isinstance(node, ast.Entry | ast.Assignment):
         values.check_characters(node.key, node.span)
@@ -174,8 +174,6 @@ def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
     if isinstance(node, ast.Scalar):
         if isinstance(node.value, str):
             yield node.value, node.span
-    elif isinstance(node, ast.PredicateName):
-        yield node.name, node.span
     elif isinstance(node, ast.Node):
         for name in _PARTS[type(node)]:
             yield from _string_literals(getattr(node, name))

@@ -121,7 +121,7 @@ def _predicate(predicate: ast.Predicates | ast.Variable) -> str:
 
 
 def _predicate_name(name: ast.PredicateName) -> str:
-    text = json.dumps(name.name, ensure_ascii=False)
+    text = value_text(name.value)
     return text if name.hops is None else text + _hops(name.hops)
 
 

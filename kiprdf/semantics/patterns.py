@@ -23,8 +23,13 @@ def check_endpoint(endpoint: ast.Endpoint, catalog: Catalog) -> None:
             check_endpoint(matcher.subject, catalog)
             if isinstance(matcher.predicate, ast.Predicates):
                 for name in matcher.predicate.alternatives:
-                    catalog.require_predicate(name.name, name.span)
+                    check_predicate(name, catalog)
             check_endpoint(matcher.object, catalog)
+
+
+def check_predicate(name: ast.PredicateName, catalog: Catalog) -> None:
+    """A predicate, which may be a parameter, is a string and registered."""
+    catalog.require_predicate(text_of(name.value, "A predicate"), name.span)
 
 
 def check_concept_matcher(matcher: ast.ConceptMatcher, catalog: Catalog) -> None:

@@ -10,7 +10,7 @@ from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES, is_definition_name
 from kiprdf.semantics.arguments import check_map, expected_version, proposition_id
 from kiprdf.semantics.catalog import Catalog
-from kiprdf.semantics.patterns import check_concept_matcher
+from kiprdf.semantics.patterns import check_concept_matcher, check_predicate
 from kiprdf.source import Span
 
 
@@ -43,7 +43,7 @@ def _check_concept_block(item: ast.ConceptBlock, catalog: Catalog, handles: set[
             _check_defined_name(str(type_name), name, matcher.name.span)
             catalog = catalog.extended(str(type_name), name)
     for link in item.propositions or ():
-        catalog.require_predicate(link.predicate.name, link.predicate.span)
+        check_predicate(link.predicate, catalog)
         _check_target(link.target, catalog, handles)
         check_map(link.metadata, "WITH METADATA", reserved=True)
     return catalog
@@ -84,7 +84,7 @@ def _check_structural(matcher: ast.PropositionMatcher, catalog: Catalog, handles
     if len(predicate.alternatives) > 1 or name.hops is not None:
         message = "A proposition in UPSERT has one predicate, without hops or alternatives."
         raise KipError("KIP_1001", message, "Write one block for each fact.", predicate.span)
-    catalog.require_predicate(name.name, name.span)
+    check_predicate(name, catalog)
     _check_target(matcher.object, catalog, handles)
 
 

@@ -114,7 +114,7 @@ def test_the_metadata_lists_the_sources_of_two_merges(nexus: kiprdf.Nexus) -> No
         '?b {type: "Drug", name: "Acetylsalicylic acid"} }'
     )
     (drug,) = nexus.execute('FIND(?d) WHERE { ?d {type: "Drug"} }')
-    assert drug["metadata"]["_merged_from"] == ["Drug:Aspirin", "Drug:ASA"]
+    assert drug["metadata"]["_merged_from"] == ["Drug:ASA", "Drug:Aspirin"]
     assert drug["attributes"]["aliases"] == ["ASA", "Aspirin"]
     with pytest.raises(kiprdf.KipError) as caught:
         nexus.execute('FIND(?d) WHERE { ?d {type: "Drug", name: "ASA"} }')

@@ -287,11 +287,9 @@ def test_a_string_holds_one_mebibyte(value: str, code: str | None) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "FIND(?d) WHERE { (?d, :v, ?s) }",
         'FIND(?d) WHERE { (?d, "p"{:v}, ?s) }',
         'FIND(?d) WHERE { (?d, "p"{1,:v}, ?s) }',
         'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {:v: 1} } }',
-        'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET PROPOSITIONS { (:v, ?s) } } }',
         'DELETE ATTRIBUTES {:v} FROM ?d WHERE { ?d {type: "Drug"} }',
         'FIND(:v) WHERE { ?d {name: "x"} }',
         "FIND(?d) WHERE :v",

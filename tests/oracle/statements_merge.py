@@ -13,13 +13,14 @@ from tests.oracle.statements_targets import RESERVED, canonical
 
 def merge(pairs: list[tuple[str, str]], graph: Graph) -> dict[str, Any]:
     """Rule: "0 bindings KIP_3002, more than one KIP_3003, different types KIP_2002, same node a
-    no-op success … Two definitions do not merge: KIP_2002". The same node is "not merged"."""
+    no-op success … Two definitions do not merge: KIP_2002". The same node
+    "answers `merged: true` with zero counts"."""
     if len(pairs) != 1:
         raise KipError("KIP_3003" if pairs else "KIP_3002", f"{len(pairs)} pairs are bound.")
     ((source, target),) = pairs
     if source == target:
         counts = ("links_repointed", "links_deduplicated", "attributes_filled")
-        return {"merged": False, **dict.fromkeys(counts, 0)}
+        return {"merged": True, **dict.fromkeys(counts, 0)}
     refuse_merge(source, target)
     types = {graph.concepts[end]["type"] for end in (source, target)}
     if len(types) > 1 or types & set(META_TYPES):
@@ -107,7 +108,7 @@ def _fill_missing(source: dict[str, Any], target: dict[str, Any], *, but: Iterab
 
 def _fill(source: dict[str, Any], target: dict[str, Any]) -> int:
     """Rule: "Missing attributes are filled; `aliases` are united and gain the source's name (one
-    filled attribute); `_merged_from` gains "Type:name" and inherits the source's"."""
+    filled attribute); `_merged_from` inherits the source's and gains `Type:name`"."""
     filled = _fill_missing(source["attributes"], target["attributes"], but=("aliases",))
     aliases_before = _items(target["attributes"].get("aliases"))
     aliases = _once([*aliases_before, *_items(source["attributes"].get("aliases")), source["name"]])
@@ -116,7 +117,7 @@ def _fill(source: dict[str, Any], target: dict[str, Any]) -> int:
     target["attributes"]["aliases"] = aliases
     origin = f"{source['type']}:{source['name']}"
     inherited = _items(source["metadata"].get("_merged_from"))
-    merged_from = [*_items(target["metadata"].get("_merged_from")), origin, *inherited]
+    merged_from = [*_items(target["metadata"].get("_merged_from")), *inherited, origin]
     target["metadata"]["_merged_from"] = _once(merged_from)
     return filled
 

@@ -49,7 +49,7 @@ _concept_matchers = st.one_of(
 )
 _proposition_ids = st.builds(ast.PropositionId, _names)
 _hops = st.builds(ast.Hops, st.integers(0, 3), st.none() | st.integers(3, 70))
-_predicate_names = st.builds(ast.PredicateName, _strings, st.none() | _hops)
+_predicate_names = st.builds(ast.PredicateName, _names, st.none() | _hops)
 _predicates = st.builds(ast.Predicates, _tuples(_predicate_names, 1)) | _variables
 _maybe_variables = st.none() | _variables
 
@@ -129,7 +129,7 @@ _finds = st.builds(
 _maybe_maps = st.none() | _maps
 _exact_endpoints = _endpoints
 _set_propositions = st.builds(
-    ast.SetProposition, st.builds(ast.PredicateName, _strings), _exact_endpoints, _maybe_maps
+    ast.SetProposition, st.builds(ast.PredicateName, _names), _exact_endpoints, _maybe_maps
 )
 _proposition_matchers = _proposition_ids | st.builds(
     ast.PropositionMatcher, _endpoints, _predicates, _endpoints
