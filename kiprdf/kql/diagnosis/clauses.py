@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from kiprdf.errors import shown
 from kiprdf.kql.find import count_solutions, run
+from kiprdf.kql.results import variable_of
 from kiprdf.language import ast
 from kiprdf.language.printer import condition_text, endpoint_text, expression_text
 from kiprdf.semantics import scope
@@ -159,31 +160,36 @@ def hint(removal: Removal, store: Store) -> str | None:
     """The values that a FILTER has read, or a proposition that exists the other way round."""
     clause = removal.clause
     if isinstance(clause, ast.Filter):
-        shown_values = (_values(operand, removal, store) for operand in _paths(clause.condition))
+        shown_values = (_values(operand, removal, store) for operand in _read(clause.condition))
         return " ".join(filter(None, shown_values)) or None
     if isinstance(clause, ast.PropositionClause):
         turned = _turned(clause)
-        if turned is not None and count_solutions(removal.where(turned), store, 1):
+        if turned is None or turned in removal.before:
+            return None
+        if count_solutions(removal.where(turned), store, 1):
             return f"The other way round it matches: {endpoint_text(turned)}"
     return None
 
 
-def _paths(condition: ast.Condition) -> list[ast.Path]:
+def _read(condition: ast.Condition) -> list[ast.Path | ast.Variable]:
     operands = scope.operands(condition)
-    return list(dict.fromkeys(o for o in operands if isinstance(o, ast.Path)))
+    return list(dict.fromkeys(o for o in operands if isinstance(o, ast.Path | ast.Variable)))
 
 
-def _values(path: ast.Path, removal: Removal, store: Store) -> str | None:
-    """Some values of a path in the solutions before a FILTER."""
-    if path.variable.name not in scope.exported(removal.where()):
+def _values(operand: ast.Path | ast.Variable, removal: Removal, store: Store) -> str | None:
+    """Some values of an operand in the solutions before a FILTER; None for elements."""
+    where = removal.where()
+    if variable_of(operand).name not in scope.exported(where):
         return None  # inside OPTIONAL and NOT
-    (column,) = run(ast.Find((path,), removal.where(), (), ast.Scalar(READ)), store).columns
+    (column,) = run(ast.Find((operand,), where, (), ast.Scalar(READ)), store).columns
+    if isinstance(operand, ast.Variable) and any(isinstance(value, dict) for value in column):
+        return None
     texts = {shown(json.dumps(value, ensure_ascii=False)) for value in column}
     if texts == {"null"}:
-        return f"Before it, {expression_text(path)} is always null."
+        return f"Before it, {expression_text(operand)} is always null."
     examples = ", ".join(sorted(texts, key=lambda text: (len(text), text))[:EXAMPLES])
     more = ", …" if len(texts) > EXAMPLES else ""
-    return f"Before it, {expression_text(path)} is {examples}{more}."
+    return f"Before it, {expression_text(operand)} is {examples}{more}."
 
 
 def _turned(clause: ast.PropositionClause) -> ast.PropositionClause | None:

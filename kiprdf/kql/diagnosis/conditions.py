@@ -262,10 +262,12 @@ def _repair(test: Test, homes: Homes, store: Store) -> str | None:
 
 def _fitting(operand: ast.Operand, other: ast.Operand, homes: Homes, store: Store) -> ast.Operand:
     """An operand in the kind of another: a value of the command, or a field of an element."""
-    if isinstance(operand, ast.Variable) and not isinstance(other, ast.Variable):
+    if isinstance(operand, ast.Variable) and _readings(operand, homes, store) == [vocab.NONE]:
+        if isinstance(other, ast.Variable):
+            return operand
         is_id = isinstance(other, ast.Path) and other.field in ("id", "subject", "object")
         return ast.Path(operand, "id" if is_id else "name")
-    if isinstance(operand, ast.Scalar):
+    if isinstance(operand, ast.Scalar) and isinstance(other, ast.Path):
         readings = _readings(other, homes, store)
         kinds = {kind for reading in readings for kind in _kinds(reading)}
         return ast.Scalar(_in_kind(operand.value, kinds))
