@@ -173,7 +173,7 @@ class KipError(_Located, Exception):
 
 @dataclass(frozen=True)
 class KipWarning(_Located):
-    """One reason for an empty answer (docs/decisions/053).
+    """One reason for an empty answer (docs/decisions/053), or for an incomplete one (023).
 
     ``name`` is the kind of reason, ``message`` says what it is, ``hint``, where there is one, what
     to write instead. ``span`` is the place in ``source``, the text of the command.

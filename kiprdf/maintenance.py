@@ -31,7 +31,7 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
     ``faults`` are sentences: a missing endpoint, a fact with no link or with two, a value that no
     command writes, a missing record, files that cannot be opened again. ``index`` is "sound",
     "wrong" or "repaired"; ``repair`` rebuilds an index that differs from the graph. If the graph
-    has faults, it is "unchecked".
+    has faults, it is "unchecked". ``vectors`` is the number of elements that have a vector.
     """
     store = engine.store
     # A nexus that is open read-only never changes.
@@ -64,6 +64,7 @@ def _check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, An
         "commit": store.commit(),
         "faults": sentences,
         "index": "unchecked" if sentences else _index_state(indexer, repair),
+        "vectors": indexer.embedded(),
     }
 
 

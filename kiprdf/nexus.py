@@ -579,7 +579,10 @@ class Nexus:
     # Maintenance ------------------------------------------------------------------------------
 
     def info(self) -> dict[str, Any]:
-        """Base, counts and commit of the nexus, for people."""
+        """Base, counts and commit of the nexus, for people.
+
+        ``vectors`` is the number of elements of the search index that have vectors.
+        """
         return self._engine.info()
 
     def names(self) -> dict[str, list[str]]:
@@ -591,6 +594,21 @@ class Nexus:
         ['belongs_to_domain', 'caused_by']
         """
         return self._engine.names()
+
+    @timed
+    def embed(self, advance: Callable[[int, int], None] = lambda embedded, total: None) -> int:
+        """Compute the vectors that semantic search misses; return the number of elements.
+
+        ``advance`` is called with the number of elements that have vectors, and of all. Vectors are
+        stored batch by batch; after an interrupt the next call, or the next SEARCH, continues. A
+        nexus that was opened read-only keeps them in memory. Raises ``StoreError`` without an
+        embedder, or if it fails.
+
+        >>> nexus = Nexus.memory(embedder=lambda texts: [[1.0, len(text)] for text in texts])
+        >>> nexus.embed() == nexus.info()["vectors"] > 0
+        True
+        """
+        return self._engine.indexer.embed(advance)
 
     def backup(self, folder: str | os.PathLike[str]) -> None:
         """Copy the nexus into a folder, which is absent or empty, while it is in use.

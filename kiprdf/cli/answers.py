@@ -8,12 +8,9 @@ from typing import Any
 import kiprdf
 from kiprdf.cli import output, tables
 from kiprdf.errors import KipError
-from kiprdf.execution.engine import Answer
-from kiprdf.language import ast, bind
+from kiprdf.language import ast
 from kiprdf.nexus import Nexus
 from kiprdf.protocol import response_of
-from kiprdf.search.embedders import INSTALL
-from kiprdf.semantics.arguments import search_mode
 from kiprdf.source import NOWHERE, Span
 
 _FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")
@@ -28,7 +25,7 @@ def show_answer(
         tables.show_rows(rows)
         output.show_warnings(rows.warnings)
         return rows.next_cursor
-    answer = _answer(nexus, parsed, text, parameters, dry_run)
+    answer = nexus.answer(text, parameters, dry_run=dry_run)
     if isinstance(parsed, ast.Export):
         output.write_exactly(answer.result["capsule"])
         kinds = ("concept", "proposition")
@@ -46,22 +43,10 @@ def show_response(
     nexus: Nexus, parsed: ast.Command, text: str, parameters: dict[str, Any], dry_run: bool = False
 ) -> str | None:
     """Run a command and print the KIP response as JSON; returns the cursor of the next page."""
-    answer = _answer(nexus, parsed, text, parameters, dry_run)
+    answer = nexus.answer(text, parameters, dry_run=dry_run)
     output.show_json(response_of(*answer))
     output.show_warnings(answer.warnings)
     return answer.next_cursor
-
-
-def _answer(
-    nexus: Nexus, parsed: ast.Command, text: str, parameters: dict[str, Any], dry_run: bool
-) -> Answer:
-    """Run a command; print a note if a SEARCH could not use the requested mode."""
-    answer = nexus.answer(text, parameters, dry_run=dry_run)
-    if isinstance(parsed, ast.Search):
-        mode = search_mode(bind(parsed, parameters).mode)
-        if mode not in nexus.search_modes:
-            output.note(f"This search was by keywords only; MODE {mode} needs: {INSTALL}")
-    return answer
 
 
 def exported(

@@ -1,4 +1,4 @@
-"""The maintenance commands: check, backup."""
+"""The maintenance commands: check, embed, backup."""
 
 from __future__ import annotations
 
@@ -68,10 +68,36 @@ def _show(folder: Path, report: dict[str, Any]) -> None:
     output.show_text(
         f"{folder}: {concepts}, {propositions}; {verdict}. The text index is {report['index']}."
     )
+    total = report["concepts"] + report["propositions"]
+    if report["vectors"]:
+        output.show_text(f"{report['vectors']} of {total} elements have vectors.")
     for fault in faults[:SHOWN_FAULTS]:
         output.show_text(f"  {fault}")
     if len(faults) > SHOWN_FAULTS:
         output.note(f"{len(faults) - SHOWN_FAULTS} more; --json shows all of them.")
+
+
+@app.command()
+def embed(nexus: NexusOption = DEFAULT_NEXUS) -> None:
+    """Compute the vectors for semantic search that are missing, and store them.
+
+    It can be interrupted at any time: what was computed is stored, and the next
+    run continues. A semantic SEARCH also computes vectors, within its time limit.
+
+    \b
+    Examples:
+      kiprdf embed
+      kiprdf embed --nexus brain
+    """
+    if inputs.is_absent(nexus):
+        raise Failure(f"There is no nexus in {nexus}.")
+    with inputs.open_to_write(nexus) as opened, output.progress_bar() as advance:
+
+        def show(embedded: int, total: int) -> None:
+            advance(0, f"{embedded} of {total} elements have vectors")
+
+        total = opened.embed(show)
+    output.note(f"{output.counted(total, 'element')} of {nexus} have vectors.")
 
 
 @app.command()

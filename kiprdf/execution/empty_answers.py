@@ -140,14 +140,14 @@ def _explain_search(
 ) -> Iterator[KipWarning]:
     """What the search finds with a lower threshold, or in other types; or names like its term."""
     if command.threshold is not None:
-        for hit in indexer.search(replace(command, threshold=None, limit=ast.Scalar(1))):
+        for hit in indexer.search(replace(command, threshold=None, limit=ast.Scalar(1))).elements:
             score = hit["metadata"]["_score"]
             message = f"The best match has the score {score}."
             hint = f"Write THRESHOLD {score}, or leave it out."
             yield KipWarning("NoHit", message, hint, command.threshold.span)
             return
     if command.type is not None:
-        hits = indexer.search(replace(command, type=None, threshold=None))
+        hits = indexer.search(replace(command, type=None, threshold=None)).elements
         types = list(dict.fromkeys(hit.get("type", hit.get("predicate")) for hit in hits))
         if types:
             matches = f"Without WITH TYPE it matches: {', '.join(types[:MOST_TYPES])}."

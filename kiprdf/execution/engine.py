@@ -45,7 +45,7 @@ _INDEX_FILE = "search.sqlite3"
 class Answer(NamedTuple):
     """The result of one command, and the cursor of its next page.
 
-    An empty result has ``warnings``, which say why.
+    ``warnings`` say why a result is empty, and what keeps a SEARCH from comparing everything.
     """
 
     result: Json
@@ -169,7 +169,8 @@ class CommandEngine:
         else:
             answer = self.store.read(lambda: self._run_meta(command))
         if warn and is_empty(command, answer.result):
-            return answer._replace(warnings=self._reasons(command, text, commit))
+            reasons = self._reasons(command, text, commit)
+            return answer._replace(warnings=(*answer.warnings, *reasons))
         return answer
 
     def _reasons(self, command: ast.Command, text: str, commit: int) -> tuple[KipWarning, ...]:
@@ -179,7 +180,8 @@ class CommandEngine:
         catalog = self.catalogs.catalog()
         check(command, catalog)
         if isinstance(command, ast.Search):
-            return Answer(self.indexer.search(command))
+            hits = self.indexer.search(command)
+            return Answer(hits.elements, warnings=hits.warnings)
         if isinstance(command, ast.Export):
             return Answer(*export(command, self.store, bootstrap.is_bundled(self.store)))
         return Answer(*describe(command, self.store, catalog, self.indexer.modes, self.clock))
@@ -314,7 +316,7 @@ class CommandEngine:
         return self.request(lambda: self.boundary.run(run, query))
 
     def info(self) -> dict[str, Any]:
-        """Base, counts and commit."""
+        """Base, counts and commit; ``vectors`` counts the elements that have one."""
         store = self.store
 
         def run() -> dict[str, Any]:
@@ -329,6 +331,7 @@ class CommandEngine:
                 "propositions": sum(1 for _ in store.match(None, vocab.REIFIES, None)),
                 "concept_types": len(catalog.concept_types),
                 "proposition_types": len(catalog.predicates),
+                "vectors": self.indexer.embedded(),
             }
 
         return self.boundary.run(lambda: store.read(run))

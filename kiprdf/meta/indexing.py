@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from pathlib import Path
@@ -14,11 +14,20 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from pyoxigraph import NamedNode
 
 from kiprdf import budget
+from kiprdf.errors import StoreError
 from kiprdf.language import ast
-from kiprdf.meta.search import ByMeaning, all_elements, index_rows, search
+from kiprdf.meta.search import Hits, Semantic, all_elements, index_rows, search
 from kiprdf.rdf.elements import Element
-from kiprdf.rdf.literals import Json
-from kiprdf.search import Embedder, Hit, IndexRow, Kind, TextIndex, commit_of_file
+from kiprdf.search import (
+    KINDS,
+    Embedder,
+    EmbeddingError,
+    IndexRow,
+    TextIndex,
+    commit_of_file,
+    count_embedded,
+)
+from kiprdf.search.embedders import INSTALL
 from kiprdf.semantics.arguments import Mode
 from kiprdf.store import Delta, WritableStore
 
@@ -52,7 +61,7 @@ class Indexer:
         self._path = path
         self._embedder = embedder
         self._vectors_path = path.with_name(_VECTORS_FILE) if path else None
-        self._semantic: SemanticIndex | None = None
+        self._ranks: SemanticIndex | None = None
         self._index: TextIndex | None = None
         self._pending: dict[NamedNode, Element | None] = {}
         self._kept_characters = 0
@@ -145,7 +154,7 @@ class Indexer:
                 self._give_up(fault)
                 self._path = None
 
-    def search(self, command: ast.Search) -> list[Json]:
+    def search(self, command: ast.Search) -> Hits:
         """Answer a SEARCH; an index that turns out to be damaged is rebuilt once."""
         try:
             return self._answer(command)
@@ -155,19 +164,51 @@ class Indexer:
                 self._path = None if self._store.read_only else self._path
             return self._answer(command)
 
-    def _answer(self, command: ast.Search) -> list[Json]:
+    def _answer(self, command: ast.Search) -> Hits:
         index = self.current()
-        by_meaning = self._by_meaning(index) if self._embedder is not None else None
-        return search(command, self._store, index, by_meaning)
+        meaning = (lambda: self._semantic(index)) if self._embedder is not None else None
+        return search(command, self._store, index, meaning)
 
-    def _by_meaning(self, index: TextIndex) -> ByMeaning:
+    def embed(self, advance: Callable[[int, int], None]) -> int:
+        """Compute the missing vectors of all elements; return the number of elements.
+
+        ``advance`` is called with the number of elements that have vectors, and of all. What is
+        interrupted continues at the next call. Raises ``StoreError`` without an embedder, or if it
+        fails.
+        """
+        if self._embedder is None:
+            raise StoreError(f"Vectors need an embedder; one is installed by: {INSTALL}.")
+        semantic = self._semantic(self.current())
+        total = sum(len(semantic.index.entries(kind).keys) for kind in KINDS)
+        done = 0
+
+        def add(number: int) -> None:
+            nonlocal done
+            done += number
+            advance(done, total)
+
+        try:
+            for kind in KINDS:
+                semantic.ranks.build(semantic.index, semantic.rows_of, kind, advance=add)
+        except sqlite3.Error as fault:
+            raise StoreError(f"The text index cannot be read: {fault}.") from fault
+        except EmbeddingError as fault:
+            message = f"The embedder failed: {fault}. {done} of {total} elements have vectors."
+            raise StoreError(message) from fault
+        return total
+
+    def embedded(self) -> int:
+        """The number of elements of the index that have vectors; computes and opens nothing."""
+        in_memory = 0 if self._ranks is None else self._ranks.embedded()
+        if self._path is None or self._vectors_path is None:
+            return in_memory
+        return max(in_memory, count_embedded(self._path, self._vectors_path))
+
+    def _semantic(self, index: TextIndex) -> Semantic:
         def rows(keys: Iterable[str]) -> Iterable[IndexRow]:
             return index_rows(self._store, map(NamedNode, keys))
 
-        def ranked(kind: Kind, term: str, type: str | None, limit: int) -> list[Hit]:
-            return self._semantic_index().search(index, rows, kind, term, type, limit)
-
-        return ranked
+        return Semantic(self._semantic_index(), index, rows)
 
     def _semantic_index(self) -> SemanticIndex:
         # Imported here: numpy takes longer to load than a nexus to open.
@@ -175,17 +216,17 @@ class Indexer:
 
         assert self._embedder is not None
         with self._own_lock:
-            if self._semantic is None:
-                self._semantic = SemanticIndex(
+            if self._ranks is None:
+                self._ranks = SemanticIndex(
                     self._embedder, self._vectors_path, self._store.read_only
                 )
-            return self._semantic
+            return self._ranks
 
     def close(self) -> None:
         """Index what was noted, or store the note, and close the files."""
         with self._lock():
-            if self._semantic is not None:
-                self._semantic.close()
+            if self._ranks is not None:
+                self._ranks.close()
             try:
                 if self._is_behind and self._path is not None and not self._store.read_only:
                     self._catch_up_or_postpone()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import copy_context
-from functools import partial
+from dataclasses import astuple, dataclass, replace
 from types import MappingProxyType
-from typing import cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pyoxigraph import NamedNode
 
-from kiprdf.budget import current
-from kiprdf.errors import KipError
+from kiprdf.budget import current, spend
+from kiprdf.errors import KipError, KipWarning
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
@@ -29,9 +30,13 @@ from kiprdf.search import (
     is_exact,
     segment_term,
 )
+from kiprdf.search.embedders import INSTALL
 from kiprdf.semantics.arguments import Mode, page_size, search_mode, text_of, threshold
 from kiprdf.store import Store
 from kiprdf.store.cancellation import run_cancellable
+
+if TYPE_CHECKING:
+    from kiprdf.search.semantic import Ranking, RowsOf, SemanticIndex
 
 MOST_HITS = 100
 FUSED_HITS = 1000
@@ -40,19 +45,47 @@ in the middle of both rankings may beat one at the top of one."""
 _MICRO = 1_000_000
 """A score is rounded to millionths, and stays below 1."""
 
-ByMeaning = Callable[[Kind, str, str | None, int], list[Hit]]
-"""The semantic ranking of a kind, for a term, a type and a limit; raises ``EmbeddingError``."""
-Ranking = Callable[[int], list[Hit]]
+Meaning = Callable[[], "Semantic"]
+"""Returns the semantic index, which is opened when it is first needed."""
+_SHARE = 0.5
+"""The part of the remaining time that a search spends on vectors; the rest is for the answer."""
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Semantic:
+    """A semantic index, and what it reads."""
+
+    ranks: SemanticIndex
+    index: TextIndex
+    rows_of: RowsOf
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What a SEARCH asks for, in whatever mode."""
+
+    kind: Kind
+    term: str
+    type: str | None
+    mode: Mode
+    limit: int
+
+
+class Hits(NamedTuple):
+    """The hits of a SEARCH, and what keeps them from being those of its mode."""
+
+    elements: list[Json]
+    warnings: tuple[KipWarning, ...] = ()
+
+
 def search(
-    command: ast.Search, store: Store, index: TextIndex, by_meaning: ByMeaning | None = None
-) -> list[Json]:
+    command: ast.Search, store: Store, index: TextIndex, meaning: Meaning | None = None
+) -> Hits:
     """The elements that match a term best, each with ``metadata._score`` in [0, 1).
 
-    Without ``by_meaning``, or when it fails, every mode degrades to keyword. Raises KIP_1001 for a
-    term without a word.
+    Without ``meaning``, or when it fails, every mode degrades to keyword, and a warning says so.
+    Raises KIP_1001 for a term without a word.
     """
     mode = search_mode(command.mode)
     term = text_of(command.term, "The term of SEARCH")
@@ -64,43 +97,93 @@ def search(
         hint = "Search for a name, an alias or a word of a description."
         raise KipError("KIP_1001", message, hint, command.term.span)
 
-    by_words = partial(index.search, kind, term, type)
-    by_sense = by_meaning and partial(by_meaning, kind, term, type)
-    hits = _ranked(mode, limit, by_words, by_sense)
+    hits, warnings = _ranked(_Question(kind, term, type, mode, limit), index, meaning)
     least = threshold(command.threshold) or 0.0
     reader = Reader(store)
     scored = ((NamedNode(hit.key), _rounded(hit.score)) for hit in hits)
     elements = ((reader.element(node), score) for node, score in scored if score >= least)
     # Beside a writer, the index may contain elements that a read-only nexus does not see.
-    return [_hit(store.iris, element, score) for element, score in elements if element is not None]
+    return Hits(
+        [_hit(store.iris, element, score) for element, score in elements if element is not None],
+        warnings,
+    )
 
 
-def _ranked(mode: Mode, limit: int, by_words: Ranking, by_meaning: Ranking | None) -> list[Hit]:
+def _ranked(
+    question: _Question, index: TextIndex, meaning: Meaning | None
+) -> tuple[list[Hit], tuple[KipWarning, ...]]:
     """The best hits of a mode, or those by words if the mode cannot be served (KIP 5.2).
 
     In every mode those come first whose name or alias is the term.
     """
-    if mode == "keyword" or by_meaning is None:
-        return by_words(limit)
-    try:
-        hits = _run_abandonable(by_meaning, limit if mode == "semantic" else FUSED_HITS)
-    except EmbeddingError as fault:
-        _log.warning("The embedder failed, SEARCH looks for words only: %s", fault)
-        return by_words(limit)
-    words = by_words(limit if mode == "semantic" else FUSED_HITS)
+    kind, term, type, mode, limit = astuple(question)
+    words = index.search(kind, term, type, FUSED_HITS if mode == "hybrid" else limit)
+    if mode == "keyword":
+        return words, ()
+    if meaning is None:
+        return words[:limit], (_by_words(mode, "there is no embedder", _NO_EMBEDDER),)
+    semantic = meaning()
+    fault = _prepared(semantic, question)
+    most = limit if mode == "semantic" else FUSED_HITS
+    ranking = semantic.ranks.rank(index, kind, term, type, most)
+    if ranking is None or ranking.embedded == 0 < ranking.total:
+        return words[:limit], (_by_words(mode, fault or "the embedder took too long", _REPEAT),)
+    warnings = (_unfinished(question, ranking, fault),) if ranking[1] < ranking.total else ()
+    hits = ranking.hits
     ranked = hits if mode == "semantic" else fuse([words, hits], len(words) + len(hits))
     exact = {hit.key: hit for hit in words if is_exact(hit)}
-    return [*exact.values(), *(hit for hit in ranked if hit.key not in exact)][:limit]
+    return [*exact.values(), *(hit for hit in ranked if hit.key not in exact)][:limit], warnings
 
 
-def _run_abandonable(by_meaning: Ranking, limit: int) -> list[Hit]:
-    """The semantic ranking, on a separate thread, since an embedder cannot be cancelled.
+def _prepared(semantic: Semantic, question: _Question) -> str | None:
+    """Embed the term and elements that have no vectors; how the embedder failed, if it did.
 
-    When the time is over the thread is abandoned (KIP_4001); the vectors that the embedder returns
-    later are stored.
+    It runs on a thread of its own, since an embedder cannot be cancelled. When its share of the
+    time is over the thread is abandoned; the vectors that the embedder returns later are stored.
     """
-    context = copy_context()  # the deadline, and whether an embedder is running
-    return run_cancellable(lambda _: context.run(by_meaning, limit), current())
+
+    def prepare() -> None:
+        kind, term, type = question.kind, question.term, question.type
+        semantic.ranks.prepare(semantic.index, semantic.rows_of, kind, term, type)
+
+    def run() -> None:
+        context = copy_context()  # the deadline, and whether an embedder is running
+        run_cancellable(lambda _: context.run(prepare), current())
+
+    spending = current()
+    try:
+        if spending is None or spending.deadline == math.inf:
+            run()
+        else:
+            spending.check()
+            seconds = max(_SHARE * spending.seconds_left(), 1e-3)
+            spend(replace(spending.budget, timeout_s=seconds), run)
+    except EmbeddingError as fault:
+        _log.warning("The embedder failed: %s", fault)
+        return f"the embedder failed ({fault})"
+    except KipError as error:
+        # The share of the time is over, or too many such threads still wait for an embedder.
+        if error.code not in ("KIP_4001", "KIP_4002"):
+            raise
+    return None
+
+
+_NO_EMBEDDER = f"Open the nexus with an embedder; this installs one: {INSTALL}"
+_REPEAT = "Repeat the search later; `kiprdf embed` computes all vectors."
+
+
+def _by_words(mode: Mode, reason: str, hint: str) -> KipWarning:
+    message = f"MODE {mode} was not available, because {reason}: these hits are by words."
+    return KipWarning("SearchedByWords", message, hint)
+
+
+def _unfinished(question: _Question, ranking: Ranking, fault: str | None) -> KipWarning:
+    elements = f"{question.kind}s" if question.type is None else f"elements of {question.type}"
+    message = (
+        f"{ranking.embedded} of {ranking.total} {elements} have vectors; MODE {question.mode} "
+        f"compared only these{f', because {fault}' if fault else ''}."
+    )
+    return KipWarning("UnfinishedIndex", message, _REPEAT)
 
 
 def _rounded(score: float) -> float:

@@ -8,11 +8,12 @@ Modules: rows, files, segment, index, embedders, vectors, semantic, fusion.
 
 from kiprdf.search.embedders import Embedder, EmbeddingError
 from kiprdf.search.fusion import fuse
-from kiprdf.search.index import Entries, TextIndex, commit_of_file, is_exact
-from kiprdf.search.rows import Hit, IndexRow, Kind
+from kiprdf.search.index import Entries, TextIndex, commit_of_file, count_embedded, is_exact
+from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind
 from kiprdf.search.segment import segment_term
 
 __all__ = [
+    "KINDS",
     "Embedder",
     "EmbeddingError",
     "Entries",
@@ -21,6 +22,7 @@ __all__ = [
     "Kind",
     "TextIndex",
     "commit_of_file",
+    "count_embedded",
     "fuse",
     "is_exact",
     "segment_term",

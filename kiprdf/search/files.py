@@ -98,10 +98,8 @@ def _connect(
 
 
 def _copy(path: Path, version: str) -> sqlite3.Connection:
-    """A copy in memory of a file of another process; reading in place would create files."""
-    # Without a log no process has the file open, and it can be read by itself.
-    still = "" if path.with_name(path.name + "-wal").exists() else "&immutable=1"
-    source = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{still}", uri=True)
+    """A copy in memory of a file of another process, which may replace it at any time."""
+    source = sqlite3.connect(uri_to_read(path), uri=True)
     copy = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
     try:
         source.backup(copy)
@@ -114,6 +112,13 @@ def _copy(path: Path, version: str) -> sqlite3.Connection:
     finally:
         source.close()
     return copy
+
+
+def uri_to_read(path: Path) -> str:
+    """The URI that reads a file of another process in place, and creates no files beside it."""
+    # Without a log no process has the file open, and it can be read by itself.
+    still = "" if path.with_name(path.name + "-wal").exists() else "&immutable=1"
+    return f"{path.absolute().as_uri()}?mode=ro{still}"
 
 
 def _open(path: Path | None) -> sqlite3.Connection:

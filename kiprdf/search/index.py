@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from kiprdf.search.files import DerivedFile
+from kiprdf.search.files import DerivedFile, uri_to_read
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import (
     SEGMENTER_VERSION,
@@ -222,6 +222,26 @@ def commit_of_file(path: str | os.PathLike[str]) -> int:
             connection.close()
     except (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError):
         return -1
+
+
+def count_embedded(path: Path, vectors_path: Path) -> int:
+    """The number of rows in the file of an index that have vectors in another file.
+
+    0 if one of the files is absent or cannot be read.
+    """
+    try:
+        connection = sqlite3.connect(uri_to_read(path), uri=True)
+        try:
+            connection.execute("ATTACH ? AS vectors", (uri_to_read(vectors_path),))
+            condition = "digest IN (SELECT digest FROM vectors.vector)"
+            (count,) = connection.execute(
+                f"SELECT count(*) FROM element WHERE {condition}"
+            ).fetchone()
+            return int(count)
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return 0
 
 
 def _create(connection: sqlite3.Connection) -> None:

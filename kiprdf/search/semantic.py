@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-import math
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiprdf.budget import Spending, current
 from kiprdf.search.embedders import Embedder
 from kiprdf.search.index import Entries, TextIndex
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, clean, digest, embedded_text
-from kiprdf.search.vectors import Vector, Vectors
+from kiprdf.search.vectors import Vector, Vectors, timed_lock
 
 RowsOf = Callable[[Iterable[str]], Iterable[IndexRow]]
 """Reads the rows of some keys again; the index stores no texts."""
-TERMS = 64
-"""Terms whose vectors are cached."""
+Advance = Callable[[int], None]
+"""Called with the number of rows that have vectors now and had none before."""
 DIGITS = 6
 """Digits of a cosine; further digits depend on the machine, and would decide ties."""
 
 
+class Ranking(NamedTuple):
+    """The best hits among the ``embedded`` rows, of ``total`` rows that were to be searched."""
+
+    hits: list[Hit]
+    embedded: int
+    total: int
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The vectors of every row of a kind, as of one commit."""
+    """The vectors of the rows of a kind that have vectors, as of one commit."""
 
     commit: int
     keys: tuple[str, ...]  # in their order
@@ -39,6 +45,8 @@ class _Table:
 
     def rank(self, vector: Vector, type: str | None, limit: int) -> list[Hit]:
         """Return the keys with the largest positive cosines, ties by key."""
+        if not self.keys:
+            return []
         cosines = np.round((self.matrix @ vector)[self.texts].astype(np.float64), DIGITS)
         if type is not None:
             cosines[[other != type for other in self.types]] = 0
@@ -49,110 +57,136 @@ class _Table:
 class SemanticIndex:
     """Ranks the rows of a text index by meaning.
 
-    A search embeds the texts that have changed since the last one. Vectors are not lost when the
-    embedder fails later. Threads may share the index; one at a time updates it and calls the
-    embedder.
+    `prepare` embeds the texts that have changed since the last time, batch by batch, and may end
+    at any time: with the budget, by an interrupt, or with the process. The next one continues.
+    `rank` uses what there is. Threads may share the index; one at a time builds it.
     """
 
     def __init__(self, embedder: Embedder, path: Path | None, read_only: bool = False) -> None:
         """Store vectors in the file `path`, or only in memory; see `Vectors`."""
         self._vectors = Vectors(embedder, path, read_only)
-        self._lock = threading.Lock()
+        self._building = threading.Lock()
+        self._entries: dict[Kind, Entries] = {}
         self._vectors_of: dict[Kind, dict[bytes, Vector]] = {}
+        self._loaded: dict[Kind, int] = {}
+        """The commit for which the stored vectors of a kind were loaded."""
         self._tables: dict[Kind, _Table] = {}
-        self._terms: dict[str, Vector] = {}
+        self._finished: dict[Kind, Entries] = {}
+        """The rows of the kinds of which every row has a vector."""
         self._is_compared = False  # the file with the index
         self._is_closed = False
 
-    def search(
+    def prepare(
+        self, index: TextIndex, rows_of: RowsOf, kind: Kind, term: str, type: str | None = None
+    ) -> None:
+        """Embed a term, and then the rows of a kind and type that have no vectors.
+
+        Raises `EmbeddingError`, whatever else the embedder raises, KIP_4001 when the time is over,
+        and `sqlite3.Error` for a fault of the text index.
+        """
+        self._vectors.refuse_own_embedder()
+        if _count(self._current_entries(index, kind).types, type):
+            self._vectors.term(clean(term))
+            self.build(index, rows_of, kind, type)
+
+    def build(
         self,
         index: TextIndex,
         rows_of: RowsOf,
         kind: Kind,
-        term: str,
         type: str | None = None,
-        limit: int = 100,
-    ) -> list[Hit]:
-        """Return the rows whose cosine with the term is positive, best first, ties by key.
-
-        Raises `EmbeddingError`, any other exception of the embedder, and `sqlite3.Error` for a
-        fault of the text index.
-        """
-        self._vectors.refuse_own_embedder()
-        with self._timed_lock():
+        advance: Advance = lambda number: None,
+    ) -> None:
+        """Embed the rows of a kind and type that have no vectors; `advance` counts all rows."""
+        with timed_lock(self._building):
             try:
-                table = self._table(index, rows_of, kind)
-                vector = self._term(clean(term)) if table.keys else None
+                entries = self._current_entries(index, kind)
+                if self._finished.get(kind) is entries:
+                    advance(_count(entries.types, type))
+                    return
+                self._add_missing(kind, entries, rows_of, type, advance)
+                self._finish(index, kind, entries)
             finally:
                 if self._is_closed:
                     self._vectors.close()
-        return [] if vector is None else table.rank(vector, type, limit)
 
-    def _timed_lock(self) -> AbstractContextManager[Any]:
-        """The lock, which waits until the running request is out of time."""
-        spending = current()
-        if spending is None or spending.deadline == math.inf:
-            return self._lock
-        return _TimedLock(self._lock, spending)
+    def rank(
+        self, index: TextIndex, kind: Kind, term: str, type: str | None = None, limit: int = 100
+    ) -> Ranking | None:
+        """Return the rows whose cosine with the term is positive, best first, ties by key.
 
-    def _term(self, text: str) -> Vector:
-        """The vector of a term, cached since a search beside a writer is repeated."""
-        if text not in self._terms:
-            if len(self._terms) == TERMS:
-                del self._terms[next(iter(self._terms))]
-            self._terms[text] = self._vectors.of(text)
-        return self._terms[text]
+        None if the term has no vector, because `prepare` ended too early.
+        """
+        entries = self._current_entries(index, kind)
+        table = self._table(kind, entries)
+        total = _count(entries.types, type)
+        if not total:
+            return Ranking([], 0, 0)
+        vector = self._vectors.cached_term(clean(term))
+        if vector is None:
+            return None
+        return Ranking(table.rank(vector, type, limit), _count(table.types, type), total)
+
+    def embedded(self) -> int:
+        """The number of rows that had vectors when their kind was last built."""
+        return sum(len(self._table(kind, of_kind).keys) for kind, of_kind in self._entries.items())
 
     def close(self) -> None:
-        """Close the file of vectors; a search that waits for its embedder closes it later."""
+        """Close the file of vectors; a thread that waits for the embedder closes it later."""
         self._is_closed = True
-        if not self._lock.locked():
-            with self._lock:
+        if not self._building.locked():
+            with self._building:
                 self._vectors.close()
 
-    def _table(self, index: TextIndex, rows_of: RowsOf, kind: Kind) -> _Table:
-        """Return the table of a kind as of the index's commit."""
+    def _current_entries(self, index: TextIndex, kind: Kind) -> Entries:
+        entries = self._entries.get(kind)
+        if entries is None or entries.commit != index.commit:
+            entries = self._entries[kind] = index.entries(kind)
+        return entries
+
+    def _table(self, kind: Kind, entries: Entries) -> _Table:
+        """The table of the rows that have vectors now."""
+        vectors = self._vectors_of.get(kind, {})
         table = self._tables.get(kind)
-        if table is not None and table.commit == index.commit:
-            return table
-        entries = index.entries(kind)
+        is_current = table is not None and table.commit == entries.commit
+        if table is None or not is_current or len(table.matrix) < len(vectors):
+            table = self._tables[kind] = _table_of(entries, vectors)
+        return table
+
+    def _add_missing(
+        self, kind: Kind, entries: Entries, rows_of: RowsOf, type: str | None, advance: Advance
+    ) -> None:
+        """Add the missing vectors: stored ones, then those of new texts."""
         vectors = self._vectors_of.setdefault(kind, {})
-        self._add_missing(vectors, entries, rows_of)
-        table = _table_of(entries, vectors)
+        if self._loaded.get(kind) != entries.commit:
+            vectors.update(self._vectors.load(set(entries.digests) - vectors.keys()))
+            self._loaded[kind] = entries.commit
+        rows = zip(entries.keys, entries.types, entries.digests, strict=True)
+        wanted = [(key, of_text) for key, of, of_text in rows if type is None or of == type]
+        missing = {key: of_text for key, of_text in wanted if of_text not in vectors}
+        advance(len(wanted) - len(missing))
+        rows_of_text = Counter(missing.values())
+        texts = map(embedded_text, rows_of(missing))
+        # Batch by batch, so that a text of two rows is embedded once, and nothing is lost when the
+        # embedder fails later.
+        new_texts = (text for text in texts if digest(text) not in vectors)
+        for batch in self._vectors.make(new_texts):
+            vectors.update(batch)
+            advance(sum(rows_of_text[of_text] for of_text in batch))
+
+    def _finish(self, index: TextIndex, kind: Kind, entries: Entries) -> None:
+        """Once every row has a vector, delete those of texts that no row has any more."""
+        table = self._table(kind, entries)
         if entries.commit < 0 or len(table.keys) < len(entries.keys):
-            # The index was emptied, or a row changed meanwhile: this is not the state of a commit,
-            # and its vectors must not be deleted.
-            return table
-        self._delete_unused(index, vectors, entries)
+            # The index was emptied or is unfinished, or a row changed meanwhile: this is not the
+            # state of a commit, and its vectors must not be deleted.
+            return
+        vectors = self._vectors_of[kind]
         # Views of the new matrix, so that the old one is freed.
         self._vectors_of[kind] = dict(
             zip(dict.fromkeys(entries.digests), table.matrix, strict=True)
         )
-        self._tables[kind] = table
-        return table
-
-    def _add_missing(self, vectors: dict[bytes, Vector], entries: Entries, rows_of: RowsOf) -> None:
-        """Add the missing vectors: stored ones, then those of new texts."""
-        missing = set(entries.digests) - vectors.keys()
-        if not missing:
-            return
-        vectors.update(self._vectors.load(missing))
-        keys = (
-            key
-            for key, of_text in zip(entries.keys, entries.digests, strict=True)
-            if of_text in missing and of_text not in vectors
-        )
-        texts = map(embedded_text, rows_of(keys))
-        # Batch by batch, so that a text of two rows is embedded once, and nothing is lost when the
-        # embedder fails later.
-        new_texts = (text for text in texts if digest(text) not in vectors)
-        for of_text, vector in self._vectors.make(new_texts):
-            vectors[of_text] = vector
-
-    def _delete_unused(
-        self, index: TextIndex, vectors: dict[bytes, Vector], entries: Entries
-    ) -> None:
-        """Delete the vectors of texts that no row has any more."""
+        self._finished[kind] = entries
         if self._is_compared:
             self._vectors.forget(vectors.keys() - set(entries.digests))
             return
@@ -164,24 +198,8 @@ class SemanticIndex:
             self._is_compared = True
 
 
-class _TimedLock:
-    """A lock that waits until a request is out of time (KIP_4001).
-
-    Only for threads that kiprdf starts: in the main thread, a signal handler between two lines
-    could leave it locked.
-    """
-
-    def __init__(self, lock: threading.Lock, spending: Spending) -> None:
-        self._lock = lock
-        self._spending = spending
-
-    def __enter__(self) -> None:
-        seconds = min(self._spending.seconds_left(), threading.TIMEOUT_MAX)
-        if not self._lock.acquire(timeout=seconds):
-            raise self._spending.expired()
-
-    def __exit__(self, *fault: object) -> None:
-        self._lock.release()
+def _count(types: tuple[str, ...], type: str | None) -> int:
+    return len(types) if type is None else types.count(type)
 
 
 def _table_of(entries: Entries, vectors: dict[bytes, Vector]) -> _Table:

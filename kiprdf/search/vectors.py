@@ -7,17 +7,22 @@ changes while it is embedded does no harm.
 from __future__ import annotations
 
 import logging
+import math
 import sqlite3
+import threading
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kiprdf import budget
+from kiprdf.budget import Spending
 from kiprdf.search.embedders import Embedder, EmbeddingError
 from kiprdf.search.files import DerivedFile
 from kiprdf.search.rows import digest
@@ -28,8 +33,13 @@ Vector = NDArray[np.float32]
 VECTORS_VERSION = "1"
 DIMENSIONS = 65_536
 """The most numbers that a vector may have."""
-BATCH = 256
-"""Texts that are embedded and stored at once."""
+FIRST_BATCH, BATCH = 32, 256
+"""Texts that are embedded and stored at once: at first, and at most."""
+QUICK_S, SLOW_S = 0.5, 2.0
+"""The next batch is twice as large after a quick one, and half as large after a slow one: what is
+interrupted loses little."""
+TERMS = 64
+"""Terms whose vectors are cached."""
 SAMPLE = "The quick brown fox jumps over the lazy dog: 0123456789."
 """The text whose vector identifies an embedder."""
 SAME = 0.1
@@ -47,7 +57,8 @@ class Vectors:
     """The unit vectors of one embedder, stored in the file `path`; with None nothing is stored.
 
     A fault of the file is logged and costs only new calls of the embedder. With `read_only` the
-    file belongs to another process: it is read once and never written.
+    file belongs to another process: it is read once and never written. One thread at a time calls
+    the embedder; `term` and `cached_term` may be called by any thread, the others by one.
     """
 
     def __init__(self, embedder: Embedder, path: Path | None, read_only: bool = False) -> None:
@@ -57,11 +68,22 @@ class Vectors:
         self._file: DerivedFile | None = None
         self._begun = False
         self._dimension = 0  # until the embedder has been called
+        self._calling = threading.Lock()
+        self._terms: dict[str, Vector] = {}
 
-    def of(self, text: str) -> Vector:
-        """Return the vector of a text without storing it: the term of a search."""
-        vector: Vector = self._embed([text])[0]
-        return vector
+    def term(self, text: str) -> Vector:
+        """Return the vector of a term, which is cached and not stored."""
+        with timed_lock(self._calling):
+            if text not in self._terms:
+                vector: Vector = self._embed([text])[0]
+                if len(self._terms) == TERMS:
+                    del self._terms[next(iter(self._terms))]
+                self._terms[text] = vector
+            return self._terms[text]
+
+    def cached_term(self, text: str) -> Vector | None:
+        """Return the vector of a term if it is cached."""
+        return self._terms.get(text)
 
     def load(self, digests: Iterable[bytes]) -> dict[bytes, Vector]:
         """Return the stored vectors of some digests."""
@@ -77,17 +99,25 @@ class Vectors:
                 file.use(read)
         return self._valid(rows)
 
-    def make(self, texts: Iterable[str]) -> Iterator[tuple[bytes, Vector]]:
-        """Embed texts batch by batch; yield digests and vectors once they are stored."""
+    def make(self, texts: Iterable[str]) -> Iterator[dict[bytes, Vector]]:
+        """Embed texts batch by batch; yield each batch, by digest, once it is stored."""
         self._begin()
         remaining = iter(texts)
-        while batch := {digest(text): text for text in islice(remaining, BATCH)}:
-            vectors = list(zip(batch, self._embed(list(batch.values())), strict=True))
+        size = FIRST_BATCH
+        while batch := {digest(text): text for text in islice(remaining, size)}:
+            with timed_lock(self._calling):
+                began = time.monotonic()
+                matrix = self._embed(list(batch.values()))
+                seconds = time.monotonic() - began
+            if seconds < QUICK_S:
+                size = min(BATCH, 2 * size)
+            elif seconds > SLOW_S:
+                size = max(1, size // 2)
             self._write(
                 "INSERT OR REPLACE INTO vector VALUES (?, ?)",
-                [(key, vector.tobytes()) for key, vector in vectors],
+                [(key, vector.tobytes()) for key, vector in zip(batch, matrix, strict=True)],
             )
-            yield from vectors
+            yield dict(zip(batch, matrix, strict=True))
 
     def forget(self, digests: Iterable[bytes]) -> None:
         """Delete the vectors of some texts."""
@@ -111,7 +141,8 @@ class Vectors:
         """Open the file, and empty it if its vectors are of another embedder."""
         if self._begun:
             return
-        sample = self._embed([SAMPLE])[0]
+        with timed_lock(self._calling):
+            sample = self._embed([SAMPLE])[0]
         self._begun = True
         with self._open_file():
             if self._path is not None:
@@ -174,6 +205,33 @@ class Vectors:
                 fault,
             )
             self.close()
+
+
+def timed_lock(lock: threading.Lock) -> AbstractContextManager[Any]:
+    """A lock that waits until the running request is out of time (KIP_4001)."""
+    spending = budget.current()
+    if spending is None or spending.deadline == math.inf:
+        return lock
+    return _TimedLock(lock, spending)
+
+
+class _TimedLock:
+    """Only for threads that kiprdf starts.
+
+    In the main thread, a signal handler between two lines could leave it locked.
+    """
+
+    def __init__(self, lock: threading.Lock, spending: Spending) -> None:
+        self._lock = lock
+        self._spending = spending
+
+    def __enter__(self) -> None:
+        seconds = min(self._spending.seconds_left(), threading.TIMEOUT_MAX)
+        if not self._lock.acquire(timeout=seconds):
+            raise self._spending.expired()
+
+    def __exit__(self, *fault: object) -> None:
+        self._lock.release()
 
 
 def _create(connection: sqlite3.Connection) -> None:

@@ -254,7 +254,7 @@ def test_only_what_changed_is_embedded_again() -> None:
     embedder.forget()
     put(nexus, "Tea", type="Book", note="coffee")
     assert names(nexus, "espresso", "semantic") == ["Tea"]
-    assert embedder.texts == ["Tea\ncoffee", "espresso"]
+    assert embedder.texts == ["espresso", "Tea\ncoffee"]
 
 
 def test_metadata_that_changes_embeds_nothing_again() -> None:
@@ -459,7 +459,10 @@ def test_the_command_line_says_how_to_install_the_extra(
     output = run(folder, 'SEARCH CONCEPT "fever" MODE :m', "--param", "m=semantic", *more)
     assert (output.exit_code, "Fever" in output.stdout) == (0, True), output.output
     assert output.stderr == (
-        "This search was by keywords only; MODE semantic needs: pip install 'kiprdf[semantic]'\n"
+        "Warning SearchedByWords: MODE semantic was not available, because there is no embedder: "
+        "these hits are by words.\n"
+        "Hint: Open the nexus with an embedder; this installs one: "
+        "pip install 'kiprdf[semantic]'\n"
     )
     assert run(folder, 'SEARCH CONCEPT "fever" MODE "keyword"', *more).stderr == ""
 
@@ -471,4 +474,4 @@ def test_reading_beside_a_writer_uses_its_vectors(folder: Path) -> None:
             put(writer, "pyrexia chart", type="Book")
             assert names(writer, "pyrexia", "semantic") == ["pyrexia chart", "Fever"]
             assert names(reader, "pyrexia", "semantic") == ["Fever"]
-    assert embedder.texts == [SAMPLE, "pyrexia"]
+    assert embedder.texts == ["pyrexia", SAMPLE]

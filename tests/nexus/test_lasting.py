@@ -187,7 +187,8 @@ def test_a_folder_whose_number_cannot_be_read_is_opened_and_says_so(
             f"The number of the last commit could not be read; it is {number} from now on."
         ]
         assert nexus.check() == {
-            "concepts": 43, "propositions": 26, "commit": number, "faults": [], "index": "sound",
+            "concepts": 43, "propositions": 26, "commit": number, "faults": [],
+            "index": "sound", "vectors": 0,
         }  # fmt: skip
         with pytest.raises(kiprdf.KipError, match="holds other knowledge"):
             nexus.restore("# kiprdf 1 base <urn:kip:nexus/>\n")

@@ -132,6 +132,7 @@ def test_a_nexus_is_sound() -> None:
         "commit": 2,
         "faults": [],
         "index": "sound",
+        "vectors": 0,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sqlite3
 import threading
 import time
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex
+from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, vectors
 from kiprdf.search.semantic import SemanticIndex
 from kiprdf.search.vectors import BATCH, SAMPLE
 from tests.search.toys import MEANINGS, Counting, by_meaning
@@ -52,7 +53,10 @@ class Shelf:
         type: str | None = None,
         limit: int = 100,
     ) -> list[Hit]:
-        return semantic.search(self.index, self.rows_of, kind, term, type, limit)
+        semantic.prepare(self.index, self.rows_of, kind, term, type)
+        ranking = semantic.rank(self.index, kind, term, type, limit)
+        assert ranking is not None
+        return ranking.hits
 
     def keys(self, semantic: SemanticIndex, term: str, **more: Any) -> list[str]:
         return [hit.key for hit in self.hits(semantic, term, **more)]
@@ -149,7 +153,7 @@ def test_only_texts_that_changed_are_embedded_again() -> None:
     embedder.forget()
     shelf.put(concept("b", "coffee"), concept("c", "aspirin"))
     assert shelf.keys(semantic, "espresso") == ["b"]
-    assert embedder.texts == ["coffee", "aspirin", "espresso"]
+    assert embedder.texts == ["espresso", "coffee", "aspirin"]
 
 
 def test_without_a_change_only_the_term_is_embedded() -> None:
@@ -166,21 +170,31 @@ def test_only_the_kind_that_is_searched_is_embedded() -> None:
     embedder = Counting()
     shelf = Shelf(concept("a", "tea"), proposition("p", "tea", "eases", "fever"))
     shelf.keys(SemanticIndex(embedder, None), "tea")
-    assert embedder.texts == [SAMPLE, "tea", "tea"]
+    assert embedder.texts == ["tea", SAMPLE, "tea"]
 
 
 def test_rows_of_one_text_share_a_vector() -> None:
     embedder = Counting()
     shelf = Shelf(*(concept(f"{n:03}", "tea", type=f"T{n}") for n in range(2 * BATCH)))
     assert len(shelf.keys(SemanticIndex(embedder, None), "tea", limit=1000)) == 2 * BATCH
-    assert embedder.texts == [SAMPLE, "tea", "tea"]
+    assert embedder.texts == ["tea", SAMPLE, "tea"]
 
 
-def test_texts_are_embedded_in_batches() -> None:
+def test_texts_are_embedded_in_growing_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "QUICK_S", 60.0)
     embedder = Counting()
-    shelf = Shelf(*(concept(f"{n:03}", f"tea {n}") for n in range(BATCH + 1)))
-    assert len(shelf.keys(SemanticIndex(embedder, None), "tea", limit=1000)) == BATCH + 1
-    assert [len(call) for call in embedder.calls] == [1, BATCH, 1, 1]
+    shelf = Shelf(*(concept(f"{n:03}", f"tea {n}") for n in range(3 * BATCH)))
+    assert len(shelf.keys(SemanticIndex(embedder, None), "tea", limit=1000)) == 3 * BATCH
+    assert [len(call) for call in embedder.calls] == [1, 1, 32, 64, 128, 256, 256, 32]
+
+
+def test_batches_of_a_slow_embedder_shrink(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "QUICK_S", -1.0)
+    monkeypatch.setattr(vectors, "SLOW_S", -1.0)
+    embedder = Counting()
+    shelf = Shelf(*(concept(f"{n:03}", f"tea {n}") for n in range(65)))
+    assert len(shelf.keys(SemanticIndex(embedder, None), "tea")) == 65
+    assert [len(call) for call in embedder.calls] == [1, 1, 32, 16, 8, 4, 2, 1, 1, 1]
 
 
 def test_a_removed_row_is_not_found() -> None:
@@ -202,6 +216,74 @@ def test_a_row_that_changes_while_it_is_embedded_is_found_when_the_index_knows_i
     shelf.put(concept("a", "coffee"))
     assert shelf.keys(semantic, "espresso") == ["a"]
     assert embedder.texts.count("coffee") == 1
+
+
+# Unfinished indexes
+
+
+def interrupted(texts: list[str]) -> list[list[float]]:
+    """An embedder that is interrupted at every text with a number from 40."""
+    if any(int(number) >= 40 for text in texts for number in re.findall(r"tea (\d+)$", text)):
+        raise KeyboardInterrupt
+    return by_meaning(texts)
+
+
+def test_an_unfinished_index_says_how_many_rows_it_ranks() -> None:
+    rows = [concept(f"{n:02}", f"tea {n}", type="AB"[n % 2]) for n in range(60)]
+    books = Shelf(*rows)
+    semantic = SemanticIndex(interrupted, None)
+    with pytest.raises(KeyboardInterrupt):
+        semantic.prepare(books.index, books.rows_of, "concept", "tea")
+    ranking = semantic.rank(books.index, "concept", "tea", limit=5)
+    assert ranking is not None
+    assert ([hit.key for hit in ranking.hits], *ranking[1:]) == (
+        ["00", "01", "02", "03", "04"],
+        32,
+        60,
+    )
+    of_type = semantic.rank(books.index, "concept", "tea", "B")
+    assert of_type is not None
+    assert (len(of_type.hits), *of_type[1:]) == (16, 16, 30)
+    assert semantic.rank(books.index, "concept", "another term") is None
+    assert semantic.rank(books.index, "concept", "another term", "C") == ([], 0, 0)
+
+
+def test_only_the_type_that_is_searched_is_embedded() -> None:
+    rows = [concept(f"{n:02}", f"tea {n}", type="AB"[n % 2]) for n in range(60)]
+    books = Shelf(*rows)
+    semantic = SemanticIndex(embedder := Counting(), None)
+    assert len(books.keys(semantic, "tea", type="A")) == 30
+    assert len(embedder.texts) == 2 + 30
+    assert len(books.keys(semantic, "tea")) == 60
+    assert len(embedder.texts) == 2 + 60
+
+
+def test_an_unfinished_index_keeps_the_vectors_of_its_file(tmp_path: Path) -> None:
+    rows = [concept(f"{n:02}", f"tea {n}") for n in range(60)]
+    books = Shelf(*rows)
+    semantic = SemanticIndex(interrupted, tmp_path / "vectors")
+    with pytest.raises(KeyboardInterrupt):
+        semantic.prepare(books.index, books.rows_of, "concept", "tea")
+    semantic.close()
+    semantic = SemanticIndex(embedder := Counting(), tmp_path / "vectors")
+    counts: list[int] = []
+    semantic.build(books.index, books.rows_of, "concept", advance=counts.append)
+    assert embedder.texts == [SAMPLE, *(f"tea {n}" for n in range(32, 60))]
+    assert counts == [32, 28]
+    semantic.build(books.index, books.rows_of, "concept", advance=counts.append)
+    assert counts == [32, 28, 60]
+    assert semantic.embedded() == 60
+
+
+def test_an_unfinished_index_finds_no_row_that_was_removed() -> None:
+    books = Shelf(*(concept(f"{n:02}", f"tea {n}") for n in range(60)))
+    semantic = SemanticIndex(interrupted, None)
+    with pytest.raises(KeyboardInterrupt):
+        semantic.prepare(books.index, books.rows_of, "concept", "tea")
+    books.put(removed=("00", "50"))
+    ranking = semantic.rank(books.index, "concept", "tea", limit=1)
+    assert ranking is not None
+    assert ([hit.key for hit in ranking.hits], *ranking[1:]) == (["01"], 31, 58)
 
 
 # The file
@@ -351,7 +433,7 @@ def test_read_only_uses_the_file_and_leaves_it_alone(path: Path) -> None:
     before = path.read_bytes()
     semantic = SemanticIndex(embedder := Counting(), path, read_only=True)
     assert shelf(concept("c", "coffee")).keys(semantic, "espresso") == ["c"]
-    assert embedder.texts == [SAMPLE, "coffee", "espresso"]
+    assert embedder.texts == ["espresso", SAMPLE, "coffee"]
     assert (path.read_bytes(), list(path.parent.iterdir())) == (before, [path])
 
 
@@ -360,7 +442,7 @@ def test_read_only_reads_beside_an_open_writer(path: Path) -> None:
     shelf(concept("c", "coffee")).keys(writer, "tea")
     reader = SemanticIndex(embedder := Counting(), path, read_only=True)
     assert shelf(concept("c", "coffee")).keys(reader, "espresso") == ["c"]
-    assert embedder.texts == [SAMPLE, "espresso"]
+    assert embedder.texts == ["espresso", SAMPLE]
     writer.close()
 
 
@@ -386,14 +468,18 @@ def test_what_was_embedded_before_a_failure_is_not_embedded_again(
     tmp_path: Path, name: str | None
 ) -> None:
     books = Shelf(*(concept(f"{n:04}", f"tea {n}") for n in range(3 * BATCH)))
-    embedder = Counting(failing_after=2)
+    embedder = Counting(failing_after=4)
     semantic = SemanticIndex(embedder, tmp_path / name if name else None)
     with pytest.raises(ConnectionError):
         books.keys(semantic, "tea")
+    before = set(embedder.texts[: 1 + 1 + 32 + 64])
+    ranking = semantic.rank(books.index, "concept", "tea", limit=5000)
+    assert ranking is not None
+    assert (len(ranking.hits), ranking.embedded, ranking.total) == (96, 96, 3 * BATCH)
     embedder.forget()
     embedder.failing_after = None
     assert len(books.keys(semantic, "tea", limit=5000)) == 3 * BATCH
-    assert [len(call) for call in embedder.calls] == [BATCH, BATCH, 1]
+    assert (len(embedder.texts), before & set(embedder.texts)) == (3 * BATCH - 96, set())
     semantic.close()
 
 
