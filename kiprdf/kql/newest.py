@@ -26,6 +26,7 @@ from kiprdf.sparql.algebra import (
     Pattern,
     Term,
     TriplePattern,
+    TripleTerm,
     certain_variables,
 )
 from kiprdf.store import Store
@@ -55,7 +56,7 @@ class NewestPlan:
 
     def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
         """Rows that surely sort before all others, and enough of them; None where it is unsure."""
-        start = self.lookup.filled(bindings)
+        start, end = self.lookup.filled(bindings), self._end(store.iris)
         reads = Reads(store, MOST_READS)
         rows: list[Row] = []
         different: set[Row] = set()
@@ -68,6 +69,8 @@ class NewestPlan:
                 reads.count(1)
                 for iri in iris:
                     reads.count(1)
+                    if not iri.endswith(end):
+                        continue
                     _, *others = start
                     for _, row in self.lookup.solve([NamedNode(iri), *others], reads):
                         rows.append(row)
@@ -78,6 +81,14 @@ class NewestPlan:
             return None
         # Elements without a time may follow.
         return None
+
+    def _end(self, iris: Iris) -> str:
+        """What the IRI of the element ends with: that of a link ends with its predicate."""
+        fact = None if self.kind is None else self.kind.object
+        predicate = fact.predicate if isinstance(fact, TripleTerm) else None
+        if not isinstance(predicate, NamedNode):
+            return ""
+        return f"/{predicate.value.removeprefix(iris.predicates)}"
 
     def _ranges(self, iris: Iris, bindings: Bindings) -> list[Range]:
         """The IRIs that the element can have."""

@@ -275,6 +275,22 @@ def test_other_shapes_answer_as_without_the_index(where: str, clock: StoppedCloc
         assert nexus.answer(command) == answer
 
 
+def test_links_of_other_predicates_are_not_looked_up(
+    clock: StoppedClock, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nexus = opened(clock)
+    nexus.execute('UPSERT { CONCEPT { {type: "$PropositionType", name: "eases"} } }')
+    for number in range(30):
+        clock.forward(seconds=1)
+        pain = '("eases", {type: "Symptom", name: "Pain"})'
+        drug = f'{{type: "Drug", name: "E{number}"}}'
+        nexus.execute(f"UPSERT {{ CONCEPT {{ {drug} SET PROPOSITIONS {{ {pain} }} }} }}")
+    monkeypatch.setattr(newest, "MOST_READS", 100)
+    command = f'FIND(?x.subject) WHERE {{ ?x (?s, "treats", ?o) }} {NEWEST} 2'
+    assert nexus.execute(command) == ["C:Drug/D4", "C:Drug/D3"]
+    assert (calls.indexed, calls.sorted) == (1, 0)
+
+
 def test_readers_beside_a_writer_see_whole_commits(clock: StoppedClock) -> None:
     nexus = opened(clock)
     done = threading.Event()
