@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden",
         action="store_true",
-        help="write what is found into the pages of tests/golden and tests/syntax/bad",
+        help="write what is found into the pages of tests/golden and tests/syntax/repairs",
     )
 
 

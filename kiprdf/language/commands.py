@@ -12,10 +12,11 @@ from typing import cast
 
 import pyparsing as pp
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, nearest
 from kiprdf.language import ast, grammar, values
-from kiprdf.language.hints import ending_hint, syntax_hint
+from kiprdf.language.hints import END, syntax_hint
 from kiprdf.language.readers import Reader, Readers
+from kiprdf.language.repairs import repair
 from kiprdf.source import Span
 
 _FIRST_WORD = re.compile(r"[A-Za-z_]*")
@@ -29,14 +30,14 @@ def read(bare: str) -> ast.Command:
     start = values.skip_space(bare, 0)
     word = cast(re.Match[str], _FIRST_WORD.match(bare, start)).group()
     if word not in grammar.COMMANDS:
-        raise grammar.unknown_command(word, start)
+        raise _unknown_command(bare, start, word)
     parts: list[ast.Command] = []
     try:
         end = _reader(word)(bare, start, parts)
     except pp.ParseBaseException as fault:
-        raise _syntax_error(bare, fault, word) from None
+        raise _syntax_error(bare, fault) from None
     if end < len(bare):
-        raise _trailing_text(bare, end, word)
+        raise _trailing_text(bare, end)
     (command,) = parts
     return command
 
@@ -49,19 +50,32 @@ def _reader(word: str) -> Reader:
     return _reader_of[word]
 
 
-def _trailing_text(bare: str, offset: int, word: str) -> KipError:
+def _unknown_command(bare: str, offset: int, word: str) -> KipError:
+    """The error for a text whose first word is not a command."""
+    close = nearest(word, grammar.COMMANDS, most=1)
+    hint = repair(bare, offset, "a command")
+    if close and (hint is None or word.upper() == close[0]):
+        hint = f"Did you mean {close[0]}? Keywords are upper case."
+    if hint is None:
+        hint = "Send only the command text, without code fences, quotes or a surrounding request."
+    *others, last = grammar.COMMANDS
+    message = f"A command begins with {', '.join(others)} or {last}."
+    return KipError("KIP_1001", message, hint, Span(offset, offset + max(1, len(word))))
+
+
+def _trailing_text(bare: str, offset: int) -> KipError:
     following = cast(re.Match[str], _FIRST_WORD.match(bare, offset)).group()
     span = Span(offset, offset + max(1, len(following)))
     if following in grammar.COMMANDS:
         hint = "Send several commands in the list `commands`; only UPSERT blocks can share a text."
         return KipError("KIP_1001", "The text contains a second command.", hint, span)
-    message = f"Expected the end of the command, found {values.describe_token(bare, offset)}."
-    return KipError("KIP_1001", message, ending_hint(bare, offset, word), span)
+    message = f"Expected {END}, found {values.describe_token(bare, offset)}."
+    return KipError("KIP_1001", message, syntax_hint(bare, offset, END), span)
 
 
-def _syntax_error(bare: str, fault: pp.ParseBaseException, word: str) -> KipError:
+def _syntax_error(bare: str, fault: pp.ParseBaseException) -> KipError:
     offset = values.skip_space(bare, fault.loc)
     expected = fault.msg.removeprefix("Expected ").strip().rstrip(",")
     message = f"Expected {expected}, found {values.describe_token(bare, offset)}."
-    hint = syntax_hint(bare, offset, expected, word)
+    hint = syntax_hint(bare, offset, expected)
     return KipError("KIP_1001", message, hint, values.token_span(bare, offset))

@@ -15,9 +15,10 @@ from typing import Any, TypeVar, cast, get_args
 
 import pyparsing as pp
 
-from kiprdf.errors import KipError, nearest
+from kiprdf.errors import KipError
 from kiprdf.language import ast, hints, values
 from kiprdf.language.readers import Built, Scanned
+from kiprdf.language.repairs import repair
 from kiprdf.source import Span
 
 T = TypeVar("T")
@@ -90,26 +91,34 @@ def _scan_concept_matcher(text: str, offset: int) -> tuple[ast.ConceptMatcher, i
     named = _NAMED.match(text, offset)
     if named is None:
         parsed, end = values.scan_object(text, offset)
-        return _concept_matcher(parsed), end
+        return _concept_matcher(text, parsed), end
     type_, name = values.plain_string(named, 1), values.plain_string(named, 2)
     return ast.ConceptMatcher(type=type_, name=name, span=Span(*named.span())), named.end()
 
 
-def _concept_matcher(parsed: ast.Object) -> ast.ConceptMatcher:
+def _concept_matcher(text: str, parsed: ast.Object) -> ast.ConceptMatcher:
     parts: dict[str, ast.Value] = {}
     for entry in parsed.entries:
         if entry.key not in ("id", "type", "name"):
             message = f"'{entry.key}' is not allowed in a concept matcher."
-            hint = (
+            hint = repair(text, entry.span.start, "a key of a matcher") or (
                 'Match a concept by {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}; '
                 "test attributes with FILTER(?x.attributes.key == …)."
             )
             raise _syntax(message, hint, entry.span)
+        if not isinstance(entry.value, ast.Placeholder) and not _is_text(entry.value):
+            span = entry.value.span
+            message = f"The {entry.key} in a matcher is one string."
+            raise _syntax(message, repair(text, span.start, "one string"), span)
         parts[entry.key] = entry.value
     if "id" in parts and len(parts) > 1:
         hint = 'Write {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}.'
         raise _syntax("A concept matcher takes id, or type and/or name.", hint, parsed.span)
     return ast.ConceptMatcher(**parts, span=parsed.span)
+
+
+def _is_text(value: ast.Value) -> bool:
+    return isinstance(value, ast.Scalar) and isinstance(value.value, str)
 
 
 _HOPS = re.compile(r"\{\s*([0-9]{1,9})\s*(?:(,)\s*([0-9]{1,9})?\s*)?\}")
@@ -119,6 +128,7 @@ def _scan_hops(text: str, offset: int) -> tuple[ast.Hops, int]:
     match = _HOPS.match(text, offset)
     if match is None:
         hint = 'Write "p"{3}, "p"{1,3} or "p"{1,}; parameters are not allowed here.'
+        hint = repair(text, offset, "a hop range") or hint
         raise _syntax("This is not a hop range.", hint, Span(offset, offset + 1))
     minimum = int(match.group(1))
     maximum = minimum if match.group(2) is None else None
@@ -127,7 +137,9 @@ def _scan_hops(text: str, offset: int) -> tuple[ast.Hops, int]:
     span = Span(offset, match.end())
     if maximum is not None and minimum > maximum:
         message = f"The minimum of the hop range {{{minimum},{maximum}}} exceeds its maximum."
-        raise _syntax(message, f"Write {{{maximum},{minimum}}}.", span)
+        written = text[offset : match.end()]
+        hint = f"Write `{{{maximum},{minimum}}}` instead of `{written}`."
+        raise _syntax(message, hint, span)
     return ast.Hops(minimum, maximum, span=span), match.end()
 
 
@@ -551,16 +563,3 @@ COMMANDS: dict[str, pp.ParserElement] = {
     "SEARCH": search,
     "EXPORT": export,
 }
-
-
-def unknown_command(word: str, offset: int) -> KipError:
-    """The error for a text whose first word is not a command."""
-    hint = hints.COMMANDS.get(word)
-    close = nearest(word, COMMANDS, most=1)
-    if hint is None and close:
-        hint = f"Did you mean {close[0]}? Keywords are upper case."
-    if hint is None:
-        hint = "Send only the command text, without code fences, quotes or a surrounding request."
-    *others, last = COMMANDS
-    message = f"A command begins with {', '.join(others)} or {last}."
-    return KipError("KIP_1001", message, hint, Span(offset, offset + max(1, len(word))))

@@ -82,7 +82,9 @@ class Template(Generic[C]):
         for name, span in self._embedded:
             if name in parameters:
                 message = f"The placeholder :{name} is inside a string literal."
-                hint = "A placeholder replaces a whole value: name: :name."
+                hint = "A placeholder replaces a whole value; send the whole text as a parameter."
+                if span.end - span.start == len(name) + 3:
+                    hint = f'Remove the quotes: write `:{name}` instead of `":{name}"`.'
                 raise KipError("KIP_1001", message, hint, span)
         filled: list[ast.Value] = []
         bound = self.command

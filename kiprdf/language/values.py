@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable
 from typing import TypeGuard, TypeVar, cast, get_args
 
 from kiprdf import budget
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
+from kiprdf.language.repairs import repair
 from kiprdf.source import Span
 
 T = TypeVar("T")
@@ -41,6 +43,7 @@ _SHOWN_TOKEN = re.compile(r'[?:$]?[A-Za-z0-9_]+|"[^"\n]{0,30}"?|&&|\|\||[=!<>]=|
 _NEAR_VARIABLE = re.compile(r"\?[\w$]+")
 _CONSTANTS: dict[str, ast.JsonScalar] = {"true": True, "false": False, "null": None}
 _FIELDS = get_args(ast.Field)
+_ARGUMENTS = "Arguments are numbers, paths of the target and calculations."
 
 VALUE_START = re.compile(r"[\"\[{\-0-9:]|(?:true|false|null)(?![A-Za-z0-9_])")
 
@@ -69,7 +72,12 @@ def describe_token(text: str, offset: int) -> str:
     if offset >= len(text):
         return "the end of the text"
     match = _SHOWN_TOKEN.match(text, offset)
-    return f"'{match.group()}'" if match else repr(text[offset])
+    token = match.group() if match else text[offset]
+    if len(token) > 1 or token.isascii() or token.isalnum():
+        return f"'{token}'" if match else repr(token)
+    name = unicodedata.name(token, "unnamed character").lower()
+    shown_token = f"'{token}'" if token.isprintable() else "an invisible character"
+    return f"{shown_token} (U+{ord(token):04X}, {name})"
 
 
 def token_span(text: str, offset: int) -> Span:
@@ -80,6 +88,7 @@ def token_span(text: str, offset: int) -> Span:
 
 def _syntax(text: str, offset: int, expected: str, hint: str | None = None) -> KipError:
     message = f"Expected {expected}, found {describe_token(text, offset)}."
+    hint = repair(text, offset, expected) or hint
     return KipError("KIP_1001", message, hint, token_span(text, offset))
 
 
@@ -117,6 +126,7 @@ def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
     match = _STRING.match(text, offset)
     if match is None:
         hint = 'Close the string with ", and write a quote inside it as \\".'
+        hint = repair(text, offset, "a closed string") or hint
         raise KipError("KIP_1001", "The string is not closed.", hint, Span(offset, offset + 1))
     span = Span(offset, match.end())
     try:
@@ -197,6 +207,7 @@ def _scan_number(text: str, offset: int) -> tuple[ast.Scalar, int]:
     if match is None or following.isalnum() or following in ("_", "."):
         end = match.end() + 1 if match else offset + 1
         hint = "Numbers are JSON numbers: 42, -0.5, 1e6; no leading zero, plus sign or bare point."
+        hint = repair(text, offset, "a number") or hint
         raise KipError("KIP_1001", "This is not a number.", hint, Span(offset, end))
     span = Span(offset, match.end())
     digits = match.group()
@@ -254,12 +265,10 @@ def _scan_assigned(text: str, offset: int) -> tuple[ast.Calculation | ast.Value,
     if text[offset : offset + 1] == "?":
         path, _ = scan_path(text, offset)
         message = "A path alone is not a value in an UPDATE."
-        written = text[path.span.start : path.span.end]
-        hint = f"Use a function: ADD({written}, 1), COALESCE({written}, 0)."
+        hint = repair(text, offset, "a calculation")
         raise KipError("KIP_1001", message, hint, path.span)
-    call = _CALL.match(text, offset)
-    if call is not None:
-        raise _syntax(text, offset, "a value", _function_hint(call.group(1)))
+    if _CALL.match(text, offset) is not None:
+        raise _syntax(text, offset, "a calculation")
     return scan_value(text, offset)
 
 
@@ -279,7 +288,7 @@ def _scan_calculation(text: str, offset: int) -> tuple[ast.Calculation, int]:
         if text[at] == ",":
             at = skip_space(text, at + 1)
             if text[at : at + 1] == ")":
-                raise _syntax(text, at, "an argument", "Remove the comma before ')'.")
+                raise _syntax(text, at, "an argument", "Write `)` instead of `,)`.")
     span = Span(offset, at + 1)
     if len(arguments) < 2 or (function == "CLAMP" and len(arguments) != 3):
         form = "CLAMP(number, low, high)" if function == "CLAMP" else f"{function}(a, b, …)"
@@ -293,24 +302,13 @@ def _scan_argument(text: str, offset: int) -> tuple[ast.Argument, int]:
         return _scan_calculation(text, offset)
     if text[offset : offset + 1] != "?":
         if not VALUE_START.match(text, offset):
-            word = _WORD.match(text, offset)
-            hint = _function_hint(word.group() if word else "")
-            raise _syntax(text, offset, "an argument", hint)
+            raise _syntax(text, offset, "an argument", _ARGUMENTS)
         return scan_value(text, offset)
     path, end = scan_path(text, offset)
     if isinstance(path, ast.Variable):
         hint = f"Write ?{path.name}.attributes.key or ?{path.name}.metadata.key."
         raise KipError("KIP_1001", "A variable alone is not a number.", hint, path.span)
     return path, end
-
-
-def _function_hint(word: str) -> str:
-    if word.upper() in get_args(ast.NumberFunction):
-        return f"Functions are upper case: {word.upper()}."
-    return (
-        "The functions are ADD, MUL, CLAMP and COALESCE, over numbers and paths of the target; "
-        "subtract with ADD(a, -1), divide with MUL(a, 0.5)."
-    )
 
 
 def _scan_entries(
@@ -403,23 +401,24 @@ def scan_path(text: str, offset: int) -> tuple[ast.Variable | ast.Path, int]:
         at = skip_space(text, end)
     if not segments:
         return variable, end
-    return _path(variable, segments), end
+    return _path(text, variable, segments), end
 
 
-def _path(variable: ast.Variable, segments: list[tuple[str, Span]]) -> ast.Path:
+def _path(text: str, variable: ast.Variable, segments: list[tuple[str, Span]]) -> ast.Path:
     field, span = segments[0]
     allowed = 2 if field in ("attributes", "metadata") else 1
     if field not in _FIELDS:
         message = f"'.{field}' is not a field of a concept or proposition."
         hint = (
             "Concepts have .id .type .name, propositions .id .subject .predicate .object, both "
-            f".attributes.key and .metadata.key; perhaps ?{variable.name}.attributes.{field}."
+            ".attributes.key and .metadata.key."
         )
+        hint = f"{hint} {repair(text, span.start, 'a field')}"
         raise KipError("KIP_1001", message, hint, span)
     if len(segments) > allowed:
         message = f"A dot path ends after '.{segments[allowed - 1][0]}'."
-        hint = "Values are compared as a whole; a path does not reach into objects and arrays."
-        raise KipError("KIP_1001", message, hint, segments[allowed][1])
+        end = segments[allowed][1]
+        raise KipError("KIP_1001", message, repair(text, end.start, "the end of the path"), end)
     key = segments[1][0] if len(segments) == 2 else None
     whole = Span(variable.span.start, segments[-1][1].end)
     return ast.Path(variable, cast(ast.Field, field), key, span=whole)

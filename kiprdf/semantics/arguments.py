@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, TypeAlias, cast, get_args
 
 from kiprdf.errors import KipError, shown
@@ -108,6 +109,9 @@ def concept_name(value: ast.Value) -> str:
 def check_key(key: str, span: Span) -> None:
     if not is_key(key):
         hint = f"Keys match [a-zA-Z_][a-zA-Z0-9_]*, at most {limits.KEY_CHARACTERS} characters."
+        identifier = re.sub(r"\W+", "_", key, flags=re.ASCII).strip("_")
+        if is_key(identifier):
+            hint = f'{hint} Write `{identifier}` instead of `"{key}"`.'
         raise KipError(
             "KIP_1002", f"'{shown(key)}' is not a valid key of attributes or metadata.", hint, span
         )

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.language.names import META_TYPES, is_identifier
 from kiprdf.source import NOWHERE, Span
+
+_HOPS = {"*": "{0,}", "+": "{1,}", "?": "{0,1}"}
+_WITH_HOPS = re.compile(r"(\w+)\s*([*+?]|\{[0-9]+(?:,[0-9]*)?\})")
+
+
+def _predicate_with_operators(name: str) -> str | None:
+    """What is written for a predicate with its hops or alternatives in one string."""
+    with_hops = _WITH_HOPS.fullmatch(name)
+    if with_hops is not None:
+        return f'"{with_hops[1]}"{_HOPS.get(with_hops[2], with_hops[2])}'
+    alternatives = [part.strip() for part in name.split("|")]
+    if len(alternatives) > 1 and all(map(is_identifier, alternatives)):
+        return " | ".join(f'"{part}"' for part in alternatives)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +52,23 @@ class Catalog:
         meta = "$ConceptType" if what == "Concept type" else "$PropositionType"
         listing = "CONCEPT" if what == "Concept type" else "PROPOSITION"
         close = nearest(name, names)
-        if close:
+        operators = _predicate_with_operators(name) if what == "Predicate" else None
+        if name in self.predicates:
+            hint = f"'{name}' is a predicate: a link is matched by (?s, \"{name}\", ?o)."
+        elif name in self.concept_types:
+            hint = f"'{name}' is a concept type: a concept is matched by {{type: \"{name}\"}}."
+        elif operators is not None:
+            hint = (
+                f'Operators are outside of the quotes: write `{operators}` instead of `"{name}"`.'
+            )
+        elif close:
             choice = " or ".join(f"'{candidate}'" for candidate in close)
             hint = f"Did you mean {choice}? Names are case-sensitive."
         elif is_identifier(name):
             definition = f'{{type: "{meta}", name: "{shown(name)}"}}'
             hint = (
-                f"Register it first: UPSERT {{ CONCEPT ?t {{ {definition} … }} }}, or look it up "
-                f"with DESCRIBE {listing} TYPES."
+                f"DESCRIBE {listing} TYPES lists what is defined; before a write, define it: "
+                f"UPSERT {{ CONCEPT {{ {definition} }} }}."
             )
         else:
             hint = f"This is not an identifier. Look the name up with DESCRIBE {listing} TYPES."

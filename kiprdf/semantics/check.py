@@ -141,11 +141,11 @@ def _check_delete(command: ast.Delete, catalog: Catalog) -> None:
     target = command.target
     possible = _check_where(command.where, catalog, target).possible[target.name]
     if isinstance(command, ast.DeleteConcept) and possible == {"link"}:
-        hint = f"Write DELETE PROPOSITIONS ?{target.name}."
+        hint = f"Write `PROPOSITIONS ?{target.name}` instead of `CONCEPT ?{target.name} DETACH`."
         message = f"?{target.name} is a proposition, not a concept."
         raise KipError("KIP_1001", message, hint, target.span)
     if isinstance(command, ast.DeletePropositions) and possible == {"concept"}:
-        hint = f"Write DELETE CONCEPT ?{target.name} DETACH."
+        hint = f"Write `CONCEPT ?{target.name} DETACH` instead of `PROPOSITIONS ?{target.name}`."
         message = f"?{target.name} is a concept, not a proposition."
         raise KipError("KIP_1001", message, hint, target.span)
 

@@ -9,6 +9,7 @@ from kiprdf.language import ast
 from kiprdf.semantics import scope
 from kiprdf.semantics.arguments import concept_id, concept_name, proposition_id, text_of
 from kiprdf.semantics.catalog import Catalog
+from kiprdf.semantics.conditions import check_sense
 
 
 def check_endpoint(endpoint: ast.Endpoint, catalog: Catalog) -> None:
@@ -67,6 +68,10 @@ class Kinds:
             self._require_one_kind(ast.Variable(name, span=block.span), kinds)
             self.possible[name] = self.possible.get(name, kinds) | kinds
 
+    def elements(self) -> frozenset[str]:
+        """The variables that hold concepts or propositions."""
+        return frozenset(name for name, kinds in self.possible.items() if "predicate" not in kinds)
+
     def _require_one_kind(self, variable: ast.Variable, kinds: frozenset[scope.Kind]) -> None:
         """A predicate variable joins only with predicate variables (KIP 3.4.2)."""
         before = self.possible.get(variable.name)
@@ -82,6 +87,7 @@ def check_block(block: ast.Block, catalog: Catalog, outer: Kinds) -> Kinds:
     for clause in block.clauses:
         match clause:
             case ast.ConceptClause() | ast.PropositionClause():
+                _refuse_predicate_as_type(clause, block, kinds, catalog)
                 check_endpoint(clause, catalog)
                 for variable, role in scope.mentions(clause):
                     kinds.mention(variable, role)
@@ -99,11 +105,29 @@ def check_block(block: ast.Block, catalog: Catalog, outer: Kinds) -> Kinds:
     return kinds
 
 
+def _refuse_predicate_as_type(
+    clause: ast.Endpoint, block: ast.Block, kinds: Kinds, catalog: Catalog
+) -> None:
+    """A link has no type; it is matched by its parts, with variables that are new."""
+    match clause:
+        case ast.ConceptClause(matcher=ast.ConceptMatcher(type=ast.Scalar(value=str(name)))):
+            if name not in catalog.predicates or name in catalog.concept_types:
+                return
+            used = {*kinds.possible, *scope.exported(block)}
+            ends = ("?s", "?o") if not used & {"s", "o"} else ("?subject", "?object")
+            hint = f'Write `({ends[0]}, "{name}", {ends[1]})` instead of `{{type: "{name}"}}`.'
+            message = f"'{name}' is a predicate, not a concept type."
+            raise KipError("KIP_2001", message, hint, clause.matcher.span)
+        case _:
+            pass
+
+
 def _check_condition(condition: ast.Condition, kinds: Kinds) -> None:
     for operand in scope.operands(condition):
         check_operand(operand, kinds)
     for test in scope.tests(condition):
         _check_arguments(test)
+    check_sense(condition, kinds.elements())
 
 
 def check_operand(operand: ast.Operand, kinds: Kinds) -> None:

@@ -21,6 +21,7 @@ def check(find: ast.Find, graph: Graph) -> None:
     _check_order_keys(find)
     _check_names(find, graph)
     scope = _check_scopes(find.where, frozenset())
+    _check_sense(find)
     for expression in (*find.expressions, *(key.expression for key in find.order_by)):
         _check_bound(expression, scope)
 
@@ -94,6 +95,40 @@ def _check_bound(node: ast.Node, scope: frozenset[str]) -> None:
     unbound = variables(node) - scope
     if unbound:
         raise KipError("KIP_3001", f"?{min(unbound)} is bound by no clause before.")
+
+
+def _check_sense(find: ast.Find) -> None:
+    """Rule: "Conditions that can never be boolean are KIP_1001: a variable of an element, a
+    literal, an element compared with a literal"."""
+    predicates = {
+        each.predicate.name
+        for each in descendants(find.where)
+        if isinstance(each, ast.PropositionMatcher) and isinstance(each.predicate, ast.Variable)
+    }
+
+    def is_element(operand: ast.Node) -> bool:
+        return isinstance(operand, ast.Variable) and operand.name not in predicates
+
+    for each in descendants(find.where):
+        match each:
+            case ast.Truth(operand=ast.Path(key=str()) | ast.Scalar(value=bool())):
+                pass
+            case ast.Truth():
+                raise KipError("KIP_1001", "This is never a boolean.")
+            case (
+                ast.Comparison(left=one, right=other) | ast.StringTest(operand=one, argument=other)
+            ):
+                literals = [side for side in (one, other) if _is_literal(side)]
+                if literals and (is_element(one) or is_element(other)):
+                    raise KipError("KIP_1001", "An element is never equal to a literal.")
+            case ast.Membership(operand=tested, options=ast.Array(items=items)):
+                if items and all(map(_is_literal, items)) and is_element(tested):
+                    raise KipError("KIP_1001", "An element is in no list of literals.")
+
+
+def _is_literal(node: ast.Node) -> bool:
+    is_null = isinstance(node, ast.Scalar) and node.value is None
+    return isinstance(node, ast.Scalar | ast.Array | ast.Object) and not is_null
 
 
 def _check_values(find: ast.Find) -> None:

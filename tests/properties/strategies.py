@@ -148,6 +148,11 @@ FAULTS = (
     "(?y, ?z, ?x) FILTER(?z.name == 1)",
     '?z {type: "T"} FILTER(?z.subject == 1)',
     '?z {type: "T"} FILTER(?z.attributes == 1)',
+    '?z {type: "T"} FILTER(?z)',
+    '?z {type: "T"} FILTER(?z.name == "A" || "B")',
+    '?z {type: "T"} FILTER(?z != "A")',
+    '?z {type: "T"} FILTER(IN(?z, ["A", 1]))',
+    '?z {type: "T"} FILTER(STARTS_WITH(?z, "A"))',
     '(?z, "likes"{65}, ?y)',
 )
 
@@ -422,6 +427,14 @@ class _Writer:
 
     def atom(self, kind: str, scope: set[str]) -> str:
         operand = self.path_or_variable(scope) if scope else self.operand(scope)
+        if operand[1:] in self.nodes(scope) and kind != "null":
+            # An element is compared with elements, paths and null only.
+            others = [f"?{name}" for name in self.nodes(scope)]
+            return f"{operand} {self.pick(('==', '!=', '<'))} {self.pick((*others, 'null'))}"
+        if kind == "truth":
+            names = self.nodes(scope)
+            key = self.pick(ATTRIBUTE_KEYS)
+            return f"?{self.pick(names)}.attributes.{key}" if names else "true"
         if kind == "comparison":
             operator = self.pick(("==", "!=", "<", ">", "<=", ">="))
             return f"{operand} {operator} {self.compared(scope)}"
@@ -433,7 +446,7 @@ class _Writer:
             return f"IN({operand}, {_json(options)})"
         if kind == "null":
             return f"{self.pick(('IS_NULL', 'IS_NOT_NULL'))}({operand})"
-        return operand if kind == "truth" else self.string_test(operand, scope)
+        return self.string_test(operand, scope)
 
     def string_test(self, operand: str, scope: set[str]) -> str:
         function = self.pick(("CONTAINS", "STARTS_WITH", "ENDS_WITH", "REGEX"))

@@ -42,10 +42,10 @@ _variables = _words.map(ast.Variable)
 
 _concept_matchers = st.one_of(
     st.builds(ast.ConceptMatcher),
-    st.builds(ast.ConceptMatcher, id=_values),
-    st.builds(ast.ConceptMatcher, type=_values),
-    st.builds(ast.ConceptMatcher, name=_values),
-    st.builds(ast.ConceptMatcher, type=_values, name=_values),
+    st.builds(ast.ConceptMatcher, id=_names),
+    st.builds(ast.ConceptMatcher, type=_names),
+    st.builds(ast.ConceptMatcher, name=_names),
+    st.builds(ast.ConceptMatcher, type=_names, name=_names),
 )
 _proposition_ids = st.builds(ast.PropositionId, _names)
 _hops = st.builds(ast.Hops, st.integers(0, 3), st.none() | st.integers(3, 70))

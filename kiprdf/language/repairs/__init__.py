@@ -1,0 +1,42 @@
+"""What to write instead of a mistake, as tables: one row a mistake.
+
+Most mistakes are habits from other languages. A row matches the text at the place of an error, and
+its hint gives the replacement literally, in one of the forms that `docs/errors.md` lists, so that
+the replacement can be made by a program.
+
+rows        what a row is, and how it is matched
+characters  quotes, comments, placeholders, punctuation and white space of other languages
+commands    the first word of a text, and what follows a complete command
+patterns    FIND, WHERE, matchers and propositions
+conditions  FILTER: operators and functions
+writing     UPSERT, UPDATE, MERGE and DELETE
+asking      DESCRIBE, SEARCH and EXPORT
+"""
+
+from __future__ import annotations
+
+from kiprdf.language.repairs import asking, characters, commands, conditions, patterns, writing
+from kiprdf.language.repairs.rows import repair_hint
+
+ROWS = (
+    *characters.ROWS,
+    *commands.ROWS,
+    *writing.ROWS,
+    *asking.ROWS,
+    *conditions.ROWS,
+    *patterns.ROWS,
+)
+
+
+def repair(text: str, offset: int, expected: str) -> str | None:
+    """The hint of the first row that matches an error; None if there is none.
+
+    >>> repair('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.name = "A") }', 50, "an operator")
+    'Write `==` instead of `=`.'
+    """
+    return repair_hint(ROWS, text, offset, expected)
+
+
+def advice(text: str, offset: int, expected: str) -> str | None:
+    """A less specific hint, for what is not a misspelt keyword."""
+    return repair_hint((*conditions.LAST, *writing.LAST), text, offset, expected)

@@ -1,0 +1,457 @@
+"""FILTER: operators and functions of other languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from kiprdf.language.repairs.rows import Repair, quoted, unquoted
+
+_CONDITION = "condition"
+_OPERAND = "dot path|^a value"
+_OPERATOR = r"operator or '\)'|'&&'"
+_ANY = f"{_CONDITION}|{_OPERAND}|{_OPERATOR}"
+_EXPRESSION = f"{_ANY}|aggregate"
+
+_FUNCTIONS = {
+    "CONTAINS": "INCLUDES INCLUDE CONTAIN HAS SUBSTRING INSTR STRPOS",
+    "STARTS_WITH": "STARTSWITH STRSTARTS BEGINSWITH BEGINS_WITH START_WITH PREFIX",
+    "ENDS_WITH": "ENDSWITH STRENDS END_WITH SUFFIX",
+    "REGEX": "REGEXP MATCHES MATCH RLIKE REGEXP_LIKE REGEX_MATCH",
+    "IS_NULL": "ISNULL IS_NONE ISNONE IS_EMPTY MISSING NOT_EXISTS",
+    "IS_NOT_NULL": "ISNOTNULL NOT_NULL NOTNULL EXISTS EXIST BOUND DEFINED HAS_VALUE ISSET",
+    "!IN": "NOT_IN NOTIN",
+    "!CONTAINS": "NOT_CONTAINS",
+}
+_INFIX = {
+    "CONTAINS": "CONTAINS",
+    "STARTS_WITH": r"STARTS[\s_]?WITH",
+    "ENDS_WITH": r"ENDS[\s_]?WITH",
+    "REGEX": r"REGEX|REGEXP|MATCHES|RLIKE|=~|~\*?",
+}
+_METHODS = {
+    "CONTAINS": "includes|contains|include",
+    "STARTS_WITH": "startsWith|startswith|starts_with",
+    "ENDS_WITH": "endsWith|endswith|ends_with",
+    "REGEX": "match|matches|test",
+}
+_AGGREGATES = {
+    "COUNT": "count_of|CNT|SIZE|LEN|LENGTH|NUMBER|NUM|COUNT_DISTINCT",
+    "AVG": "AVERAGE|MEAN",
+    "MAX": "MAXIMUM|GREATEST",
+    "MIN": "MINIMUM|LEAST",
+}
+_CASE = r"(?i:LOWER|UPPER|LCASE|UCASE|TOLOWER|TOUPPER|TO_LOWER|TO_UPPER|CASEFOLD)"
+_FOLDED = rf"{_CASE}\s*\(\s*(?P<path>{{PATH}})\s*\)"
+_TEXT = r"(?P<text>{STRING})"
+_IGNORES_CASE = "REGEX ignores case with (?i). {Write}."
+_LIST_AGGREGATES = "The aggregates are COUNT, SUM, AVG, MIN and MAX"
+_CONSTANTS = {
+    "null": "NULL|Null|None|nil|NIL|undefined|NONE",
+    "true": "TRUE|True|YES",
+    "false": "FALSE|False|NO",
+}
+
+
+def pattern_of(match: re.Match[str], start: str = "", end: str = "") -> str:
+    """A REGEX that compares a text without regard to case."""
+    text = match["text"] or match["plain"]
+    escaped = re.sub(r"([\\.^$|?*+()\[\]{}])", r"\\\1", unquoted(text))
+    return f"REGEX({match['path']}, {quoted(f'(?i){start}{escaped}{end}')})"
+
+
+def _equal(match: re.Match[str]) -> str:
+    return pattern_of(match, "^", "$")
+
+
+def _anchored(match: re.Match[str]) -> str:
+    function = match["function"].upper().removeprefix("I")
+    return pattern_of(match, "^" * function.startswith("START"), "$" * function.startswith("END"))
+
+
+def _like(match: re.Match[str]) -> str:
+    """LIKE with % only at its ends as a function; with others as a pattern."""
+    text, path = unquoted(match["text"]), match["path"]
+    core = text.strip("%")
+    word = match["word"].upper()
+    negated = "!" if match["negated"] else ""
+    if "%" in core or "_" in core or word == "ILIKE":
+        escaped = re.sub(r"([\\.^$|?*+()\[\]{}])", r"\\\1", text)
+        pattern = escaped.replace("%", ".*").replace("_", ".")
+        flags = "(?i)" if word == "ILIKE" else ""
+        return f"{negated}REGEX({path}, {quoted(f'{flags}^{pattern}$')})"
+    if core == text:
+        return f"{path} {'!=' if negated else '=='} {match['text']}"
+    function = "CONTAINS"
+    if not text.startswith("%"):
+        function = "STARTS_WITH"
+    elif not text.endswith("%"):
+        function = "ENDS_WITH"
+    return f"{negated}{function}({path}, {quoted(core)})"
+
+
+def _with_flags(match: re.Match[str]) -> str:
+    return quoted(f"(?{unquoted(match['flags'])}){unquoted(match['text'])}")
+
+
+def _total(match: re.Match[str]) -> str:
+    return "SUM" if "." in match["path"] else "COUNT"
+
+
+def _chained(match: re.Match[str]) -> str:
+    middle = match["middle"]
+    return f"{match['low']} {match['one']} {middle} && {middle} {match['two']} {match['high']}"
+
+
+def _one_of(match: re.Match[str]) -> str:
+    items = ", ".join(re.findall(r'"[^"]*"|[\w.:-]+', re.sub(r"\bOR\b", "", match["items"])))
+    return f"{'!' * (match['operator'] == '!=')}IN({match['path']}, [{items}])"
+
+
+def _called(function: str) -> Callable[[re.Match[str]], str]:
+    """An infix operator as a function."""
+
+    def new(match: re.Match[str]) -> str:
+        argument = match["grouped"] or match["argument"]
+        return f"{'!' * bool(match['negated'])}{function}({match['path']}, {argument})"
+
+    return new
+
+
+def _infix_in(match: re.Match[str]) -> str:
+    return f"{'!' * bool(match['negated'])}IN({match['path']}, [{match['items'].strip()}])"
+
+
+ROWS = (
+    # Case
+    Repair(_ANY, rf"{_FOLDED}\s*={{1,3}}\s*{_TEXT}", _equal, _IGNORES_CASE),
+    Repair(
+        _ANY,
+        rf"{_FOLDED}\s*={{1,3}}\s*{_CASE}\s*\(\s*{_TEXT}\s*\)",
+        _equal,
+        _IGNORES_CASE,
+    ),
+    Repair(_ANY, _FOLDED, _equal, _IGNORES_CASE, rf"{_TEXT}\s*={{1,3}}\s*"),
+    Repair(
+        _ANY,
+        rf"{_FOLDED}\s*,\s*(?:{_CASE}\s*\(\s*{_TEXT}\s*\)|(?P<plain>{{STRING}}))\s*\)",
+        _anchored,
+        _IGNORES_CASE,
+        r"(?P<function>CONTAINS|STARTS_WITH|ENDS_WITH)\s*\(\s*",
+    ),
+    Repair(
+        _ANY,
+        r"(?P<function>ICONTAINS|ISTARTS_?WITH|IENDS_?WITH|IREGEX)"
+        rf"\s*\(\s*(?P<path>{{PATH}})\s*,\s*{_TEXT}\s*\)",
+        _anchored,
+        _IGNORES_CASE,
+    ),
+    Repair(
+        r"^'\)'",
+        r",\s*(?P<flags>\"[imsx]+\")",
+        _with_flags,
+        "Flags are in the pattern. {Write}.",
+        rf"{_TEXT}\s*",
+    ),
+    Repair(
+        "^an? (?:variable, a )?.*aggregate",
+        _FOLDED,
+        r"\g<path>",
+        "FIND shows values as stored. {Write}.",
+    ),
+    # Time
+    Repair(
+        "value|condition|argument|calculation",
+        r"(?i:NOW|CURRENT_TIMESTAMP|CURRENT_DATE|CURRENT_TIME|TODAY|GETDATE|SYSDATE|TIMESTAMP"
+        r"|DATETIME)\s*\(\s*\)|datetime\.now\(\)|CURRENT_(?:TIMESTAMP|DATE)\b",
+        ":now",
+        'Send the time as a parameter: {write}, and send {"now": "2026-01-31T12:00:00Z"} in '
+        "parameters.",
+    ),
+    Repair(
+        _ANY,
+        r"(?:xsd:)?(?i:DATE|DATETIME|TIMESTAMP|TIME|STR|STRING|TEXT)\s*\(\s*(?P<of>{PATH}|{STRING})\s*\)",
+        r"\g<of>",
+        "Times are ISO 8601 strings, and compare as such. {Write}.",
+    ),
+    Repair(
+        r"operator|'&&'|',' or",
+        r"(?P<rest>-[0-9]{2}(?:-[0-9]{2})?(?:[T ][0-9:.]+(?:Z|[+-][0-9:]+)?)?)",
+        r'"\g<year>\g<rest>"',
+        "Times are strings. {Write}.",
+        r"(?P<year>\b[0-9]{4})",
+    ),
+    # Comparisons
+    Repair("dot path", "=+", "!=", "Inequality is !=. {Write}.", "!="),
+    Repair("dot path", "=+", "==", "Equality is ==. {Write}.", "=+"),
+    Repair(_OPERAND, ">", "!=", "Inequality is !=. {Write}.", "<"),
+    Repair(_OPERATOR, "=>", ">="),
+    Repair(_OPERATOR, "=<", "<="),
+    Repair(_OPERATOR, r"=(?![=~])", "==", "Equality is ==. {Write}."),
+    Repair(
+        _OPERATOR,
+        r"(?:IS\s+NOT|is\s+not)\s+(?:NULL|null|None)\b",
+        r"IS_NOT_NULL(\g<path>)",
+        before=r"(?P<path>{PATH})\s*",
+    ),
+    Repair(
+        _OPERATOR,
+        r"(?:IS|is)\s+(?:NULL|null|None)\b",
+        r"IS_NULL(\g<path>)",
+        before=r"(?P<path>{PATH})\s*",
+    ),
+    Repair(_OPERATOR, r"(?i:IS\s+NOT|not\s+equals?|NE)\b", "!="),
+    Repair(_OPERATOR, r"(?i:IS|EQUALS?|EQ)\b", "=="),
+    Repair(
+        _OPERATOR,
+        r"(?i:(?P<negated>NOT\s+)?IN)\s*[\[(](?P<items>[^()\[\]]*)[\])]",
+        _infix_in,
+        "Membership is a function. {Write}.",
+        r"(?P<path>{PATH})\s*",
+    ),
+    Repair(
+        _OPERATOR,
+        r"(?i:(?P<negated>NOT\s+)?(?P<word>I?LIKE))\s*" + _TEXT,
+        _like,
+        "KIP has no LIKE. {Write}.",
+        r"(?P<path>{PATH})\s*",
+    ),
+    Repair(
+        _ANY,
+        r"(?P<negated>)(?P<word>(?i:I?LIKE))\s*\(\s*(?P<path>{PATH})\s*,\s*" + _TEXT + r"\s*\)",
+        _like,
+        "KIP has no LIKE. {Write}.",
+    ),
+    *(
+        Repair(
+            _OPERATOR,
+            rf"(?i:(?P<negated>NOT\s+)?(?:{words}))\s*"
+            r"(?:\(\s*(?P<grouped>{OPERAND})\s*\)|(?P<argument>{OPERAND}))",
+            _called(function),
+            "It is a function. {Write}.",
+            r"(?P<path>{PATH})\s*",
+        )
+        for function, words in _INFIX.items()
+    ),
+    Repair(
+        _OPERATOR,
+        r"(?i:BETWEEN)\s+(?P<low>{VALUE})\s+(?i:AND)\s+(?P<high>{VALUE})",
+        r"\g<path> >= \g<low> && \g<path> <= \g<high>",
+        before=r"(?P<path>{PATH})\s*",
+    ),
+    Repair(
+        _OPERATOR,
+        r"(?P<two>[<>]=?|==)\s*(?P<high>{OPERAND})",
+        _chained,
+        "Join two comparisons with &&. {Write}.",
+        r"(?P<low>{OPERAND})\s*(?P<one>[<>]=?|==)\s*(?P<middle>{OPERAND})\s*",
+    ),
+    Repair(_OPERATOR, r"\^\^\s*(?:<[^>]*>|[\w:]+)", "", "Values have no datatype. {Write}."),
+    Repair(_OPERATOR, r"@[A-Za-z-]+", "", "Compare the text alone. {Write}."),
+    Repair(
+        "dot path",
+        r"\(\s*(?P<items>{VALUE}(?:\s*(?:,|\|\|?|(?i:OR))\s*{VALUE})+)\s*\)",
+        _one_of,
+        "One of several values is tested by IN. {Write}.",
+        r"(?P<path>{PATH})\s*(?P<operator>==|!=)\s*",
+    ),
+    # Joining conditions
+    Repair(_OPERATOR, r"(?i:AND)\b|&(?!&)", "&&"),
+    Repair(_OPERATOR, r"(?i:OR)\b|\|(?!\|)", "||"),
+    Repair(
+        _OPERATOR,
+        r"(?P<rest>,\s*{STRING}\s*,\s*{ENDPOINT}\s*\))\s*\)",
+        r"\g<first>\g<rest>",
+        "A pattern is a clause, outside of FILTER. {Write}.",
+        r"FILTER\s*\(\s*(?P<first>\(\s*{VAR}\s*)",
+    ),
+    Repair(_OPERATOR, r",", " &&", "Join conditions with && or ||. {Write}."),
+    Repair(
+        _CONDITION,
+        r"(?i:NOT\s+EXISTS|NOT)\s*(?P<block>{BRACES})\s*\)",
+        r"NOT \g<block>",
+        "NOT {…} is a clause. {Write}.",
+        r"FILTER\s*\(\s*",
+    ),
+    Repair(
+        _CONDITION,
+        r"(?i:EXISTS)\s*\{(?P<inner>.*?)\}\s*\)(?=\s*(?:\}|FILTER|\?|\())",
+        r"\g<inner>",
+        "Write the pattern as a clause. {Write}.",
+        r"FILTER\s*\(\s*",
+    ),
+    Repair(
+        _CONDITION,
+        r"(?i:NOT)\s+(?=[?A-Z(])|(?i:NOT)(?=\s*\()",
+        "!",
+        "Negate a condition with !. {Write}.",
+    ),
+    Repair(_OPERATOR, r"!\s*(?P<call>IN|CONTAINS)\b", hint="Negate the whole condition: !(…)."),
+    # Functions
+    *(
+        Repair(
+            _ANY,
+            rf"(?i:{'|'.join(words.split())})(?=\s*\(\s*[?:])",
+            function,
+        )
+        for function, words in _FUNCTIONS.items()
+    ),
+    Repair(
+        _CONDITION,
+        r"(?i:EXISTS)\s*\{",
+        hint="Write the pattern as a clause in WHERE, outside of FILTER.",
+    ),
+    Repair(
+        _CONDITION,
+        r"(?P<call>(?:COUNT|SUM|AVG|MIN|MAX)\s*\([^()]*\))",
+        hint=r"Aggregates are only in FIND and ORDER BY: write FIND(…, \g<call>) WHERE {…} "
+        r"ORDER BY \g<call> DESC, and choose from the rows of the answer.",
+    ),
+    Repair(
+        "list",
+        r"\(\s*(?P<items>{VALUE}(?:\s*,\s*{VALUE})*)\s*\)",
+        r"[\g<items>]",
+        "A list has square brackets. {Write}.",
+    ),
+    Repair(
+        "list",
+        r"(?P<items>{VALUE}(?:\s*,\s*{VALUE})*)(?=\s*\))",
+        r"[\g<items>]",
+        "A list has square brackets. {Write}.",
+    ),
+    Repair(
+        "list",
+        "",
+        hint='Put the values in brackets, IN(?x.name, ["a", "b"]), or name the path of an array.',
+    ),
+    # Methods
+    *(
+        Repair(
+            "end of the path",
+            rf"(?:{words})\s*\(\s*(?P<argument>{{OPERAND}})\s*\)",
+            rf"{function}(\g<path>, \g<argument>)",
+            before=r"(?P<path>{PATH})\.\s*",
+        )
+        for function, words in _METHODS.items()
+    ),
+    Repair(
+        "end of the path",
+        rf"(?:lower|upper|toLowerCase|toUpperCase|casefold)\s*\(\s*\)\s*={{1,3}}\s*{_TEXT}",
+        _equal,
+        _IGNORES_CASE,
+        r"(?P<path>{PATH})\.\s*",
+    ),
+    Repair(
+        _EXPRESSION + "|',' or",
+        r"\[\s*[\"']?(?P<key>[A-Za-z_]\w*)[\"']?\s*\]",
+        r".\g<key>",
+        "A path has dots. {Write}.",
+    ),
+    Repair(_EXPRESSION + "|',' or", r"->\s*(?=[a-z])", ".", "A path has dots. {Write}."),
+    # Aggregates
+    *(
+        Repair(
+            "aggregate",
+            rf"(?i:{words})(?=\s*\()",
+            function,
+            _LIST_AGGREGATES + ": {write}.",
+        )
+        for function, words in _AGGREGATES.items()
+    ),
+    Repair(
+        "aggregate",
+        r"(?i:TOTAL)(?=\s*\(\s*(?P<path>{PATH}))",
+        _total,
+        _LIST_AGGREGATES + ": {write}.",
+    ),
+    Repair(
+        "aggregate",
+        r"(?i:COLLECT|LIST|GROUP_CONCAT|ARRAY_AGG|STRING_AGG)\s*\(\s*(?:DISTINCT\s+)?(?P<path>{PATH})\s*\)",
+        r"\g<path>",
+        _LIST_AGGREGATES + "; FIND lists every value. {Write}.",
+    ),
+    Repair(
+        "aggregate",
+        r"(?i:DISTINCT|UNIQUE)\s*\(\s*(?P<path>{PATH})\s*\)",
+        r"\g<path>",
+        "FIND lists each node once. {Write}.",
+    ),
+    # Values
+    *(
+        Repair("value|condition|argument|calculation", rf"(?:{words})(?![\w(.])", constant)
+        for constant, words in _CONSTANTS.items()
+    ),
+    Repair("dot path|condition|value", r"(?P<number>\.[0-9]+)", r"0\g<number>"),
+    Repair("dot path|condition|value", r"\+(?P<number>[0-9.]+)", r"\g<number>"),
+    Repair(
+        _OPERATOR,
+        r"[-+*/%]",
+        hint="A condition has no arithmetic; calculate the value and compare with it.",
+    ),
+    Repair(
+        "dot path",
+        r"(?P<word>[A-Za-z]\w*)(?![\w.(])",
+        r'"\g<word>"',
+        "A string has double quotes. {Write}.",
+        r"(?<=[=!<>])|(?<=[=!<>] )",
+    ),
+    Repair(r"^a condition", r"(?=\))", hint='Write a condition, such as ?x.name == "…".'),
+    Repair(
+        r"^'\('$",
+        r"NOT(?:\s+EXISTS)?\s*(?P<block>{BRACES})",
+        r"NOT \g<block>",
+        "NOT {…} is a clause. {Write}.",
+        r"FILTER\s*",
+    ),
+    Repair(
+        r"^'\('$",
+        r"EXISTS\s*\{(?P<inner>(?:[^{}]|{MATCHER})*)\}",
+        r"\g<inner>",
+        "The pattern is a clause. {Write}.",
+        r"FILTER\s*",
+    ),
+    Repair(
+        r"^'\('$",
+        r"\{\s*(?P<condition>[^{}]*?)\s*\}",
+        r"(\g<condition>)",
+        "A condition has parentheses. {Write}.",
+    ),
+    Repair(
+        r"^'\('$",
+        r"(?P<condition>{OPERAND}\s*[=!<>]=?\s*{OPERAND})",
+        r"(\g<condition>)",
+        "A condition has parentheses. {Write}.",
+        r"(?<=FILTER)\s*",
+    ),
+    Repair(
+        r"^'\('$",
+        r"(?P<condition>(?:!\s*)?[A-Z_]+\s*{PARENTHESES})",
+        r"(\g<condition>)",
+        "A condition has parentheses. {Write}.",
+        r"(?<=FILTER)\s*",
+    ),
+    Repair(
+        r"^'\('$",
+        r"(?P<path>{PATH})",
+        r"(\g<path>)",
+        "The argument has parentheses. {Write}.",
+        r"(?<=IS_NULL|OT_NULL)\s*",
+    ),
+)
+
+LAST = (
+    Repair(
+        "aggregate",
+        r"(?!(?:COUNT|SUM|AVG|MIN|MAX|DESC|ASC)\b)(?!(?i:COUNT|SUM|AVG|MIN|MAX)\b)[A-Za-z_]\w*\s*\(",
+        hint=_LIST_AGGREGATES + ".",
+    ),
+    Repair(
+        "condition|dot path",
+        r"(?!(?:IN|IS_NULL|IS_NOT_NULL|CONTAINS|STARTS_WITH|ENDS_WITH|REGEX)\b)"
+        r"(?!(?i:IN|IS_NULL|IS_NOT_NULL|CONTAINS|STARTS_WITH|ENDS_WITH|REGEX)\b)"
+        r"(?P<word>[A-Za-z_]\w*)\s*\(",
+        hint=r"KIP has no function \g<word>. The functions are IN, IS_NULL, IS_NOT_NULL, CONTAINS, "
+        "STARTS_WITH, ENDS_WITH and REGEX.",
+    ),
+)
+"""Hints that are less specific than a keyword of similar spelling."""
