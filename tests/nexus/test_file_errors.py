@@ -155,6 +155,19 @@ def test_a_folder_of_empty_folders_is_refused(nexus: kiprdf.Nexus, tmp_path: Pat
     assert (tmp_path / "tree" / "branch").is_dir()
 
 
+def test_publishing_into_the_working_folder_or_above_it_is_refused(
+    nexus: kiprdf.Nexus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nexus.publish(tmp_path / "site")
+    for place in (tmp_path / "site", tmp_path / "site" / "Domain"):
+        monkeypatch.chdir(place)
+        with pytest.raises(StoreError, match="run it from a folder outside of that"):
+            nexus.publish(tmp_path / "site")
+        assert Path("..").is_dir()
+    monkeypatch.chdir(tmp_path)
+    assert nexus.publish("site").folder == tmp_path / "site"
+
+
 def test_publishing_into_the_folder_of_the_nexus_is_refused(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         for place in ("kb", "kb/site", "kb/graph/site"):

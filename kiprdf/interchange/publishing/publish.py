@@ -154,7 +154,17 @@ def checked_folder(folder: str | os.PathLike[str], nexus: Path | None = None) ->
         raise StoreError(
             f"The folder {target} contains {other!r}, which was not published there by kiprdf."
         )
+    if _is_working_folder(target):
+        raise StoreError(f"Publishing replaces {target}; run it from a folder outside of that.")
     return target
+
+
+def _is_working_folder(folder: Path) -> bool:
+    """Whether the process works in a folder or below it, which must not be replaced then."""
+    try:
+        return Path.cwd().is_relative_to(folder)
+    except FileNotFoundError:  # it was deleted
+        return False
 
 
 def _other_file(folder: Path) -> str | None:
