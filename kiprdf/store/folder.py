@@ -188,7 +188,10 @@ def open_engine(path: Path, read_only: bool) -> Engine:
         raise StoreError(f"The nexus in {path} cannot be written.")
     # "lock hold by", "While lock file", but not "block checksum mismatch".
     if re.search(r"\block\b", reason, re.IGNORECASE):
-        raise StoreError(f"Another process has the nexus in {path} open.")
+        raise StoreError(
+            f"Another process has the nexus in {path} open: close it there, or open it with "
+            "read_only=True."
+        )
     raise StoreError(f"The nexus in {path} cannot be opened: {reason}")
 
 

@@ -178,4 +178,7 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
         shell.stdin.close()
         assert shell.wait(30) == 0
     assert refused.returncode == 1
-    assert refused.stderr == f"kiprdf: Another process has the nexus in {tmp_path}/nexus open.\n"
+    assert refused.stderr == (
+        f"kiprdf: Another process has the nexus in {tmp_path}/nexus open: close it there, or "
+        "open it with read_only=True.\n"
+    )

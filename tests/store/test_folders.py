@@ -206,7 +206,10 @@ def child(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 def test_a_folder_that_another_process_has_open_is_refused(folder: Path) -> None:
     with child(folder):
-        assert refusal(folder) == f"Another process has the nexus in {folder} open."
+        assert refusal(folder) == (
+            f"Another process has the nexus in {folder} open: close it there, or open it with "
+            "read_only=True."
+        )
     OxigraphStore.open(folder).close()
 
 

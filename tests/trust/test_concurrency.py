@@ -231,7 +231,10 @@ def held(tmp_path: Path) -> Any:
 def test_a_second_writing_process_is_refused_in_one_sentence(held: Any) -> None:
     folder, _ = held
     refused = run(visiting.visit, str(folder))
-    assert refused == {"refused": f"Another process has the nexus in {folder} open."}
+    assert refused == {
+        "refused": f"Another process has the nexus in {folder} open: close it there, or open it "
+        "with read_only=True."
+    }
 
 
 def test_a_reader_beside_a_writing_process_shows_the_state_at_its_opening(held: Any) -> None:

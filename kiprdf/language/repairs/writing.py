@@ -219,6 +219,7 @@ ROWS = (
         r":?(?P<name>[A-Za-z_]\w*)",
         r'"\g<name>"',
         "A predicate has double quotes. {Write}.",
+        command="UPSERT",
     ),
     Repair(
         "^an endpoint|^\\(subject",
