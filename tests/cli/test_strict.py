@@ -8,17 +8,9 @@ from pathlib import Path
 import pytest
 
 from kiprdf.nexus import Nexus
+from tests.nexus.test_strict_schema import BAD, SENSOR
 
 from .conftest import Invoke
-
-SENSOR = """
-UPSERT { CONCEPT { {type: "$ConceptType", name: "Sensor"}
-  SET ATTRIBUTES {
-    description: "Measures something.",
-    instance_schema: {unit: {type: "string", is_required: true}}
-  } } }
-"""
-BAD = 'UPSERT { CONCEPT { {type: "Sensor", name: "t1"} } }'
 
 
 def is_strict(invoke: Invoke) -> bool:

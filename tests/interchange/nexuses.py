@@ -10,7 +10,7 @@ from pyoxigraph import Triple
 import kiprdf
 from kiprdf.interchange import formats
 from kiprdf.rdf.iris import Iris
-from tests.nexus.support import StoppedClock
+from tests.nexus.support import StoppedClock, empty
 
 HOSTILE_STRINGS = [
     "".join(map(chr, range(0x20))),
@@ -107,7 +107,7 @@ def hostile(base: str | None = None) -> kiprdf.Nexus:
 
 def colliding() -> kiprdf.Nexus:
     """Types that are called like the prefixes of the writer, and a concept of each."""
-    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus = empty()
     for name in COLLIDING_TYPES:
         nexus.execute(
             'UPSERT { CONCEPT { {type: "$ConceptType", name: :type} } '
@@ -151,7 +151,7 @@ def thousands(propositions: int) -> kiprdf.Nexus:
             f"SET ATTRIBUTES {{ weight: {n} }} }}"
         )
         likes += 1
-    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus = empty()
     nexus.apply_capsule(f"UPSERT {{ {' '.join(blocks)} }}")
     return nexus
 

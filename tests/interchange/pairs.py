@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pyoxigraph import Triple
 
 import kiprdf
-from tests.nexus.support import StoppedClock
+from tests.nexus.support import empty
 from tests.oracle.graph import Graph
 
 
@@ -31,7 +31,7 @@ def opened(graphs: Iterable[Graph]) -> Iterator[list[kiprdf.Nexus]]:
 
 
 def _nexus_of(graph: Graph) -> kiprdf.Nexus:
-    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus = empty()
     for request in graph.requests():
         response = nexus.execute_kip(request)
         assert "error" not in response, response

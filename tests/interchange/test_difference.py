@@ -22,7 +22,7 @@ from kiprdf.rdf.iris import ConceptName, Iris
 from tests.interchange import nexuses
 from tests.interchange.pairs import opened, triples
 from tests.long_runs import amount
-from tests.nexus.support import StoppedClock, medical, restored_from
+from tests.nexus.support import StoppedClock, empty, medical, restored_from
 from tests.oracle.graph import Graph
 from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.strategies import graphs
@@ -242,7 +242,7 @@ TOWER = 90
 
 def tower(height: int) -> kiprdf.Nexus:
     """Facts about facts, each about the two below it: written out, they would never end."""
-    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus = empty()
     blocks = [
         'CONCEPT { {type: "$ConceptType", name: "T"} }',
         'CONCEPT { {type: "$PropositionType", name: "says"} }',

@@ -10,6 +10,7 @@ import pytest
 
 import kiprdf
 from kiprdf.interchange.formats import guard_xml, lengths, parse, parsing
+from tests.interchange import refusals
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 ROOT = f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:u="urn:u/">'
@@ -58,9 +59,7 @@ def document(declarations: str, content: str) -> str:
 
 
 def refusal(text: str) -> kiprdf.KipError:
-    with pytest.raises(kiprdf.KipError) as raised:
-        parse(text, "rdfxml")
-    return raised.value
+    return refusals.refusal(text, "rdfxml")
 
 
 def values(declarations: str, content: str) -> list[str]:

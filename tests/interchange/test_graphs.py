@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -16,6 +14,7 @@ from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.mapping.contexts import Mapping
 from tests.interchange.nexuses import colliding, demonstration, hostile, small
 from tests.interchange.test_formats import mapping, values
+from tests.trust import children
 
 NEXUSES = {
     "small": small,
@@ -136,4 +135,4 @@ def test_rdflib_is_loaded_when_a_graph_is_asked_for() -> None:
         "to_rdflib(nexus._store.match(None, None, None), nexus._store.iris)\n"
         "assert 'rdflib' in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    assert children.run("-c", program) == (0, "")

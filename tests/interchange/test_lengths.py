@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 import kiprdf
 from kiprdf.interchange.formats import Format, guard_jsonld, lengths, parse
+from tests.interchange.refusals import refusal
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 LONG = "urn:" + "x" * 100_000 + "/"
@@ -29,12 +29,6 @@ def described(properties: str, namespaces: str = "") -> str:
         f'<rdf:RDF xmlns:rdf="{RDF}" {namespaces}><rdf:Description rdf:about="urn:a">'
         f"{properties}</rdf:Description></rdf:RDF>"
     )
-
-
-def refusal(text: str, format: Format, **options: Any) -> kiprdf.KipError:
-    with pytest.raises(kiprdf.KipError) as raised:
-        parse(text, format, **options)
-    return raised.value
 
 
 # One IRI

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pyoxigraph
@@ -38,15 +38,6 @@ NEXUSES: dict[str, Callable[[], kiprdf.Nexus]] = {
 @pytest.fixture(params=NEXUSES, scope="module")
 def nexus(request: pytest.FixtureRequest) -> kiprdf.Nexus:
     return NEXUSES[request.param]()
-
-
-@pytest.fixture
-def as_written() -> Iterator[None]:
-    """rdflib keeps literals as the text has them."""
-    before = rdflib.NORMALIZE_LITERALS
-    rdflib.NORMALIZE_LITERALS = False
-    yield
-    rdflib.NORMALIZE_LITERALS = before
 
 
 def by_rdflib(text: str) -> rdflib.Graph:

@@ -15,7 +15,7 @@ from kiprdf.rdf import vocab
 from tests.interchange import nexuses
 from tests.interchange.pairs import opened, triples
 from tests.long_runs import amount
-from tests.nexus.support import StoppedClock, medical
+from tests.nexus.support import empty, medical
 from tests.oracle.graph import Graph
 from tests.properties.strategies import graphs
 
@@ -27,7 +27,7 @@ A, B, C = (Triple(NamedNode(f"urn:{n}"), NamedNode("urn:p"), Literal(n)) for n i
 
 
 def test_a_patch_is_one_transaction_of_sorted_rows_deletions_first() -> None:
-    before = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    before = empty()
     before.execute(
         'UPSERT { CONCEPT { {type: "$ConceptType", name: "D"} } '
         'CONCEPT { {type: "$PropositionType", name: "p"} } CONCEPT ?b { {type: "D", name: "B"} } '

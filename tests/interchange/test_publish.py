@@ -35,7 +35,7 @@ from tests.interchange.nexuses import (
     thousands,
 )
 from tests.long_runs import amount
-from tests.nexus.support import StoppedClock, restored_from
+from tests.nexus.support import StoppedClock, empty, restored_from
 
 VOID_ELEMENTS = {"meta", "link", "br", "hr", "input"}
 LOADING = {"src", "srcset", "poster", "data", "action", "formaction", "background"}
@@ -306,7 +306,7 @@ def test_the_vocabulary_page_shows_types_predicates_and_terms(tmp_path: Path) ->
 
 
 def test_long_lists_are_cut_on_the_page_and_whole_in_the_turtle(tmp_path: Path) -> None:
-    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus = empty()
     members = " ".join(
         f'CONCEPT {{ {{type: "T", name: "{number}"}} SET PROPOSITIONS {{ ("p", ?hub) }} }}'
         for number in range(510)

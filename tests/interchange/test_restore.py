@@ -12,7 +12,6 @@ import pytest
 
 import kiprdf
 from kiprdf import resources
-from kiprdf.interchange.formats import parsing
 from tests.interchange.nexuses import (
     colliding,
     demonstration,
@@ -409,16 +408,6 @@ def test_broken_turtle_is_refused_with_its_column() -> None:
 
 def test_a_lone_surrogate_in_the_text_is_a_clear_error() -> None:
     assert refusal(DEFINITIONS + f'{A} attr:x "\ud800" .\n').code == "KIP_1001"
-
-
-@pytest.fixture
-def no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The parser of RDF, which would end the process, is not asked."""
-
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise AssertionError("the parser was asked")
-
-    monkeypatch.setattr(parsing, "parse_rdf", refuse)
 
 
 @pytest.mark.parametrize("opening", ["<<( ", "<< ", "[ :p ", "( ", "<<(", ":o {| :p "])

@@ -12,7 +12,7 @@ from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.selection import domain, elements
 from tests.interchange.nexuses import demonstration, hostile, small, turtle_of
-from tests.nexus.support import StoppedClock, restored_from
+from tests.nexus.support import empty, restored_from
 
 FACTS = """
 UPSERT {
@@ -48,7 +48,7 @@ UPSERT {
 
 
 def shops() -> kiprdf.Nexus:
-    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus = empty()
     nexus.execute(FACTS)
     return nexus
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import kiprdf
-from tests.interchange.nexuses import SMALL, SMALL_BASE, demonstration
-from tests.nexus.support import StoppedClock
+from tests.interchange.nexuses import demonstration, small
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -68,12 +67,6 @@ class Repository:
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path)
-
-
-def small() -> kiprdf.Nexus:
-    nexus = kiprdf.Nexus.memory(SMALL_BASE, genesis=False, clock=StoppedClock())
-    nexus.execute(SMALL)
-    return nexus
 
 
 CHANGES = {

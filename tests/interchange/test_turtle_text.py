@@ -24,7 +24,7 @@ from tests.interchange.nexuses import (
     small,
     turtle_of,
 )
-from tests.nexus.support import StoppedClock, medical, restored
+from tests.nexus.support import StoppedClock, empty, medical, restored
 
 HEADER = """\
 # kiprdf 1 base <https://data.example.org/kb/>
@@ -222,7 +222,7 @@ def test_the_order_of_insertion_leaves_no_trace(profile: str, seed: int) -> None
     ]
     snapshots = []
     for order in (texts, random.Random(seed).sample(texts, len(texts))):
-        nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+        nexus = empty()
         nexus.execute(definitions)
         for name in ("A", "B", "C"):
             nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: :n} } }', n=name)
@@ -230,26 +230,6 @@ def test_the_order_of_insertion_leaves_no_trace(profile: str, seed: int) -> None
             nexus.execute(text)
         snapshots.append(nexus.snapshot(profile=profile))  # type: ignore[arg-type]
     assert snapshots[0] == snapshots[1]
-
-
-def test_every_process_writes_the_same_bytes() -> None:
-    program = (
-        "import sys\n"
-        "from tests.interchange.nexuses import demonstration\n"
-        "nexus = demonstration()\n"
-        "for profile in ('rdf11', 'rdf12'):\n"
-        "    sys.stdout.buffer.write(nexus.snapshot(profile=profile).encode())\n"
-    )
-    written = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2", "3")
-    }
-    assert len(written) == 1
 
 
 def changed(profile: str, command: str) -> list[str]:

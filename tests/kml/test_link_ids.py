@@ -6,7 +6,7 @@ import hashlib
 import json
 
 import kiprdf
-from tests.nexus.support import SCHEMA, StoppedClock, element, medical, restored_from
+from tests.nexus.support import SCHEMA, element, empty, medical, restored_from
 
 ENDS = (
     'CONCEPT { {type: "Drug", name: "A"} } CONCEPT { {type: "Symptom", name: "B"} } '
@@ -27,7 +27,7 @@ AB = digits("C:Drug/A", "treats", "C:Symptom/B")
 
 def with_digits(*links: tuple[str, str]) -> kiprdf.Nexus:
     """A nexus whose links from A to other symptoms have given digits in their ids."""
-    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus = empty()
     nexus.execute(SCHEMA)
     nexus.execute(f"UPSERT {{ {ENDS} }}")
     base = "urn:kip:nexus/"

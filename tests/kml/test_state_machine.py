@@ -14,9 +14,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-import kiprdf
 from tests.long_runs import amount
-from tests.nexus.support import RDF_TYPE, REIFIES, StoppedClock, dataset
+from tests.nexus.support import RDF_TYPE, REIFIES, dataset, empty
 
 EXAMPLES = amount("EXAMPLES", 90)
 NAMES = ("A", "B", "c d", "é/", "~")
@@ -179,7 +178,7 @@ def same(left: Any, right: Any) -> bool:
 class Histories(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+        self.nexus = empty()
         definitions = "".join(
             f'CONCEPT {{ {{type: "$PropositionType", name: "{name}"}} }}' for name in PREDICATES
         )

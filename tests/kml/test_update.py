@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 import kiprdf
-from tests.nexus.support import StoppedClock, dataset, medical
+from tests.nexus.support import dataset, empty, medical
 
 MANY = 10_000
 
 
 def decaying(count: int) -> kiprdf.Nexus:
     """A nexus with links to one hub, each with a confidence."""
-    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus = empty()
     nexus.execute(
         'UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } '
         'CONCEPT { {type: "$PropositionType", name: "p"} } CONCEPT { {type: "N", name: "hub"} } }'

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 import kiprdf
-from tests.nexus.support import SCHEMA, StoppedClock, code, element, facts, medical, untouched
+from tests.nexus.support import (
+    SCHEMA,
+    code,
+    element,
+    empty,
+    facts,
+    medical,
+    untouched,
+)
 
 NEXUS = "urn:kip:nexus/"
 ASPIRIN = f"<{NEXUS}Drug/Aspirin>"
@@ -21,7 +29,7 @@ INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 
 @pytest.fixture
 def nexus() -> kiprdf.Nexus:
-    nexus = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    nexus = empty()
     nexus.execute(SCHEMA)
     return nexus
 

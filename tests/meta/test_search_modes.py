@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from kiprdf.search.vectors import SAMPLE
 from tests.cli.runner import invoke
 from tests.nexus.support import code, untouched
 from tests.search.toys import Counting, by_meaning
+from tests.threads import together
 
 ALL_MODES = ["keyword", "semantic", "hybrid"]
 SCHEMA = """
@@ -372,20 +372,7 @@ def test_threads_search_by_meaning_while_one_writes() -> None:
             put(nexus, "pyrexia")
             nexus.execute('DELETE CONCEPT ?s DETACH WHERE { ?s {name: "pyrexia"} }')
 
-    def collect_failure(work: Any) -> None:
-        try:
-            work()
-        except Exception as error:
-            logging.exception("a thread failed")
-            failures.append(error)
-
-    threads = [
-        threading.Thread(target=collect_failure, args=(work,)) for work in (read, write, read)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(read, write, read)
     assert failures == []
 
 

@@ -16,6 +16,7 @@ import pytest
 import kiprdf
 from kiprdf import resources
 from tests.nexus.support import FACTS, SCHEMA, StoppedClock, commit, dataset, element, untouched
+from tests.trust import children
 
 
 @pytest.fixture
@@ -421,8 +422,7 @@ def test_import_loads_neither_rdflib_nor_typer() -> None:
         "import sys, kiprdf; "
         "print([name for name in ('rdflib', 'typer', 'rich', 'pandas') if name in sys.modules])"
     )
-    process = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert process.stdout == b"[]\n"
+    assert children.run("-c", program) == (0, "[]\n")
 
 
 def test_a_whole_session_loads_neither_rdflib_nor_typer() -> None:
@@ -431,8 +431,7 @@ def test_a_whole_session_loads_neither_rdflib_nor_typer() -> None:
         "m = kiprdf.Nexus.memory(genesis=False); m.restore(n.snapshot()); n.close(); "
         "print([name for name in ('rdflib', 'typer', 'rich') if name in sys.modules])"
     )
-    process = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert process.stdout == b"[]\n"
+    assert children.run("-c", program) == (0, "[]\n")
 
 
 def test_opening_in_memory_takes_less_than_ten_imports() -> None:

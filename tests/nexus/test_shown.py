@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pytest
 import kiprdf
 from kiprdf.execution import summary
 from tests.nexus.support import FACTS, SCHEMA
+from tests.trust import children
 
 HOSTILE = "<script>alert('x')</script> & \"quotes\""
 
@@ -117,5 +116,5 @@ def test_dir_lists_everything_that_is_exported_without_importing_it() -> None:
         "assert set(kiprdf.__all__) | {'__version__'} <= set(dir(kiprdf))\n"
         "assert 'pydantic' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    assert children.run("-c", program) == (0, "")
     assert all(hasattr(kiprdf, name) for name in dir(kiprdf))

@@ -8,12 +8,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kiprdf
+from tests import threads
 from tests.long_runs import amount
 
 SECONDS = max(0.8, amount("EXAMPLES", 0) / 100)
@@ -40,25 +42,14 @@ def together(*jobs: Callable[[], Any]) -> list[int]:
     The first fault of any of them is raised here.
     """
     end = time.monotonic() + SECONDS
-    faults: list[BaseException] = []
     counts = [0] * len(jobs)
 
     def repeat(index: int) -> None:
-        try:
-            while time.monotonic() < end and not faults:
-                jobs[index]()
-                counts[index] += 1
-        except BaseException as fault:
-            faults.append(fault)
+        while time.monotonic() < end:
+            jobs[index]()
+            counts[index] += 1
 
-    threads = [threading.Thread(target=repeat, args=(index,)) for index in range(len(jobs))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(SECONDS + 60)
-    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
-    if faults:
-        raise faults[0]
+    threads.together(*(partial(repeat, index) for index in range(len(jobs))))
     return counts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import kiprdf
 from tests.nexus.support import dataset, empty, restored
+from tests.threads import together
 
 SCHEMA = 'UPSERT { CONCEPT { {type: "$ConceptType", name: "Counter"} } }'
 READ = 'FIND(?c.attributes.n, ?c.metadata._version) WHERE { ?c {type: "Counter", name: "c"} }'
@@ -49,11 +51,7 @@ def run_together(*jobs: Callable[[], Any]) -> list[Any]:
     def run(index: int) -> None:
         results[index] = jobs[index]()
 
-    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(jobs))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
+    together(*(partial(run, index) for index in range(len(jobs))))
     return results
 
 

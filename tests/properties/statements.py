@@ -23,6 +23,7 @@ from tests.oracle.statements_targets import (
     Kinds,
     possible_kinds,
 )
+from tests.properties.choices import Choices
 from tests.properties.statement_graphs import (
     KEYS,
     METADATA_KEYS,
@@ -80,9 +81,9 @@ def revivals(draw: Draw[Any], graph: Graph) -> Statement | None:
     return Statement(text + " }", parameters)
 
 
-class _Writer:
+class _Writer(Choices):
     def __init__(self, draw: Draw[Any], graph: Graph) -> None:
-        self._draw = draw
+        super().__init__(draw)
         self._graph = graph
         self._parameters: dict[str, Any] = {}
         self._mistaken = False
@@ -112,22 +113,12 @@ class _Writer:
 
     # Choices ----------------------------------------------------------------------------------
 
-    def pick(self, options: Any) -> Any:
-        return self._draw(st.sampled_from(list(options)))
-
-    def one_in(self, number: int) -> bool:
-        """True once in ``number`` draws; examples shrink to False."""
-        return bool(self._draw(st.integers(0, number - 1)) == number - 1)
-
     def mistake_in(self, number: int) -> bool:
         """Whether to make a mistake: at most one a statement, for its error code is compared."""
         if self._mistaken or not self.one_in(number):
             return False
         self._mistaken = True
         return True
-
-    def weighted(self, *options: tuple[int, str]) -> str:
-        return str(self.pick([name for weight, name in options for _ in range(weight)]))
 
     def placeholder(self, value: Any) -> str:
         name = f"p{len(self._parameters)}"

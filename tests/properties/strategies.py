@@ -19,6 +19,7 @@ from kiprdf.language import ast, parse
 from tests.oracle import TooManySolutions
 from tests.oracle.evaluate import solutions
 from tests.oracle.graph import Graph, concept_id, proposition_id
+from tests.properties.choices import Choices
 
 T = TypeVar("T")
 Draw = Callable[[st.SearchStrategy[T]], T]
@@ -183,11 +184,11 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class _Writer:
+class _Writer(Choices):
     """Writes a query top down; ``scope`` is what the text so far has bound."""
 
     def __init__(self, draw: Draw[Any], graph: Graph) -> None:
-        self._draw = draw
+        super().__init__(draw)
         self._graph = graph
         self._mentioned: set[str] = set()
         self._busy: set[str] = set()
@@ -213,18 +214,6 @@ class _Writer:
         if self.one_in(3):
             text += f" LIMIT {self._draw(st.integers(1, 4))}"
         return text
-
-    # Choices ----------------------------------------------------------------------------------
-
-    def pick(self, options: Any) -> Any:
-        return self._draw(st.sampled_from(list(options)))
-
-    def one_in(self, number: int) -> bool:
-        """True once in ``number`` draws; examples shrink to False."""
-        return bool(self._draw(st.integers(0, number - 1)) == number - 1)
-
-    def weighted(self, *options: tuple[int, str]) -> str:
-        return str(self.pick([name for weight, name in options for _ in range(weight)]))
 
     # FIND -------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.oracle.graph import META_TYPES, Graph, concept_id
+from tests.properties.choices import Choices
 from tests.properties.statement_graphs import KEYS, METADATA_KEYS, NAMES, Draw, maps
 from tests.properties.statements import Statement
 from tests.properties.strategies import PREDICATES, TYPES
@@ -37,11 +38,11 @@ def upserts(draw: Draw[Any], graph: Graph) -> Statement:
     return _Writer(draw, graph).statement()
 
 
-class _Writer:
+class _Writer(Choices):
     """Writes blocks; ``handles`` and ``created`` are what the text so far offers as ends."""
 
     def __init__(self, draw: Draw[Any], graph: Graph) -> None:
-        self._draw = draw
+        super().__init__(draw)
         self._graph = graph
         self._types = [name for name in TYPES if graph.is_type(name)]
         self._predicates = [name for name in PREDICATES if graph.is_predicate(name)]
@@ -68,15 +69,6 @@ class _Writer:
         if self._predicates and self.one_in(2):
             return self.proposition()
         return self.concept()
-
-    # Choices ----------------------------------------------------------------------------------
-
-    def pick(self, options: Any) -> Any:
-        return self._draw(st.sampled_from(list(options)))
-
-    def one_in(self, number: int) -> bool:
-        """True once in ``number`` draws; examples shrink to False."""
-        return bool(self._draw(st.integers(0, number - 1)) == number - 1)
 
     # Blocks -----------------------------------------------------------------------------------
 

@@ -93,10 +93,6 @@ def test_a_misspelt_dry_run_does_not_write(nexus: kiprdf.Nexus) -> None:
         nexus.execute_kip({"command": GOOD_WRITE, "dry_run ": True})
 
 
-def test_parameters_may_be_left_out(nexus: kiprdf.Nexus) -> None:
-    assert nexus.execute_kip({"command": DRUGS}) == {"result": ["Aspirin"]}
-
-
 @pytest.mark.parametrize("parameters", [{}, {"unused": 1}, {"unused": None, "other": [1]}])
 def test_unused_parameters_are_fine(nexus: kiprdf.Nexus, parameters: Any) -> None:
     response = nexus.execute_kip({"command": DRUGS, "parameters": parameters})

@@ -1,7 +1,6 @@
 """SEARCH finds what it should, best first; an unusable file costs a rebuild and no more."""
 
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact
+from tests.threads import together
 
 
 @pytest.fixture(params=["ranked in Python", "ranked by the file"], autouse=True)
@@ -599,19 +599,7 @@ def test_threads_share_an_index(path: Path) -> None:
             index.update([concept("left", "moving")], ["right"], commit=2 * n)
             index.update([concept("right", "moving")], ["left"], commit=2 * n + 1)
 
-    def collect_failure(work: Callable[[], None]) -> None:
-        try:
-            work()
-        except Exception as error:
-            failures.append(error)
-
-    threads = [
-        threading.Thread(target=collect_failure, args=(work,)) for work in (read, write, read)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(read, write, read)
     assert failures == []
     assert keys(index, "moving") == ["right"]
     assert index.commit == 99

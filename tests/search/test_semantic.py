@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import sqlite3
 import threading
@@ -18,6 +17,7 @@ from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, vector
 from kiprdf.search.semantic import SemanticIndex
 from kiprdf.search.vectors import BATCH, SAMPLE
 from tests.search.toys import MEANINGS, Counting, by_meaning
+from tests.threads import together
 
 
 def concept(key: str, name: str, *, type: str = "Drug", text: str = "") -> IndexRow:
@@ -538,18 +538,5 @@ def test_threads_share_an_index_and_never_call_the_embedder_together() -> None:
             books.put(concept("c", "tea fever"))
             books.put(removed=("c",))
 
-    def collect_failure(work: Callable[[], None]) -> None:
-        try:
-            work()
-        except Exception as error:
-            logging.exception("a thread failed")
-            failures.append(error)
-
-    threads = [
-        threading.Thread(target=collect_failure, args=(work,)) for work in (read, write, read, read)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(read, write, read, read)
     assert failures == []

@@ -14,6 +14,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.store import Delta, OxigraphStore
+from tests.threads import together
 
 A, B, P = NamedNode("urn:a"), NamedNode("urn:b"), NamedNode("urn:p")
 
@@ -411,11 +412,7 @@ def test_two_threads_that_increment_under_the_lock_lose_nothing(store: OxigraphS
                 number = int(old.object.value)  # type: ignore[union-attr]
                 store.apply(Delta(removed=(old,), added=(fact(number + 1),)))
 
-    threads = [threading.Thread(target=increment) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(increment, increment)
     assert list(store.match(A, P, None)) == [fact(200)]
     assert store.commit() == 201
 

@@ -7,7 +7,6 @@ once, over a text that every statement changes in two places.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 
 import kiprdf
 from tests.nexus.support import dataset, restored
+from tests.threads import together
 from tests.trust import visiting
 from tests.trust.processes import PROCESSES, run
 
@@ -44,26 +44,6 @@ def nexus(tmp_path: Path) -> Any:
 
 def write_pair(nexus: kiprdf.Nexus, name: str, number: int) -> None:
     nexus.execute(PAIR, one=f"{name}1", other=f"{name}2", n=number, text=f"{name}word{number}")
-
-
-def together(*jobs: Callable[[], Any]) -> None:
-    """Run each job in its own thread; the first fault of any is raised here."""
-    faults: list[BaseException] = []
-
-    def attempt(job: Callable[[], Any]) -> None:
-        try:
-            job()
-        except BaseException as fault:
-            faults.append(fault)
-
-    threads = [threading.Thread(target=attempt, args=(job,), daemon=True) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(300)
-    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
-    if faults:
-        raise faults[0]
 
 
 def whole(numbers: dict[str, Any]) -> None:

@@ -15,7 +15,16 @@ import pytest
 import kiprdf
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.rdf.iris import Iris
-from tests.nexus.support import StoppedClock, code, element, facts, medical, restored, untouched
+from tests.nexus.support import (
+    StoppedClock,
+    code,
+    element,
+    empty,
+    facts,
+    medical,
+    restored,
+    untouched,
+)
 from tests.trust.entry_points import refusal
 from tests.trust.payloads import PAYLOADS
 
@@ -239,7 +248,7 @@ def test_a_snapshot_restores_every_string(
 def test_a_capsule_restores_a_string(text: str) -> None:
     nexus = medical()
     store(nexus, text)
-    other = kiprdf.Nexus.memory(genesis=False, clock=StoppedClock())
+    other = empty()
     other.apply_capsule(nexus.export())
     assert not other.diff(nexus)
 
