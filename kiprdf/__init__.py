@@ -6,6 +6,7 @@
 ['Archived', 'CoreSchema', 'System', 'Unsorted']
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from kiprdf.budget import Budget
@@ -16,9 +17,12 @@ from kiprdf.rows import Rows
 from kiprdf.search import Embedder
 
 if TYPE_CHECKING:
+    from kiprdf.async_nexus import AsyncNexus
+    from kiprdf.prompt import instructions
     from kiprdf.protocol import function_schemas
 
 __all__ = [
+    "AsyncNexus",
     "Budget",
     "Embedder",
     "KipError",
@@ -26,19 +30,27 @@ __all__ = [
     "Rows",
     "StoreError",
     "function_schemas",
+    "instructions",
     "parse",
     "to_text",
 ]
 __version__ = "0.1.0"
 
+_HOME_OF = {
+    "AsyncNexus": "kiprdf.async_nexus",
+    "function_schemas": "kiprdf.protocol",
+    "instructions": "kiprdf.prompt",
+}
+_EXTRAS = ("mcp", "serve")
+
 
 def __getattr__(name: str) -> Any:
-    """``function_schemas`` and pydantic are imported on first use (PEP 562)."""
-    if name != "function_schemas":
+    """Import what needs asyncio, pydantic or an extra on first use (PEP 562)."""
+    if name in _EXTRAS:
+        return importlib.import_module(f"kiprdf.{name}")
+    if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from kiprdf.protocol import function_schemas
-
-    return function_schemas
+    return getattr(importlib.import_module(_HOME_OF[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -60,16 +60,49 @@ class Budget:
         return all(limit is None or number <= limit for limit in limits)
 
 
+class Cancellation:
+    """Cancels a request that runs on another thread; see ``cancellable``.
+
+    >>> cancellation = Cancellation()
+    >>> cancellation.cancel()
+    >>> cancellable(cancellation, lambda: spend(Budget(), check))
+    Traceback (most recent call last):
+    kiprdf.errors.KipError: KIP_4001 The request was cancelled. Hint: ...
+    """
+
+    def __init__(self) -> None:
+        self.is_cancelled = False
+        self._waiting: list[Callable[[], object]] = []
+
+    def cancel(self) -> None:
+        """Let the request end with KIP_4001; a commit that has begun is completed."""
+        self.is_cancelled = True
+        for wake in list(self._waiting):
+            wake()
+
+    def call_on_cancel(self, wake: Callable[[], object]) -> None:
+        """Call a function when the request is cancelled, at once if it is already."""
+        self._waiting.append(wake)
+        if self.is_cancelled:
+            wake()
+
+
 @dataclass(slots=True)
 class Spending:
     """One running request; ``deadline`` is on the clock of ``time.monotonic``."""
 
     budget: Budget
+    cancellation: Cancellation | None = None
     deadline: float = field(init=False)
 
     def __post_init__(self) -> None:
         seconds = self.budget.timeout_s
         self.deadline = math.inf if seconds is None else time.monotonic() + seconds
+        if self.cancellation is not None:
+            self.cancellation.call_on_cancel(self._end)
+
+    def _end(self) -> None:
+        self.deadline = -math.inf
 
     def check(self) -> None:
         """Raise KIP_4001 when the time is over."""
@@ -87,11 +120,14 @@ class Spending:
         return max(0.0, self.deadline - time.monotonic())
 
     def expired(self) -> KipError:
+        if self.deadline == -math.inf:
+            return KipError("KIP_4001", "The request was cancelled.", "Send it again.")
         message = f"The request took longer than {self.budget.timeout_s:g} s."
         return KipError("KIP_4001", message)
 
 
 _current: ContextVar[Spending | None] = ContextVar("kiprdf_spending", default=None)
+_cancellation: ContextVar[Cancellation | None] = ContextVar("kiprdf_cancellation", default=None)
 
 
 def current() -> Spending | None:
@@ -129,7 +165,17 @@ def spend(budget: Budget, function: Callable[[], T]) -> T:
     >>> spend(Budget(timeout_s=2.5), lambda: current().budget.timeout_s)
     2.5
     """
-    return copy_context().run(_call, Spending(budget), function)
+    return copy_context().run(_call, Spending(budget, _cancellation.get()), function)
+
+
+def cancellable(cancellation: Cancellation, function: Callable[[], T]) -> T:
+    """Call a function; each request that it runs can be cancelled from another thread."""
+
+    def run() -> T:
+        _cancellation.set(cancellation)
+        return function()
+
+    return copy_context().run(run)
 
 
 def without_limit(function: Callable[[], T]) -> T:

@@ -27,6 +27,13 @@ class RdfFormat(StrEnum):
     RDFXML = "rdfxml"
 
 
+class LogFormat(StrEnum):
+    """The form of the lines of a log."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 DEFAULT_NEXUS = Path("nexus")
 
 NexusOption = Annotated[

@@ -14,8 +14,10 @@ import time
 import traceback
 from _thread import start_new_thread
 from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
 from functools import partial
 from itertools import islice
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from pyoxigraph import Literal, NamedNode
@@ -58,7 +60,6 @@ class CancellationToken:
     def __init__(self, spending: Spending | None) -> None:
         self._max_hops = None if spending is None else spending.budget.max_hops_rows
         self._spending = spending
-        self._deadline = math.inf if spending is None else spending.deadline
         self._hops = 0
         self._held: Cell = None
         self._fault: BaseException | None = None
@@ -107,7 +108,7 @@ class CancellationToken:
                 self._is_cancelled = True
 
     def _check_deadline(self, node: Cell) -> bool:
-        if time.monotonic() > self._deadline:
+        if self._spending is not None and time.monotonic() > self._spending.deadline:
             self.cancel()
         return True
 
@@ -153,15 +154,19 @@ class _Thread:
 
     def __init__(self) -> None:
         self._is_running = False
-        self.has_ended = threading.Lock()
-        self.has_ended.acquire()
+        self.events: SimpleQueue[None] = SimpleQueue()
+        """Gets an item when the thread ends, and when its request is cancelled."""
+
+    def wake(self) -> None:
+        """Let the thread that waits go on."""
+        self.events.put(None)
 
     def begin(self) -> None:
         self._is_running = True
 
     def end(self) -> None:
         self._is_running = False
-        self.has_ended.release()
+        self.wake()
 
     def is_alive(self) -> bool:
         return self._is_running
@@ -222,16 +227,19 @@ class _ThreadedCall(Generic[T]):
     def wait(self, function: Callable[[CancellationToken], T], spending: Spending) -> T:
         try:
             start_new_thread(self._run, (function,))
-            seconds = min(spending.seconds_left(), threading.TIMEOUT_MAX)
-            has_ended = self._thread.has_ended.acquire(timeout=seconds)
+            if spending.cancellation is not None:
+                spending.cancellation.call_on_cancel(self._thread.wake)
+            with suppress(Empty):
+                seconds = min(spending.seconds_left(), threading.TIMEOUT_MAX)
+                self._thread.events.get(timeout=seconds)
         except BaseException:
             self._abandon()
             raise
-        if not has_ended:
-            self._abandon()
-            raise spending.expired()
         if self._fault is not None:
             raise self._fault
+        if not self._results:
+            self._abandon()
+            raise spending.expired()
         return self._results[0]
 
     def _abandon(self) -> None:

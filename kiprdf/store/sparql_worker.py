@@ -195,6 +195,8 @@ class _Job:
         self._spending = spending
         most = None if spending is None else spending.budget.max_rows
         self.query = child.Query(text, most, ANSWER_MEMORY, WIDTH)
+        if spending is not None and spending.cancellation is not None:
+            spending.cancellation.call_on_cancel(lambda: self.messages.put(spending.expired()))
 
     @property
     def source(self) -> Source:

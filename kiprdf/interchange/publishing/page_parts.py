@@ -55,6 +55,10 @@ class Page:
     def href(self, path: str) -> str:
         return href(path, self.path)
 
+    def drawing(self, node: NamedNode) -> Markup | None:
+        """A drawing of what surrounds an element; a static page has none."""
+        return None
+
     def link(self, node: NamedNode, *text: Child, class_: str | None = None) -> Markup:
         """A link to the page of an element; the text is its name unless given."""
         element_ = self.site.knowledge.elements.get(node)
@@ -178,25 +182,38 @@ class Page:
         )
         head = [
             element("meta", charset="utf-8"),
-            element(
-                "meta", http_equiv="Content-Security-Policy", content=_POLICY.format(script_policy)
-            ),
+            self.policy(script_policy),
             element("meta", name="viewport", content="width=device-width, initial-scale=1"),
             element("meta", name="color-scheme", content="light dark"),
             element("title", full_title),
             element("link", rel="stylesheet", href=self.href("style.css")),
             links,
         ]
-        home = element("a", self.site.title, href=self.href("index.html"), class_="home")
-        vocabulary = element("a", "Vocabulary", href=self.href("vocabulary.html"))
-        navigation = element("nav", home, crumbs, element("span", vocabulary, class_="end"))
-        content = [element("header", navigation), "\n", element("main", "\n", body), "\n", _FOOT]
+        navigation = element("nav", self.navigation(crumbs))
+        content = [
+            element("header", navigation),
+            "\n",
+            element("main", "\n", body),
+            "\n",
+            element("footer", element("p", self.footer)),
+        ]
         return document(lines(head), content)
 
+    def policy(self, script_policy: str) -> Markup | None:
+        """What a browser may load for the page."""
+        content = _POLICY.format(script_policy)
+        return element("meta", http_equiv="Content-Security-Policy", content=content)
 
-_FOOT = element(
-    "footer", element("p", "Published by kiprdf. Every element also has a Turtle file.")
-)
+    def navigation(self, crumbs: Child) -> Child:
+        """The links at the top, with the place of the page among them."""
+        home = element("a", self.site.title, href=self.href("index.html"), class_="home")
+        vocabulary = element("a", "Vocabulary", href=self.href("vocabulary.html"))
+        return [home, crumbs, element("span", vocabulary, class_="end")]
+
+    @property
+    def footer(self) -> str:
+        """The last line."""
+        return "Published by kiprdf. Every element also has a Turtle file."
 
 
 def _str(value: Json) -> str | None:

@@ -11,7 +11,6 @@ from kiprdf.interchange.publishing.markup import Child, Markup, element
 from kiprdf.interchange.publishing.page_parts import (
     SHOWN_NAME,
     Page,
-    Site,
     hint,
     lead,
     lines,
@@ -27,9 +26,8 @@ from kiprdf.interchange.publishing.page_sections import (
 from kiprdf.rdf.elements import Concept, Element, Proposition
 
 
-def element_page(site: Site, element_: Element) -> str:
+def element_page(page: Page, element_: Element) -> str:
     """The page of an element."""
-    page = Page(site, site.path(element_.node))
     if isinstance(element_, Concept):
         return _concept_page(page, element_)
     return _proposition_page(page, element_)
@@ -48,6 +46,7 @@ def _concept_page(page: Page, concept: Concept) -> str:
         schema_sections(page, concept),
         facts_section(page, concept, "from"),
         facts_section(page, concept, "to"),
+        page.drawing(concept.node),
     ]
     return page.html(
         concept.name,

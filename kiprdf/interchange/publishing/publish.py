@@ -30,7 +30,7 @@ from kiprdf.interchange.publishing.description import Counts, Dump
 from kiprdf.interchange.publishing.element_turtle import ElementTriples, turtle_text
 from kiprdf.interchange.publishing.file_names import Paths
 from kiprdf.interchange.publishing.knowledge import DOMAIN, Knowledge, is_definition
-from kiprdf.interchange.publishing.page_parts import Site
+from kiprdf.interchange.publishing.page_parts import Page, Site
 from kiprdf.interchange.publishing.pages import element_page
 from kiprdf.interchange.vocabularies.nested_turtle import write_nested
 from kiprdf.interchange.vocabularies.schema import schema_triples
@@ -270,7 +270,8 @@ class _Writer:
         self._write_text(".nojekyll", "")
         element_triples = ElementTriples(knowledge, graph, added)
         for node, element in paced(knowledge.elements.items()):
-            self._write_text(site.path(node), element_page(site, element))
+            page = Page(site, site.path(node))
+            self._write_text(page.path, element_page(page, element))
             self._write_text(site.path(node, "ttl"), self._turtle(element_triples.of(node)))
             self.elements += 1
             advance(1)

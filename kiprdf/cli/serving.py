@@ -1,0 +1,225 @@
+"""The commands that serve a nexus: over HTTP, to MCP clients, and as a prompt."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from kiprdf.budget import Budget
+from kiprdf.cli import inputs
+from kiprdf.cli.failures import Failure
+from kiprdf.cli.options import DEFAULT_NEXUS, LogFormat, MemoryOption, NexusOption
+from kiprdf.cli.root import app
+from kiprdf.nexus import Nexus
+
+StoreArgument = Annotated[Path | None, typer.Argument(metavar="STORE", help="Folder of the nexus.")]
+HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
+PortOption = Annotated[int, typer.Option(help="Port; 0 takes any free one.", min=0)]
+TokenOption = Annotated[
+    str | None,
+    typer.Option(envvar="KIPRDF_TOKEN", show_envvar=True, help="Token that reads and writes."),
+]
+ReadTokenOption = Annotated[
+    str | None,
+    typer.Option(envvar="KIPRDF_READ_TOKEN", show_envvar=True, help="Token that only reads."),
+]
+ReadOnlyOption = Annotated[
+    bool, typer.Option("--read-only", help="Open read-only, beside a writer.")
+]
+AllowHostOption = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="Answer for this host. Repeatable.")
+]
+
+
+@app.command()
+def serve(
+    store: StoreArgument = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    memory: MemoryOption = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8080,
+    token: TokenOption = None,
+    read_token: ReadTokenOption = None,
+    insecure_no_token: Annotated[
+        bool,
+        typer.Option("--insecure-no-token", help="Allow other machines to connect without token."),
+    ] = False,
+    read_only: ReadOnlyOption = False,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Public address of the server.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the pages.")] = None,
+    max_body: Annotated[
+        int, typer.Option(metavar="BYTES", min=1, help="Longest body.")
+    ] = 2_097_152,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Timeout of a request.")] = 30,
+    max_rows: Annotated[int, typer.Option(min=1, help="Most solutions of a request.")] = 1_000_000,
+    shutdown_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time for running requests at the end.")
+    ] = 30,
+    log_format: Annotated[LogFormat, typer.Option(help="Form of the log.")] = LogFormat.TEXT,
+    audit_log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a JSON line for each write here.")
+    ] = None,
+    allow_host: AllowHostOption = None,
+    cors: Annotated[
+        list[str] | None, typer.Option(metavar="ORIGIN", help="Allow this origin. Repeatable.")
+    ] = None,
+    no_explorer: Annotated[
+        bool, typer.Option("--no-explorer", help="Serve no pages for people.")
+    ] = False,
+    no_mcp: Annotated[bool, typer.Option("--no-mcp", help="Serve no MCP.")] = False,
+) -> None:
+    """Serve a nexus over HTTP: KIP, SPARQL, linked data and pages.
+
+    \b
+    Examples:
+      kiprdf serve
+      kiprdf serve brain --port 0
+      KIPRDF_TOKEN=secret kiprdf serve brain --host 0.0.0.0
+    """
+    options = {
+        "token": token,
+        "read_token": read_token,
+        "read_only": read_only,
+        "base_url": base_url,
+        "title": title,
+        "max_body": max_body,
+        "allow_hosts": tuple(allow_host or ()),
+        "cors": tuple(cors or ()),
+        "explorer": not no_explorer,
+        "mcp": not no_mcp,
+        "host": host,
+    }
+    budget = {"timeout_s": timeout, "max_rows": max_rows}
+    place = None if memory else store or nexus
+    service = _Service(options, port, budget, shutdown_timeout, log_format, audit_log)
+    service.run(place, is_open_to_all=insecure_no_token)
+
+
+@app.command()
+def mcp(
+    store: StoreArgument = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    read_only: ReadOnlyOption = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, at /mcp.")] = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8080,
+    token: TokenOption = None,
+    read_token: ReadTokenOption = None,
+    allow_host: AllowHostOption = None,
+) -> None:
+    """Serve a nexus to an MCP client, on standard input and output or over HTTP.
+
+    \b
+    Examples:
+      kiprdf mcp brain
+      kiprdf mcp brain --http --port 8765
+    """
+    if http:
+        options = {
+            "token": token,
+            "read_token": read_token,
+            "read_only": read_only,
+            "allow_hosts": tuple(allow_host or ()),
+            "explorer": False,
+            "host": host,
+        }
+        _Service(options, port).run(store or nexus)
+        return
+    try:
+        from kiprdf.mcp import server
+    except ImportError as fault:
+        raise Failure(str(fault)) from None
+    with _open(store or nexus, read_only, Budget()) as opened:
+        server(opened, read_only=read_only).run_stdio()
+
+
+@app.command()
+def instructions(
+    store: StoreArgument = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    budget_tokens: Annotated[
+        int, typer.Option(metavar="TOKENS", help="Most tokens of the text (estimated).", min=1)
+    ] = 4000,
+) -> None:
+    """Print the system prompt that teaches a language model to use a nexus.
+
+    \b
+    Examples:
+      kiprdf instructions brain
+      kiprdf instructions brain --budget-tokens 8000
+    """
+    from kiprdf import prompt
+
+    with inputs.open_to_read(store or nexus) as opened:
+        try:
+            text = prompt.instructions(opened, budget_tokens=budget_tokens)
+        except ValueError as fault:
+            raise Failure(str(fault)) from None
+        print(text, end="")
+
+
+@dataclass
+class _Service:
+    """A server for the command line; ``options`` are the arguments of ``kiprdf.serve.app``."""
+
+    options: dict[str, Any]
+    port: int
+    budget: dict[str, Any] = field(default_factory=dict)
+    shutdown_timeout: float = 30
+    log_format: LogFormat = LogFormat.TEXT
+    audit_log: Path | None = None
+
+    def run(self, place: Path | None, is_open_to_all: bool = False) -> None:
+        """Serve the nexus of a folder, or a new one in memory, until a signal."""
+        try:
+            from kiprdf.serve import observation, server
+            from kiprdf.serve.application import Server
+            from kiprdf.serve.options import Options
+        except ImportError as fault:
+            raise Failure(str(fault)) from None
+        try:
+            options = Options(**self.options)
+            budget = Budget(**self.budget)
+        except ValueError as fault:
+            _refuse(str(fault))
+        if not (options.is_loopback or options.has_token or is_open_to_all):
+            _refuse(
+                f"Anyone who can reach {options.host} could write; set --token or --read-token."
+            )
+        _log_requests(observation, self.log_format)
+        audit = None if self.audit_log is None else observation.AuditLog(self.audit_log)
+        with _open(place, options.read_only, budget) as opened:
+            server.serve(Server(opened, options, audit), self.port, self.shutdown_timeout)
+
+
+def _refuse(message: str) -> NoReturn:
+    """End with the status of wrong usage."""
+    print(message, file=sys.stderr)
+    raise typer.Exit(2)
+
+
+def _open(place: Path | None, read_only: bool, budget: Budget) -> Nexus:
+    embedder = inputs.embedder()
+    if place is None:
+        return Nexus.memory(embedder=embedder, budget=budget)
+    if read_only and inputs.is_absent(place):
+        raise Failure(f"There is no nexus in {place}.")
+    return Nexus.open(place, read_only=read_only, embedder=embedder, budget=budget)
+
+
+def _log_requests(observation: ModuleType, log_format: LogFormat) -> None:
+    """Log one line for each request on standard error."""
+    is_json = log_format is LogFormat.JSON
+    handler = logging.StreamHandler()
+    formatter = observation.JsonFormatter() if is_json else observation.TextFormatter()
+    handler.setFormatter(formatter)
+    observation.LOGGER.addHandler(handler)
+    observation.LOGGER.setLevel(logging.INFO)

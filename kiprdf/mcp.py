@@ -1,0 +1,226 @@
+"""A nexus as a server of the Model Context Protocol (docs/how-to/mcp.md).
+
+Tools are ``execute_kip`` and ``execute_kip_readonly``; resources are the primer, the domains, the
+definitions and every concept; one prompt begins a conversation that uses the memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+import kiprdf
+from kiprdf.async_nexus import AsyncNexus
+from kiprdf.nexus import Nexus
+from kiprdf.prompt import instructions
+from kiprdf.protocol import function_schemas
+
+try:
+    import mcp_types as types
+    from mcp.server.lowlevel import Server
+    from mcp.server.stdio import stdio_server
+    from mcp.shared.exceptions import MCPError
+except ModuleNotFoundError as fault:
+    raise ImportError("kiprdf.mcp needs the package mcp: pip install 'kiprdf[mcp]'") from fault
+
+Execute: TypeAlias = Callable[[Any, str, dict[str, Any]], dict[str, Any]]
+"""Runs a tool by the context of the call, its name and its arguments."""
+_JSON = "application/json"
+_RESOURCES = {
+    "kip://primer": ("primer", "DESCRIBE PRIMER", "What the memory contains, and what waits."),
+    "kip://domains": ("domains", "DESCRIBE DOMAINS", "The names of the domains."),
+    "kip://concept-types": ("concept-types", "DESCRIBE CONCEPT TYPES", "All concept types."),
+    "kip://proposition-types": (
+        "proposition-types",
+        "DESCRIBE PROPOSITION TYPES",
+        "All predicates.",
+    ),
+}
+_CONCEPT = "kip://concept/"
+_TEMPLATE = "kip://concept/{type}/{name}"
+_RESOURCE_NOT_FOUND = -32002
+_PROMPT = "kip_memory"
+_FIRST_STEPS = """\
+You have a long-term memory that speaks KIP. Ask it with the tool execute_kip_readonly, and write \
+with execute_kip. What it contains now:
+
+{primer}
+
+Find with FIND, DESCRIBE and SEARCH what it knows about the task before you answer, and write what \
+should be remembered afterwards, with its source."""
+
+
+class NexusServer:
+    """An MCP server on a nexus, which the caller closes; ``read_only`` offers no writes.
+
+    ``execute`` runs the tools instead of the nexus itself, for servers that record writes.
+    """
+
+    def __init__(
+        self, nexus: Nexus, *, read_only: bool = False, execute: Execute | None = None
+    ) -> None:
+        self._nexus = nexus
+        self._execute = execute or self._execute_plainly
+        self._read_only = read_only or nexus.read_only
+        self._threads = AsyncNexus(nexus)
+        begin = "Begin by reading the resource kip://primer or running DESCRIBE PRIMER.\n\n"
+        self.protocol: Server[Any] = Server(
+            "kiprdf",
+            version=kiprdf.__version__,
+            instructions=begin + instructions(nexus),
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+
+    def run_stdio(self) -> None:
+        """Serve standard input and output until the end of the input."""
+
+        async def serve() -> None:
+            async with stdio_server() as (read, write):
+                options = self.protocol.create_initialization_options()
+                await self.protocol.run(read, write, options)
+
+        asyncio.run(serve())
+
+    # Tools ------------------------------------------------------------------------------------
+
+    async def _list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=list(self._tools(context).values()))
+
+    def _tools(self, context: Any) -> dict[str, types.Tool]:
+        """The tools of a client; one that may only read has no ``execute_kip``."""
+        may_write = not self._read_only and _may_write(context)
+        tools = {}
+        for schema in function_schemas():
+            only_reads = schema["name"] == "execute_kip_readonly"
+            if only_reads or may_write:
+                tools[schema["name"]] = types.Tool(
+                    name=schema["name"],
+                    description=schema["description"],
+                    input_schema=schema["parameters"],
+                    annotations=types.ToolAnnotations(
+                        read_only_hint=only_reads, open_world_hint=False
+                    ),
+                )
+        return tools
+
+    async def _call_tool(
+        self, context: Any, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        if params.name not in self._tools(context):
+            raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name!r}.")
+        name, arguments = params.name, params.arguments or {}
+        response = await self._threads.run(lambda: self._execute(context, name, arguments))
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=_text(response))],
+            structured_content=response,
+            is_error="error" in response,
+        )
+
+    def _execute_plainly(
+        self, context: Any, name: str, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        execute = self._nexus.execute_kip
+        if name == "execute_kip_readonly":
+            execute = self._nexus.execute_kip_readonly
+        return execute(arguments)
+
+    # Resources --------------------------------------------------------------------------------
+
+    async def _list_resources(self, context: Any, params: Any) -> types.ListResourcesResult:
+        resources = [
+            types.Resource(uri=uri, name=name, description=description, mime_type=_JSON)
+            for uri, (name, _, description) in _RESOURCES.items()
+        ]
+        return types.ListResourcesResult(resources=resources)
+
+    async def _list_templates(self, context: Any, params: Any) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            uri_template=_TEMPLATE,
+            name="concept",
+            description="A concept with its attributes and metadata; percent-encode its name.",
+            mime_type=_JSON,
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def _read_resource(
+        self, context: Any, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        content = await self._threads.run(lambda: self._resource(uri))
+        if content is None:
+            raise MCPError(_RESOURCE_NOT_FOUND, "There is no such resource.", {"uri": uri})
+        text = types.TextResourceContents(uri=uri, mime_type=_JSON, text=_text(content))
+        return types.ReadResourceResult(contents=[text])
+
+    def _resource(self, uri: str) -> Any:
+        if uri in _RESOURCES:
+            return self._all(_RESOURCES[uri][1])
+        type, _, name = uri.removeprefix(_CONCEPT).partition("/")
+        if not uri.startswith(_CONCEPT) or not name or "/" in name:
+            return None
+        command = "FIND(?c) WHERE { ?c {type: :type, name: :name} }"
+        parameters = {"type": unquote(type), "name": unquote(name)}
+        response = self._nexus.execute_kip_readonly({"command": command, "parameters": parameters})
+        return next(iter(response.get("result", [])), None)
+
+    def _all(self, command: str) -> Any:
+        """The result of a command, all pages of a list as one."""
+        answer = self._nexus.answer(command)
+        result: Any = answer.result
+        while answer.next_cursor is not None:
+            answer = self._nexus.answer(f"{command} CURSOR :cursor", {"cursor": answer.next_cursor})
+            result = [*result, *answer.result]
+        return result
+
+    # Prompt -----------------------------------------------------------------------------------
+
+    async def _list_prompts(self, context: Any, params: Any) -> types.ListPromptsResult:
+        task = types.PromptArgument(name="task", description="What to do.", required=False)
+        prompt = types.Prompt(
+            name=_PROMPT, description="Work with the long-term memory.", arguments=[task]
+        )
+        return types.ListPromptsResult(prompts=[prompt])
+
+    async def _get_prompt(
+        self, context: Any, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        if params.name != _PROMPT:
+            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name!r}.")
+        primer = await self._threads.run(lambda: self._nexus.execute("DESCRIBE PRIMER"))
+        text = _FIRST_STEPS.format(primer=_text(primer))
+        task = (params.arguments or {}).get("task")
+        if task:
+            text += f"\n\nThe task: {task}"
+        message = types.PromptMessage(
+            role="user", content=types.TextContent(type="text", text=text)
+        )
+        return types.GetPromptResult(messages=[message])
+
+
+def server(nexus: Nexus, *, read_only: bool = False) -> NexusServer:
+    """The MCP server of a nexus; ``run_stdio()`` runs it.
+
+    >>> server(Nexus.memory()).protocol.name
+    'kiprdf'
+    """
+    return NexusServer(nexus, read_only=read_only)
+
+
+def _may_write(context: Any) -> bool:
+    """Whether the HTTP request of a call may write; there is none on standard input."""
+    request = context.request
+    return request is None or request.scope.get("kiprdf.access") == "write"
+
+
+def _text(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,68 @@
+"""A nexus over HTTP: KIP, SPARQL, linked data, and pages for people (docs/how-to/serve.md).
+
+``application`` (routes and handlers) behind ``security`` (host, origin, token) and ``observation``
+(log, numbers, audit); ``kip``, ``sparql`` with ``sparql_results``, ``linked`` answer on threads;
+``server`` runs it with uvicorn. ``negotiation``, ``body``, ``replies``, ``options``, ``openapi``
+and ``login`` are their parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kiprdf.nexus import Nexus
+
+try:
+    from kiprdf.serve.application import Server, asgi_app
+    from kiprdf.serve.options import Options
+except ModuleNotFoundError as fault:
+    if fault.name is None or fault.name.startswith("kiprdf"):
+        raise
+    raise ImportError("kiprdf.serve needs packages: pip install 'kiprdf[serve]'") from fault
+
+__all__ = ["app", "run"]
+
+
+def app(
+    nexus: Nexus,
+    *,
+    token: str | None = None,
+    read_token: str | None = None,
+    read_only: bool = False,
+    base_url: str | None = None,
+    title: str | None = None,
+    max_body: int = 2_097_152,
+    allow_hosts: tuple[str, ...] = (),
+    cors: tuple[str, ...] = (),
+    explorer: bool = True,
+    mcp: bool = True,
+    host: str = "127.0.0.1",
+) -> Any:
+    """The ASGI application of a nexus, which the caller closes.
+
+    ``token`` reads and writes, ``read_token`` reads; without either, everybody may do what
+    ``read_only`` allows. ``base_url`` is the public address. ``host`` is the address it is bound
+    to: on a loopback address only requests to this machine's names and ``allow_hosts`` are
+    answered. Raises ``ValueError`` for unusable arguments.
+    """
+    options = Options(
+        token=token,
+        read_token=read_token,
+        read_only=read_only,
+        base_url=base_url,
+        title=title,
+        max_body=max_body,
+        allow_hosts=tuple(allow_hosts),
+        cors=tuple(cors),
+        explorer=explorer,
+        mcp=mcp,
+        host=host,
+    )
+    return asgi_app(Server(nexus, options))
+
+
+def run(nexus: Nexus, *, port: int = 8080, host: str = "127.0.0.1", **options: Any) -> None:
+    """Serve a nexus until SIGTERM or SIGINT; options as in ``app``. The caller closes the nexus."""
+    from kiprdf.serve.server import serve
+
+    serve(Server(nexus, Options(host=host, **options)), port)

@@ -1,0 +1,404 @@
+"""The ASGI application of a nexus (docs/how-to/serve.md)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Scope
+
+import kiprdf
+from kiprdf.async_nexus import AsyncNexus
+from kiprdf.errors import KipError, StoreError
+from kiprdf.nexus import Nexus
+from kiprdf.serve import kip, linked, sparql
+from kiprdf.serve.body import read_body, run_for
+from kiprdf.serve.explorer import ASSETS, Explorer
+from kiprdf.serve.login import login_page, sign_in
+from kiprdf.serve.negotiation import choose
+from kiprdf.serve.observation import AuditLog, Metrics, Observer
+from kiprdf.serve.openapi import document
+from kiprdf.serve.options import Options
+from kiprdf.serve.replies import HttpError, error_response, json_response
+from kiprdf.serve.security import Gate
+
+if TYPE_CHECKING:
+    from kiprdf.serve.mcp_route import McpEndpoint
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass
+class Server:
+    """What the handlers of one application share."""
+
+    nexus: Nexus
+    options: Options
+    audit: AuditLog | None = None
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def __post_init__(self) -> None:
+        self.threads = AsyncNexus(self.nexus)
+        self.store = self.nexus._store
+        self.gate: Gate | None = None
+        self._elements = (-1, 0)
+
+    # Handlers ---------------------------------------------------------------------------------
+
+    async def root(self, request: Request) -> Response:
+        """The explorer for people, a description for programs."""
+        accepted = choose(request.headers.get("accept"), ["application/json", "text/html"])
+        if self.options.explorer and accepted is not None and accepted[0] == "text/html":
+            return RedirectResponse(_root(request) + "/explore/", 303, {"Vary": "Accept"})
+        content = {
+            "name": "kiprdf",
+            "version": kiprdf.__version__,
+            "base_iri": self.nexus.base_iri,
+            "commit": self.store.commit(),
+            "read_only": self.is_read_only,
+        }
+        return json_response(content, headers={"Vary": "Accept"})
+
+    async def health(self, request: Request) -> Response:
+        return json_response({"status": "ok"})
+
+    async def post_kip(self, request: Request) -> Response:
+        """POST /kip."""
+        if _media_type(request) != "application/json":
+            hint = "Send the header Content-Type: application/json."
+            raise HttpError(415, "The body must be JSON.", hint)
+        body = await read_body(request, self.options.max_body)
+        call = partial(
+            kip.answer,
+            self.nexus,
+            body,
+            may_write=request.scope["kiprdf.access"] == "write",
+            read_only=self.is_read_only,
+            audit=self.audit_of(request.scope),
+        )
+        reply = await run_for(request, self.threads, call)
+        self._note(request, reply.rows)
+        return Response(reply.content, reply.status, media_type="application/json")
+
+    async def sparql(self, request: Request) -> Response:
+        """/sparql by GET and POST."""
+        media_type, body = None, b""
+        if request.method == "POST":
+            media_type = _media_type(request)
+            body = await read_body(request, self.options.max_body)
+        accept = request.headers.get("accept")
+        query = sparql.query_of(request.scope["query_string"].decode("latin-1"), media_type, body)
+        if query is None:
+            return self._service_description(request)
+        call = partial(sparql.answer, self.nexus, query, accept)
+        reply = await run_for(request, self.threads, call)
+        self._note(request, reply.rows)
+        headers = {"Vary": "Accept", "Content-Type": reply.media_type}
+        return Response(reply.content, 200, headers)
+
+    def _service_description(self, request: Request) -> Response:
+        accept = request.headers.get("accept")
+        preferred = choose(accept, [*sparql.RDF_FORMATS, "text/html"])
+        if preferred is not None and preferred[0] == "text/html" and self.options.explorer:
+            return RedirectResponse(_root(request) + "/explore/", 303, {"Vary": "Accept"})
+        chosen = linked.variant(accept, None)
+        content = linked.service_description(self.address(request) + "sparql", chosen)
+        headers = {"Vary": "Accept", "Content-Type": chosen.content_type}
+        return Response(content, 200, headers)
+
+    async def graph(self, request: Request) -> Response:
+        """The Graph Store Protocol, for reading."""
+        names = parse_qs(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if "graph" in names:
+            raise HttpError(404, "There is no such graph.", "Ask for /graph?default.")
+        if "default" not in names:
+            raise HttpError(400, "The request names no graph.", "Ask for /graph?default.")
+        chosen = linked.variant(request.headers.get("accept"), names.get("profile", [None])[0])
+        return await self._document(request, chosen, partial(linked.graph, self.nexus, chosen))
+
+    async def data(self, request: Request) -> Response:
+        """/data/{path}: an element as RDF."""
+        profile = request.query_params.get("profile")
+        chosen = linked.variant(request.headers.get("accept"), profile)
+        node = linked.element_at(self.store, _path_after(request, "/data/"))
+        make = partial(linked.element_document, self.store, node, chosen)
+        return await self._document(request, chosen, make)
+
+    # Pages ------------------------------------------------------------------------------------
+
+    def _explorer(self, request: Request) -> Explorer:
+        title = self.options.title or "kiprdf"
+        return Explorer(self.nexus, self.store, title, _root(request))
+
+    async def page(self, request: Request) -> Response:
+        """/page/{path}: an element for people."""
+        node = linked.element_at(self.store, _path_after(request, "/page/"))
+        make = partial(self._explorer(request).element, node)
+        return await self._document(request, linked.HTML, lambda: make().encode(errors="replace"))
+
+    async def explore(self, request: Request) -> Response:
+        """/explore/: search, or what there is."""
+        term = request.query_params.get("q", "")
+        return await self._page(request, partial(self._explorer(request).start, term))
+
+    async def search_results(self, request: Request) -> Response:
+        """/explore/search: the results alone, for search as you type."""
+        term = request.query_params.get("q", "")
+        make = self._explorer(request).results
+        return await self._page(request, lambda: make(term) if term.strip() else "")
+
+    async def schema(self, request: Request) -> Response:
+        """/explore/schema."""
+        return await self._page(request, self._explorer(request).schema)
+
+    async def changes(self, request: Request) -> Response:
+        """/explore/log."""
+        return await self._page(request, self._explorer(request).changes)
+
+    async def queries(self, request: Request) -> Response:
+        """/explore/kql: commands that read, by GET or from the form."""
+        if request.method == "POST":
+            form = await read_body(request, self.options.max_body)
+            fields = parse_qs(form.decode(errors="replace"), keep_blank_values=True)
+            command: str | None = fields.get("command", [""])[0]
+        else:
+            command = request.query_params.get("command")
+        return await self._page(request, partial(self._explorer(request).queries, command))
+
+    async def static(self, request: Request) -> Response:
+        """/static/{name}: style and script of the pages."""
+        asset = ASSETS.get(request.path_params["name"])
+        if asset is None:
+            raise HTTPException(404)
+        path, media_type = asset
+        headers = {"Cache-Control": "max-age=3600"}
+        return Response(path.read_bytes(), 200, headers, media_type)
+
+    async def _page(self, request: Request, make: Callable[[], str]) -> Response:
+        html = await run_for(request, self.threads, make)
+        self._note(request, None)
+        return HTMLResponse(html.encode(errors="replace"))
+
+    # Documents --------------------------------------------------------------------------------
+
+    async def void(self, request: Request) -> Response:
+        """/.well-known/void."""
+        chosen = linked.variant(request.headers.get("accept"), None)
+        title = self.options.title or f"Nexus {self.nexus.base_iri}"
+        address = self.address(request)
+        make = partial(linked.void, self.nexus, self.store, address, title, chosen)
+        return await self._document(request, chosen, make)
+
+    async def dereference(self, request: Request) -> Response:
+        """The IRI of an element: 303 to a page or to data."""
+        path = _path_after(request, urlsplit(self.nexus.base_iri).path)
+        linked.element_at(self.store, path)
+        offers = [*sparql.RDF_FORMATS]
+        if self.options.explorer:
+            offers.append("text/html")
+        chosen = choose(request.headers.get("accept"), offers)
+        if chosen is None:
+            raise HttpError(406, "No accepted type is there.", f"The types are {offers}.")
+        kind = "page" if chosen[0] == "text/html" else "data"
+        return RedirectResponse(f"{_root(request)}/{kind}/{path}", 303, {"Vary": "Accept"})
+
+    async def metrics_text(self, request: Request) -> Response:
+        """/metrics."""
+        commit = self.store.commit()
+        if self._elements[0] != commit:
+            info = await self.threads.run(self.nexus.info)
+            self._elements = (commit, info["concepts"] + info["propositions"])
+        text = self.metrics.text(commit, self._elements[1])
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    async def openapi(self, request: Request) -> Response:
+        """/openapi.json."""
+        return json_response(document(self.address(request)))
+
+    async def login(self, request: Request) -> Response:
+        """/login: a form; a token becomes a cookie that reads."""
+        if request.method == "POST":
+            body = await read_body(request, 10_000)
+            assert self.gate is not None
+            return sign_in(request, body, self.gate, _root(request))
+        return login_page(request)
+
+    # Helpers ----------------------------------------------------------------------------------
+
+    def audit_of(self, scope: Scope) -> kip.Audit | None:
+        """What records the writes of a request."""
+        return None if self.audit is None else partial(self.audit.write, scope["kiprdf.label"])
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.nexus.read_only or self.options.read_only
+
+    def address(self, request: Request) -> str:
+        """The public address of the application, with a final slash."""
+        address = self.options.base_url or str(request.base_url)
+        return address if address.endswith("/") else address + "/"
+
+    async def _document(
+        self, request: Request, chosen: linked.Variant, make: Callable[[], bytes]
+    ) -> Response:
+        """A document about the state of one commit, with a strong ETag."""
+        commit = self.store.commit()
+        headers = {"ETag": self._tag(commit, chosen), "Vary": "Accept"}
+        if _matches(request.headers.get("if-none-match"), headers["ETag"]):
+            return Response(status_code=304, headers=headers)
+        content = await run_for(request, self.threads, make)
+        if self.store.commit() != commit:
+            # Another commit came in between: the content may be of either.
+            del headers["ETag"]
+        self._note(request, None, commit)
+        return Response(content, 200, {**headers, "Content-Type": chosen.content_type})
+
+    def _tag(self, commit: int, chosen: linked.Variant) -> str:
+        return f'"{commit}-{chosen.media_type.rpartition("/")[2]}-{chosen.profile}"'
+
+    def _note(self, request: Request, rows: int | None, commit: int | None = None) -> None:
+        """Note the numbers of a request for its log line."""
+        record = request.scope["kiprdf.record"]
+        record["rows"] = rows
+        record["commit"] = self.store.commit() if commit is None else commit
+
+
+def asgi_app(server: Server) -> ASGIApp:
+    """The routes of a server behind its gate."""
+    mcp = _mcp_endpoint(server)
+    routes = [
+        Route("/", server.root, methods=["GET"]),
+        Route("/health", server.health, methods=["GET"]),
+        Route("/kip", server.post_kip, methods=["POST"]),
+        Route("/sparql", server.sparql, methods=["GET", "POST"]),
+        Route("/graph", server.graph, methods=["GET"]),
+        Route("/data/{path:path}", server.data, methods=["GET"]),
+        Route("/.well-known/void", server.void, methods=["GET"]),
+        Route("/metrics", server.metrics_text, methods=["GET"]),
+        Route("/openapi.json", server.openapi, methods=["GET"]),
+        Route("/login", server.login, methods=["GET", "POST"]),
+        *(_pages(server) if server.options.explorer else []),
+        *([] if mcp is None else [Route("/mcp", mcp)]),
+        *_base_routes(server),
+    ]
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        if mcp is not None:
+            await mcp.close()
+
+    starlette = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers={
+            HttpError: _answer_error,
+            KipError: _answer_error,
+            StoreError: _answer_store_error,
+            HTTPException: _answer_http,
+            ClientDisconnect: _answer_nobody,
+            Exception: _answer_fault,
+        },
+    )
+    starlette.router.redirect_slashes = False
+    gate = Gate(starlette, server.options)
+    server.gate = gate
+    return Observer(gate, server.metrics, _first_segments(routes))
+
+
+def _pages(server: Server) -> list[Route]:
+    """The routes of the explorer."""
+    return [
+        Route("/page/{path:path}", server.page, methods=["GET"]),
+        Route("/explore/", server.explore, methods=["GET"]),
+        Route("/explore/search", server.search_results, methods=["GET"]),
+        Route("/explore/schema", server.schema, methods=["GET"]),
+        Route("/explore/log", server.changes, methods=["GET"]),
+        Route("/explore/kql", server.queries, methods=["GET", "POST"]),
+        Route("/static/{name}", server.static, methods=["GET"]),
+    ]
+
+
+def _mcp_endpoint(server: Server) -> McpEndpoint | None:
+    """The endpoint for MCP, if it is wanted and the package is installed."""
+    if not server.options.mcp or find_spec("mcp") is None:
+        return None
+    from kiprdf.mcp import NexusServer
+    from kiprdf.serve.mcp_route import McpEndpoint
+
+    def execute(context: Any, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        audit = server.audit_of(context.request.scope)
+        readonly = name == "execute_kip_readonly"
+        return kip.call(server.nexus, arguments, readonly=readonly, audit=audit)
+
+    protocol = NexusServer(server.nexus, read_only=server.options.read_only, execute=execute)
+    return McpEndpoint(protocol, server.options.max_body)
+
+
+def _base_routes(server: Server) -> Iterable[Route]:
+    """The route of the IRIs of elements, if their base is a web address."""
+    base = urlsplit(server.nexus.base_iri)
+    if base.scheme not in ("http", "https"):
+        return []
+    return [Route(base.path + "{path:path}", server.dereference, methods=["GET"])]
+
+
+def _first_segments(routes: Iterable[Route]) -> frozenset[str]:
+    return frozenset(route.path.split("/")[1] for route in routes if "{" not in route.path[:2])
+
+
+async def _answer_error(request: Request, error: Any) -> Response:
+    return error_response(error)
+
+
+async def _answer_store_error(request: Request, error: Any) -> Response:
+    return error_response(HttpError(500, str(error), "Look at the log of the server."))
+
+
+async def _answer_http(request: Request, error: Any) -> Response:
+    messages = {404: "There is nothing here.", 405: "This path has other methods."}
+    hint = "The routes are listed at /openapi.json."
+    message = messages.get(error.status_code, error.detail)
+    return error_response(HttpError(error.status_code, message, hint, error.headers))
+
+
+async def _answer_nobody(request: Request, error: Any) -> Response:
+    return Response(status_code=499)
+
+
+async def _answer_fault(request: Request, error: Any) -> Response:
+    return error_response(HttpError(500, "The server failed.", "Look at the log of the server."))
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _root(request: Request) -> str:
+    root: str = request.scope.get("root_path", "")
+    return root
+
+
+def _path_after(request: Request, start: str) -> str:
+    """The percent-encoded path behind ``start``, as the client wrote it."""
+    raw = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
+    path: str = raw.partition(b"?")[0].decode("ascii", "replace")
+    return path.removeprefix(_root(request)).removeprefix(start)
+
+
+def _matches(header: str | None, tag: str) -> bool:
+    """Whether If-None-Match names a tag (RFC 9110 §13.1.2: weak comparison)."""
+    if header is None:
+        return False
+    tags = [one.strip().removeprefix("W/") for one in header.split(",")]
+    return "*" in tags or tag in tags

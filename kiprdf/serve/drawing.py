@@ -1,0 +1,140 @@
+"""Draws a small graph as SVG: nodes on an ellipse, or around the first one, with links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kiprdf.interchange.publishing.markup import Markup, element
+
+_WIDTH, _HEIGHT = 760, 460
+_RADIUS_X, _RADIUS_Y = 285, 175
+_HALF_HEIGHT = 19
+_LONGEST = 22
+_ADVANCE = 7.2
+"""About the width of a character of 13 pixels."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A box with a label, a note below it, and the address it leads to."""
+
+    label: str
+    note: str
+    href: str
+
+    @property
+    def shown(self) -> str:
+        """The label, cut to the width of a box."""
+        return self.label if len(self.label) <= _LONGEST else self.label[: _LONGEST - 1] + "…"
+
+    @property
+    def half_width(self) -> float:
+        wide = sum(2 if ord(character) > 0x2E7F else 1 for character in self.shown)
+        return max(wide, len(self.note) * 0.85, 5) * _ADVANCE / 2 + 12
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A link between two nodes, given by their positions in the list of nodes."""
+
+    start: int
+    end: int
+    label: str
+
+
+def drawing(nodes: Sequence[Node], arrows: Sequence[Arrow], title: str) -> Markup:
+    """A graph; with more than two arrows to the first node, that node is in the middle."""
+    is_star = all(0 in (arrow.start, arrow.end) for arrow in arrows) and len(nodes) > 1
+    places = _places(len(nodes), is_star)
+    labels: dict[tuple[int, int], list[str]] = {}
+    for arrow in arrows:
+        labels.setdefault((arrow.start, arrow.end), []).append(arrow.label)
+    lines = [_line(nodes, places, ends, texts) for ends, texts in labels.items()]
+    boxes = [_box(node, place) for node, place in zip(nodes, places, strict=True)]
+    marker = element(
+        "marker",
+        element("path", d="M0 0 L8 4 L0 8 z"),
+        id="tip",
+        viewBox="0 0 8 8",
+        refX="8",
+        refY="4",
+        markerWidth="7",
+        markerHeight="7",
+        orient="auto",
+    )
+    content = [element("title", title), element("defs", marker), lines, boxes]
+    svg = element("svg", content, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="group", aria_label=title)
+    return element("figure", svg, class_="drawing")
+
+
+def _places(number: int, is_star: bool) -> list[tuple[float, float]]:
+    middle = (_WIDTH / 2, _HEIGHT / 2)
+    around = number - 1 if is_star else number
+    if number == 1:
+        return [middle]
+    places = [
+        (
+            middle[0] + _RADIUS_X * math.sin(2 * math.pi * step / around),
+            middle[1] - _RADIUS_Y * math.cos(2 * math.pi * step / around),
+        )
+        for step in range(around)
+    ]
+    return [middle, *places] if is_star else places
+
+
+def _line(
+    nodes: Sequence[Node],
+    places: Sequence[tuple[float, float]],
+    ends: tuple[int, int],
+    texts: Sequence[str],
+) -> Markup:
+    text = texts[0] if len(texts) == 1 else f"{texts[0]} +{len(texts) - 1}"
+    start, end = ends
+    (x1, y1), (x2, y2) = places[start], places[end]
+    if start == end:
+        half = nodes[start].half_width
+        path = (
+            f"M{x1 + half - 14:.0f} {y1 - _HALF_HEIGHT:.0f} c 10 -42 58 -22 14 {_HALF_HEIGHT - 6}"
+        )
+        label = element("text", text, x=f"{x1 + half + 6:.0f}", y=f"{y1 - _HALF_HEIGHT - 18:.0f}")
+        return element("g", element("path", d=path, marker_end="url(#tip)"), label, class_="link")
+    # A curve, so that the links of both directions are apart.
+    dx, dy = x2 - x1, y2 - y1
+    length = math.hypot(dx, dy) or 1
+    bend = 14
+    cx, cy = (x1 + x2) / 2 - dy / length * bend, (y1 + y2) / 2 + dx / length * bend
+    ax, ay = _edge(places[start], (cx, cy), nodes[start].half_width)
+    bx, by = _edge(places[end], (cx, cy), nodes[end].half_width)
+    path = f"M{ax:.0f} {ay:.0f} Q{cx:.0f} {cy:.0f} {bx:.0f} {by:.0f}"
+    tx, ty = (ax + 2 * cx + bx) / 4, (ay + 2 * cy + by) / 4
+    label = element("text", text, x=f"{tx:.0f}", y=f"{ty:.0f}")
+    return element("g", element("path", d=path, marker_end="url(#tip)"), label, class_="link")
+
+
+def _edge(
+    place: tuple[float, float], towards: tuple[float, float], half_width: float
+) -> tuple[float, float]:
+    """Where a line from the middle of a box leaves the box."""
+    dx, dy = towards[0] - place[0], towards[1] - place[1]
+    scale = min(
+        half_width / abs(dx) if dx else math.inf, _HALF_HEIGHT / abs(dy) if dy else math.inf
+    )
+    return place[0] + dx * scale, place[1] + dy * scale
+
+
+def _box(node: Node, place: tuple[float, float]) -> Markup:
+    x, y = place
+    half = node.half_width
+    box = element(
+        "rect",
+        x=f"{x - half:.0f}",
+        y=f"{y - _HALF_HEIGHT:.0f}",
+        width=f"{2 * half:.0f}",
+        height=f"{2 * _HALF_HEIGHT}",
+        rx="6",
+    )
+    label = element("text", node.shown, x=f"{x:.0f}", y=f"{y - 3:.0f}", class_="label")
+    note = element("text", node.note[:30], x=f"{x:.0f}", y=f"{y + 11:.0f}", class_="note")
+    return element("a", element("title", node.label), box, label, note, href=node.href)

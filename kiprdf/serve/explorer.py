@@ -1,0 +1,558 @@
+"""The pages for people: search, elements, schema, latest changes, and a pane for queries.
+
+The pages of elements are those that ``publish`` writes, with other links and a drawing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote, urlencode
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.errors import KipError
+from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.interchange.publishing import overview
+from kiprdf.interchange.publishing.file_names import Paths
+from kiprdf.interchange.publishing.knowledge import Knowledge
+from kiprdf.interchange.publishing.markup import Child, Markup, element
+from kiprdf.interchange.publishing.page_parts import (
+    Page,
+    Site,
+    count,
+    lines,
+    name,
+    section,
+    words,
+)
+from kiprdf.interchange.publishing.pages import element_page
+from kiprdf.kql.reader import link_of
+from kiprdf.nexus import Nexus
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Concept, Proposition, read_element
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.serve.drawing import Arrow, Node, drawing
+from kiprdf.store import Store
+
+MOST_FACTS = 1000
+"""Facts of an element that its page reads."""
+MOST_MEMBERS = 500
+DRAWN = 14
+"""Other ends that a drawing shows."""
+_DEEPEST = 3
+_OWN_ASSETS = Path(__file__).parent / "assets"
+ASSETS = {
+    "style.css": (overview.ASSETS / "style.css", "text/css"),
+    "explorer.css": (_OWN_ASSETS / "explorer.css", "text/css"),
+    "explorer.js": (_OWN_ASSETS / "explorer.js", "text/javascript"),
+}
+"""The files of the pages, with their media types."""
+_EXAMPLES = (
+    ("Types and their members", "DESCRIBE PRIMER"),
+    (
+        "What changed last",
+        "FIND(?x) WHERE { ?x {} } ORDER BY ?x.metadata._updated_at DESC LIMIT 10",
+    ),
+    ("Concepts by domain", 'FIND(?d.name, COUNT(?c)) WHERE { (?c, "belongs_to_domain", ?d) }'),
+    (
+        "All predicates",
+        'FIND(?p.name, ?p.attributes.description) WHERE { ?p {type: "$PropositionType"} }',
+    ),
+)
+
+
+def element_path(base: str, iri: str) -> str:
+    """The percent-encoded path of an element below ``/page/`` and ``/data/``.
+
+    >>> element_path("urn:kip:nexus/", "urn:kip:nexus/Drug/Vitamin%20C")
+    'Drug/Vitamin%20C'
+    """
+    return quote(iri[len(base) :], safe="/%$~!*'()")
+
+
+class ExplorerSite(Site):
+    """The elements that one page needs; each element has a page and a document."""
+
+    __slots__ = ()
+
+    def path(self, node: NamedNode, suffix: str = "html") -> str:
+        """The address of the page of an element, or of its document."""
+        kind = "page" if suffix == "html" else "data"
+        return f"{kind}/{element_path(self.knowledge.iris.base, node.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerPage(Page):
+    """A page of the explorer; links begin at the root of the application."""
+
+    root: str = ""
+
+    def href(self, path: str) -> str:
+        """The address of a path of the application."""
+        if path in ("index.html", "vocabulary.html"):
+            path = "explore/" if path == "index.html" else "explore/schema"
+        if path == "style.css":
+            path = "static/style.css"
+        return f"{self.root}/{path}"
+
+    def navigation(self, crumbs: Child) -> Child:
+        """The search field and the sections."""
+        home = element("a", self.site.title, href=self.href("explore/"), class_="home")
+        field = element("input", type="search", name="q", aria_label="Search", placeholder="Search")
+        search = element("form", field, action=self.href("explore/"), class_="quick")
+        sections = [
+            element("a", title, href=self.href(path))
+            for title, path in (
+                ("Schema", "explore/schema"),
+                ("Changes", "explore/log"),
+                ("Query", "explore/kql"),
+            )
+        ]
+        on_start = self.path == "explore/"
+        end = element("span", None if on_start else search, sections, class_="end")
+        return [home, crumbs, end]
+
+    def policy(self, script_policy: str) -> Markup | None:
+        """None: the policy is in a header."""
+        return None
+
+    @property
+    def footer(self) -> str:
+        """The last line."""
+        return "Served by kiprdf."
+
+    def page(self, title: str, *body: Child, crumbs: Child = None) -> str:
+        """A whole page with the script of the explorer."""
+        sheet = element("link", rel="stylesheet", href=self.href("static/explorer.css"))
+        script = element("script", src=self.href("static/explorer.js"), defer=True)
+        return self.html(title, *body, crumbs=crumbs, links=[sheet, script])
+
+    def drawing(self, node: NamedNode) -> Markup | None:
+        """The neighbours of an element, drawn."""
+        picture = _neighbourhood(self, node)
+        return None if picture is None else section("Neighbourhood", picture)
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """Makes the pages of one nexus; ``root`` is the path of the application."""
+
+    nexus: Nexus
+    store: Store
+    title: str
+    root: str = ""
+
+    def _page(self, path: str, knowledge: Knowledge | None = None) -> ExplorerPage:
+        knowledge = knowledge or Knowledge(self.store.iris)
+        site = ExplorerSite(knowledge, Paths(), self.title, Mapping.none())
+        return ExplorerPage(site, path, self.root)
+
+    def element(self, node: NamedNode) -> str:
+        """The page of an element."""
+        knowledge = self.store.read(
+            lambda: Knowledge.of(_surroundings(self.store, node), self.store.iris)
+        )
+        page = self._page("page/", knowledge)
+        sheet = element("link", rel="stylesheet", href=page.href("static/explorer.css"))
+        html = element_page(page, knowledge.elements[node])
+        return html.replace("</head>", f"{sheet}\n</head>", 1)
+
+    # Search -----------------------------------------------------------------------------------
+
+    def start(self, term: str) -> str:
+        """The start page: a search field, its results, or what there is."""
+        page = self._page("explore/")
+        field = element(
+            "input",
+            type="search",
+            name="q",
+            id="search",
+            value=term,
+            aria_label="Search concepts",
+            placeholder="Search concepts by name or alias",
+            autocomplete="off",
+            autofocus=True,
+        )
+        form = element("form", field, class_="search", role="search", action=page.href("explore/"))
+        results = element(
+            "div", self.results(term) if term.strip() else self._overview(page), id="results"
+        )
+        return page.page(self.title, element("h1", self.title), form, results)
+
+    def results(self, term: str) -> Markup:
+        """The concepts that a term finds, as a list of links."""
+        page = self._page("explore/")
+        response = self.nexus.execute_kip_readonly(
+            {"command": "SEARCH CONCEPT :term LIMIT 30", "parameters": {"term": term}}
+        )
+        if "error" in response:
+            return element("p", response["error"]["message"], class_="quiet", role="status")
+        hits = response["result"]
+        if not hits:
+            return element("p", f"No concept matches “{term}”.", class_="quiet", role="status")
+        rows = (element("li", _hit(page, hit)) for hit in hits)
+        return element("ul", rows, class_="hits")
+
+    def _overview(self, page: ExplorerPage) -> Child:
+        primer: Any = self.nexus.execute("DESCRIBE PRIMER")
+        totals = primer["totals"]
+        numbers = f"{count(totals['concepts'], 'concept')}, {count(totals['propositions'], 'fact')}"
+        types = [
+            element(
+                "li",
+                _definition_link(page, "$ConceptType", type_),
+                " ",
+                element("small", f"{number:,}"),
+            )
+            for type_, number in totals["concept_types"].items()
+            if number and not type_.startswith("$")
+        ]
+        domains = [
+            element(
+                "li",
+                _definition_link(page, "Domain", domain["name"]),
+                " ",
+                element("small", f"{domain['concept_count']:,}"),
+            )
+            for domain in primer["domain_map"]
+        ]
+        changed = [
+            element("li", self._link(page, change["id"]), " ", _time(change["changed_at"]))
+            for change in primer["recent_changes"]["concepts"]
+        ]
+        parts = [
+            element("p", numbers, class_="lead"),
+            section("Types", element("ul", types, class_="tags")) if types else None,
+            section("Domains", element("ul", domains, class_="tags")) if domains else None,
+            section("Changed last", element("ul", changed, class_="hits")) if changed else None,
+        ]
+        return lines(parts)
+
+    def _link(self, page: ExplorerPage, identity: str) -> Child:
+        node = self.store.iris.from_id(identity)
+        return _link_to(page, identity) if node is None else _node_link(page, node)
+
+    # Schema -----------------------------------------------------------------------------------
+
+    def schema(self) -> str:
+        """The types and predicates as a picture and as lists, with counts."""
+        page = self._page("explore/schema")
+        primer: Any = self.nexus.execute("DESCRIBE PRIMER")
+        counts = {
+            type_: number
+            for type_, number in primer["totals"]["concept_types"].items()
+            if number and not type_.startswith("$")
+        }
+        drawn = list(counts)[:DRAWN]
+        arrows: list[Arrow] = []
+        for type_ in drawn:
+            usage = self.nexus.execute("DESCRIBE CONCEPT TYPE :type", type=type_).get("usage", {})
+            for predicate, use in usage.get("outgoing", {}).items():
+                arrows += [
+                    Arrow(drawn.index(type_), drawn.index(other), words(predicate))
+                    for other in use["types"]
+                    if other in drawn
+                ]
+        nodes = [
+            Node(type_, f"{counts[type_]:,}", _definition_href(page, "$ConceptType", type_))
+            for type_ in drawn
+        ]
+        picture = (
+            drawing(nodes, arrows, "The types and how their concepts are linked") if nodes else None
+        )
+        tables = [
+            section(title, element("ul", self._definitions(page, kind, totals), class_="columns"))
+            for title, kind, totals in (
+                ("Concept types", "$ConceptType", primer["totals"]["concept_types"]),
+                ("Predicates", "$PropositionType", primer["totals"]["proposition_types"]),
+            )
+        ]
+        return page.page("Schema", element("h1", "Schema"), picture, tables)
+
+    def _definitions(
+        self, page: ExplorerPage, kind: str, totals: dict[str, int]
+    ) -> Iterator[Markup]:
+        for defined, number in totals.items():
+            yield _counted(_definition_link(page, kind, defined), number)
+
+    # Changes ----------------------------------------------------------------------------------
+
+    def changes(self) -> str:
+        """The elements that changed last, newest first, by the time of their commit."""
+        page = self._page("explore/log")
+        command = "FIND(?x.id, ?x.metadata._updated_at, ?x.metadata._version, ?x.metadata.author)"
+        rows: list[tuple[Any, ...]] = []
+        for pattern in ("?x {}", "?x (?s, ?p, ?o)"):
+            order = "ORDER BY ?x.metadata._updated_at DESC LIMIT 60"
+            rows += self.nexus.find(f"{command} WHERE {{ {pattern} }} {order}").tuples
+        rows.sort(key=lambda row: (row[1] or "", row[0]), reverse=True)
+        groups: dict[str, list[Markup]] = {}
+        for identity, moment, version, author in rows[:60]:
+            kind = "new" if version == 1 else f"version {version}"
+            note = " · ".join(filter(None, (kind, author if isinstance(author, str) else None)))
+            row = element("li", self._link(page, identity), " ", element("small", note))
+            groups.setdefault(moment or "", []).append(row)
+        body = [
+            element("section", element("h2", _time(moment)), element("ul", items, class_="hits"))
+            for moment, items in groups.items()
+        ]
+        commit = element("small", f"commit {self.store.commit()}")
+        return page.page("Changes", element("h1", "Latest changes ", commit), body)
+
+    # Queries ----------------------------------------------------------------------------------
+
+    def queries(self, command: str | None) -> str:
+        """The pane for commands that read: text, answer, and the SPARQL of a FIND."""
+        page = self._page("explore/kql")
+        text = _EXAMPLES[1][1] if command is None else command
+        area = element(
+            "textarea",
+            "\n" + text,
+            name="command",
+            rows="7",
+            spellcheck="false",
+            aria_label="KIP command",
+            autofocus=True,
+        )
+        button = element("button", "Run", type="submit")
+        hint = element("small", "Ctrl+Enter runs it. Commands that write are refused.")
+        form = element(
+            "form",
+            area,
+            element("p", button, " ", hint),
+            method="post",
+            class_="query",
+            action=page.href("explore/kql"),
+        )
+        examples = element(
+            "p",
+            "Examples: ",
+            [
+                [
+                    " · " if number else None,
+                    element(
+                        "a", title, href=page.href("explore/kql?" + urlencode({"command": example}))
+                    ),
+                ]
+                for number, (title, example) in enumerate(_EXAMPLES)
+            ],
+            class_="quiet",
+        )
+        answer = None if command is None else self._answer(page, command)
+        return page.page("Query", element("h1", "Query"), form, examples, answer)
+
+    def _answer(self, page: ExplorerPage, command: str) -> Child:
+        try:
+            rows = self.nexus.find(command)
+            names, tuples = rows.columns, rows.tuples
+        except KipError as error:
+            if error.message.startswith("This call takes FIND only"):
+                return self._other_answer(page, command)
+            return _error(error)
+        head = element("tr", (element("th", element("code", one), scope="col") for one in names))
+        body = (
+            element("tr", (element("td", _cell(page, value)) for value in row)) for row in tuples
+        )
+        table = element(
+            "div", element("table", element("thead", head), element("tbody", body)), class_="wide"
+        )
+        number = count(len(tuples), "row") + (", more follow" if rows.next_cursor else "")
+        warnings = [
+            element("p", str(one.get("message", one)), class_="warning", role="status")
+            for one in getattr(rows, "warnings", ())
+        ]
+        sparql = element(
+            "details", element("summary", "SPARQL"), element("pre", self.nexus.explain(command))
+        )
+        response = self.nexus.execute_kip_readonly({"command": command})
+        as_json = element("details", element("summary", "JSON"), element("pre", _pretty(response)))
+        return [
+            element("h2", "Answer ", element("small", number)),
+            warnings,
+            table,
+            sparql,
+            as_json,
+        ]
+
+    def _other_answer(self, page: ExplorerPage, command: str) -> Child:
+        """The answer to DESCRIBE, SEARCH and EXPORT."""
+        try:
+            answer = self.nexus.answer(command, readonly=True)
+        except KipError as error:
+            return _error(error)
+        return [element("h2", "Answer"), element("div", page.value(answer.result), class_="json")]
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _cell(page: ExplorerPage, value: Any) -> Child:
+    """A value of an answer; an element is a link to its page."""
+    if isinstance(value, dict) and isinstance(value.get("id"), str) and "_type" in value:
+        return _link_to(page, value["id"])
+    return page.value(value)
+
+
+def _error(error: KipError) -> Markup:
+    """An error with its code, the place and the hint."""
+    excerpt = None if error.excerpt is None else element("pre", error.excerpt)
+    return element(
+        "div",
+        element("p", element("strong", error.code), f" {error.located_message}"),
+        excerpt,
+        element("p", error.hint),
+        class_="error",
+        role="alert",
+    )
+
+
+def _hit(page: ExplorerPage, hit: dict[str, Any]) -> Child:
+    description = (hit.get("attributes") or {}).get("description")
+    shown = description if isinstance(description, str) else None
+    note = element("small", hit.get("type", ""))
+    lead = element("span", shown[:160], class_="about", dir="auto") if shown else None
+    return [_link_to(page, hit["id"]), " ", note, lead]
+
+
+def _link_to(page: ExplorerPage, identity: str) -> Markup:
+    node = page.site.knowledge.iris.from_id(identity)
+    return element("code", identity) if node is None else _node_link(page, node)
+
+
+def _node_link(page: ExplorerPage, node: NamedNode) -> Markup:
+    iris = page.site.knowledge.iris
+    shown = iris.name(node.value)
+    text: Child = (
+        name(shown.name) if isinstance(shown, ConceptName) else element("code", iris.id(node))
+    )
+    return element("a", text, href=page.href(page.site.path(node)))
+
+
+def _definition_href(page: ExplorerPage, kind: str, defined: str) -> str:
+    return page.href(page.site.path(page.site.knowledge.iris.concept(kind, defined)))
+
+
+def _definition_link(page: ExplorerPage, kind: str, defined: str) -> Markup:
+    return element("a", defined, href=_definition_href(page, kind, defined))
+
+
+def _query_href(page: ExplorerPage, command: str) -> str:
+    return page.href("explore/kql?" + urlencode({"command": command}))
+
+
+def _counted(link: Markup, number: int) -> Markup:
+    """An item of a list, with a number."""
+    return element("li", link, " ", element("small", f"{number:,}"))
+
+
+def _time(text: str) -> Markup:
+    shown = f"{text[:10]} {text[11:19]} UTC" if len(text) > 19 else text
+    return element("time", shown, datetime=text)
+
+
+# The elements around one ------------------------------------------------------------------------
+
+
+def _surroundings(store: Store, node: NamedNode) -> Iterable[Triple]:
+    """The triples of an element and of all that its page shows."""
+    reading = _Surroundings(store)
+    reading.add(node, _DEEPEST)
+    for link in reading.facts_of(node, MOST_FACTS):
+        reading.add(link, _DEEPEST)
+        for about in reading.facts_of(link, DRAWN):
+            reading.add(about, 1)
+    for member in reading.members(node):
+        reading.add(member, 2)
+    return reading.triples
+
+
+class _Surroundings:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._added: set[NamedNode] = set()
+        self.triples: list[Triple] = []
+
+    def add(self, node: NamedNode, depth: int) -> None:
+        """Add an element, its definition, and its ends down to a depth."""
+        if node in self._added:
+            return
+        self._added.add(node)
+        own = self._store.describe(node)
+        self.triples += own
+        element_ = read_element(self._store.iris, node, own)
+        iris = self._store.iris
+        if isinstance(element_, Concept):
+            self._add_definition(iris.type(element_.type))
+            author = element_.metadata.get("author")
+            if isinstance(author, Literal) and depth == _DEEPEST:
+                self.add(iris.concept("Person", author.value), 1)
+        elif isinstance(element_, Proposition):
+            self._add_definition(iris.predicate(element_.predicate))
+            for end in (element_.subject, element_.object):
+                if depth > 0:
+                    self.add(end, depth - 1)
+
+    def _add_definition(self, node: NamedNode) -> None:
+        if node not in self._added:
+            self._added.add(node)
+            self.triples += self._store.describe(node)
+
+    def facts_of(self, node: NamedNode, most: int) -> list[NamedNode]:
+        """The propositions with an element as subject or object, at most some of each."""
+        predicates = self._store.iris.predicates
+        facts = [
+            fact
+            for pattern in ((node, None, None), (None, None, node))
+            for fact in islice(
+                (
+                    triple
+                    for triple in self._store.match(*pattern)
+                    if triple.predicate.value.startswith(predicates)
+                ),
+                most,
+            )
+        ]
+        links = (link_of(self._store, fact) for fact in dict.fromkeys(facts))
+        return [link for link in links if link is not None]
+
+    def members(self, node: NamedNode) -> Iterator[NamedNode]:
+        """The concepts of a type, or the propositions with a predicate, at most some."""
+        for triple in islice(self._store.match(None, vocab.TYPE, node), MOST_MEMBERS + 1):
+            yield cast(NamedNode, triple.subject)
+        if node.value.startswith(self._store.iris.predicates):
+            for fact in list(islice(self._store.match(None, node, None), MOST_MEMBERS + 1)):
+                link = link_of(self._store, fact)
+                if link is not None:
+                    yield link
+
+
+def _neighbourhood(page: ExplorerPage, node: NamedNode) -> Markup | None:
+    """An element in the middle, and the other ends of its facts around it."""
+    knowledge = page.site.knowledge
+    facts = [*knowledge.facts_from.get(node, ()), *knowledge.facts_to.get(node, ())]
+    order: list[NamedNode] = [node]
+    arrows: list[Arrow] = []
+    for fact in facts:
+        other = fact.object if fact.subject == node else fact.subject
+        if other not in order:
+            if len(order) > DRAWN:
+                continue
+            order.append(other)
+        start, end = order.index(fact.subject), order.index(fact.object)
+        arrows.append(Arrow(start, end, words(fact.predicate)))
+    if len(order) == 1:
+        return None
+    return drawing([_node(page, one) for one in order], arrows, "The neighbours of this element")
+
+
+def _node(page: ExplorerPage, node: NamedNode) -> Node:
+    one = page.site.knowledge.elements.get(node)
+    label = one.name if isinstance(one, Concept) else "fact"
+    kind = one.type if isinstance(one, Concept) else words(one.predicate) if one else ""
+    return Node(label, kind, page.href(page.site.path(node)))

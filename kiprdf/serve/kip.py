@@ -1,0 +1,111 @@
+"""POST /kip: a KIP request as a function call, as other KIP servers take it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from kiprdf.errors import KipError
+from kiprdf.language import ast, parse
+from kiprdf.nexus import Nexus
+from kiprdf.protocol import read_request
+from kiprdf.serve.replies import STATUS_OF, HttpError, to_json
+
+Audit = Callable[[str, Any], None]
+"""Called with the digest and the receipt of each write."""
+_METHODS = ("execute_kip", "execute_kip_readonly")
+_HINT = 'Send {"method": "execute_kip", "params": {"command": "DESCRIBE PRIMER"}}.'
+
+
+class KipReply(NamedTuple):
+    """The status and the body of a response, and the number of rows in it."""
+
+    status: int
+    content: bytes
+    rows: int
+
+
+def answer(
+    nexus: Nexus, body: bytes, *, may_write: bool, read_only: bool, audit: Audit | None = None
+) -> KipReply:
+    """Answer the body of a request; a server that is ``read_only`` runs no command that writes.
+
+    Raises ``HttpError`` for a body that is no request (400), and for a command that writes without
+    permission (403).
+    """
+    method, params = _function_call(body)
+    readonly = bool(params.pop("readonly", False)) or method == "execute_kip_readonly"
+    readonly = readonly or read_only
+    if not may_write:
+        refuse_writes(params)
+    response = call(nexus, params, readonly=readonly, audit=audit)
+    error, result = response.get("error"), response.get("result")
+    status = 200 if error is None else STATUS_OF.get(error["code"], 400)
+    return KipReply(status, to_json(response), len(result) if isinstance(result, list) else 1)
+
+
+def call(
+    nexus: Nexus, params: Mapping[str, Any], *, readonly: bool, audit: Audit | None = None
+) -> dict[str, Any]:
+    """Run the arguments of ``execute_kip``, and report what they wrote."""
+    execute = nexus.execute_kip_readonly if readonly else nexus.execute_kip
+    response = execute(params)
+    if audit is not None and not params.get("dry_run"):
+        responses = response.get("result") if "commands" in params else [response]
+        if isinstance(responses, list):
+            for text, one in zip(command_texts(params), responses, strict=False):
+                if "error" not in one and _writes(text):
+                    audit(hashlib.sha256(text.encode(errors="replace")).hexdigest(), one["result"])
+    return response
+
+
+def refuse_writes(params: Mapping[str, Any]) -> None:
+    """Raise 403 for commands of which one writes; malformed ones are left to the engine."""
+    if any(map(_writes, command_texts(params))):
+        raise HttpError(403, "This token only reads.", "Send FIND, DESCRIBE, SEARCH or EXPORT.")
+
+
+def command_texts(params: Mapping[str, Any]) -> list[str]:
+    """The texts of all commands of a request; none of a malformed one."""
+    try:
+        request = read_request(params)
+    except KipError:
+        return []
+    if request.command is not None:
+        return [request.command]
+    items = request.commands or []
+    return [item if isinstance(item, str) else item.command for item in items]
+
+
+def _writes(text: str) -> bool:
+    try:
+        return isinstance(parse(text), ast.Manipulation)
+    except KipError:
+        return False
+
+
+def _function_call(body: bytes) -> tuple[str, dict[str, Any]]:
+    """The method and the parameters of a body; 400 for another one."""
+    try:
+        call = json.loads(body.decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as fault:
+        raise HttpError(400, f"The body is not JSON that can be read: {fault}.", _HINT) from None
+    if not isinstance(call, dict):
+        raise HttpError(400, "The body must be an object.", _HINT)
+    unknown = sorted(call.keys() - {"method", "params", "jsonrpc", "id"})
+    if unknown:
+        raise HttpError(400, f"{unknown[0]!r} is not a field of the body.", _HINT)
+    method, params = call.get("method"), call.get("params")
+    if method not in _METHODS:
+        raise HttpError(400, f"The method must be one of {', '.join(_METHODS)}.", _HINT)
+    if not isinstance(params, dict):
+        raise HttpError(400, "params must be an object.", _HINT)
+    if not isinstance(params.get("readonly", False), bool):
+        raise HttpError(400, "readonly must be true or false.", _HINT)
+    return method, params
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number of JSON")

@@ -1,0 +1,135 @@
+"""The dataset, its elements and its description as RDF documents."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+from urllib.parse import unquote
+
+from pyoxigraph import NamedNode, Triple
+
+from kiprdf.interchange import formats
+from kiprdf.interchange.formats import Format, Profile
+from kiprdf.interchange.formats.ordering import normalized
+from kiprdf.interchange.formats.profiles import to_profile
+from kiprdf.interchange.publishing import description
+from kiprdf.kql.reader import links_at
+from kiprdf.nexus import Nexus
+from kiprdf.rdf import vocab
+from kiprdf.serve.negotiation import choose
+from kiprdf.serve.replies import HttpError
+from kiprdf.serve.sparql import RDF_FORMATS, write_triples
+from kiprdf.store import Store
+
+FORMAT_OF: dict[str, Format] = {
+    "text/turtle": "turtle",
+    "application/n-triples": "ntriples",
+    "application/ld+json": "jsonld",
+    "application/rdf+xml": "rdfxml",
+}
+
+
+class Variant(NamedTuple):
+    """The form of a document: its media type and profile."""
+
+    media_type: str
+    profile: Profile
+
+    @property
+    def content_type(self) -> str:
+        """The value of Content-Type."""
+        version = ";version=1.2" if self.profile == "rdf12" else ""
+        charset = ";charset=utf-8" if self.media_type.startswith("text/") else ""
+        return self.media_type + version + charset
+
+
+HTML = Variant("text/html", "rdf11")
+
+
+def variant(accept: str | None, profile: str | None) -> Variant:
+    """The form that a request asks for; 406 or 400 if there is none."""
+    if profile not in (None, "rdf11", "rdf12"):
+        raise HttpError(400, "The profile is rdf11 or rdf12.", "Send ?profile=rdf12.")
+    chosen = choose(accept, list(RDF_FORMATS))
+    if chosen is None:
+        raise HttpError(406, "No accepted type is RDF.", f"The types are {', '.join(RDF_FORMATS)}.")
+    media_type, parameters = chosen
+    asked = profile or ("rdf12" if parameters.get("version") == "1.2" else "rdf11")
+    if asked == "rdf12" and media_type not in ("text/turtle", "application/n-triples"):
+        raise HttpError(406, f"{media_type} cannot express RDF 1.2.", "Ask for text/turtle.")
+    return Variant(media_type, cast(Profile, asked))
+
+
+def graph(nexus: Nexus, chosen: Variant) -> bytes:
+    """The whole dataset."""
+    content = io.BytesIO()
+    nexus.write_snapshot(content, chosen.profile, format=FORMAT_OF[chosen.media_type])
+    return content.getvalue()
+
+
+def element_document(store: Store, node: NamedNode, chosen: Variant) -> bytes:
+    """The triples about an element, and the propositions that refer to it."""
+    content = io.BytesIO()
+    formats.write(
+        lambda: list(dict.fromkeys(_about(store, node))),
+        content,
+        FORMAT_OF[chosen.media_type],
+        store.iris,
+        profile=chosen.profile,
+        read=store.read,
+    )
+    return content.getvalue()
+
+
+def _about(store: Store, node: NamedNode) -> Iterator[Triple]:
+    for triple in store.describe(node):
+        yield triple
+        if triple.predicate == vocab.REIFIES:
+            yield cast(Triple, triple.object)
+    for link, _ in links_at(store, node):
+        for triple in store.describe(link):
+            yield triple
+            if triple.predicate == vocab.REIFIES:
+                yield cast(Triple, triple.object)
+
+
+def element_at(store: Store, path: str) -> NamedNode:
+    """The element at a percent-encoded path below the base; 404 if there is none."""
+    segments = path.split("/")
+    node = None
+    try:
+        texts = [unquote(segment, errors="strict") for segment in segments]
+    except UnicodeDecodeError:
+        texts = []
+    if len(texts) == 2 and all(texts):
+        node = store.iris.from_id(f"C:{texts[0]}/{texts[1]}") if "/" not in texts[0] else None
+    elif len(texts) == 3 and texts[0] == "$proposition":
+        node = store.iris.from_id(f"P:{texts[1]}:{texts[2]}")
+    if node is None or not store.describe(node):
+        raise HttpError(404, "There is no such element.", "Search for it at /explore/.")
+    return node
+
+
+def void(nexus: Nexus, store: Store, address: str, title: str, chosen: Variant) -> bytes:
+    """The description of the dataset in VoID and DCAT; the dataset is at ``/graph?default``."""
+    triples = store.read(lambda: list(store.match(None, None, None)))
+    counts = description.Counts.of(dict.fromkeys(to_profile(normalized(triples), "rdf11")))
+    found = description.describe(counts, nexus.base_iri, title=title, address=address)
+    dataset = NamedNode(f"{address}void.ttl#dataset")
+    found += [
+        Triple(dataset, description.void("sparqlEndpoint"), NamedNode(f"{address}sparql")),
+        Triple(dataset, description.void("dataDump"), NamedNode(f"{address}graph?default")),
+    ]
+    return write_triples(found, chosen.media_type)
+
+
+def service_description(endpoint: str, chosen: Variant) -> bytes:
+    """The SPARQL 1.1 Service Description of an endpoint."""
+    service, sd = NamedNode(endpoint), "http://www.w3.org/ns/sparql-service-description#"
+    features = [(sd + "supportedLanguage", sd + "SPARQL11Query"), (sd + "endpoint", endpoint)]
+    results = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "Turtle")
+    features += [(sd + "resultFormat", f"http://www.w3.org/ns/formats/{name}") for name in results]
+    triples = [Triple(service, vocab.TYPE, NamedNode(sd + "Service"))]
+    triples += [Triple(service, NamedNode(term), NamedNode(value)) for term, value in features]
+    return write_triples(triples, chosen.media_type)

@@ -1,0 +1,62 @@
+"""/login: people give their token once; the browser then keeps a cookie that only reads."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from kiprdf.interchange.publishing.markup import element
+from kiprdf.serve.security import COOKIE, Gate, session_of
+
+
+def login_page(request: Request, message: str | None = None) -> Response:
+    """The form."""
+    target = request.query_params.get("next", "")
+    form: Any = element(
+        "form",
+        element("label", "Token", for_="token"),
+        element(
+            "input",
+            id="token",
+            name="token",
+            type="password",
+            autocomplete="current-password",
+            required=True,
+            autofocus=True,
+        ),
+        element("input", type="hidden", name="next", value=target),
+        element("button", "Sign in", type="submit"),
+        method="post",
+    )
+    body = element("main", element("h1", "Sign in"), message and element("p", message), form)
+    head = element("head", element("meta", charset="utf-8"), element("title", "Sign in"))
+    page = element("html", head, element("body", body), lang="en")
+    return HTMLResponse(f"<!doctype html>{page}", 401 if message else 200)
+
+
+def sign_in(request: Request, body: bytes, gate: Gate, root: str) -> Response:
+    """Set the cookie for a valid token, and show the page that was asked for."""
+    form = parse_qs(body.decode(errors="replace"))
+    token = form.get("token", [""])[0]
+    if gate.access_of_token(token) is None:
+        return login_page(request, "This token is not valid.")
+    response = RedirectResponse(_own_path(form.get("next", [""])[0], root), 303)
+    is_secure = request.url.scheme == "https"
+    response.set_cookie(
+        COOKIE,
+        session_of(token),
+        path=f"{root}/",
+        httponly=True,
+        samesite="strict",
+        secure=is_secure,
+    )
+    return response
+
+
+def _own_path(target: str, root: str) -> str:
+    """A path of this server, never the address of another one."""
+    is_path = target.startswith("/") and not target.startswith(("//", "/\\"))
+    return root + target if is_path and target.isprintable() else f"{root}/"

@@ -1,0 +1,142 @@
+"""What a server records: a log line and numbers for each request, and an audit log of writes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOGGER = logging.getLogger("kiprdf.serve")
+AUDIT_BYTES = 10_000_000
+AUDIT_FILES = 5
+
+
+class Metrics:
+    """Numbers of requests, for Prometheus."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, str, int]] = Counter()
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.rows = 0
+        self.open_requests = 0
+
+    def text(self, commit: int, elements: int) -> str:
+        """The Prometheus text format, 0.0.4."""
+        lines = ["# TYPE kiprdf_requests_total counter"]
+        for (route, method, status), number in sorted(self.requests.items()):
+            labels = f'route="{route}",method="{method}",status="{status}"'
+            lines.append(f"kiprdf_requests_total{{{labels}}} {number}")
+        lines.append("# TYPE kiprdf_request_seconds_total counter")
+        for route, seconds in sorted(self.seconds.items()):
+            lines.append(f'kiprdf_request_seconds_total{{route="{route}"}} {seconds:.6f}')
+        lines += [
+            "# TYPE kiprdf_rows_total counter",
+            f"kiprdf_rows_total {self.rows}",
+            "# TYPE kiprdf_open_requests gauge",
+            f"kiprdf_open_requests {self.open_requests}",
+            "# TYPE kiprdf_commit gauge",
+            f"kiprdf_commit {commit}",
+            "# TYPE kiprdf_elements gauge",
+            f"kiprdf_elements {elements}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+class Observer:
+    """Logs and counts each request of an application; ``routes`` are its known first segments."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, routes: frozenset[str]) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun, status = time.perf_counter(), 0
+        scope["kiprdf.record"] = record = {"rows": None, "commit": None}
+        self._metrics.open_requests += 1
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_and_note)
+        finally:
+            self._metrics.open_requests -= 1
+            self._note(scope, status, time.perf_counter() - begun, record)
+
+    def _note(self, scope: Scope, status: int, seconds: float, record: dict[str, Any]) -> None:
+        first = scope["path"].removeprefix(scope.get("root_path", "")).split("/")[1:2]
+        route = f"/{first[0]}" if first and first[0] in self._routes else "other"
+        # The method is any text that a client sends.
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._metrics.requests[route, method, status] += 1
+        self._metrics.seconds[route] += seconds
+        self._metrics.rows += record["rows"] or 0
+        path = scope.get("raw_path", b"").partition(b"?")[0].decode("ascii", "backslashreplace")
+        fields = {
+            "method": method,
+            "path": path,
+            "status": status,
+            "ms": round(seconds * 1000, 1),
+            "rows": record["rows"],
+            "commit": record["commit"],
+            "token": scope.get("kiprdf.label", "none"),
+        }
+        LOGGER.info("request", extra={"request": fields})
+
+
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"))
+
+
+class TextFormatter(logging.Formatter):
+    """One line of text for each request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = getattr(record, "request", None)
+        if fields is None:
+            return super().format(record)
+        numbers = " ".join(
+            f"{name}={fields[name]}" for name in ("rows", "commit") if fields[name] is not None
+        )
+        start = "{method} {path} {status} {ms} ms".format(**fields)
+        return " ".join(filter(None, (start, numbers, f"token={fields['token']}")))
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object for each request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        fields = getattr(record, "request", None) or {"message": super().format(record)}
+        return json.dumps({"time": moment, "level": record.levelname, **fields})
+
+
+class AuditLog:
+    """A file with a JSON line for each write, rotated at 10 MB."""
+
+    def __init__(self, path: Path) -> None:
+        self._handler = RotatingFileHandler(
+            path, maxBytes=AUDIT_BYTES, backupCount=AUDIT_FILES, encoding="utf-8"
+        )
+
+    def write(self, label: str, digest: str, receipt: Any) -> None:
+        """Append a line: time, label of the token, SHA-256 of the statement, receipt."""
+        moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = {"time": moment, "token": label, "statement": digest, "receipt": receipt}
+        record = LOGGER.makeRecord(
+            LOGGER.name, logging.INFO, "", 0, json.dumps(line), (), None, None
+        )
+        self._handler.handle(record)

@@ -1,0 +1,91 @@
+"""The OpenAPI document of the routes for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kiprdf
+from kiprdf.protocol import Request
+from kiprdf.serve.linked import FORMAT_OF
+from kiprdf.serve.sparql import RDF_FORMATS
+from kiprdf.serve.sparql_results import SELECT_FORMATS
+
+_ERROR = {
+    "description": "An error; its hint says what to do.",
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+}
+
+
+def document(address: str) -> dict[str, Any]:
+    """OpenAPI 3.1 of ``/kip``, ``/sparql`` and ``/graph`` at an address."""
+    request = Request.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas = {**request.pop("$defs", {}), "Request": request, "Error": _error_schema()}
+    schemas["Request"]["properties"]["readonly"] = {"type": "boolean", "default": False}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "kiprdf", "version": kiprdf.__version__},
+        "servers": [{"url": address}],
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}, {}],
+        "paths": {"/kip": _kip(), "/sparql": _sparql(), "/graph": _graph()},
+    }
+
+
+def _kip() -> dict[str, Any]:
+    call = {
+        "type": "object",
+        "required": ["method", "params"],
+        "properties": {
+            "method": {"enum": ["execute_kip", "execute_kip_readonly"]},
+            "params": {"$ref": "#/components/schemas/Request"},
+        },
+    }
+    body = {"required": True, "content": {"application/json": {"schema": call}}}
+    answer = {
+        "description": "The KIP response.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+    return {
+        "post": {
+            "summary": "Run KIP commands.",
+            "requestBody": body,
+            "responses": {"200": answer, "default": _ERROR},
+        }
+    }
+
+
+def _sparql() -> dict[str, Any]:
+    content: dict[str, Any] = {name: {} for name in (*SELECT_FORMATS, *RDF_FORMATS)}
+    responses = {"200": {"description": "The answer.", "content": content}, "default": _ERROR}
+    query = {"name": "query", "in": "query", "required": True, "schema": {"type": "string"}}
+    form = {"type": "object", "required": ["query"], "properties": {"query": {"type": "string"}}}
+    body = {
+        "content": {
+            "application/sparql-query": {"schema": {"type": "string"}},
+            "application/x-www-form-urlencoded": {"schema": form},
+        }
+    }
+    return {
+        "get": {"summary": "Run a query.", "parameters": [query], "responses": responses},
+        "post": {"summary": "Run a query.", "requestBody": body, "responses": responses},
+    }
+
+
+def _graph() -> dict[str, Any]:
+    parameters = [
+        {"name": "default", "in": "query", "required": True, "schema": {}, "allowEmptyValue": True},
+        {"name": "profile", "in": "query", "schema": {"enum": ["rdf11", "rdf12"]}},
+    ]
+    content: dict[str, Any] = {name: {} for name in FORMAT_OF}
+    responses = {"200": {"description": "The dataset.", "content": content}, "default": _ERROR}
+    return {"get": {"summary": "The dataset.", "parameters": parameters, "responses": responses}}
+
+
+def _error_schema() -> dict[str, Any]:
+    names = ("code", "name", "message", "hint")
+    texts = {name: {"type": "string"} for name in names}
+    error = {"type": "object", "required": list(names), "properties": texts}
+    return {"type": "object", "required": ["error"], "properties": {"error": error}}

@@ -1,0 +1,77 @@
+"""The options of a server, checked."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+@dataclass(frozen=True)
+class Options:
+    """The arguments of ``kiprdf.serve.app``; raises ``ValueError`` for those that are unusable."""
+
+    token: str | None = None
+    read_token: str | None = None
+    read_only: bool = False
+    base_url: str | None = None
+    title: str | None = None
+    max_body: int = 2_097_152
+    allow_hosts: tuple[str, ...] = ()
+    cors: tuple[str, ...] = ()
+    explorer: bool = True
+    mcp: bool = True
+    host: str = "127.0.0.1"
+
+    def __post_init__(self) -> None:
+        for name in ("token", "read_token"):
+            token = getattr(self, name)
+            if token is not None and not token.strip():
+                raise ValueError(f"The {name.replace('_', ' ')} is empty.")
+        if self.token is not None and self.token == self.read_token:
+            raise ValueError("The token and the read token are equal.")
+        if self.base_url is not None and urlsplit(self.base_url).scheme not in ("http", "https"):
+            raise ValueError("The base URL begins with http:// or https://.")
+
+    @property
+    def has_token(self) -> bool:
+        return self.token is not None or self.read_token is not None
+
+    @property
+    def is_loopback(self) -> bool:
+        return is_loopback(self.host)
+
+    @property
+    def hosts(self) -> frozenset[str] | None:
+        """The names that ``Host`` may have, without ports; None if all are allowed."""
+        allowed = {host_name(name) for name in self.allow_hosts}
+        if self.base_url is not None:
+            allowed.add(host_name(urlsplit(self.base_url).netloc))
+        if self.is_loopback:
+            return frozenset(allowed | LOOPBACK_NAMES | {_bracketed(self.host)})
+        return None if self.has_token else frozenset(allowed | {_bracketed(self.host)})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host to bind is only reached from this machine."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host.lower()
+
+
+def host_name(host: str) -> str:
+    """A host without its port, in lower case.
+
+    >>> host_name("Example.org:8080"), host_name("[::1]:80")
+    ('example.org', '[::1]')
+    """
+    if host.startswith("["):
+        return host.partition("]")[0].lower() + "]"
+    return host.rpartition(":")[0].lower() if host.count(":") == 1 else host.lower()

@@ -1,0 +1,172 @@
+"""Checks each request before it is read: host, origin, token; and adds the headers of safety."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from http.cookies import CookieError, SimpleCookie
+from typing import Literal
+from urllib.parse import quote, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kiprdf.serve.negotiation import choose
+from kiprdf.serve.options import Options, host_name
+from kiprdf.serve.replies import HttpError, error_response
+
+Access = Literal["write", "read"]
+COOKIE = "kiprdf_session"
+OPEN_PATHS = ("/health", "/login")
+"""The paths that need no token."""
+_CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_CORS_METHODS = "GET, HEAD, POST, DELETE, OPTIONS"
+_CORS_HEADERS = (
+    "Authorization, Content-Type, Accept, If-None-Match, Last-Event-ID, "
+    "Mcp-Session-Id, Mcp-Protocol-Version"
+)
+
+
+class Gate:
+    """Lets a request pass to the application with ``scope["kiprdf.access"]`` set, or refuses it."""
+
+    def __init__(self, app: ASGIApp, options: Options) -> None:
+        self._app = app
+        self._options = options
+        self._hosts = options.hosts
+        self.is_closing = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._add_headers(MutableHeaders(scope=message), origin)
+            await send(message)
+
+        try:
+            response = self._refusal(scope, headers, origin)
+        except HttpError as error:
+            response = error_response(error)
+        if response is None:
+            await self._app(scope, receive, send_with_headers)
+        else:
+            await response(scope, receive, send_with_headers)
+
+    def _refusal(self, scope: Scope, headers: Headers, origin: str | None) -> Response | None:
+        """The response to a request that may not pass; None if it may."""
+        if self.is_closing:
+            raise HttpError(503, "The server is shutting down.", "Send the request again later.")
+        self._check_host(headers)
+        if scope["method"] == "OPTIONS" and origin is not None and self._is_cors(origin):
+            preflight = {
+                "Access-Control-Allow-Methods": _CORS_METHODS,
+                "Access-Control-Allow-Headers": _CORS_HEADERS,
+                "Access-Control-Max-Age": "600",
+            }
+            return Response(status_code=204, headers=preflight)
+        if scope["method"] not in ("GET", "HEAD", "OPTIONS") and origin is not None:
+            self._check_origin(headers, origin)
+        access = self.access(headers)
+        scope["kiprdf.access"] = access
+        scope["kiprdf.label"] = access if access and self._options.has_token else "none"
+        if access is None and _path(scope) not in OPEN_PATHS:
+            return self._unauthorized(scope, headers)
+        return None
+
+    def _check_host(self, headers: Headers) -> None:
+        host = headers.get("host", "")
+        if self._hosts is not None and host_name(host) not in self._hosts:
+            hint = "Use the address that the server printed, or start it with --allow-host."
+            raise HttpError(421, "This server does not answer for this host.", hint)
+
+    def _is_cors(self, origin: str) -> bool:
+        return "*" in self._options.cors or origin in self._options.cors
+
+    def _check_origin(self, headers: Headers, origin: str) -> None:
+        parts = urlsplit(origin)
+        own = {headers.get("host", "").lower()}
+        if self._options.base_url is not None:
+            own.add(urlsplit(self._options.base_url).netloc.lower())
+        is_own = parts.scheme in ("http", "https") and parts.netloc.lower() in own
+        if not is_own and not self._is_cors(origin):
+            hint = "Start the server with --cors for this origin."
+            raise HttpError(403, "Requests of this origin are not allowed.", hint)
+
+    def access(self, headers: Headers) -> Access | None:
+        """What a request may do; None if it needs a token that it does not have."""
+        options = self._options
+        if not options.has_token:
+            return "write"
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            # Header fields are read as Latin-1.
+            text = given.strip().encode("latin-1", "replace").decode(errors="replace")
+            return self.access_of_token(text)
+        session = _cookie(headers)
+        tokens = (options.token, options.read_token)
+        if session and any(token and _equal(session, session_of(token)) for token in tokens):
+            return "read"
+        return None
+
+    def access_of_token(self, given: str) -> Access | None:
+        """What a token allows."""
+        options = self._options
+        if options.token is not None and _equal(given, options.token):
+            return "write"
+        if options.read_token is not None and _equal(given, options.read_token):
+            return "read"
+        return None
+
+    def _unauthorized(self, scope: Scope, headers: Headers) -> Response:
+        accepted = choose(headers.get("accept"), ["application/json", "text/html"])
+        if scope["method"] in ("GET", "HEAD") and accepted and accepted[0] == "text/html":
+            root = scope.get("root_path", "")
+            return RedirectResponse(f"{root}/login?next={quote(_path(scope))}", 303)
+        message = "This server needs a token."
+        hint = "Send the header Authorization: Bearer TOKEN."
+        refusal = HttpError(401, message, hint, {"WWW-Authenticate": "Bearer"})
+        return error_response(refusal)
+
+    def _add_headers(self, headers: MutableHeaders, origin: str | None) -> None:
+        headers["X-Content-Type-Options"] = "nosniff"
+        headers["Referrer-Policy"] = "no-referrer"
+        if headers.get("content-type", "").startswith("text/html"):
+            headers["Content-Security-Policy"] = _CONTENT_POLICY
+            headers["X-Frame-Options"] = "DENY"
+        if self._options.cors:
+            headers.add_vary_header("Origin")
+            if origin is not None and self._is_cors(origin):
+                headers["Access-Control-Allow-Origin"] = origin
+                headers["Access-Control-Expose-Headers"] = "ETag, Mcp-Session-Id"
+
+
+def session_of(token: str) -> str:
+    """The value of the cookie for a token; it cannot be used as a token."""
+    return hmac.new(token.encode(), b"kiprdf session", hashlib.sha256).hexdigest()
+
+
+def _equal(left: str, right: str) -> bool:
+    return hmac.compare_digest(left.encode(errors="replace"), right.encode())
+
+
+def _cookie(headers: Headers) -> str | None:
+    try:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return None if cookie is None else cookie.value
+
+
+def _path(scope: Scope) -> str:
+    """The path below the root of the application."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))

@@ -1,0 +1,132 @@
+"""/sparql: the query part of the SPARQL 1.1 Protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from pyoxigraph import RdfFormat, Triple, serialize
+
+from kiprdf.interchange.formats.profiles import to_profile
+from kiprdf.nexus import Nexus
+from kiprdf.rdf import vocab
+from kiprdf.rows import Rows
+from kiprdf.serve.negotiation import choose
+from kiprdf.serve.replies import HttpError
+from kiprdf.serve.sparql_results import ASK_FORMATS, MEDIA_TYPE_OF, SELECT_FORMATS
+
+RDF_FORMATS = {
+    "text/turtle": RdfFormat.TURTLE,
+    "application/n-triples": RdfFormat.N_TRIPLES,
+    "application/ld+json": RdfFormat.JSON_LD,
+    "application/rdf+xml": RdfFormat.RDF_XML,
+}
+_RDF11_ONLY = ("application/ld+json", "application/rdf+xml")
+_FORM = "application/x-www-form-urlencoded"
+_QUERY = "application/sparql-query"
+_DATASET = ("default-graph-uri", "named-graph-uri")
+
+
+class SparqlReply(NamedTuple):
+    """The body of an answer, its media type, and the number of its rows."""
+
+    content: bytes
+    media_type: str
+    rows: int
+
+
+def query_of(query_string: str, media_type: str | None, body: bytes) -> str | None:
+    """The query of a request; None for a GET without one (``media_type`` is None for GET).
+
+    Raises ``HttpError``: 400 for none or several, 403 for an update, 415 for another type of body.
+    """
+    parameters = _pairs(query_string)
+    queries = [value for name, value in parameters if name == "query"]
+    if media_type == _FORM:
+        form = _pairs(_decoded(body))
+        parameters += form
+        queries += [value for name, value in form if name == "query"]
+    elif media_type == _QUERY:
+        queries.append(_decoded(body))
+    elif media_type == "application/sparql-update":
+        raise _update()
+    elif media_type is not None:
+        hint = f"Send a query as {_QUERY}, or as a form."
+        raise HttpError(415, f"A query cannot be sent as {media_type or 'nothing'}.", hint)
+    names = [name for name, _ in parameters]
+    if "update" in names:
+        raise _update()
+    if any(name in _DATASET for name in names):
+        raise HttpError(400, "There is one graph, the default graph.", "Leave the graphs out.")
+    if not queries and media_type is None and not names:
+        return None
+    if len(queries) != 1:
+        raise HttpError(400, f"A request has one query, not {len(queries)}.", "Send query=…")
+    return queries[0]
+
+
+def answer(nexus: Nexus, query: str, accept: str | None) -> SparqlReply:
+    """Run a query and write its answer in an acceptable format; 406 if there is none."""
+    offers: Sequence[str] = [*SELECT_FORMATS, *RDF_FORMATS]
+    # A query that nobody can read is not run.
+    if choose(accept, offers) is None:
+        raise _not_acceptable(offers)
+    result = nexus.sparql(query)
+    if isinstance(result, Rows):
+        return _write(SELECT_FORMATS, result, accept, len(result))
+    if isinstance(result, bool):
+        return _write(ASK_FORMATS, result, accept, 1)
+    chosen = _chosen(RDF_FORMATS, accept)
+    return SparqlReply(write_triples(result, chosen), chosen, len(result))
+
+
+def write_triples(triples: Sequence[Triple], media_type: str) -> bytes:
+    """Triples in a format; triple terms become ``rdf:Statement`` where the format lacks them."""
+    if media_type in _RDF11_ONLY:
+        triples = list(to_profile(triples, "rdf11"))
+    prefixes = vocab.prefixes(vocab.DEFAULT_BASE) if media_type == "text/turtle" else None
+    try:
+        content = serialize(
+            dict.fromkeys(triples), format=RDF_FORMATS[media_type], prefixes=prefixes
+        )
+    except (OSError, ValueError) as fault:
+        message = f"The triples cannot be written as {media_type}: {fault}."
+        raise HttpError(406, message, "Ask for text/turtle.") from None
+    assert content is not None
+    return content
+
+
+def _write(formats: Mapping[str, Any], result: Any, accept: str | None, rows: int) -> SparqlReply:
+    chosen = _chosen(formats, accept)
+    return SparqlReply(formats[chosen](result), MEDIA_TYPE_OF.get(chosen, chosen), rows)
+
+
+def _chosen(formats: Mapping[str, Any], accept: str | None) -> str:
+    chosen = choose(accept, list(formats))
+    if chosen is None:
+        raise _not_acceptable(list(formats))
+    return chosen[0]
+
+
+def _not_acceptable(offers: Sequence[str]) -> HttpError:
+    hint = f"The types are {', '.join(dict.fromkeys(offers))}."
+    return HttpError(406, "The answer has none of the accepted types.", hint)
+
+
+def _update() -> HttpError:
+    return HttpError(403, "This endpoint only answers queries.", "Write with KML at /kip.")
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100)
+    except ValueError as fault:
+        raise HttpError(400, f"The parameters cannot be read: {fault}.", "Send query=…") from None
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        raise HttpError(400, "The body is not UTF-8.", "Send UTF-8.") from None

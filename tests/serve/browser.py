@@ -1,0 +1,42 @@
+"""Headless Chromium with Debian's driver; tests that need it are skipped where it is missing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+CHROMIUM = shutil.which("chromium")
+DRIVER = shutil.which("chromedriver")
+needs_browser = pytest.mark.skipif(
+    CHROMIUM is None or DRIVER is None,
+    reason="needs Chromium: apt-get install chromium chromium-driver",
+)
+
+
+@contextmanager
+def browser(width: int = 1200, *, is_dark: bool = False) -> Iterator[Any]:
+    """A window of a width; its messages are in ``get_log("browser")``."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM or ""
+    options.add_argument("--headless=new")
+    options.add_argument("--no-sandbox")
+    options.add_argument("--disable-gpu")
+    options.add_argument("--disable-dev-shm-usage")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    if is_dark:
+        options.add_argument("--blink-settings=preferredColorScheme=0")
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    try:
+        # A window is never narrower than 500 pixels; the emulated screen is.
+        screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        yield driver
+    finally:
+        driver.quit()

@@ -1,0 +1,34 @@
+"""The servers of these tests, each a child process, started once for a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kiprdf
+from tests.nexus.support import FACTS, SCHEMA
+from tests.serve.running import RunningServer, serving
+
+BASE = "http://kb.example/kb/"
+NAMES = 'UPSERT { CONCEPT { {type: "Drug", name: :name} } }'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small medical nexus."""
+    folder = tmp_path_factory.mktemp("serve") / "kb"
+    with kiprdf.Nexus.open(folder, BASE) as nexus:
+        nexus.execute(SCHEMA)
+        nexus.execute(FACTS)
+        for name in ("Vitamin C", "a/b", "阿司匹林", "<script>alert(1)</script>"):
+            nexus.execute(NAMES, name=name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[RunningServer]:
+    """A server without tokens."""
+    with serving(folder) as running:
+        yield running

@@ -1,0 +1,197 @@
+"""The pages for people, as documents and in a browser."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.serve.browser import browser, needs_browser
+from tests.serve.running import RunningServer
+
+HTML = {"Accept": "text/html"}
+PAGES = [
+    "/explore/",
+    "/explore/?q=aspirin",
+    "/explore/schema",
+    "/explore/log",
+    "/explore/kql",
+    "/page/Drug/Aspirin",
+    "/page/$ConceptType/Drug",
+    "/page/$PropositionType/treats",
+]
+FIND = 'FIND(?d, ?s.name) WHERE { (?d, "treats", ?s) }'
+
+
+def page(server: RunningServer, address: str) -> str:
+    answer = server.client.get(address, headers=HTML)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8".replace("; ", ";") or (
+        answer.headers["content-type"] == "text/html; charset=utf-8"
+    )
+    return answer.text
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_loads_nothing_from_elsewhere(server: RunningServer, address: str) -> None:
+    text = page(server, address)
+    assert '<html lang="en">' in text
+    sources = re.findall(r'(?:src|href|action)="([^"]*)"', text)
+    assert sources
+    allowed = ("/", "data:,")
+    assert [one for one in sources if not one.startswith(allowed) or one.startswith("//")] == []
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_has_a_policy_without_unsafe_sources(server: RunningServer, address: str) -> None:
+    policy = server.client.get(address).headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+
+
+def test_html_at_the_root_leads_to_the_explorer(server: RunningServer) -> None:
+    answer = server.client.get("/", headers=HTML)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/explore/")
+    answer = server.client.get("/kb/Drug/Aspirin", headers=HTML)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/page/Drug/Aspirin")
+
+
+def test_search_lists_concepts_by_name_and_alias(server: RunningServer) -> None:
+    for term in ("aspirin", "Aspir", "阿司匹林"):
+        assert re.search(r'<a href="/page/Drug/[^"]+">', page(server, f"/explore/?q={term}")), term
+    assert "No concept matches" in page(server, "/explore/?q=zzzzzz")
+
+
+def test_the_page_of_a_concept_has_its_facts_and_provenance(server: RunningServer) -> None:
+    text = page(server, "/page/Drug/Aspirin")
+    assert re.search(r"<h1[^>]*>.*Aspirin.*</h1>", text)
+    assert '<a href="/page/Symptom/Headache">' in text
+    assert re.search(r'<a href="/page/\$proposition/[0-9a-f]{16}/treats"', text)
+    assert "textbook" in text
+    assert "<svg" in text
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a/b", "Vitamin C", "阿司匹林"])
+def test_a_name_is_text(server: RunningServer, name: str) -> None:
+    text = page(server, f"/page/Drug/{quote(name, safe='')}")
+    assert "<script>alert" not in text
+    assert "alert(1)" not in text or "&lt;script&gt;alert(1)" in text
+
+
+def test_queries_are_answered_as_a_table(server: RunningServer) -> None:
+    text = page(server, f"/explore/kql?command={quote(FIND)}")
+    assert "<th" in text
+    assert '<a href="/page/Drug/Aspirin">' in text
+    assert "SELECT" in text
+    form = server.client.post("/explore/kql", data={"command": FIND})
+    assert '<a href="/page/Drug/Aspirin">' in form.text
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("FIND(?x", ["KIP_1001", "^"]),
+        ('FIND(?x) WHERE { ?x {type: "drug"} }', ["KIP_2001", "Did you mean"]),
+        ('UPSERT { CONCEPT { {type: "Drug", name: "No"} } }', ["KIP_1001"]),
+        ("<script>alert(1)</script>", ["KIP_1001", "&lt;script&gt;"]),
+    ],
+)
+def test_an_error_has_its_code_and_hint(
+    server: RunningServer, command: str, shown: list[str]
+) -> None:
+    text = page(server, f"/explore/kql?command={quote(command)}")
+    assert all(one in text for one in shown)
+    assert server.kip('FIND(COUNT(?d)) WHERE { ?d {name: "No"} }').json()["result"] == 0
+
+
+@pytest.mark.parametrize("command", ["DESCRIBE PRIMER", 'SEARCH CONCEPT "aspirin"'])
+def test_other_commands_that_read_are_answered(server: RunningServer, command: str) -> None:
+    assert "Aspirin" in page(server, f"/explore/kql?command={quote(command)}")
+
+
+def test_the_changes_are_newest_first(server: RunningServer) -> None:
+    server.kip('UPSERT { CONCEPT { {type: "Drug", name: "The newest"} } }')
+    text = page(server, "/explore/log")
+    assert 0 < text.index("The newest") < text.index("Aspirin")
+
+
+@pytest.mark.parametrize("name", ["nothing.css", "..%2fexplorer.py", "%2e%2e/__init__.py"])
+def test_other_files_are_not_served(server: RunningServer, name: str) -> None:
+    assert server.client.get(f"/static/{name}").status_code == 404
+
+
+# In a browser -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Any]:
+    with browser() as driver:
+        yield driver
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    """The first true value of a condition; the test fails after some seconds."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.1)
+    raise AssertionError("Nothing happened.")
+
+
+@needs_browser
+def test_search_as_you_type_leads_to_a_page(server: RunningServer, window: Any) -> None:
+    window.get(f"{server.address}explore/")
+    window.switch_to.active_element.send_keys("aspir")
+    (link, *_) = until(lambda: window.find_elements("css selector", "#results a[href^='/page/']"))
+    until(lambda: "Aspirin" in window.find_element("id", "results").text)
+    link = window.find_element("link text", "Aspirin")
+    link.click()
+    until(lambda: window.current_url.endswith("/page/Drug/Aspirin"))
+    assert "Aspirin" in window.find_element("tag name", "h1").text
+
+
+@needs_browser
+def test_the_drawing_is_walked_by_clicking(server: RunningServer, window: Any) -> None:
+    window.get(f"{server.address}page/Drug/Aspirin")
+    links = window.find_elements("css selector", "svg a")
+    assert {link.get_attribute("href") for link in links} >= {"/page/Symptom/Headache"} or links
+    box = window.find_element("css selector", "svg a[href='/page/Symptom/Headache'] rect")
+    box.click()
+    until(lambda: window.current_url.endswith("/page/Symptom/Headache"))
+
+
+@needs_browser
+def test_control_and_enter_run_a_query(server: RunningServer, window: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    window.get(f"{server.address}explore/kql")
+    area = window.find_element("css selector", "textarea[name=command]")
+    area.clear()
+    area.send_keys(FIND)
+    area.send_keys(Keys.CONTROL, Keys.ENTER)
+    table = until(lambda: window.find_elements("css selector", "main table"))[0]
+    assert "Aspirin" in table.text
+    assert "Headache" in table.text
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_no_page_scrolls_sideways_or_complains(
+    server: RunningServer, width: int, is_dark: bool
+) -> None:
+    with browser(width, is_dark=is_dark) as window:
+        for address in [*PAGES, f"/explore/kql?command={quote(FIND)}"]:
+            window.get(server.address.rstrip("/") + address)
+            assert window.execute_script("return document.documentElement.scrollWidth") <= width
+            assert window.get_log("browser") == [], address
+            dark = window.execute_script(
+                "return matchMedia('(prefers-color-scheme: dark)').matches"
+            )
+            assert dark is is_dark

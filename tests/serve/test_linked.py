@@ -1,0 +1,148 @@
+"""/graph, /data, dereferencing, the description of the dataset, caching."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from rdflib import RDF, Graph, Literal, URIRef
+
+import kiprdf
+from tests.nexus.support import FACTS, SCHEMA
+from tests.serve.conftest import BASE
+from tests.serve.running import RunningServer, serving
+
+ASPIRIN = URIRef(f"{BASE}Drug/Aspirin")
+TREATS = URIRef(f"{BASE}$PropositionType/treats")
+FORMATS = {
+    "text/turtle": "turtle",
+    "application/n-triples": "nt11",
+    "application/ld+json": "json-ld",
+    "application/rdf+xml": "xml",
+}
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_the_graph_is_the_snapshot(server: RunningServer, media_type: str, folder: Path) -> None:
+    answer = server.client.get("/graph?default", headers={"Accept": media_type})
+    assert answer.headers["content-type"].partition(";")[0] == media_type
+    with kiprdf.Nexus.open(folder, read_only=True) as nexus:
+        expected = nexus.to_rdflib()
+    assert len(Graph().parse(data=answer.content, format=FORMATS[media_type])) == len(expected)
+
+
+def test_the_graph_restores(server: RunningServer) -> None:
+    with kiprdf.Nexus.memory() as copy:
+        assert copy.restore(server.client.get("/graph?default").text) > 0
+        assert copy.execute('FIND(?d.name) WHERE { ?d {name: "Aspirin"} }') == ["Aspirin"]
+
+
+@pytest.mark.parametrize(
+    ("address", "accept"),
+    [
+        ("/graph?default&profile=rdf12", "text/turtle"),
+        ("/graph?default", "text/turtle;version=1.2"),
+        ("/data/Drug/Aspirin", "text/turtle; version=1.2"),
+    ],
+)
+def test_rdf_12_is_written_on_request(server: RunningServer, address: str, accept: str) -> None:
+    answer = server.client.get(address, headers={"Accept": accept})
+    assert "version=1.2" in answer.headers["content-type"]
+    assert " ~ <" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/graph", 400),
+        ("/graph?graph=urn:kip:bookkeeping", 404),
+        ("/graph?graph=http://example.org/", 404),
+        ("/graph?default&profile=rdf13", 400),
+        ("/data/Drug/Nobody", 404),
+        ("/data/Drug", 404),
+        ("/data/", 404),
+        ("/data/%00/%00", 404),
+        ("/data/Drug/%ff", 404),
+        ("/data/..%2f..%2fetc/passwd", 404),
+        ("/data/$proposition/0000000000000000/treats", 404),
+        ("/kb/Drug/Nobody", 404),
+    ],
+)
+def test_what_is_not_there_is_refused(server: RunningServer, address: str, status: int) -> None:
+    answer = server.client.get(address)
+    assert answer.status_code == status
+    assert set(answer.json()["error"]) == {"code", "name", "message", "hint"}
+
+
+def test_a_format_without_rdf_12_is_406(server: RunningServer) -> None:
+    headers = {"Accept": "application/ld+json"}
+    answer = server.client.get("/graph?default&profile=rdf12", headers=headers)
+    assert answer.status_code == 406
+
+
+@pytest.mark.parametrize("name", ["Aspirin", "Vitamin C", "a/b", "阿司匹林"])
+def test_an_element_is_at_its_iri_and_at_data(server: RunningServer, name: str) -> None:
+    path = f"Drug/{quote(name, safe='')}"
+    answer = server.client.get(f"/kb/{path}", headers={"Accept": "text/turtle"})
+    assert (answer.status_code, answer.headers["vary"]) == (303, "Accept")
+    assert answer.headers["location"] == f"/data/{path}"
+    graph = Graph().parse(data=server.client.get(f"/data/{path}").content, format="turtle")
+    label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
+    assert Literal(name) in graph.objects(None, label)
+
+
+def test_the_document_of_an_element_has_its_propositions(server: RunningServer) -> None:
+    graph = Graph().parse(data=server.client.get("/data/Drug/Aspirin").content, format="turtle")
+    assert {str(symptom) for symptom in graph.objects(ASPIRIN, TREATS)} == {
+        f"{BASE}Symptom/Fever",
+        f"{BASE}Symptom/Headache",
+    }
+    assert len(list(graph.subjects(RDF.type, RDF.Statement))) == 2
+
+
+def test_a_proposition_has_a_document(server: RunningServer) -> None:
+    statement = 'FIND(?l.id) WHERE { ?l ({name: "Aspirin"}, "treats", {name: "Fever"}) }'
+    (identity,) = server.kip(statement).json()["result"]
+    _, digits, predicate = identity.split(":")
+    answer = server.client.get(f"/data/$proposition/{digits}/{predicate}")
+    graph = Graph().parse(data=answer.content, format="turtle")
+    assert (ASPIRIN, TREATS, URIRef(f"{BASE}Symptom/Fever")) in graph
+
+
+@pytest.mark.parametrize("address", ["/graph?default", "/data/Drug/Aspirin", "/.well-known/void"])
+def test_a_tag_changes_with_each_commit(server: RunningServer, address: str) -> None:
+    first = server.client.get(address)
+    tag = first.headers["etag"]
+    assert tag.startswith('"')
+    for given in (tag, f"W/{tag}", f'"x", {tag}', "*"):
+        answer = server.client.get(address, headers={"If-None-Match": given})
+        assert (answer.status_code, answer.content, answer.headers["etag"]) == (304, b"", tag)
+    turtle, n_triples = (
+        server.client.get(address, headers={"Accept": accept}).headers["etag"]
+        for accept in ("text/turtle", "application/n-triples")
+    )
+    assert turtle != n_triples
+    server.kip(f'UPSERT {{ CONCEPT {{ {{type: "Drug", name: "new {address}"}} }} }}')
+    answer = server.client.get(address, headers={"If-None-Match": tag})
+    assert (answer.status_code, answer.headers["vary"]) == (200, "Accept")
+
+
+def test_void_describes_the_dataset(server: RunningServer) -> None:
+    graph = Graph().parse(data=server.client.get("/.well-known/void").content, format="turtle")
+    void = "http://rdfs.org/ns/void#"
+    (dataset,) = graph.subjects(URIRef(f"{void}sparqlEndpoint"), URIRef(f"{server.address}sparql"))
+    assert int(graph.value(dataset, URIRef(f"{void}triples"))) == len(
+        Graph().parse(data=server.client.get("/graph?default").content, format="turtle")
+    )
+
+
+def test_a_urn_base_has_data_below_its_base(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute(SCHEMA)
+        nexus.execute(FACTS)
+    with serving(tmp_path / "kb", "--base-url", "https://kb.example/memory/") as server:
+        answer = server.client.get("/data/Drug/Aspirin", headers={"Host": "kb.example"})
+        assert "<urn:kip:nexus/>" in answer.text
+        void = server.client.get("/.well-known/void").text
+        assert "https://kb.example/memory/sparql" in void

@@ -1,0 +1,186 @@
+"""The MCP server, driven by the official client over standard input and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+import kiprdf
+from tests.serve.running import RunningServer, serving
+
+FIND = 'FIND(?d.name) WHERE { ?d {type: "Drug", name: "Aspirin"} }'
+WRITE = 'UPSERT { CONCEPT { {type: "Drug", name: "From MCP"} } }'
+
+
+@asynccontextmanager
+async def over_stdio(folder: Path, *options: str) -> AsyncIterator[ClientSession]:
+    arguments = ["-m", "kiprdf", "mcp", str(folder), *options]
+    parameters = StdioServerParameters(command=sys.executable, args=arguments)
+    async with stdio_client(parameters) as streams, ClientSession(*streams[:2]) as session:
+        yield session
+
+
+@asynccontextmanager
+async def over_http(
+    server: RunningServer, token: str | None = None
+) -> AsyncIterator[ClientSession]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with (
+        httpx.AsyncClient(headers=headers, timeout=60) as client,
+        streamable_http_client(f"{server.address}mcp", http_client=client) as streams,
+        ClientSession(*streams[:2]) as session,
+    ):
+        yield session
+
+
+async def tour(session: ClientSession) -> None:
+    """What every client of every transport can do."""
+    start = await session.initialize()
+    assert start.server_info.name == "kiprdf"
+    assert "kip://primer" in (start.instructions or "").split("\n")[0]
+    tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+    schemas = {schema["name"]: schema for schema in kiprdf.function_schemas()}
+    assert set(tools) == set(schemas)
+    for name, tool in tools.items():
+        assert tool.description == schemas[name]["description"]
+        assert tool.input_schema == schemas[name]["parameters"]
+    assert tools["execute_kip_readonly"].annotations.read_only_hint is True  # type: ignore[union-attr]
+    answer = await session.call_tool("execute_kip_readonly", {"command": FIND})
+    assert answer.structured_content == {"result": ["Aspirin"]}
+    assert [json.loads(part.text) for part in answer.content] == [{"result": ["Aspirin"]}]  # type: ignore[union-attr]
+    assert not answer.is_error
+    for arguments in ({"command": "FIND(?x"}, {"comand": FIND}, {}):
+        answer = await session.call_tool("execute_kip", arguments)
+        assert answer.is_error
+        assert answer.structured_content["error"]["code"] == "KIP_1001"  # type: ignore[index]
+    await resources(session)
+    prompt = await session.get_prompt("kip_memory", {"task": "Plan a week."})
+    (message,) = prompt.messages
+    assert message.role == "user"
+    assert "domain_map" in message.content.text  # type: ignore[union-attr]
+    assert "Plan a week." in message.content.text  # type: ignore[union-attr]
+
+
+async def resources(session: ClientSession) -> None:
+    listed = {str(resource.uri) for resource in (await session.list_resources()).resources}
+    names = ("primer", "domains", "concept-types", "proposition-types")
+    assert listed == {f"kip://{name}" for name in names}
+    (template,) = (await session.list_resource_templates()).resource_templates
+    assert template.uri_template == "kip://concept/{type}/{name}"
+    types = await read(session, "kip://concept-types")
+    assert "Drug" in types
+    assert len(types) == len(set(types))
+    assert (await read(session, "kip://concept/Drug/Vitamin%20C"))["name"] == "Vitamin C"
+    assert (await read(session, "kip://concept/Drug/a%2Fb"))["name"] == "a/b"
+    for uri in ("kip://nothing", "kip://concept/Drug/Nobody", "kip://concept/Drug"):
+        with pytest.raises(MCPError):
+            await session.read_resource(uri)
+
+
+async def read(session: ClientSession, uri: str) -> Any:
+    (content,) = (await session.read_resource(uri)).contents
+    assert content.mime_type == "application/json"
+    return json.loads(content.text)  # type: ignore[union-attr]
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(asyncio.wait_for(test(), 120))  # type: ignore[arg-type]
+
+
+def test_the_client_works_over_standard_input(folder: Path) -> None:
+    async def test() -> None:
+        async with over_stdio(folder) as session:
+            await tour(session)
+            assert not (await session.call_tool("execute_kip", {"command": WRITE})).is_error
+
+    run(test)
+
+
+def test_the_client_works_over_http(server: RunningServer) -> None:
+    async def test() -> None:
+        async with over_http(server) as session:
+            await tour(session)
+            assert not (await session.call_tool("execute_kip", {"command": WRITE})).is_error
+
+    run(test)
+
+
+def test_read_only_offers_one_tool(folder: Path) -> None:
+    async def test() -> None:
+        async with over_stdio(folder, "--read-only") as session:
+            await session.initialize()
+            (tool,) = (await session.list_tools()).tools
+            assert tool.name == "execute_kip_readonly"
+            with pytest.raises(MCPError):
+                await session.call_tool("execute_kip", {"command": WRITE})
+
+    run(test)
+
+
+def test_a_read_token_offers_one_tool(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "kb"
+    with kiprdf.Nexus.open(folder, read_only=True) as nexus:
+        nexus.backup(copy)
+    with serving(copy, "--token", "s3cret", "--read-token", "r3ad") as server:
+
+        async def test() -> None:
+            async with over_http(server, "r3ad") as session:
+                await session.initialize()
+                (tool,) = (await session.list_tools()).tools
+                assert tool.name == "execute_kip_readonly"
+                with pytest.raises(MCPError):
+                    await session.call_tool("execute_kip", {"command": WRITE})
+            async with over_http(server, "s3cret") as session:
+                await session.initialize()
+                assert len((await session.list_tools()).tools) == 2
+
+        run(test)
+        assert server.client.post("/mcp", json={}).status_code == 401
+
+
+def test_mcp_refuses_other_origins(server: RunningServer) -> None:
+    headers = {"Origin": "http://evil.example", "Accept": "application/json, text/event-stream"}
+    assert server.client.post("/mcp", json={}, headers=headers).status_code == 403
+
+
+def test_standard_output_has_only_the_protocol(folder: Path) -> None:
+    version = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    client = {"clientInfo": {"name": "t", "version": "1"}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {**version, **client}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kiprdf", "mcp", str(folder), "--read-only"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    answers = []
+    for line in lines:
+        process.stdin.write(json.dumps(line) + "\n")
+        process.stdin.flush()
+        if "id" in line:
+            answers.append(json.loads(process.stdout.readline()))
+    process.stdin.close()
+    assert process.wait(60) == 0
+    assert process.stdout.read() == ""
+    process.stdout.close()
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert answers[0]["result"]["protocolVersion"] == "2025-06-18"

@@ -1,0 +1,180 @@
+"""The command ``kiprdf serve``: options, signals, log, audit, numbers."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import kiprdf
+from tests.nexus.support import FACTS, SCHEMA
+from tests.serve.running import serving
+
+WRITE = 'UPSERT { CONCEPT { {type: "Drug", name: "Written"} } }'
+
+
+@pytest.fixture
+def nexus_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "kb"
+    with kiprdf.Nexus.open(folder) as nexus:
+        nexus.execute(SCHEMA)
+        nexus.execute(FACTS)
+    return folder
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_with_0_and_frees_the_folder(
+    nexus_folder: Path, number: signal.Signals
+) -> None:
+    with serving(nexus_folder) as server:
+        assert server.kip(WRITE).status_code == 200
+        assert server.stop(number) == 0
+    with kiprdf.Nexus.open(nexus_folder) as nexus:
+        assert nexus.execute('FIND(?d.name) WHERE { ?d {name: "Written"} }') == ["Written"]
+
+
+def test_running_requests_end_before_the_server(nexus_folder: Path) -> None:
+    slow = 'FIND(COUNT(?a)) WHERE { ?a {type: "Drug"} ?b {type: "$ConceptType"} }'
+    statuses: list[int] = []
+    with serving(nexus_folder) as server:
+
+        def write() -> None:
+            commands = [slow] * 200 + [WRITE]
+            call = {"method": "execute_kip", "params": {"commands": commands}}
+            statuses.append(httpx.post(f"{server.address}kip", json=call, timeout=60).status_code)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        while "kiprdf_open_requests 2" not in server.client.get("/metrics").text:
+            if not thread.is_alive():
+                break
+        server.client.close()
+        server.process.send_signal(signal.SIGTERM)
+        thread.join(60)
+        assert server.process.wait(60) == 0
+    assert statuses == [200]
+    with kiprdf.Nexus.open(nexus_folder) as nexus:
+        assert nexus.execute('FIND(?d.name) WHERE { ?d {name: "Written"} }') == ["Written"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kiprdf", "serve", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--memory", "--host", "0.0.0.0", "--port", "0"],
+        ["--memory", "--token", ""],
+        ["--memory", "--token", "same", "--read-token", "same"],
+        ["--memory", "--base-url", "ftp://kb.example/"],
+        ["--memory", "--timeout", "-1"],
+    ],
+)
+def test_unusable_options_end_with_2_and_a_sentence(arguments: list[str]) -> None:
+    process = run(*arguments)
+    assert process.returncode == 2
+    assert process.stderr.strip().endswith(".")
+    assert process.stderr.count("\n") == 1
+
+
+def test_a_missing_folder_is_not_created_to_read() -> None:
+    process = run("/nonexistent/kb", "--read-only", "--port", "0")
+    assert process.returncode == 1
+    assert "no nexus" in process.stderr
+
+
+def test_a_port_in_use_is_one_sentence(nexus_folder: Path) -> None:
+    with serving(nexus_folder, "--read-only") as server:
+        port = server.address.strip("/").rpartition(":")[2]
+        process = run(str(nexus_folder), "--read-only", "--port", port)
+    assert process.returncode == 1
+    assert "Traceback" not in process.stderr
+    assert port in process.stderr
+
+
+def test_a_line_is_logged_for_each_request_without_values(nexus_folder: Path) -> None:
+    with serving(nexus_folder, "--log-format", "json", "--token", "s3cret") as server:
+        headers = {"Authorization": "Bearer s3cret"}
+        server.kip('FIND(?d.name) WHERE { ?d {name: "Aspirin"} }', headers)
+        server.client.get("/sparql", params={"query": "ASK { ?secret ?p ?o }"}, headers=headers)
+        server.client.get("/nothing")
+        server.stop()
+        text = server.errors.read_text()
+    lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
+    shown = [(line["method"], line["path"], line["status"], line["token"]) for line in lines]
+    assert shown == [
+        ("POST", "/kip", 200, "write"),
+        ("GET", "/sparql", 200, "write"),
+        ("GET", "/nothing", 401, "none"),
+    ]
+    assert lines[0]["rows"] == 1
+    assert lines[0]["commit"] > 0
+    assert all(line["ms"] >= 0 for line in lines)
+    assert not any(word in text for word in ("Aspirin", "secret", "s3cret"))
+
+
+def test_the_text_log_is_one_line_a_request(nexus_folder: Path) -> None:
+    with serving(nexus_folder) as server:
+        server.kip("DESCRIBE DOMAINS")
+        server.stop()
+        lines = server.errors.read_text().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("POST /kip 200 ")
+    assert lines[0].endswith(" token=none")
+
+
+def test_the_audit_log_has_a_line_for_each_write(nexus_folder: Path, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.jsonl"
+    with serving(nexus_folder, "--audit-log", str(audit)) as server:
+        server.kip(WRITE)
+        server.kip(WRITE, dry_run=True)
+        server.kip("DESCRIBE DOMAINS")
+        server.kip('UPSERT { CONCEPT { {type: "Nope", name: "x"} } }')
+    (line,) = [json.loads(line) for line in audit.read_text().splitlines()]
+    assert line["token"] == "none"
+    assert line["receipt"]["upsert_concept_nodes"] == ["C:Drug/Written"]
+    assert len(line["statement"]) == 64
+    assert line["time"].startswith("20")
+
+
+def test_metrics_count_without_names(nexus_folder: Path) -> None:
+    with serving(nexus_folder) as server:
+        server.kip("DESCRIBE DOMAINS")
+        server.client.get("/data/Drug/Aspirin")
+        server.client.get("/secret-name")
+        server.client.request("SECRET", "/kip")
+        text = server.client.get("/metrics").text
+    assert 'kiprdf_requests_total{route="/kip",method="POST",status="200"} 1' in text
+    assert 'kiprdf_requests_total{route="/data",method="GET",status="200"} 1' in text
+    assert 'kiprdf_requests_total{route="other",method="GET",status="404"} 1' in text
+    assert "secret" not in text.lower()
+    commit = next(line for line in text.splitlines() if line.startswith("kiprdf_commit "))
+    assert int(commit.split()[1]) > 0
+
+
+def test_a_nexus_in_memory_is_served() -> None:
+    with serving("ignored", "--memory") as server:
+        answer = server.client.get("/").json()
+    assert answer["name"] == "kiprdf"
+    assert answer["read_only"] is False
+    assert answer["base_iri"] == "urn:kip:nexus/"
+
+
+def test_the_openapi_document_names_the_routes(nexus_folder: Path) -> None:
+    with serving(nexus_folder, "--read-only") as server:
+        document = server.client.get("/openapi.json").json()
+        assert server.client.get("/").json()["read_only"] is True
+    assert set(document["paths"]) == {"/kip", "/sparql", "/graph"}
