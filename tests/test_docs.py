@@ -8,7 +8,8 @@ block      what happens
 python     with ``>>>`` a doctest, otherwise executed
 kip        executed on the page's ``nexus``, or on one with the medical example capsule; a JSON
            object after the language sets its parameters
-sh         the lines that begin with ``kiprdf`` are run, without a shell
+sh         the lines that begin with ``kiprdf`` are run, without a shell; ``kiprdf serve`` starts a
+           server on a free port, to which the lines with ``curl`` are sent
 turtle     parsed
 sparql     parsed
 =========  ==================================================================================
@@ -24,6 +25,8 @@ import doctest
 import json
 import re
 import shlex
+import subprocess
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +44,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
 from kiprdf.store.cancellation import CancellationToken
 from tests.cli.runner import invoke
+from tests.serve.running import RunningServer, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -102,6 +106,8 @@ class Session:
     def __init__(self) -> None:
         self.namespace: dict[str, Any] = {"__name__": "page"}
         self._standard: kiprdf.Nexus | None = None
+        self._stack = ExitStack()
+        self._servers: dict[str, RunningServer] = {}
 
     def run(self, block: Block) -> Any:
         if block.language == "python" and ">>>" in block.text:
@@ -109,6 +115,7 @@ class Session:
         return getattr(self, f"_{block.language}")(block)
 
     def close(self) -> None:
+        self._stack.close()
         for thing in (self._standard, *self.namespace.values()):
             if isinstance(thing, kiprdf.Nexus):
                 thing.close()
@@ -155,10 +162,34 @@ class Session:
     def _sh(self, block: Block) -> str:
         """The output of all lines with kiprdf, including errors."""
         lines = [line.removeprefix(".venv/bin/") for line in block.text.splitlines()]
-        commands = [shlex.split(line)[1:] for line in lines if line.startswith("kiprdf ")]
-        env = {"COLUMNS": "100", "NO_COLOR": "1"}
-        results = [invoke(*command, env=env, catch_exceptions=False) for command in commands]
-        return "".join(result.output for result in results)
+        return "".join(self._line(shlex.split(line)) for line in lines)
+
+    def _line(self, words: list[str]) -> str:
+        settings = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
+        words = words[len(settings) :]
+        if words[:2] == ["kiprdf", "serve"]:
+            return self._serve(words[2:], settings)
+        if words[:1] == ["kiprdf"]:
+            env = {"COLUMNS": "100", "NO_COLOR": "1", **settings}
+            return invoke(*words[1:], env=env, catch_exceptions=False).output
+        if words[:1] == ["curl"]:
+            for port, server in self._servers.items():
+                words = [
+                    word.replace(f"http://127.0.0.1:{port}/", server.address) for word in words
+                ]
+            return subprocess.run(
+                words, capture_output=True, check=True, timeout=60
+            ).stdout.decode()
+        return ""
+
+    def _serve(self, options: list[str], settings: dict[str, str]) -> str:
+        """Start a server in place of the one of the page; it serves the folder ``nexus``."""
+        for server in self._servers.values():
+            server.stop()
+        port = options[options.index("--port") + 1] if "--port" in options else "8080"
+        server = self._stack.enter_context(serving("nexus", **settings))
+        self._servers = {port: server}
+        return f"{server.address}\n"
 
 
 def is_error(output: Any) -> bool:

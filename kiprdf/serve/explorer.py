@@ -117,20 +117,18 @@ class ExplorerPage(Page):
         end = element("span", None if on_start else search, sections, class_="end")
         return [home, crumbs, end]
 
-    def policy(self, script_policy: str) -> Markup | None:
-        """None: the policy is in a header."""
-        return None
+    def policy(self, script_policy: str) -> Child:
+        """Style and script instead; the policy is in a header."""
+        return [
+            element("link", rel="icon", href="data:,"),
+            element("link", rel="stylesheet", href=self.href("static/explorer.css")),
+            element("script", src=self.href("static/explorer.js"), defer=True),
+        ]
 
     @property
     def footer(self) -> str:
         """The last line."""
         return "Served by kiprdf."
-
-    def page(self, title: str, *body: Child, crumbs: Child = None) -> str:
-        """A whole page with the script of the explorer."""
-        sheet = element("link", rel="stylesheet", href=self.href("static/explorer.css"))
-        script = element("script", src=self.href("static/explorer.js"), defer=True)
-        return self.html(title, *body, crumbs=crumbs, links=[sheet, script])
 
     def drawing(self, node: NamedNode) -> Markup | None:
         """The neighbours of an element, drawn."""
@@ -158,9 +156,7 @@ class Explorer:
             lambda: Knowledge.of(_surroundings(self.store, node), self.store.iris)
         )
         page = self._page("page/", knowledge)
-        sheet = element("link", rel="stylesheet", href=page.href("static/explorer.css"))
-        html = element_page(page, knowledge.elements[node])
-        return html.replace("</head>", f"{sheet}\n</head>", 1)
+        return element_page(page, knowledge.elements[node])
 
     # Search -----------------------------------------------------------------------------------
 
@@ -182,7 +178,7 @@ class Explorer:
         results = element(
             "div", self.results(term) if term.strip() else self._overview(page), id="results"
         )
-        return page.page(self.title, element("h1", self.title), form, results)
+        return page.html(self.title, element("h1", self.title), form, results)
 
     def results(self, term: str) -> Markup:
         """The concepts that a term finds, as a list of links."""
@@ -272,7 +268,7 @@ class Explorer:
                 ("Predicates", "$PropositionType", primer["totals"]["proposition_types"]),
             )
         ]
-        return page.page("Schema", element("h1", "Schema"), picture, tables)
+        return page.html("Schema", element("h1", "Schema"), picture, tables)
 
     def _definitions(
         self, page: ExplorerPage, kind: str, totals: dict[str, int]
@@ -302,7 +298,7 @@ class Explorer:
             for moment, items in groups.items()
         ]
         commit = element("small", f"commit {self.store.commit()}")
-        return page.page("Changes", element("h1", "Latest changes ", commit), body)
+        return page.html("Changes", element("h1", "Latest changes ", commit), body)
 
     # Queries ----------------------------------------------------------------------------------
 
@@ -344,7 +340,7 @@ class Explorer:
             class_="quiet",
         )
         answer = None if command is None else self._answer(page, command)
-        return page.page("Query", element("h1", "Query"), form, examples, answer)
+        return page.html("Query", element("h1", "Query"), form, examples, answer)
 
     def _answer(self, page: ExplorerPage, command: str) -> Child:
         try:

@@ -138,7 +138,8 @@ class Gate:
 
     def _add_headers(self, headers: MutableHeaders, origin: str | None) -> None:
         headers["X-Content-Type-Options"] = "nosniff"
-        headers["Referrer-Policy"] = "no-referrer"
+        # With "no-referrer", browsers would send forms with the origin "null".
+        headers["Referrer-Policy"] = "same-origin"
         if headers.get("content-type", "").startswith("text/html"):
             headers["Content-Security-Policy"] = _CONTENT_POLICY
             headers["X-Frame-Options"] = "DENY"

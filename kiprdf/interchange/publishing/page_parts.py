@@ -199,8 +199,8 @@ class Page:
         ]
         return document(lines(head), content)
 
-    def policy(self, script_policy: str) -> Markup | None:
-        """What a browser may load for the page."""
+    def policy(self, script_policy: str) -> Child:
+        """What a browser may load for the page, for its head."""
         content = _POLICY.format(script_policy)
         return element("meta", http_equiv="Content-Security-Policy", content=content)
 
