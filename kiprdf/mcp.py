@@ -41,7 +41,7 @@ _RESOURCES = {
 }
 _CONCEPT = "kip://concept/"
 _TEMPLATE = "kip://concept/{type}/{name}"
-_RESOURCE_NOT_FOUND = -32002
+_NO_RESOURCE = -32002
 _PROMPT = "kip_memory"
 _FIRST_STEPS = """\
 You have a long-term memory that speaks KIP. Ask it with the tool execute_kip_readonly, and write \
@@ -157,7 +157,7 @@ class NexusServer:
         uri = str(params.uri)
         content = await self._threads.run(lambda: self._resource(uri))
         if content is None:
-            raise MCPError(_RESOURCE_NOT_FOUND, "There is no such resource.", {"uri": uri})
+            raise MCPError(_NO_RESOURCE, "There is no such resource.", {"uri": uri})
         text = types.TextResourceContents(uri=uri, mime_type=_JSON, text=_text(content))
         return types.ReadResourceResult(contents=[text])
 

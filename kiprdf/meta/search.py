@@ -63,7 +63,7 @@ class Semantic:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What a SEARCH asks for, in whatever mode."""
+    """What a SEARCH asks for, in any mode."""
 
     kind: Kind
     term: str
@@ -138,7 +138,7 @@ def _ranked(
 def _prepared(semantic: Semantic, question: _Question) -> str | None:
     """Embed the term and elements that have no vectors; how the embedder failed, if it did.
 
-    It runs on a thread of its own, since an embedder cannot be cancelled. When its share of the
+    It runs on a separate thread, since an embedder cannot be cancelled. When its share of the
     time is over the thread is abandoned; the vectors that the embedder returns later are stored.
     """
 

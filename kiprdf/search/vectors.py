@@ -35,8 +35,8 @@ DIMENSIONS = 65_536
 """The most numbers that a vector may have."""
 FIRST_BATCH, BATCH = 32, 256
 """Texts that are embedded and stored at once: at first, and at most."""
-QUICK_S, SLOW_S = 0.5, 2.0
-"""The next batch is twice as large after a quick one, and half as large after a slow one: what is
+FAST_S, SLOW_S = 0.5, 2.0
+"""The next batch is twice as large after a fast one, and half as large after a slow one: what is
 interrupted loses little."""
 TERMS = 64
 """Terms whose vectors are cached."""
@@ -109,7 +109,7 @@ class Vectors:
                 began = time.monotonic()
                 matrix = self._embed(list(batch.values()))
                 seconds = time.monotonic() - began
-            if seconds < QUICK_S:
+            if seconds < FAST_S:
                 size = min(BATCH, 2 * size)
             elif seconds > SLOW_S:
                 size = max(1, size // 2)

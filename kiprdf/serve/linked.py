@@ -115,13 +115,13 @@ def void(nexus: Nexus, store: Store, address: str, title: str, chosen: Variant) 
     """The description of the dataset in VoID and DCAT; the dataset is at ``/graph?default``."""
     triples = store.read(lambda: list(store.match(None, None, None)))
     counts = description.Counts.of(dict.fromkeys(to_profile(normalized(triples), "rdf11")))
-    found = description.describe(counts, nexus.base_iri, title=title, address=address)
+    described = description.describe(counts, nexus.base_iri, title=title, address=address)
     dataset = NamedNode(f"{address}void.ttl#dataset")
-    found += [
+    described += [
         Triple(dataset, description.void("sparqlEndpoint"), NamedNode(f"{address}sparql")),
         Triple(dataset, description.void("dataDump"), NamedNode(f"{address}graph?default")),
     ]
-    return write_triples(found, chosen.media_type)
+    return write_triples(described, chosen.media_type)
 
 
 def service_description(endpoint: str, chosen: Variant) -> bytes:

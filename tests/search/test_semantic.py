@@ -181,7 +181,7 @@ def test_rows_of_one_text_share_a_vector() -> None:
 
 
 def test_texts_are_embedded_in_growing_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "QUICK_S", 60.0)
+    monkeypatch.setattr(vectors, "FAST_S", 60.0)
     embedder = Counting()
     shelf = Shelf(*(concept(f"{n:03}", f"tea {n}") for n in range(3 * BATCH)))
     assert len(shelf.keys(SemanticIndex(embedder, None), "tea", limit=1000)) == 3 * BATCH
@@ -189,7 +189,7 @@ def test_texts_are_embedded_in_growing_batches(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_batches_of_a_slow_embedder_shrink(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "QUICK_S", -1.0)
+    monkeypatch.setattr(vectors, "FAST_S", -1.0)
     monkeypatch.setattr(vectors, "SLOW_S", -1.0)
     embedder = Counting()
     shelf = Shelf(*(concept(f"{n:03}", f"tea {n}") for n in range(65)))

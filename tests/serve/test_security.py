@@ -31,9 +31,9 @@ PATHS = [
 
 
 @pytest.fixture(scope="module")
-def guarded(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def with_tokens(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server with both tokens, on a copy of the nexus."""
-    copy = tmp_path_factory.mktemp("guarded") / "kb"
+    copy = tmp_path_factory.mktemp("with_tokens") / "kb"
     with kiprdf.Nexus.open(folder, read_only=True) as nexus:
         nexus.backup(copy)
     with serving(copy, KIPRDF_TOKEN="s3cret", KIPRDF_READ_TOKEN="r3ad") as running:
@@ -47,21 +47,21 @@ def bearer(token: str) -> dict[str, str]:
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("headers", [{}, bearer("wrong"), {"Authorization": "Basic czNjcmV0"}])
 def test_without_a_token_every_route_is_401(
-    guarded: RunningServer, path: str, headers: dict[str, str]
+    with_tokens: RunningServer, path: str, headers: dict[str, str]
 ) -> None:
-    answer = guarded.client.get(path, headers=headers)
+    answer = with_tokens.client.get(path, headers=headers)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
     assert answer.json()["error"]["code"] == "KIP_1001"
 
 
-def test_health_needs_no_token(guarded: RunningServer) -> None:
-    answer = guarded.client.get("/health")
+def test_health_needs_no_token(with_tokens: RunningServer) -> None:
+    answer = with_tokens.client.get("/health")
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
 
 
-def test_a_body_without_a_token_is_not_read(guarded: RunningServer) -> None:
-    host, port = guarded.address.removeprefix("http://").strip("/").split(":")
+def test_a_body_without_a_token_is_not_read(with_tokens: RunningServer) -> None:
+    host, port = with_tokens.address.removeprefix("http://").strip("/").split(":")
     with socket.create_connection((host, int(port)), timeout=10) as connection:
         head = f"POST /kip HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 1000000\r\n\r\n"
         connection.sendall(head.encode())
@@ -69,20 +69,20 @@ def test_a_body_without_a_token_is_not_read(guarded: RunningServer) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_the_token_reads_and_writes(guarded: RunningServer, scheme: str) -> None:
+def test_the_token_reads_and_writes(with_tokens: RunningServer, scheme: str) -> None:
     headers = {"Authorization": f"{scheme} s3cret"}
-    assert guarded.kip(READ, headers).status_code == 200
-    assert guarded.kip(WRITE, headers).status_code == 200
+    assert with_tokens.kip(READ, headers).status_code == 200
+    assert with_tokens.kip(WRITE, headers).status_code == 200
 
 
-def test_the_read_token_only_reads(guarded: RunningServer) -> None:
+def test_the_read_token_only_reads(with_tokens: RunningServer) -> None:
     headers = bearer("r3ad")
-    assert guarded.kip(READ, headers).status_code == 200
-    assert guarded.kip(WRITE, headers).status_code == 403
-    assert guarded.kip(WRITE, headers, dry_run=True).status_code == 403
+    assert with_tokens.kip(READ, headers).status_code == 200
+    assert with_tokens.kip(WRITE, headers).status_code == 403
+    assert with_tokens.kip(WRITE, headers, dry_run=True).status_code == 403
     batch = {"method": "execute_kip", "params": {"commands": [READ, WRITE]}}
-    assert guarded.client.post("/kip", json=batch, headers=headers).status_code == 403
-    assert guarded.client.get("/graph?default", headers=headers).status_code == 200
+    assert with_tokens.client.post("/kip", json=batch, headers=headers).status_code == 403
+    assert with_tokens.client.get("/graph?default", headers=headers).status_code == 200
 
 
 def test_with_a_read_token_alone_nobody_writes(folder: Path) -> None:
@@ -92,8 +92,8 @@ def test_with_a_read_token_alone_nobody_writes(folder: Path) -> None:
         assert server.kip(WRITE, bearer("r3ad")).status_code == 403
 
 
-def test_the_cookie_of_login_reads_only(guarded: RunningServer) -> None:
-    browser = httpx.Client(base_url=guarded.address)
+def test_the_cookie_of_login_reads_only(with_tokens: RunningServer) -> None:
+    browser = httpx.Client(base_url=with_tokens.address)
     html = {"Accept": "text/html"}
     assert browser.get("/explore/", headers=html).headers["location"] == "/login?next=/explore/"
     assert "<form" in browser.get("/login").text
@@ -112,8 +112,8 @@ def test_the_cookie_of_login_reads_only(guarded: RunningServer) -> None:
 @pytest.mark.parametrize(
     "target", ["//evil.example/", "https://evil.example/", "/\\evil.example", "javascript:alert(1)"]
 )
-def test_login_never_leads_to_another_host(guarded: RunningServer, target: str) -> None:
-    answer = guarded.client.post("/login", data={"token": "s3cret", "next": target})
+def test_login_never_leads_to_another_host(with_tokens: RunningServer, target: str) -> None:
+    answer = with_tokens.client.post("/login", data={"token": "s3cret", "next": target})
     assert answer.headers["location"] == "/"
 
 
@@ -172,8 +172,8 @@ def test_every_answer_forbids_sniffing(server: RunningServer, path: str) -> None
     assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_pages_have_a_content_policy(guarded: RunningServer) -> None:
-    policy = guarded.client.get("/login").headers["content-security-policy"]
+def test_pages_have_a_content_policy(with_tokens: RunningServer) -> None:
+    policy = with_tokens.client.get("/login").headers["content-security-policy"]
     assert "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
 

@@ -198,7 +198,7 @@ def test_a_get_without_query_describes_the_service(server: RunningServer) -> Non
 
 def test_a_query_out_of_time_is_408(folder: Path) -> None:
     product = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
-    with serving(folder, "--timeout", "0.3", "--read-only") as server:
+    with serving(folder, "--timeout", "1", "--read-only") as server:
         answer = server.client.get("/sparql", params={"query": product})
         assert (answer.status_code, answer.json()["error"]["code"]) == (408, "KIP_4001")
         assert server.client.get("/health").status_code == 200

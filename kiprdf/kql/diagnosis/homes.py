@@ -37,20 +37,20 @@ Homes: TypeAlias = Mapping[str, Sequence[Home]]
 
 def homes(block: ast.Block) -> dict[str, list[Home]]:
     """The homes of the variables of a block: one for each, and those of each UNION."""
-    found: dict[str, list[Home]] = {}
+    nearest: dict[str, list[Home]] = {}
     for clause in block.clauses:
         match clause:
             case ast.ConceptClause() | ast.PropositionClause():
                 for name, home in _homes_in(clause):
-                    if name not in found or home.rank < min(h.rank for h in found[name]):
-                        found[name] = [home]
+                    if name not in nearest or home.rank < min(h.rank for h in nearest[name]):
+                        nearest[name] = [home]
             case ast.Optional():
                 for name, inner in homes(clause.block).items():
-                    found.setdefault(name, inner)
+                    nearest.setdefault(name, inner)
             case ast.Union():
                 for name, inner in homes(clause.block).items():
-                    found[name] = [*found.get(name, ()), *inner]
-    return found
+                    nearest[name] = [*nearest.get(name, ()), *inner]
+    return nearest
 
 
 def _homes_in(clause: ast.Endpoint) -> Iterator[tuple[str, Home]]:
@@ -110,9 +110,9 @@ def values_of(expression: ast.Path | ast.Variable, of: Sequence[Home], store: St
 def keys(path: ast.Path, of: Sequence[Home], store: Store) -> set[str]:
     """The keys of attributes, or of metadata, in the homes of a variable."""
     namespace = NAMESPACES[path.field]
-    found: set[str] = set()
+    used_keys: set[str] = set()
     for home in of:
         for node in nodes(path.variable, ast.Block((home.clause,)), store, READ):
             predicates = (triple.predicate.value for triple in store.describe(node))
-            found.update(p[len(namespace) :] for p in predicates if p.startswith(namespace))
-    return found
+            used_keys.update(p[len(namespace) :] for p in predicates if p.startswith(namespace))
+    return used_keys
