@@ -374,3 +374,21 @@ def test_a_misspelt_key_is_seen_in_a_large_nexus(large: kiprdf.Nexus) -> None:
     rows = large.find('FIND(?x) WHERE { ?x {type: "N"} FILTER(?x.attributes.sise > 3) }')
     assert rows.warnings[-1].message == "No N has the attribute 'sise'."
     assert rows.warnings[-1].hint == "Did you mean ?x.attributes.size?"
+
+
+@pytest.mark.parametrize("name", ["n 299", "Other 299", "OTHER 299"])
+def test_a_name_in_another_case_and_an_alias_are_seen_among_many(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(empty_answers, "SECONDS", 0.2)
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }')
+        blocks = (
+            f'CONCEPT {{ {{type: "N", name: "N {i}"}} SET ATTRIBUTES '
+            f'{{ aliases: ["other {i}", "Other {i}"] }} }}'
+            for i in range(1_000)
+        )
+        nexus.execute(f"UPSERT {{ {' '.join(blocks)} }}")
+        rows = nexus.find(f'FIND(?x) WHERE {{ ?x {{name: "{name}"}} }}')
+        hints = [warning.hint for warning in rows.warnings if warning.name == "UnknownName"]
+        assert hints == ['Did you mean "N 299"?']

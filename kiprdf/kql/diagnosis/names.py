@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import cast
 
-from pyoxigraph import Literal
+from pyoxigraph import Literal, NamedNode
 
 from kiprdf.errors import KipWarning, nearest, shown
-from kiprdf.kql.find import run
 from kiprdf.kql.identities import (
     NEAR_NAMES,
     exists,
@@ -21,10 +19,15 @@ from kiprdf.kql.identities import (
 )
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName
 from kiprdf.store import Store
+from kiprdf.store.base import Statement
 
 SHOWN = 3
 """How many names a hint shows."""
+_ALIASES = NamedNode(vocab.ATTRIBUTE + "aliases")
+_SPELT = ((None, vocab.LABEL), (None, _ALIASES), (vocab.TEXTS, _ALIASES))
+"""Where names and aliases are: the graph and the predicate. Those of arrays are apart."""
 
 
 def matchers(block: ast.Block) -> Iterator[ast.ConceptMatcher]:
@@ -83,17 +86,40 @@ def _is_used(name: str, type_name: str | None, store: Store) -> bool:
 
 
 def _respelled(name: str, type_name: str | None, store: Store) -> list[str]:
-    """The names of concepts that have a name as an alias, in another case or with outer blanks."""
-    x = ast.Variable("x")
-    pattern = ast.Scalar(rf"(?i)^\s*{re.escape(name.strip())}\s*$")
-    spellings = tuple(
-        ast.StringTest("REGEX", path, pattern)
-        for path in (ast.Path(x, "name"), ast.Path(x, "attributes", "aliases"))
+    """The names of concepts that have a name as an alias, in another case or with outer blanks.
+
+    The usual spellings are looked up by index, however many names there are; others are compared
+    with the first ones. A pattern on all aliases would take longer than an explanation may.
+    """
+    text = name.strip()
+    spellings = dict.fromkeys(
+        [text, text.casefold(), text.upper(), text.capitalize(), text.title()]
     )
-    matcher = ast.ConceptMatcher(type=None if type_name is None else ast.Scalar(type_name))
-    where = ast.Block((ast.ConceptClause(x, matcher), ast.Filter(ast.Disjunction(spellings))))
-    find = ast.Find((ast.Path(x, "name"),), where, (), ast.Scalar(SHOWN))
-    return list(dict.fromkeys(run(find, store).columns[0]))
+    for graph, predicate in _SPELT:
+        for spelling in spellings:
+            rows = store.lookup(None, predicate, Literal(spelling), NEAR_NAMES, graph)
+            names = _of_type(rows, type_name, store)
+            if names:
+                return names
+    for graph, predicate in _SPELT:
+        texts = store.lookup(None, predicate, None, NEAR_NAMES, graph)
+        alike = [row for row in texts if _folded(row) == text.casefold()]
+        names = _of_type(alike, type_name, store)
+        if names:
+            return names
+    return []
+
+
+def _folded(statement: Statement) -> str | None:
+    value = statement.object
+    return value.value.strip().casefold() if isinstance(value, Literal) else None
+
+
+def _of_type(rows: Iterable[Statement], type_name: str | None, store: Store) -> list[str]:
+    """The names of the concepts, of one type if it is given, that are the subjects."""
+    names = (store.iris.name(cast(NamedNode, row.subject).value) for row in rows)
+    of_type = (n for n in names if isinstance(n, ConceptName) and type_name in (None, n.type))
+    return list(dict.fromkeys(each.name for each in of_type))[:SHOWN]
 
 
 def _names(type_name: str | None, store: Store) -> list[str]:
