@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _LANGUAGE = Path(__file__).with_suffix(".md")
 CHARACTERS_PER_TOKEN = 3.5
-"""A cautious estimate for English and JSON."""
+"""A cautious estimate for English and JSON; a character beyond ASCII counts as a token."""
 _TYPES_WITH_USE = 40
 _ATTRIBUTES_OF_TYPE = 8
 _RELATIONS_OF_TYPE = 8
@@ -25,24 +25,32 @@ def instructions(nexus: Nexus | None = None, *, budget_tokens: int = 4000) -> st
 
     It says what the memory is, teaches the language with examples, and lists the schema of a
     ``nexus`` as it is now: types with their attributes and relations, predicates, domains. What
-    exceeds ``budget_tokens`` (estimated, 3.5 characters each) is left out, and this is said.
+    exceeds ``budget_tokens`` (estimated) is left out, and this is said.
     Raises ``ValueError`` for a budget that cannot hold the language itself.
 
     >>> text = instructions()
     >>> "FIND" in text and "KIP_2001" in text
     True
     """
-    most = int(budget_tokens * CHARACTERS_PER_TOKEN)
     parts = [_LANGUAGE.read_text("utf-8").strip(), _recoveries()]
-    left = most - sum(len(part) + 2 for part in parts)
-    if left < 0:
-        least = -(-(most - left) // CHARACTERS_PER_TOKEN)
-        raise ValueError(f"The instructions need a budget of at least {least:.0f} tokens.")
+    needed = sum(map(tokens, parts)) + 2
+    if needed > budget_tokens:
+        raise ValueError(f"The instructions need a budget of at least {needed:.0f} tokens.")
     if nexus is not None:
-        schema = _within(_schema(nexus), left)
+        schema = _within(_schema(nexus), budget_tokens - needed)
         if schema:
             parts.append(schema)
     return "\n\n".join(parts) + "\n"
+
+
+def tokens(text: str) -> float:
+    """An estimate of the tokens of a text, including its newline.
+
+    >>> tokens("FIND(?d)"), tokens("药")
+    (2.5714285714285716, 1.2857142857142856)
+    """
+    beyond = sum(character > "\x7f" for character in text)
+    return beyond + (len(text) + 1 - beyond) / CHARACTERS_PER_TOKEN
 
 
 def _recoveries() -> str:
@@ -50,13 +58,13 @@ def _recoveries() -> str:
     return "\n".join(["## Errors", "", *lines])
 
 
-def _within(lines: Iterator[str], most: int) -> str:
+def _within(lines: Iterator[str], most: float) -> str:
     """The first lines of a text, as many as fit, and how many were left out."""
     note = "- … and {} more lines: ask DESCRIBE PRIMER and DESCRIBE CONCEPT TYPES."
     kept: list[str] = []
-    left = most - len(note) - 4
+    left = most - tokens(note)
     for line in lines:
-        left -= len(line) + 1
+        left -= tokens(line)
         if left < 0:
             omitted = 1 + sum(1 for _ in lines)
             return "\n".join([*kept, note.format(omitted)]) if kept else ""

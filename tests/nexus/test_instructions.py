@@ -8,6 +8,7 @@ import re
 import pytest
 
 import kiprdf
+from kiprdf.prompt import tokens
 from tests.nexus.support import medical
 
 EXAMPLE = re.compile(r"```kip ?([^\n]*)\n(.*?)```", re.DOTALL)
@@ -47,7 +48,7 @@ def test_the_text_stays_within_its_budget() -> None:
         f'CONCEPT {{ {{type: "$ConceptType", name: "Type{number}"}} }}' for number in range(500)
     )
     nexus.apply_capsule(f"UPSERT {{ {blocks} }}")
-    assert len(kiprdf.instructions(nexus, budget_tokens=4000)) <= 4000 * 3.5
+    assert tokens(kiprdf.instructions(nexus, budget_tokens=4000)) <= 4000
     assert "more: ask DESCRIBE CONCEPT TYPES." in kiprdf.instructions(nexus, budget_tokens=10_000)
     assert "more lines: ask" in kiprdf.instructions(nexus, budget_tokens=2600)
 
@@ -55,3 +56,15 @@ def test_the_text_stays_within_its_budget() -> None:
 def test_a_budget_that_is_too_small_is_refused() -> None:
     with pytest.raises(ValueError, match="at least"):
         kiprdf.instructions(budget_tokens=100)
+
+
+def test_characters_beyond_ascii_count_as_tokens() -> None:
+    nexus = kiprdf.Nexus.memory()
+    blocks = "\n".join(
+        f'CONCEPT {{ {{type: "Domain", name: "领域{number}"}} '
+        f'SET ATTRIBUTES {{description: "{"知识" * 30}"}} }}'
+        for number in range(100)
+    )
+    nexus.apply_capsule(f"UPSERT {{ {blocks} }}")
+    text = kiprdf.instructions(nexus, budget_tokens=3000)
+    assert sum(character > "\x7f" for character in text) + 1800 < 3000
