@@ -78,9 +78,10 @@ class History:
         )
         commands = [part for statement in batch for part in (statement.request, everything)]
         before = dataset(self.nexus)
-        dry = self.nexus.execute_kip({"commands": commands, "dry_run": True})
+        dry = self.nexus.execute_kip({"commands": commands, "dry_run": True})["result"]
         assert dataset(self.nexus) == before
-        assert dry == self.nexus.execute_kip({"commands": commands})
+        done = self.nexus.execute_kip({"commands": commands})["result"]
+        assert [unexplained(one) for one in dry] == [unexplained(one) for one in done]
 
     # What is expected -------------------------------------------------------------------------
 
@@ -154,7 +155,14 @@ def bound(statement: Statement) -> Any:
     return bind(command, statement.parameters)
 
 
+def unexplained(response: dict[str, Any]) -> dict[str, Any]:
+    """A response without warnings: to find the reason of an empty answer has 50 ms, so a busy
+    machine leaves some out. tests/properties/test_empty_answers.py compares them with the model."""
+    return {key: value for key, value in response.items() if key != "warnings"}
+
+
 def same(response: dict[str, Any], expected: dict[str, Any]) -> None:
+    response = unexplained(response)
     if "error" in response:
         response = {"error": response["error"]["code"]}
     assert canonical(response) == canonical(expected)
