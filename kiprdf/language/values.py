@@ -17,7 +17,7 @@ from typing import TypeGuard, TypeVar, cast, get_args
 from kiprdf import budget
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
-from kiprdf.language.repairs import repair
+from kiprdf.language.repairs import advice, repair
 from kiprdf.source import Span
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ def token_span(text: str, offset: int) -> Span:
 
 def _syntax(text: str, offset: int, expected: str, hint: str | None = None) -> KipError:
     message = f"Expected {expected}, found {describe_token(text, offset)}."
-    hint = repair(text, offset, expected) or hint
+    hint = repair(text, offset, expected) or hint or advice(text, offset, expected)
     return KipError("KIP_1001", message, hint, token_span(text, offset))
 
 

@@ -52,6 +52,7 @@ class Catalog:
         meta = "$ConceptType" if what == "Concept type" else "$PropositionType"
         listing = "CONCEPT" if what == "Concept type" else "PROPOSITION"
         close = nearest(name, names)
+        types = re.split(r"\s*[|,/]+\s*", name) if what == "Concept type" else []
         operators = _predicate_with_operators(name) if what == "Predicate" else None
         if name in self.predicates:
             hint = f"'{name}' is a predicate: a link is matched by (?s, \"{name}\", ?o)."
@@ -61,6 +62,9 @@ class Catalog:
             hint = (
                 f'Operators are outside of the quotes: write `{operators}` instead of `"{name}"`.'
             )
+        elif len(types) > 1 and all(each in self.concept_types for each in types):
+            others = "".join(f' UNION {{ ?x {{type: "{each}"}} }}' for each in types[1:])
+            hint = f'A matcher has one type: write ?x {{type: "{types[0]}"}}{others}.'
         elif close:
             choice = " or ".join(f"'{candidate}'" for candidate in close)
             hint = f"Did you mean {choice}? Names are case-sensitive."

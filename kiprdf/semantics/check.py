@@ -18,6 +18,7 @@ from kiprdf.semantics.arguments import (
 )
 from kiprdf.semantics.budget import check_budget, check_width
 from kiprdf.semantics.catalog import Catalog
+from kiprdf.semantics.conditions import check_aggregate
 from kiprdf.semantics.patterns import Kinds, check_block, check_operand, check_path, require_bound
 from kiprdf.semantics.update import check_assignments
 from kiprdf.semantics.upsert import check_upsert
@@ -80,6 +81,7 @@ def _check_expression(expression: ast.Expression, kinds: Kinds) -> None:
             _check_expression(argument, kinds)
             if isinstance(argument, ast.Path):
                 check_operand(argument, kinds)
+            check_aggregate(expression)
 
 
 def _check_order_key(key: ast.OrderKey, command: ast.Find, kinds: Kinds) -> None:

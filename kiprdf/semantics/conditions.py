@@ -4,22 +4,25 @@ and an element compared with a literal.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from kiprdf.errors import KipError
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text, value_text
 
+Compared: TypeAlias = ast.Comparison | ast.StringTest
 _TEXT_FIELDS = ("id", "type", "name", "subject", "predicate", "object")
 
 
 def check_sense(
     condition: ast.Condition,
     elements: frozenset[str],
-    compared: ast.Comparison | None = None,
+    compared: Compared | None = None,
 ) -> None:
     """Raise KIP_1001 for the first test of a condition that makes no sense.
 
     ``elements`` are the variables that hold concepts or propositions, ``compared`` is the
-    comparison that was joined with the condition before it.
+    test that was joined with the condition before it.
     """
     match condition:
         case ast.Negation():
@@ -27,7 +30,7 @@ def check_sense(
         case ast.Conjunction() | ast.Disjunction():
             for part in condition.operands:
                 check_sense(part, elements, compared)
-                compared = part if isinstance(part, ast.Comparison) else compared
+                compared = part if isinstance(part, Compared) else compared
         case ast.Truth():
             _check_truth(condition.operand, elements, compared)
         case ast.Comparison():
@@ -48,9 +51,7 @@ def _is_null(operand: ast.Operand) -> bool:
     return isinstance(operand, ast.Scalar) and operand.value is None
 
 
-def _check_truth(
-    operand: ast.Operand, elements: frozenset[str], compared: ast.Comparison | None
-) -> None:
+def _check_truth(operand: ast.Operand, elements: frozenset[str], compared: Compared | None) -> None:
     """A single operand is a condition if its value can be a boolean."""
     match operand:
         case ast.Path() if operand.field not in _TEXT_FIELDS:
@@ -65,9 +66,15 @@ def _check_truth(
         case _:
             shown, what = value_text(operand), "a value"
             hint = "Write a comparison: path, operator, value."
-            if compared is not None and isinstance(compared.left, ast.Path | ast.Variable):
-                repeated = f"{expression_text(compared.left)} {compared.operator} {shown}"
-                hint = f"Repeat the comparison: write `{repeated}` instead of `{shown}`."
+            match compared:
+                case ast.Comparison(left=ast.Path() | ast.Variable() as left):
+                    repeated = f"{expression_text(left)} {compared.operator} {shown}"
+                    hint = f"Repeat the comparison: write `{repeated}` instead of `{shown}`."
+                case ast.StringTest(operand=ast.Path() as path):
+                    repeated = f"{compared.function}({expression_text(path)}, {shown})"
+                    hint = f"Repeat the test: write `{repeated}` instead of `{shown}`."
+                case _:
+                    pass
     raise KipError("KIP_1001", f"{shown} is {what}, not a condition.", hint, operand.span)
 
 
@@ -84,3 +91,19 @@ def _check_pair(operand: ast.Operand, other: ast.Operand, elements: frozenset[st
         hint = f"Write `{shown}.{field}` instead of `{shown}`."
     message = f"{shown} is an element; it is never equal to a literal."
     raise KipError("KIP_1001", message, hint, operand.span)
+
+
+def check_aggregate(aggregate: ast.Aggregate) -> None:
+    """A SUM or AVG reads numbers, which an element and its names and ids never are."""
+    argument, function = aggregate.argument, aggregate.function
+    if function not in ("SUM", "AVG"):
+        return
+    if isinstance(argument, ast.Path) and argument.field not in _TEXT_FIELDS:
+        return
+    shown = expression_text(argument)
+    what = "a text" if isinstance(argument, ast.Path) else "not a number"
+    message = f"{function} reads numbers; {shown} is {what}."
+    hint = f"Calculate with an attribute: {function}(?x.attributes.…)."
+    if function == "SUM":
+        hint = f"To count, write `COUNT` instead of `SUM`. {hint}"
+    raise KipError("KIP_1001", message, hint, aggregate.span)

@@ -231,6 +231,11 @@ class _Writer(Choices):
 
     def aggregate(self, scope: set[str]) -> str:
         function = self.pick(("COUNT(", "COUNT(DISTINCT ", "SUM(", "AVG(", "MIN(", "MAX("))
+        nodes = self.nodes(scope)
+        if function in ("SUM(", "AVG("):
+            if not nodes:
+                return f"COUNT({self.path_or_variable(scope)})"
+            return f"{function}?{self.pick(nodes)}.attributes.{self.pick(ATTRIBUTE_KEYS)})"
         return f"{function}{self.path_or_variable(scope)})"
 
     def path_or_variable(self, scope: set[str]) -> str:

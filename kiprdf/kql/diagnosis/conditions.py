@@ -251,6 +251,8 @@ def _repair(test: Test, homes: Homes, store: Store) -> str | None:
             items = [_fitting(item, test.operand, homes, store) for item in options.items]
             fitting = replace(options, items=cast(tuple[ast.Value, ...], tuple(items)))
             repaired = replace(test, operand=operand, options=fitting)
+        case ast.Membership(operand=ast.Array() as operand, options=ast.Path() as path):
+            repaired = replace(test, operand=path, options=operand)
         case ast.StringTest(operand=ast.Variable() as variable):
             repaired = replace(test, operand=ast.Path(variable, "name"))
         case ast.StringTest():

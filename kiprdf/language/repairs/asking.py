@@ -12,6 +12,10 @@ _TWO = (
     r"For a type, write `DESCRIBE CONCEPT TYPE \g<name>` instead of `\g<0>`; "
     r"for a concept, write `FIND(?x) WHERE { ?x {name: \g<name>} }` instead of `\g<0>`."
 )
+_TWO_WORDS = (
+    r'For a type, write `DESCRIBE CONCEPT TYPE "\g<word>"` instead of `\g<0>`; '
+    r'for a concept, write `FIND(?x) WHERE { ?x {name: "\g<word>"} }` instead of `\g<0>`.'
+)
 
 ROWS = (
     # DESCRIBE
@@ -20,6 +24,18 @@ ROWS = (
         r"(?P<name>{STRING})",
         hint=_TWO,
         before=r"DESCRIBE\s+CONCEPT\s+",
+    ),
+    Repair(
+        "^TYPES or TYPE$",
+        r"(?P<word>[A-Z][a-z]\w*)",
+        hint=_TWO_WORDS,
+        before=r"DESCRIBE\s+CONCEPT\s+",
+    ),
+    Repair(
+        f"^TYPES or TYPE$|{_FORM}",
+        r"(?P<matcher>{MATCHER})",
+        r"FIND(?x) WHERE { ?x \g<matcher> }",
+        before=r"DESCRIBE\s+(?:CONCEPT\s+)?",
     ),
     Repair(
         "^TYPES or TYPE$",
@@ -40,7 +56,15 @@ ROWS = (
     ),
     Repair(_FORM, r"(?:NEXUS|SELF|MEMORY|KIP|SUMMARY|OVERVIEW)\b", "PRIMER"),
     Repair(_FORM, r"(?P<name>{STRING})", hint=_TWO, before=r"DESCRIBE\s+"),
-    Repair(_FORM, r"(?P<word>[A-Z][a-z]\w*)", r'CONCEPT TYPE "\g<word>"'),
+    Repair(_FORM, r"(?P<word>[A-Z][a-z]\w*)", hint=_TWO_WORDS, before=r"DESCRIBE\s+"),
+    Repair(
+        _END,
+        r"LIMIT\s+\S+",
+        "",
+        "It has no pages. {Write}.",
+        r"(?<=DOMAINS|.PRIMER)\s+",
+        "DESCRIBE",
+    ),
     Repair(
         _END,
         r"(?P<name>{STRING})",
@@ -53,6 +77,7 @@ ROWS = (
     Repair(_KIND, r"(?P<term>{STRING})", Insert("CONCEPT "), "{Write}, or SEARCH PROPOSITION."),
     Repair(_KIND, r"CONCEPTS|NODES|ENTITIES|CONCEPTS?|FOR|ALL", "CONCEPT", command="SEARCH"),
     Repair(_KIND, r"PROPOSITIONS|LINKS|FACTS", "PROPOSITION", command="SEARCH"),
+    Repair(_KIND, r"\w+(?=\s+{STRING})", "CONCEPT", command="SEARCH"),
     Repair(
         _KIND,
         r"(?P<term>[^\s\"]+)",

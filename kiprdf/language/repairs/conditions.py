@@ -45,6 +45,7 @@ _CASE = r"(?i:LOWER|UPPER|LCASE|UCASE|TOLOWER|TOUPPER|TO_LOWER|TO_UPPER|CASEFOLD
 _FOLDED = rf"{_CASE}\s*\(\s*(?P<path>{{PATH}})\s*\)"
 _TEXT = r"(?P<text>{STRING})"
 _IGNORES_CASE = "REGEX ignores case with (?i). {Write}."
+_SLASHES = r"/(?P<text>[^/\n]+)/(?P<flags>[imsx]*)"
 _LIST_AGGREGATES = "The aggregates are COUNT, SUM, AVG, MIN and MAX"
 _CONSTANTS = {
     "null": "NULL|Null|None|nil|NIL|undefined|NONE",
@@ -116,6 +117,16 @@ def _called(function: str) -> Callable[[re.Match[str]], str]:
         return f"{'!' * bool(match['negated'])}{function}({match['path']}, {argument})"
 
     return new
+
+
+def _pattern(match: re.Match[str]) -> str:
+    """A pattern between slashes, with its flags, as a string."""
+    flags = f"(?{match['flags']})" if match["flags"] else ""
+    return quoted(flags + match["text"])
+
+
+def _matched(match: re.Match[str]) -> str:
+    return f"REGEX({match['path']}, {_pattern(match)})"
 
 
 def _infix_in(match: re.Match[str]) -> str:
@@ -235,6 +246,14 @@ ROWS = (
     ),
     Repair(
         _OPERATOR,
+        rf"=?~\*?\s*{_SLASHES}",
+        _matched,
+        "It is a function. {Write}.",
+        r"(?P<path>{PATH})\s*",
+    ),
+    Repair(_OPERAND, _SLASHES, _pattern, "A pattern is a string. {Write}."),
+    Repair(
+        _OPERATOR,
         r"(?i:BETWEEN)\s+(?P<low>{VALUE})\s+(?i:AND)\s+(?P<high>{VALUE})",
         r"\g<path> >= \g<low> && \g<path> <= \g<high>",
         before=r"(?P<path>{PATH})\s*",
@@ -256,6 +275,13 @@ ROWS = (
         r"(?P<path>{PATH})\s*(?P<operator>==|!=)\s*",
     ),
     # Joining conditions
+    Repair(
+        r"^'\)'",
+        r"\|\|\s*(?P<two>{STRING})",
+        r"\g<call>\g<one>) || \g<call>\g<two>",
+        "Repeat the test. {Write}.",
+        r"(?P<call>[A-Z_]+\(\s*{PATH}\s*,\s*)(?P<one>{STRING})\s*",
+    ),
     Repair(_OPERATOR, r"(?i:AND)\b|&(?!&)", "&&"),
     Repair(_OPERATOR, r"(?i:OR)\b|\|(?!\|)", "||"),
     Repair(
@@ -366,6 +392,11 @@ ROWS = (
     ),
     Repair(
         "aggregate",
+        r"(?i:MEDIAN|MODE|STDDEV|STDEV|STD|VARIANCE|PERCENTILE|PRODUCT)\s*\(",
+        hint=_LIST_AGGREGATES + "; FIND lists every value for others.",
+    ),
+    Repair(
+        "aggregate",
         r"(?i:COLLECT|LIST|GROUP_CONCAT|ARRAY_AGG|STRING_AGG)\s*\(\s*(?:DISTINCT\s+)?(?P<path>{PATH})\s*\)",
         r"\g<path>",
         _LIST_AGGREGATES + "; FIND lists every value. {Write}.",
@@ -415,6 +446,7 @@ ROWS = (
         r"\{\s*(?P<condition>[^{}]*?)\s*\}",
         r"(\g<condition>)",
         "A condition has parentheses. {Write}.",
+        r"(?<=FILTER)\s*",
     ),
     Repair(
         r"^'\('$",

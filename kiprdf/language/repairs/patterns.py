@@ -117,6 +117,18 @@ def _outside(match: re.Match[str]) -> str | None:
     return f"{matcher} FILTER({tests})"
 
 
+def _named(match: re.Match[str]) -> str:
+    """Alternatives of a name as a FILTER."""
+    names = ", ".join([match["one"], *re.findall(r'"[^"]*"', match["more"])])
+    return f"{match['v']}{match['kept']}}} FILTER(IN({match['v']}.name, [{names}]))"
+
+
+def _unless_used(match: re.Match[str]) -> str | None:
+    """Nothing instead of a variable in a matcher, if it occurs nowhere else."""
+    occurrences = re.findall(re.escape(match["v"]) + r"\b", match.string)
+    return "" if len(occurrences) == 1 else None
+
+
 _CLAUSE_VARIABLE = r"(?<![,(])(?<![,(] )(?P<v>{VAR})"
 _UNITE = "A matcher has one type. As the first clause of WHERE, {write}."
 _NODE = r"(?:[^(){}]|\{[^{}]*\})*"
@@ -329,6 +341,12 @@ ROWS = (
     ),
     Repair(
         f"{_TRIPLE}|{_ENDPOINT}",
+        r"(?P<type>[A-Z]\w*):(?P<name>\w+)(?=\s*[,)])",
+        r'{type: "\g<type>", name: "\g<name>"}',
+        "A concept is named by a matcher. {Write}.",
+    ),
+    Repair(
+        f"{_TRIPLE}|{_ENDPOINT}",
         _NAMED + r"(?!\w*\s*[(:])",
         r'{name: "\g<name>"}',
         "A concept is named by a matcher. {Write}.",
@@ -420,6 +438,12 @@ ROWS = (
     Repair(
         _KEY,
         r"\}",
+        hint=r'A matcher has keys: {type: "\g<name>"} or {name: "\g<name>"}.',
+        before=r"\{\s*\"?(?P<name>[A-Z]\w*)\"?\s*",
+    ),
+    Repair(
+        _KEY,
+        r"\}",
         hint=r'A matcher has a value for each key: {\g<key>: "…"}.',
         before=r"\{\s*(?P<key>\w+)\s*",
     ),
@@ -436,6 +460,13 @@ ROWS = (
         r"\g<key>_\g<rest>",
         "Keys are identifiers. {Write}.",
         r"(?P<key>\b[A-Za-z_]\w*)\s*",
+    ),
+    Repair(
+        _ITEM,
+        r"(?P<more>(?:\|\|?\s*{STRING}\s*)+)\}",
+        _named,
+        "A matcher has one name. {Write}.",
+        rf"{_CLAUSE_VARIABLE}(?P<kept>\s*\{{[^{{}}]*?),?\s*name\s*:\s*(?P<one>{{STRING}})\s*",
     ),
     Repair(
         _ITEM,
@@ -494,10 +525,18 @@ ROWS = (
     Repair(
         "^a value",
         r"(?P<v>{VAR})(?=\s*\})",
-        "",
+        _unless_used,
         "A matcher compares with strings; read the name as a path. {Write}.",
         r",\s*name\s*:\s*",
         "FIND",
+    ),
+    Repair(
+        "^a value",
+        r"(?P<v>{VAR})\s*\}",
+        hint="A matcher compares with strings. Leave the name out, read it as a path, ?x.name, and "
+        "compare two names in a FILTER: FILTER(?x.name == ?y.name).",
+        before=r",\s*name\s*:\s*",
+        command="FIND",
     ),
     Repair(_ITEM, r";", ","),
     Repair(
@@ -589,6 +628,13 @@ ROWS = (
         r"(?P<key>\w+)",
         r"\g<v>.attributes.\g<key>",
         before=r"(?P<v>{VAR})\.\s*",
+    ),
+    Repair(
+        "^the end of the path",
+        r"\w+",
+        hint=r"\g<path> is an id. Name the element in the pattern, (?s, …, ?o), and read a path of "
+        "it, such as ?o.name.",
+        before=r"(?P<path>{VAR}\.(?:subject|object))\.\s*",
     ),
     Repair(
         "^the end of the path",

@@ -96,6 +96,15 @@ ROWS = (
     Repair(_BLOCK, "EXPECT", hint="EXPECT VERSION n belongs in a block, after its matcher."),
     Repair(_BLOCK, "[,;]", "", "Blocks have no separator. {Write}."),
     Repair(_BLOCK, r"METADATA(?=\s*[{:])", Insert("WITH ")),
+    Repair(_BLOCK, r"\s*\Z", Insert(" }")),
+    Repair(
+        r"^'\('$",
+        r"(?P<s>{MATCHER}|{VAR})\s*,?\s*(?P<p>{STRING})\s*,?\s*(?P<o>{MATCHER}|{VAR})",
+        r"(\g<s>, \g<p>, \g<o>)",
+        "A proposition has parentheses. {Write}.",
+        command="UPSERT",
+    ),
+    Repair("^','$", ":", ",", before=r"(?<=\")\s*", command="UPSERT"),
     Repair(
         "^a handle or '{'",
         r"(?P<matcher>{PARENTHESES}(?:\s*" + _SECTIONS + ")*)",
@@ -296,9 +305,14 @@ ROWS = (
     ),
     Repair(
         "^a calculation",
+        r"{VAR}\.(?:id|type|name|subject|predicate|object)\b",
+        hint="UPDATE copies numbers only: read the text with FIND, and send it as a parameter.",
+    ),
+    Repair(
+        "^a calculation",
         r"(?P<path>{PATH})",
         r"ADD(\g<path>, 0)",
-        "A number is copied by ADD. {Write}.",
+        "A number is copied by ADD: {write}. A text is read with FIND, and sent as a parameter.",
     ),
     Repair(
         "^a calculation|^an argument",
@@ -365,6 +379,14 @@ ROWS = (
     ),
     Repair(
         "^a variable$",
+        r"(?P<link>{PARENTHESES})\s*\Z",
+        r"?link WHERE { ?link \g<link> }",
+        "A link has a variable, which WHERE binds. {Write}.",
+        r"(?<=PROPOSITIONS)\s*",
+        "DELETE",
+    ),
+    Repair(
+        "^a variable$",
         r"WHERE\s*\{\s*(?P<link>\()",
         r"?link WHERE { ?link \g<link>",
         "A link has a variable, which WHERE binds. {Write}.",
@@ -414,6 +436,13 @@ ROWS = (
         r"^'\{'$",
         r"\[(?P<keys>[^\[\]]*)\]",
         r"{\g<keys>}",
+        "Keys are in braces. {Write}.",
+        command="DELETE",
+    ),
+    Repair(
+        r"^'\{'$",
+        r"(?P<key>[A-Za-z_]\w*)(?=\s+FROM\b)",
+        r'{"\g<key>"}',
         "Keys are in braces. {Write}.",
         command="DELETE",
     ),
