@@ -6,7 +6,7 @@ The two schemas, ``execute_kip`` and ``execute_kip_readonly``, are generated fro
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
@@ -15,6 +15,15 @@ from kiprdf.errors import KipError, KipWarning
 BATCH_COMMANDS = 256
 _FIELDS = "The fields are command or commands, parameters, dry_run."
 _WARNINGS = "An empty result may come with `warnings`, which say why nothing was found."
+_STRICT_COMMANDS = "KIP commands to run in order. The first write that fails ends the batch."
+_FUNCTIONS = {
+    "execute_kip": "Run KIP commands on the long-term memory: FIND to ask; UPSERT, "
+    "UPDATE, MERGE and DELETE to write; DESCRIBE, SEARCH and EXPORT to look around. ",
+    "execute_kip_readonly": "Run KIP commands that only read the long-term memory: FIND, "
+    "DESCRIBE, SEARCH and EXPORT. Prefer it whenever nothing is to be written. ",
+}
+Style: TypeAlias = Literal["openai", "anthropic", "mcp"]
+_ARGUMENTS_OF = {"openai": "parameters", "anthropic": "input_schema", "mcp": "inputSchema"}
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -177,27 +186,32 @@ def _detail(item: Any) -> str:
     return f"{place}: {item['msg']}"
 
 
-def function_schemas() -> list[dict[str, Any]]:
+def function_schemas(style: Style = "openai", *, strict: bool = False) -> list[dict[str, Any]]:
     """The function-calling definitions of both functions, for the tool list of a language model.
+
+    A style names the schema of the arguments: ``parameters`` for ``openai`` (the object
+    ``function`` of a tool), ``input_schema`` for ``anthropic``, ``inputSchema`` for ``mcp``.
+    ``strict`` gives the schema that strict modes demand: all objects are closed and all fields
+    required, some of them nullable. These modes allow no object with free keys, so ``parameters``
+    and commands with their own parameters are missing: the commands contain the values. ``openai``
+    and ``anthropic`` definitions then have ``strict``. Raises ``ValueError`` for another style.
 
     >>> [schema["name"] for schema in function_schemas()]
     ['execute_kip', 'execute_kip_readonly']
+    >>> sorted(function_schemas("anthropic", strict=True)[0])
+    ['description', 'input_schema', 'name', 'strict']
     """
+    if style not in _ARGUMENTS_OF:
+        raise ValueError(f"The styles are {', '.join(_ARGUMENTS_OF)}.")
+    flag = {"strict": True} if strict and style != "mcp" else {}
     return [
         {
-            "name": "execute_kip",
-            "description": "Run KIP commands on the long-term memory: FIND to ask; UPSERT, "
-            "UPDATE, MERGE and DELETE to write; DESCRIBE, SEARCH and EXPORT to look around. "
-            + _WARNINGS,
-            "parameters": _request_schema(),
-        },
-        {
-            "name": "execute_kip_readonly",
-            "description": "Run KIP commands that only read the long-term memory: FIND, "
-            "DESCRIBE, SEARCH and EXPORT. Prefer it whenever nothing is to be written. "
-            + _WARNINGS,
-            "parameters": _request_schema(),
-        },
+            "name": name,
+            "description": description + _WARNINGS,
+            _ARGUMENTS_OF[style]: _strict_schema() if strict else _request_schema(),
+            **flag,
+        }
+        for name, description in _FUNCTIONS.items()
     ]
 
 
@@ -205,3 +219,23 @@ def _request_schema() -> dict[str, Any]:
     """The JSON Schema of a request, without the title and description of the class."""
     schema = Request.model_json_schema()
     return {key: part for key, part in schema.items() if key not in ("title", "description")}
+
+
+def _strict_schema() -> dict[str, Any]:
+    """The JSON Schema of a request without parameters, in which every field is required."""
+    fields = Request.model_fields
+    types: dict[str, dict[str, Any]] = {
+        "command": {"type": ["string", "null"]},
+        "commands": {"type": ["array", "null"], "items": {"type": "string"}},
+        "dry_run": {"type": "boolean"},
+    }
+    properties = {
+        name: {**type_, "description": fields[name].description} for name, type_ in types.items()
+    }
+    properties["commands"]["description"] = _STRICT_COMMANDS
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

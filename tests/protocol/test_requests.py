@@ -551,6 +551,43 @@ def test_the_two_schemas_share_nothing_that_can_be_changed() -> None:
     assert "command" in second["parameters"]["properties"]
 
 
+@pytest.mark.parametrize(
+    ("style", "key"),
+    [("openai", "parameters"), ("anthropic", "input_schema"), ("mcp", "inputSchema")],
+)
+def test_the_styles_differ_in_the_key_of_the_arguments(
+    schemas: list[dict[str, Any]], style: Any, key: str
+) -> None:
+    styled = protocol.function_schemas(style)
+    assert [set(schema) for schema in styled] == [{"name", "description", key}] * 2
+    assert [schema[key] for schema in styled] == [schema["parameters"] for schema in schemas]
+
+
+def test_another_style_is_refused() -> None:
+    style: Any = "OpenAI"
+    with pytest.raises(ValueError, match="openai, anthropic, mcp"):
+        protocol.function_schemas(style)
+
+
+def test_a_strict_schema_is_closed_and_requires_every_field() -> None:
+    for schema in protocol.function_schemas(strict=True):
+        assert schema["strict"] is True
+        parameters = schema["parameters"]
+        assert parameters["additionalProperties"] is False
+        assert parameters["required"] == list(parameters["properties"])
+        assert set(parameters["properties"]) == {"command", "commands", "dry_run"}
+        assert all(field["description"] for field in parameters["properties"].values())
+        assert "default" not in json.dumps(parameters)
+    assert "strict" not in protocol.function_schemas("mcp", strict=True)[0]
+
+
+def test_arguments_of_a_strict_schema_are_a_request(nexus: kiprdf.Nexus) -> None:
+    arguments = {"command": "DESCRIBE DOMAINS", "commands": None, "dry_run": False}
+    assert "result" in nexus.execute_kip(arguments)
+    arguments = {"command": None, "commands": ["DESCRIBE DOMAINS"], "dry_run": True}
+    assert "result" in nexus.execute_kip(arguments)
+
+
 def test_a_write_that_fails_while_it_is_carried_out_ends_the_batch() -> None:
     itself = 'UPSERT { CONCEPT ?a {{type: "Person", name: "a"}} PROPOSITION {(?a, "knows", ?a)} }'
     with kiprdf.Nexus.memory() as nexus:
