@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 async def read_body(request: Request, most: int) -> bytes:
     """The body, of at most ``most`` bytes; 413 for a longer one, before it is read if possible."""
+    # The connection stays open: closing it with unread bytes would discard the answer.
     too_long = HttpError(
         413,
         f"The body is longer than {most} bytes.",
         "Send less at once, or start the server with a higher --max-body.",
-        {"Connection": "close"},
     )
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > most:

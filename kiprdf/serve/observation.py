@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -26,6 +27,8 @@ class Metrics:
         self.seconds: dict[str, float] = defaultdict(float)
         self.rows = 0
         self.open_requests = 0
+        self.open_connections: Callable[[], int] | None = None
+        """Counts the connections, where this is a server and no part of another application."""
 
     def text(self, commit: int, elements: int) -> str:
         """The Prometheus text format, 0.0.4."""
@@ -41,12 +44,19 @@ class Metrics:
             f"kiprdf_rows_total {self.rows}",
             "# TYPE kiprdf_open_requests gauge",
             f"kiprdf_open_requests {self.open_requests}",
+            *self._connections(),
             "# TYPE kiprdf_commit gauge",
             f"kiprdf_commit {commit}",
             "# TYPE kiprdf_elements gauge",
             f"kiprdf_elements {elements}",
         ]
         return "\n".join(lines) + "\n"
+
+    def _connections(self) -> list[str]:
+        if self.open_connections is None:
+            return []
+        number = self.open_connections()
+        return ["# TYPE kiprdf_open_connections gauge", f"kiprdf_open_connections {number}"]
 
 
 class Observer:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import time
 from typing import Any
 
 import pytest
@@ -141,3 +143,31 @@ def test_a_lone_surrogate_is_answered(server: RunningServer) -> None:
     answer = server.client.post("/kip", content=body, headers=JSON)
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == "KIP_1001"
+
+
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_a_long_body_is_refused_with_an_answer_that_arrives(
+    server: RunningServer, is_chunked: bool
+) -> None:
+    host, port = server.address.removeprefix("http://").strip("/").split(":")
+    body = b"a" * 6_000_000
+    length = "Transfer-Encoding: chunked" if is_chunked else f"Content-Length: {len(body)}"
+    fields = f"Host: {host}\r\nContent-Type: application/json\r\n{length}"
+    head = f"POST /kip HTTP/1.1\r\n{fields}\r\n\r\n"
+    if is_chunked:
+        body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall(head.encode() + body)
+        time.sleep(0.2)
+        assert connection.recv(1000).startswith(b"HTTP/1.1 413")
+
+
+def test_a_request_that_is_no_http_is_refused_in_json(server: RunningServer) -> None:
+    host, port = server.address.removeprefix("http://").strip("/").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall(b"NONSENSE\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(1000), b""))
+    head, _, content = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"nosniff" in head
+    assert json.loads(content)["error"]["code"] == "KIP_1001"

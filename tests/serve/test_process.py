@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import statistics
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +159,7 @@ def test_metrics_count_without_names(nexus_folder: Path) -> None:
         server.client.get("/secret-name")
         server.client.request("SECRET", "/kip")
         text = server.client.get("/metrics").text
+        assert "\nkiprdf_open_connections 1\n" in text
     assert 'kiprdf_requests_total{route="/kip",method="POST",status="200"} 1' in text
     assert 'kiprdf_requests_total{route="/data",method="GET",status="200"} 1' in text
     assert 'kiprdf_requests_total{route="other",method="GET",status="404"} 1' in text
@@ -178,3 +181,13 @@ def test_the_openapi_document_names_the_routes(nexus_folder: Path) -> None:
         document = server.client.get("/openapi.json").json()
         assert server.client.get("/").json()["read_only"] is True
     assert set(document["paths"]) == {"/kip", "/sparql", "/graph"}
+
+
+def test_small_answers_over_one_connection_do_not_wait_for_acknowledgements() -> None:
+    with serving("ignored", "--memory") as server:
+        times = []
+        for _ in range(30):
+            begun = time.perf_counter()
+            server.client.get("/health")
+            times.append(time.perf_counter() - begun)
+    assert statistics.median(times) < 0.03
