@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+_WITH_PORT = re.compile(r"(\[[^]]*\]|[^:]*):[0-9]*")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -69,9 +71,10 @@ def _bracketed(host: str) -> str:
 def host_name(host: str) -> str:
     """A host without its port, in lower case.
 
-    >>> host_name("Example.org:8080"), host_name("[::1]:80")
-    ('example.org', '[::1]')
+    Anything but digits after the colon is no port, and stays.
+
+    >>> host_name("Example.org:8080"), host_name("[::1]:80"), host_name("localhost:x.org")
+    ('example.org', '[::1]', 'localhost:x.org')
     """
-    if host.startswith("["):
-        return host.partition("]")[0].lower() + "]"
-    return host.rpartition(":")[0].lower() if host.count(":") == 1 else host.lower()
+    match = _WITH_PORT.fullmatch(host)
+    return (host if match is None else match[1]).lower()

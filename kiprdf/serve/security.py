@@ -83,8 +83,8 @@ class Gate:
         return None
 
     def _check_host(self, headers: Headers) -> None:
-        host = headers.get("host", "")
-        if self._hosts is not None and host_name(host) not in self._hosts:
+        names = {host_name(host) for host in headers.getlist("host")} or {""}
+        if self._hosts is not None and not names <= self._hosts:
             hint = "Use the address that the server printed, or start it with --allow-host."
             raise HttpError(421, "This server does not answer for this host.", hint)
 
@@ -130,7 +130,10 @@ class Gate:
         accepted = choose(headers.get("accept"), ["application/json", "text/html"])
         if scope["method"] in ("GET", "HEAD") and accepted and accepted[0] == "text/html":
             root = scope.get("root_path", "")
-            return RedirectResponse(f"{root}/login?next={quote(_path(scope))}", 303)
+            target = scope.get("raw_path", b"").decode("latin-1").removeprefix(root)
+            if scope["query_string"]:
+                target += "?" + scope["query_string"].decode("latin-1")
+            return RedirectResponse(f"{root}/login?next={quote(target, safe='/')}", 303)
         message = "This server needs a token."
         hint = "Send the header Authorization: Bearer TOKEN."
         refusal = HttpError(401, message, hint, {"WWW-Authenticate": "Bearer"})

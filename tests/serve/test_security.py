@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -127,6 +129,8 @@ def test_login_never_leads_to_another_host(with_tokens: RunningServer, target: s
         ("evil.example", 421),
         ("localhost.evil.example", 421),
         ("127.0.0.1.evil.example:80", 421),
+        ("[::1].evil.example", 421),
+        ("localhost:evil.example", 421),
     ],
 )
 @pytest.mark.parametrize("path", ["/health", "/graph?default"])
@@ -134,6 +138,24 @@ def test_only_names_of_this_machine_are_hosts(
     server: RunningServer, host: str, status: int, path: str
 ) -> None:
     assert server.client.get(path, headers={"Host": host}).status_code == status
+
+
+def test_a_second_host_is_checked_too(server: RunningServer) -> None:
+    host, port = server.address.removeprefix("http://").strip("/").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        fields = "Host: localhost\r\nHost: evil.example"
+        connection.sendall(f"GET /health HTTP/1.1\r\n{fields}\r\n\r\n".encode())
+        assert connection.recv(1000).startswith(b"HTTP/1.1 421")
+
+
+def test_login_leads_to_the_page_with_its_query(with_tokens: RunningServer) -> None:
+    path = "/explore/kql?command=DESCRIBE%20DOMAINS&x=a%2Fb"
+    browser = httpx.Client(base_url=with_tokens.address)
+    answer = browser.get(path, headers={"Accept": "text/html"})
+    form = browser.get(answer.headers["location"]).text
+    target = re.search('name="next"[^>]* value="([^"]*)"', form)
+    assert target is not None
+    assert html.unescape(target[1]) == path
 
 
 def test_a_host_can_be_allowed(folder: Path) -> None:
