@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Scope
 
 import kiprdf
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kiprdf.serve.mcp_route import McpEndpoint
 
 Handler = Callable[[Request], Awaitable[Response]]
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 @dataclass
@@ -203,6 +204,8 @@ class Server:
         """The IRI of an element: 303 to a page or to data."""
         path = _path_after(request, urlsplit(self.nexus.base_iri).path)
         linked.element_at(self.store, path)
+        if request.method not in ("GET", "HEAD"):
+            raise HTTPException(405, headers={"Allow": "GET, HEAD"})
         offers = [*sparql.RDF_FORMATS]
         if self.options.explorer:
             offers.append("text/html")
@@ -277,18 +280,18 @@ def asgi_app(server: Server) -> ASGIApp:
     """The routes of a server behind its gate."""
     mcp = _mcp_endpoint(server)
     routes = [
-        Route("/", server.root, methods=["GET"]),
-        Route("/health", server.health, methods=["GET"]),
-        Route("/kip", server.post_kip, methods=["POST"]),
-        Route("/sparql", server.sparql, methods=["GET", "POST"]),
-        Route("/graph", server.graph, methods=["GET"]),
-        Route("/data/{path:path}", server.data, methods=["GET"]),
-        Route("/.well-known/void", server.void, methods=["GET"]),
-        Route("/metrics", server.metrics_text, methods=["GET"]),
-        Route("/openapi.json", server.openapi, methods=["GET"]),
-        Route("/login", server.login, methods=["GET", "POST"]),
+        _OwnRoute("/", server.root, methods=["GET"]),
+        _OwnRoute("/health", server.health, methods=["GET"]),
+        _OwnRoute("/kip", server.post_kip, methods=["POST"]),
+        _OwnRoute("/sparql", server.sparql, methods=["GET", "POST"]),
+        _OwnRoute("/graph", server.graph, methods=["GET"]),
+        _OwnRoute("/data/{path:path}", server.data, methods=["GET"]),
+        _OwnRoute("/.well-known/void", server.void, methods=["GET"]),
+        _OwnRoute("/metrics", server.metrics_text, methods=["GET"]),
+        _OwnRoute("/openapi.json", server.openapi, methods=["GET"]),
+        _OwnRoute("/login", server.login, methods=["GET", "POST"]),
         *(_pages(server) if server.options.explorer else []),
-        *([] if mcp is None else [Route("/mcp", mcp)]),
+        *([] if mcp is None else [_OwnRoute("/mcp", mcp)]),
         *_base_routes(server),
     ]
 
@@ -316,16 +319,24 @@ def asgi_app(server: Server) -> ASGIApp:
     return Observer(gate, server.metrics, _first_segments(routes))
 
 
+class _OwnRoute(Route):
+    """A route that takes its path with every method: an unsupported one is 405."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child = super().matches(scope)
+        return (Match.FULL if match is Match.PARTIAL else match), child
+
+
 def _pages(server: Server) -> list[Route]:
     """The routes of the explorer."""
     return [
-        Route("/page/{path:path}", server.page, methods=["GET"]),
-        Route("/explore/", server.explore, methods=["GET"]),
-        Route("/explore/search", server.search_results, methods=["GET"]),
-        Route("/explore/schema", server.schema, methods=["GET"]),
-        Route("/explore/log", server.changes, methods=["GET"]),
-        Route("/explore/kql", server.queries, methods=["GET", "POST"]),
-        Route("/static/{name}", server.static, methods=["GET"]),
+        _OwnRoute("/page/{path:path}", server.page, methods=["GET"]),
+        _OwnRoute("/explore/", server.explore, methods=["GET"]),
+        _OwnRoute("/explore/search", server.search_results, methods=["GET"]),
+        _OwnRoute("/explore/schema", server.schema, methods=["GET"]),
+        _OwnRoute("/explore/log", server.changes, methods=["GET"]),
+        _OwnRoute("/explore/kql", server.queries, methods=["GET", "POST"]),
+        _OwnRoute("/static/{name}", server.static, methods=["GET"]),
     ]
 
 
@@ -350,7 +361,7 @@ def _base_routes(server: Server) -> Iterable[Route]:
     base = urlsplit(server.nexus.base_iri)
     if base.scheme not in ("http", "https"):
         return []
-    return [Route(base.path + "{path:path}", server.dereference, methods=["GET"])]
+    return [Route(base.path + "{path:path}", server.dereference, methods=_METHODS)]
 
 
 def _first_segments(routes: Iterable[Route]) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
+from xml.parsers import expat
 
 from pyoxigraph import RdfFormat, Triple, serialize
 
@@ -94,7 +95,18 @@ def write_triples(triples: Sequence[Triple], media_type: str) -> bytes:
         message = f"The triples cannot be written as {media_type}: {fault}."
         raise HttpError(406, message, "Ask for text/turtle.") from None
     assert content is not None
+    if media_type == "application/rdf+xml":
+        _check_xml(content)
     return content
+
+
+def _check_xml(content: bytes) -> None:
+    """Refuse a document whose characters or names XML does not have."""
+    try:
+        expat.ParserCreate(namespace_separator=" ").Parse(content, True)
+    except expat.ExpatError as fault:
+        message = f"The triples cannot be written as application/rdf+xml: {fault}."
+        raise HttpError(406, message, "Ask for text/turtle.") from None
 
 
 def _write(formats: Mapping[str, Any], result: Any, accept: str | None, rows: int) -> SparqlReply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -146,3 +147,34 @@ def test_a_urn_base_has_data_below_its_base(tmp_path: Path) -> None:
         assert "<urn:kip:nexus/>" in answer.text
         void = server.client.get("/.well-known/void").text
         assert "https://kb.example/memory/sparql" in void
+
+
+@pytest.fixture(scope="module")
+def server_at_the_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A nexus whose elements have IRIs directly below the host."""
+    folder = tmp_path_factory.mktemp("root") / "kb"
+    with kiprdf.Nexus.open(folder, "http://kb.example/") as nexus:
+        nexus.execute(SCHEMA)
+        nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Vitamin C"} } }')
+    with serving(folder) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/Drug/Vitamin%20C", 303),
+        ("PUT", "/Drug/Vitamin%20C", 405),
+        ("PUT", "/Drug/nothing", 404),
+        ("GET", "/nothing", 404),
+        ("POST", "/nothing", 404),
+        ("GET", "/kip", 405),
+        ("PUT", "/graph", 405),
+    ],
+)
+def test_a_base_at_the_root_leaves_other_routes_alone(
+    server_at_the_root: RunningServer, method: str, path: str, status: int
+) -> None:
+    answer = server_at_the_root.client.request(method, path)
+    assert answer.status_code == status
+    assert ("allow" in answer.headers) == (status == 405)

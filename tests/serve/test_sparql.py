@@ -229,3 +229,16 @@ def test_the_json_is_that_of_the_engine(server: RunningServer, folder: Path) -> 
         expected = solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON)  # type: ignore[union-attr]
     answer = server.client.get("/sparql", params={"query": TREATS})
     assert answer.json() == json.loads(expected or b"")
+
+
+@pytest.mark.parametrize(
+    ("predicate", "text"), [("a", "\\u0000"), ("a", "\\u0001"), ("a", "\\uFFFE"), ("1", "x")]
+)
+def test_triples_that_rdf_xml_cannot_express_are_406(
+    server: RunningServer, predicate: str, text: str
+) -> None:
+    query = f'CONSTRUCT {{ <http://x/> <http://x/{predicate}> "{text}" }} WHERE {{}}'
+    headers = {"Accept": "application/rdf+xml"}
+    answer = server.client.get("/sparql", params={"query": query}, headers=headers)
+    assert answer.status_code == 406
+    assert server.client.get("/sparql", params={"query": query}).status_code == 200
