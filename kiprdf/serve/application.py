@@ -25,6 +25,7 @@ from kiprdf.serve import kip, linked, sparql
 from kiprdf.serve.body import read_body, run_for
 from kiprdf.serve.explorer import ASSETS, Explorer
 from kiprdf.serve.login import login_page, sign_in
+from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.negotiation import choose
 from kiprdf.serve.observation import AuditLog, Metrics, Observer
 from kiprdf.serve.openapi import document
@@ -33,7 +34,7 @@ from kiprdf.serve.replies import HttpError, error_response, json_response
 from kiprdf.serve.security import Gate
 
 if TYPE_CHECKING:
-    from kiprdf.serve.mcp_route import McpEndpoint
+    from kiprdf.mcp import NexusServer
 
 Handler = Callable[[Request], Awaitable[Response]]
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -344,16 +345,18 @@ def _mcp_endpoint(server: Server) -> McpEndpoint | None:
     """The endpoint for MCP, if it is wanted and the package is installed."""
     if not server.options.mcp or find_spec("mcp") is None:
         return None
-    from kiprdf.mcp import NexusServer
-    from kiprdf.serve.mcp_route import McpEndpoint
 
     def execute(context: Any, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         audit = server.audit_of(context.request.scope)
         readonly = name == "execute_kip_readonly"
         return kip.call(server.nexus, arguments, readonly=readonly, audit=audit)
 
-    protocol = NexusServer(server.nexus, read_only=server.options.read_only, execute=execute)
-    return McpEndpoint(protocol, server.options.max_body)
+    def make() -> NexusServer:
+        from kiprdf.mcp import NexusServer
+
+        return NexusServer(server.nexus, read_only=server.options.read_only, execute=execute)
+
+    return McpEndpoint(make, server.options.max_body)
 
 
 def _base_routes(server: Server) -> Iterable[Route]:

@@ -184,3 +184,15 @@ def test_standard_output_has_only_the_protocol(folder: Path) -> None:
     process.stdout.close()
     assert [answer["id"] for answer in answers] == [1, 2]
     assert answers[0]["result"]["protocolVersion"] == "2025-06-18"
+
+
+def test_the_start_of_a_server_loads_no_mcp_and_asks_nothing() -> None:
+    code = """
+import sys, kiprdf, kiprdf.serve
+with kiprdf.Nexus.memory() as nexus:
+    nexus.execute = nexus.answer = nexus.execute_kip = None
+    kiprdf.serve.app(nexus)
+print(sorted({"mcp", "mcp_types"} & set(sys.modules)))
+"""
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert process.stdout.strip() == "[]", process.stderr
