@@ -32,7 +32,7 @@ def test_the_demo_shows_answers_and_writes_a_snapshot(run: Run, tmp_path: Path) 
 DEMO_FAILURES = {
     "a missing folder": (
         ("demo", "--out", "nowhere/medical.ttl"),
-        "kiprdf: nowhere/medical.ttl cannot be written: No such file or directory.\n",
+        "kiprdf: nowhere/medical.ttl cannot be written: there is no folder nowhere.\n",
     ),
     "a file that is not a snapshot": (
         ("demo",),
