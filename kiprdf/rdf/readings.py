@@ -80,14 +80,12 @@ def _typed(text: str, datatype: Any) -> bool | int | float | str:
     return number if math.isfinite(number) else text
 
 
-def hidden_texts(term: object) -> set[str]:
-    """The texts that FILTER reads in a value which is not one string itself.
+def hidden_texts(term: Literal) -> set[str]:
+    """The texts that FILTER reads in a value which is not plain.
 
     >>> sorted(hidden_texts(Literal('["ASA","b",3]', datatype=vocab.JSON)))
     ['ASA', 'b']
     """
-    if not isinstance(term, Literal) or term.datatype in PLAIN:
-        return set()
     reading = read(term)
     items = reading if isinstance(reading, list) else [reading]
     return {item for item in items if isinstance(item, str)}

@@ -27,9 +27,11 @@ _OTHER_VALUES = render(
 
 def texts_of(triples: Iterable[Written]) -> list[Quad]:
     """The quads of the texts that the objects of some triples hold."""
+    # Nearly all values are plain: they are tested here, since a call would cost more than the test.
     return [
         Quad(subject, predicate, Literal(text), vocab.TEXTS)
         for subject, predicate, value in triples
+        if isinstance(value, Literal) and value.datatype not in PLAIN
         for text in hidden_texts(value)
     ]
 

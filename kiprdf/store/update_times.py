@@ -40,9 +40,9 @@ class _Moment:
         self.iris += sorted(new)
         self.iris.sort()
 
-    def remove(self, iri: str) -> None:
+    def remove(self, iris: Iterable[str]) -> None:
         """Removing from the list itself would take time proportional to its length."""
-        self.gone.add(iri)
+        self.gone.update(iris)
         if 2 * len(self.gone) >= len(self.iris):
             self.iris = [iri for iri in self.iris if iri not in self.gone]
             self.gone.clear()
@@ -97,30 +97,29 @@ class UpdateTimes:
             self.commit = None
             if not is_next:
                 return
-            for iri, time in _times(removed):
-                self._remove(iri, time)
+            self._remove(_times(removed))
             self._add(_times(added))
             self.commit = commit
 
     def _add(self, times: Iterable[tuple[str, Any]]) -> None:
-        groups: dict[str, set[str]] = defaultdict(set)
-        for iri, time in times:
-            if isinstance(time, Literal) and time.datatype == vocab.STRING:
-                groups[time.value].add(iri)
-            else:
+        for value, iris in _by_time(times).items():
+            if not isinstance(value, Literal) or value.datatype != vocab.STRING:
                 self._has_other_values = True
-        for time, iris in groups.items():
+                continue
+            time = value.value
             if time not in self._moments:
                 self._moments[time] = _Moment([])
                 insort(self._order, time)
             self._moments[time].add(iris)
 
-    def _remove(self, iri: str, time: Any) -> None:
-        moment = self._moments.get(time.value)
-        if moment is not None:
-            moment.remove(iri)
-            if not moment.iris:
-                del self._moments[time.value], self._order[bisect_left(self._order, time.value)]
+    def _remove(self, times: Iterable[tuple[str, Any]]) -> None:
+        for value, iris in _by_time(times).items():
+            moment = self._moments.get(value.value)
+            if moment is not None:
+                moment.remove(iris)
+                if not moment.iris:
+                    del self._moments[value.value]
+                    del self._order[bisect_left(self._order, value.value)]
 
     def newest(self, commit: int, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
         """Times, the last one first, with elements in ranges of IRIs, which are in their order.
@@ -143,7 +142,15 @@ class UpdateTimes:
                 yield time, iris
 
 
-def _times(triples: Iterable[Written]) -> Iterator[tuple[str, Any]]:
-    for subject, predicate, value in triples:
-        if predicate == UPDATED_AT:
-            yield subject.value, value
+def _by_time(times: Iterable[tuple[str, Any]]) -> dict[Any, set[str]]:
+    """The elements of each time: the elements of a commit usually have the same."""
+    groups: dict[Any, set[str]] = defaultdict(set)
+    for iri, time in times:
+        groups[time].add(iri)
+    return groups
+
+
+def _times(triples: Iterable[Written]) -> list[tuple[str, Any]]:
+    return [
+        (subject.value, value) for subject, predicate, value in triples if predicate == UPDATED_AT
+    ]
