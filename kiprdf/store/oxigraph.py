@@ -19,6 +19,7 @@ from pyoxigraph import (
     QueryBoolean,
     QuerySolutions,
     Triple,
+    Variable,
 )
 from pyoxigraph import Store as Engine
 
@@ -26,7 +27,8 @@ from kiprdf import budget, forks
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, decode
-from kiprdf.sparql.text import render_update
+from kiprdf.sparql.algebra import BGP, Select, TriplePattern
+from kiprdf.sparql.text import render, render_update
 from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Keep, Row, Statement, Tests
 from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.commit_log import (
@@ -71,6 +73,10 @@ COMPACTED_QUADS = 20_000
 """Removed quads after which an engine in memory may be compacted."""
 _FORMAT_NOTE = note(vocab.FORMAT, Literal(str(FORMAT), datatype=vocab.INTEGER))
 _DEFAULT = DefaultGraph()
+_TIME = Variable("time")
+_ALL_TIMES = render(
+    Select((_TIME,), BGP((TriplePattern(Variable("x"), UPDATED_AT, _TIME),)), distinct=True)
+)
 
 _FORKED = (
     "This nexus belongs to the process that opened it, and this process is a fork of that one; "
@@ -278,13 +284,18 @@ class OxigraphStore:
             # Without the lock, a commit that comes in between would be missing.
             with nullcontext() if self.read_only else self._lock:
                 self._build_update_times()
-        return self._update_times.newest(self.commit(), ranges)
+        return self._update_times.newest(self.commit(), ranges, self._updated_at)
 
     def _build_update_times(self) -> None:
         if self._update_times.commit != self.commit():
-            triples = self.match(None, UPDATED_AT, None)
-            times = ((cast(NamedNode, triple.subject).value, triple.object) for triple in triples)
+            times = [time for (time,) in self.select(_ALL_TIMES)]
             self._update_times.build(self.commit(), times)
+
+    def _updated_at(self, time: Literal) -> list[str]:
+        """The IRIs of the elements that were last updated at a time."""
+        return [
+            cast(NamedNode, triple.subject).value for triple in self.match(None, UPDATED_AT, time)
+        ]
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -61,30 +61,34 @@ class UpdateTimes:
     """An index of the ``_updated_at`` of all elements, in memory.
 
     ``commit`` is the commit that it reflects, None where it must be built. Writers add their
-    commits; readers in other threads get whole commits only.
+    commits; readers in other threads get whole commits only. After a build, the elements of a time
+    are read from the dataset when a reader first comes to that time.
 
     >>> from pyoxigraph import NamedNode
+    >>> stored = {"2026-01-01": ["urn:c", "urn:a"], "2026-01-02": ["urn:b"]}
     >>> times = UpdateTimes()
-    >>> times.build(1, [("urn:a", Literal("2026-01-01")), ("urn:b", Literal("2026-01-02"))])
+    >>> times.build(1, [Literal("2026-01-01"), Literal("2026-01-02")])
     >>> times.add(2, [], [(NamedNode("urn:c"), UPDATED_AT, Literal("2026-01-01"))])
-    >>> list(times.newest(2, [("urn:a", "urn:z")]))
+    >>> list(times.newest(2, [("urn:a", "urn:z")], lambda time: stored[time.value]))
     [('2026-01-02', ['urn:b']), ('2026-01-01', ['urn:a', 'urn:c'])]
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._moments: dict[str, _Moment] = {}
+        # None for those whose elements must be read from the dataset.
+        self._moments: dict[str, _Moment | None] = {}
         self._order: list[str] = []
         # A restored snapshot may have other values than the texts that writers note.
         self._has_other_values = False
         self.commit: int | None = None
 
-    def build(self, commit: int, times: Iterable[tuple[str, Any]]) -> None:
-        """Replace the index by the IRIs of all elements with their times."""
+    def build(self, commit: int, times: Collection[Any]) -> None:
+        """Replace the index by the different times of all elements."""
         with self._lock:
             self.commit = None
-            self._moments, self._order, self._has_other_values = {}, [], False
-            self._add(times)
+            texts = {time.value for time in times if _is_text(time)}
+            self._has_other_values = len(texts) < len(times)
+            self._moments, self._order = dict.fromkeys(texts), sorted(texts)
             self.commit = commit
 
     def add(self, commit: int, removed: Iterable[Written], added: Iterable[Written]) -> None:
@@ -103,14 +107,16 @@ class UpdateTimes:
 
     def _add(self, times: Iterable[tuple[str, Any]]) -> None:
         for value, iris in _by_time(times).items():
-            if not isinstance(value, Literal) or value.datatype != vocab.STRING:
+            if not _is_text(value):
                 self._has_other_values = True
                 continue
             time = value.value
             if time not in self._moments:
                 self._moments[time] = _Moment([])
                 insort(self._order, time)
-            self._moments[time].add(iris)
+            moment = self._moments[time]
+            if moment is not None:
+                moment.add(iris)
 
     def _remove(self, times: Iterable[tuple[str, Any]]) -> None:
         for value, iris in _by_time(times).items():
@@ -121,11 +127,14 @@ class UpdateTimes:
                     del self._moments[value.value]
                     del self._order[bisect_left(self._order, value.value)]
 
-    def newest(self, commit: int, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
+    def newest(
+        self, commit: int, ranges: Sequence[Range], read: Callable[[Literal], Iterable[str]]
+    ) -> Iterator[tuple[str, list[str]]]:
         """Times, the last one first, with elements in ranges of IRIs, which are in their order.
 
-        The elements of one time may come in several lists. Nothing follows after a later commit,
-        or where some element has a time that is no text.
+        ``read`` returns the IRIs of all elements of a time from the dataset. The elements of one
+        time may come in several lists. Nothing follows after a later commit, or where some element
+        has a time that is no text.
         """
         for number in range(len(self._order) - 1, -1, -1):
             with self._lock:
@@ -133,6 +142,9 @@ class UpdateTimes:
                     return
                 time = self._order[number]
                 moment = self._moments[time]
+                if moment is None:
+                    # A writer whose commit is read here already adds it again, to no effect.
+                    moment = self._moments[time] = _Moment(sorted(read(Literal(time))))
                 chunks = list(moment.chunks(ranges))
             for places in chunks:
                 with self._lock:
@@ -140,6 +152,10 @@ class UpdateTimes:
                         return
                     iris = moment.chunk(places)
                 yield time, iris
+
+
+def _is_text(time: Any) -> bool:
+    return isinstance(time, Literal) and time.datatype == vocab.STRING
 
 
 def _by_time(times: Iterable[tuple[str, Any]]) -> dict[Any, set[str]]:

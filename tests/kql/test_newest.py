@@ -14,8 +14,8 @@ import kiprdf
 from kiprdf.kql import newest
 from kiprdf.kql.newest import NewestPlan
 from kiprdf.rdf import vocab
-from kiprdf.store import Delta
-from kiprdf.store.update_times import UPDATED_AT
+from kiprdf.store import Delta, OxigraphStore
+from kiprdf.store.update_times import UPDATED_AT, UpdateTimes
 from tests.nexus.support import StoppedClock
 from tests.shortcuts import no_shortcuts
 
@@ -207,6 +207,45 @@ def test_a_folder_that_is_opened_again_has_the_same_order(
         add(nexus, "D6")
         assert nexus.execute(f"{DRUGS} {NEWEST} 2") == ["D6", "D5"]
     assert (calls.indexed, calls.sorted) == (4, 0)
+
+
+def test_the_first_question_after_opening_reads_only_the_newest_elements(
+    tmp_path: Path, clock: StoppedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(clock, tmp_path).close()
+    read: list[tuple[Any, ...]] = []
+    match = OxigraphStore.match
+
+    def noted(store: OxigraphStore, *pattern: Any) -> Any:
+        read.append(pattern)
+        return match(store, *pattern)
+
+    with kiprdf.Nexus.open(tmp_path, genesis=False) as nexus:
+        monkeypatch.setattr(OxigraphStore, "match", noted)
+        assert nexus.execute(f"{DRUGS} {NEWEST} 1") == ["D4"]
+    times = [pattern[2] for pattern in read if pattern[1] == UPDATED_AT]
+    assert None not in times
+    assert len(times) == 2  # the page has one row, and one more shows that pages follow
+
+
+def test_a_commit_between_building_and_reading_counts_once() -> None:
+    times = UpdateTimes()
+    old, new = Literal("2025"), Literal("2026")
+    moved, stays = NamedNode("urn:moved"), NamedNode("urn:stays")
+    times.build(1, [old])
+    everything = [("", "v")]
+    # The dataset has the second commit already when a reader comes to the first time.
+    assert list(times.newest(1, everything, lambda _: ["urn:stays"])) == [("2025", ["urn:stays"])]
+    times.add(2, [(moved, UPDATED_AT, old)], [(moved, UPDATED_AT, new)])
+    stored = {"2026": ["urn:moved"], "2025": ["urn:stays"]}
+    expected = [("2026", ["urn:moved"]), ("2025", ["urn:stays"])]
+    assert list(times.newest(2, everything, lambda time: stored[time.value])) == expected
+    # Another index has not read either time before the next commit.
+    times.build(2, [old, new])
+    times.add(3, [(stays, UPDATED_AT, old)], [(stays, UPDATED_AT, new)])
+    stored = {"2026": ["urn:stays", "urn:moved"], "2025": []}
+    newest_first = list(times.newest(3, everything, lambda time: stored[time.value]))
+    assert newest_first == [("2026", ["urn:moved", "urn:stays"])]
 
 
 def test_a_restored_nexus_has_the_order_of_its_snapshot(
