@@ -14,7 +14,9 @@ from kiprdf.errors import KipError, KipWarning
 
 BATCH_COMMANDS = 256
 _FIELDS = "The fields are command or commands, parameters, dry_run."
-_WARNINGS = "An empty result may come with `warnings`, which say why nothing was found."
+_WARNINGS = (
+    "A result may come with `warnings`: why nothing was found, or what a SEARCH has not compared."
+)
 _STRICT_COMMANDS = "KIP commands to run in order. The first write that fails ends the batch."
 _FUNCTIONS = {
     "execute_kip": "Run KIP commands on the long-term memory: FIND to ask; UPSERT, "
