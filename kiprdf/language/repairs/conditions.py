@@ -65,6 +65,10 @@ def _equal(match: re.Match[str]) -> str:
     return pattern_of(match, "^", "$")
 
 
+def _unequal(match: re.Match[str]) -> str:
+    return f"!{_equal(match)}"
+
+
 def _anchored(match: re.Match[str]) -> str:
     function = match["function"].upper().removeprefix("I")
     return pattern_of(match, "^" * function.startswith("START"), "$" * function.startswith("END"))
@@ -136,6 +140,7 @@ def _infix_in(match: re.Match[str]) -> str:
 ROWS = (
     # Case
     Repair(_ANY, rf"{_FOLDED}\s*={{1,3}}\s*{_TEXT}", _equal, _IGNORES_CASE),
+    Repair(_ANY, rf"{_FOLDED}\s*!={{1,2}}\s*{_TEXT}", _unequal, _IGNORES_CASE),
     Repair(
         _ANY,
         rf"{_FOLDED}\s*={{1,3}}\s*{_CASE}\s*\(\s*{_TEXT}\s*\)",
