@@ -248,11 +248,14 @@ class OxigraphStore:
             return self._processes.query(text, self, budget.current())
 
         def run(token: CancellationToken) -> SparqlAnswer:
-            results = engine.query(text)
-            if isinstance(results, QuerySolutions):
-                names = tuple(variable.value for variable in results.variables)
-                return Solutions(names, token.fetch_all(map(tuple, results)))
-            return bool(cast(QueryBoolean, results))
+            try:
+                results = engine.query(text)
+                if isinstance(results, QuerySolutions):
+                    names = tuple(variable.value for variable in results.variables)
+                    return Solutions(names, token.fetch_all(map(tuple, results)))
+                return bool(cast(QueryBoolean, results))
+            except ENGINE_FAULTS as fault:
+                raise unreadable(fault) from fault
 
         return run_cancellable(run, budget.current())
 
