@@ -147,10 +147,13 @@ def until(condition: Callable[[], Any]) -> Any:
 def test_search_as_you_type_leads_to_a_page(server: RunningServer, window: Any) -> None:
     window.get(f"{server.address}explore/")
     window.switch_to.active_element.send_keys("aspir")
-    (link, *_) = until(lambda: window.find_elements("css selector", "#results a[href^='/page/']"))
-    until(lambda: "Aspirin" in window.find_element("id", "results").text)
-    link = window.find_element("link text", "Aspirin")
-    link.click()
+    # The results are replaced as they come, so the link is looked up and clicked in one step.
+    click = """
+      const link = document.querySelector("#results a[href='/page/Drug/Aspirin']");
+      if (link) link.click();
+      return link !== null && link.textContent === "Aspirin";
+    """
+    until(lambda: window.execute_script(click))
     until(lambda: window.current_url.endswith("/page/Drug/Aspirin"))
     assert "Aspirin" in window.find_element("tag name", "h1").text
 
