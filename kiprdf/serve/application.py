@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,7 +36,6 @@ from kiprdf.serve.security import Gate
 if TYPE_CHECKING:
     from kiprdf.mcp import NexusServer
 
-Handler = Callable[[Request], Awaitable[Response]]
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
