@@ -14,15 +14,23 @@ from kiprdf.errors import KipError, KipWarning
 
 BATCH_COMMANDS = 256
 _FIELDS = "The fields are command or commands, parameters, dry_run."
-_WARNINGS = (
-    "A result may come with `warnings`: why nothing was found, or what a SEARCH has not compared."
-)
 _STRICT_COMMANDS = "KIP commands to run in order. The first write that fails ends the batch."
+_READ = """\
+Begin with `DESCRIBE PRIMER`, which says what the memory contains, and \
+`DESCRIBE CONCEPT TYPE "Person"`, which lists the attributes and relations of a type. \
+`SEARCH CONCEPT "words" LIMIT 5` finds elements by text, \
+`FIND(?p.name, ?d.name) WHERE { ?p {type: "Person"} (?p, "belongs_to_domain", ?d) } LIMIT 10` \
+by patterns: `{…}` is a concept, `(subject, "predicate", object)` a fact. Types, predicates and \
+names are case-sensitive. After an `error`, correct the command with its `hint`. A result may come \
+with `warnings`: why nothing was found, or what a SEARCH has not compared."""
+_WRITE = """\
+`UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES {role: "engineer"} } } \
+WITH METADATA {source: "conversation", confidence: 0.9}` creates or updates; UPDATE, MERGE and \
+DELETE change and remove. """
 _FUNCTIONS = {
-    "execute_kip": "Run KIP commands on the long-term memory: FIND to ask; UPSERT, "
-    "UPDATE, MERGE and DELETE to write; DESCRIBE, SEARCH and EXPORT to look around. ",
-    "execute_kip_readonly": "Run KIP commands that only read the long-term memory: FIND, "
-    "DESCRIBE, SEARCH and EXPORT. Prefer it whenever nothing is to be written. ",
+    "execute_kip": f"Read and write the long-term memory with KIP commands. {_WRITE}{_READ}",
+    "execute_kip_readonly": "Ask the long-term memory with KIP commands that only read. Prefer it "
+    f"whenever nothing is to be written. {_READ}",
 }
 Style: TypeAlias = Literal["openai", "anthropic", "mcp"]
 _ARGUMENTS_OF = {"openai": "parameters", "anthropic": "input_schema", "mcp": "inputSchema"}
@@ -209,7 +217,7 @@ def function_schemas(style: Style = "openai", *, strict: bool = False) -> list[d
     return [
         {
             "name": name,
-            "description": description + _WARNINGS,
+            "description": description,
             _ARGUMENTS_OF[style]: _strict_schema() if strict else _request_schema(),
             **flag,
         }
@@ -226,9 +234,10 @@ def _request_schema() -> dict[str, Any]:
 def _strict_schema() -> dict[str, Any]:
     """The JSON Schema of a request without parameters, in which every field is required."""
     fields = Request.model_fields
+    null = {"type": "null"}
     types: dict[str, dict[str, Any]] = {
-        "command": {"type": ["string", "null"]},
-        "commands": {"type": ["array", "null"], "items": {"type": "string"}},
+        "command": {"anyOf": [{"type": "string"}, null]},
+        "commands": {"anyOf": [{"type": "array", "items": {"type": "string"}}, null]},
         "dry_run": {"type": "boolean"},
     }
     properties = {

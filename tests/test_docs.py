@@ -43,6 +43,7 @@ from kiprdf.kql.comparisons import TESTS
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
 from kiprdf.store.cancellation import CancellationToken
+from tests.adapters.model import scripted_model
 from tests.cli.runner import invoke
 from tests.serve.running import RunningServer, serving
 
@@ -113,6 +114,12 @@ class Session:
         if block.language == "python" and ">>>" in block.text:
             return self._doctest(block)
         return getattr(self, f"_{block.language}")(block)
+
+    def environment_of(self, page: Path) -> dict[str, str]:
+        """The variables of a page; clients of language models find a scripted model there."""
+        if page.name != "tool-loops.md":
+            return {}
+        return self._stack.enter_context(scripted_model()).environment()
 
     def close(self) -> None:
         self._stack.close()
@@ -227,6 +234,8 @@ def test_every_block_of_a_page_runs_and_shows_its_output(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     session = Session()
+    for name, value in session.environment_of(page).items():
+        monkeypatch.setenv(name, value)
     output: Any = None
     try:
         blocks = runnable(page)

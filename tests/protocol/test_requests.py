@@ -545,6 +545,17 @@ def test_the_package_exports_the_schemas(schemas: list[dict[str, Any]]) -> None:
     assert kiprdf.function_schemas() == schemas
 
 
+def test_the_commands_in_the_descriptions_run(schemas: list[dict[str, Any]]) -> None:
+    for schema in schemas:
+        assert len(schema["description"]) <= 1024
+        quoted = schema["description"].split("`")[1::2]
+        commands = [text for text in quoted if text[:4].isupper()]
+        assert len(commands) >= 4
+        with kiprdf.Nexus.memory() as nexus:
+            answers = [getattr(nexus, schema["name"])({"command": text}) for text in commands]
+            assert [answer for answer in answers if "error" in answer] == []
+
+
 def test_the_two_schemas_share_nothing_that_can_be_changed() -> None:
     first, second = protocol.function_schemas()
     first["parameters"].clear()
