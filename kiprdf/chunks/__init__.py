@@ -1,7 +1,8 @@
 """Chunks and Rules of the W3C Cognitive AI group: a notation, graphs of chunks and a rule engine.
 
 >>> from kiprdf import chunks
->>> chunks.Chunk("dog", {"age": 4})["age"]
+>>> document = chunks.parse("dog kindof mammal\\ndog dog1 {name Fido; age 4}")
+>>> document.chunks[0]["age"]
 4
 """
 
@@ -20,6 +21,8 @@ from kiprdf.chunks.model import (
     Text,
     Variable,
 )
+from kiprdf.chunks.parser import parse
+from kiprdf.chunks.printer import to_text
 
 __all__ = [
     "Chunk",
@@ -35,4 +38,6 @@ __all__ = [
     "RuleError",
     "Text",
     "Variable",
+    "parse",
+    "to_text",
 ]

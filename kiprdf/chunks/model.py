@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-NAME = r"(?:[A-Za-z][A-Za-z0-9.+-]*://[A-Za-z0-9._\-/:#%~?=&+]++|[A-Za-z0-9._\-/:]++)"
+NAME_CHARACTER = r"[A-Za-z0-9._\-/:]"
+IRI_TAIL = r"://[A-Za-z0-9._\-/:#%~?=&+]++"
+NAME = rf"(?>[A-Za-z][A-Za-z0-9.-]*{IRI_TAIL}|{NAME_CHARACTER}++)"
 """A name; an IRI may contain more characters than other names (docs/decisions/068)."""
 NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
 DATE = (
