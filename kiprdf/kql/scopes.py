@@ -50,6 +50,7 @@ class Namer:
 
     def __init__(self) -> None:
         self._used: set[str] = set()
+        self._last: dict[str, int] = {}
 
     def fresh(self, hint: str) -> Variable:
         """
@@ -57,11 +58,13 @@ class Namer:
         >>> str(namer.fresh("d")), str(namer.fresh("d"))
         ('?d', '?d_2')
         """
-        name, number = hint, 1
+        number = self._last.get(hint, 1)
+        name = hint
         while name in self._used:
             number += 1
             name = f"{hint}_{number}"
         self._used.add(name)
+        self._last[hint] = number
         return Variable(name)
 
 

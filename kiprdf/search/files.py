@@ -11,6 +11,9 @@ from kiprdf import forks
 
 T = TypeVar("T")
 
+LOCK_SECONDS = 1.0
+"""How long a write waits for another program that has the file locked; the file can wait."""
+
 _DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
@@ -123,7 +126,12 @@ def uri_to_read(path: Path) -> str:
 
 def _open(path: Path | None) -> sqlite3.Connection:
     # Autocommit: every transaction here begins by an explicit BEGIN.
-    connection = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
+    connection = sqlite3.connect(
+        path or ":memory:",
+        timeout=LOCK_SECONDS,
+        check_same_thread=False,
+        isolation_level=None,
+    )
     connection.text_factory = bytes  # text of a damaged file need not be UTF-8
     return connection
 

@@ -17,6 +17,9 @@ from tests.assistant.life import DAYS, Life
 from tests.assistant.questions import ASKED, Asked
 from tests.assistant.record import Name
 
+# One process lives the days.
+pytestmark = pytest.mark.xdist_group("assistant")
+
 WEEKS = range(1, DAYS // 7 + 1)
 REOPENED_ON = 30
 COPIES = ("reopened", "backup", "rdf11", "rdf12")

@@ -38,7 +38,7 @@ Part: TypeAlias = TriplePattern | tuple[Variable, ...]
 def may_duplicate(pattern: Pattern, names: set[Variable]) -> bool:
     """Whether two solutions of a pattern can be alike in some variables."""
     try:
-        parts = list(_parts(pattern, set(), set()))
+        parts = list(_parts(pattern, (), set()))
     except _Unknown:
         return True
     determined, size = set(names), -1
@@ -55,7 +55,7 @@ class _Unknown(Exception):
 
 
 def _parts(
-    pattern: Pattern, before: set[Variable], outer: set[Variable]
+    pattern: Pattern, before: tuple[Pattern, ...], outer: set[Variable]
 ) -> Iterator[tuple[Part, set[Variable]]]:
     """What makes the solutions, each with the variables that it does not determine.
 
@@ -70,11 +70,11 @@ def _parts(
                 yield triple, outer
         case Lateral():
             yield from _parts(pattern.left, before, outer)
-            yield from _parts(pattern.right, before | variables(pattern.left), outer)
+            yield from _parts(pattern.right, (*before, pattern.left), outer)
         case LeftJoin():
             yield from _parts(pattern.left, before, outer)
-            before = before | variables(pattern.left)
-            yield from _parts(pattern.right, before, outer | before)
+            before = (*before, pattern.left)
+            yield from _parts(pattern.right, before, outer | variables(before))
         case AntiJoin():
             yield from _parts(pattern.left, before, outer)
         case Filter():
