@@ -72,6 +72,11 @@ def test_the_schema_is_that_of_the_nexus() -> None:
     assert '  - as object: Drug "treats" →\n' in text
     assert "- `Drug` (1)\n" in text
     assert "- `treats` (2)\n" in text
+
+
+def test_an_unused_type_is_listed_with_what_it_requires() -> None:
+    text = kiprdf.instructions(kiprdf.Nexus.memory())
+    assert "- `Event`: One occasion at one point in time" in text
     assert "  - required: `content_summary`, `event_class`, `start_time`\n" in text
 
 
