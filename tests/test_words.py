@@ -24,6 +24,8 @@ NAMES = re.compile(
     "|spelled|staged|tells?|told|twins|unsure|watch|whatever",
     re.IGNORECASE,
 )
+PUBLIC = {"Found", "FoundEdge"}
+"""Names of the interface of ``kiprdf.memory``, which others rely on."""
 CLASSES = {"Alone", "Filling", "Form", "Unsure", "Walk"}
 PHRASES = re.compile(
     r"""\b(?: anew | told | tells? | whatever | somebody | outgrown | in\ vain | is\ none\ of
@@ -58,6 +60,8 @@ def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def is_old(name: str) -> bool:
+    if name in PUBLIC:
+        return False
     parts = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name)
     return name.strip("_") in CLASSES or any(NAMES.fullmatch(part) for part in parts)
 

@@ -1,0 +1,16 @@
+"""A memory of texts in a nexus, and a graph of what they state."""
+
+from kiprdf.memory.extraction import extract
+from kiprdf.memory.items import Edge, Entity, Extraction, Found, FoundEdge, Hit, Item, Neighbor
+
+__all__ = [
+    "Edge",
+    "Entity",
+    "Extraction",
+    "Found",
+    "FoundEdge",
+    "Hit",
+    "Item",
+    "Neighbor",
+    "extract",
+]

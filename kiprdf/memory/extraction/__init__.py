@@ -1,0 +1,129 @@
+"""Entities and relations in plain text, without a model: a table of patterns.
+
+``document`` masks what is no statement, ``files`` and ``tools`` find paths and known tools,
+``patterns`` is the table, ``clauses`` decides who a clause is about and whether it states
+something, ``phrases`` where a name ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from kiprdf.memory.extraction import document as documents
+from kiprdf.memory.extraction import tools
+from kiprdf.memory.extraction.clauses import is_statement
+from kiprdf.memory.extraction.document import Document
+from kiprdf.memory.extraction.patterns import PATTERNS, Statement, Text, tools_from
+from kiprdf.memory.items import Extraction, Found, FoundEdge
+
+MOST_CHARACTERS = 10_000_000
+_USES = re.compile(r"(?:\s+project)?\s+(?:also\s+|now\s+|still\s+|mainly\s+)?uses\s+", re.I)
+_MOST_REFERENCES = 32
+"""References of one sentence; this bounds the time."""
+_BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd\ud800-\udfff]")
+_BINARY_SAMPLE = 4096
+
+
+def extract(text: str) -> Extraction:
+    """The entities and edges that a text states, each once, in the order of the text.
+
+    The time is linear in the length. A text that looks like binary data states nothing. Raises
+    ``TypeError`` for what is no text, ``ValueError`` for a text of more than 10 000 000 characters.
+
+    >>> extraction = extract("I prefer Python, and decided to use SQLite for KG.")
+    >>> [(entity.type, entity.name) for entity in extraction.entities]
+    [('tool', 'Python'), ('decision', 'Use SQLite for KG'), ('tool', 'SQLite')]
+    >>> [(edge.predicate, edge.object.name, edge.weight) for edge in extraction.edges]
+    [('prefers', 'Python', 1.0), ('decided', 'Use SQLite for KG', 1.0)]
+    """
+    check_text(text)
+    if _is_binary(text):
+        return Extraction()
+    document = documents.read(text)
+    source = Text(document, list(tools.mentions(document.mentions)))
+    statements = [
+        *(statement for pattern in PATTERNS for statement in pattern.find(source)),
+        *(
+            (mention.start, Found("tool", mention.name, pattern="tool"), None)
+            for mention in source.tools
+        ),
+        *(
+            (path.start, Found("file", path.name, pattern="file_path"), None)
+            for path in document.files
+        ),
+    ]
+    statements += _uses_of_projects(source, statements)
+    statements += _references(document, statements)
+    statements.sort(key=lambda statement: statement[0])
+    return _each_once(statements)
+
+
+def check_text(text: object) -> None:
+    """Raise ``TypeError`` or ``ValueError`` for what cannot be a memory."""
+    if not isinstance(text, str):
+        raise TypeError(f"A memory is a str, not {type(text).__name__}.")
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(
+            f"The text has {len(text)} characters; a memory has at most {MOST_CHARACTERS}."
+        )
+
+
+def _is_binary(text: str) -> bool:
+    """Whether more than a tenth of the beginning is no text."""
+    sample = text[:_BINARY_SAMPLE]
+    return len(_BINARY.findall(sample)) * 10 > len(sample)
+
+
+def _uses_of_projects(source: Text, statements: list[Statement]) -> Iterator[Statement]:
+    """``X uses T``, where X is a project of the text."""
+    document = source.document
+    names = {
+        entity.normalized_name: entity for _, entity, _ in statements if entity.type == "project"
+    }
+    if not names:
+        return
+    for match in _USES.finditer(document.prose):
+        words = document.prose[max(0, match.start() - 120) : match.start()].split()
+        endings = (" ".join(words[-count:]).lower() for count in range(4, 0, -1))
+        subject = next((names[ending] for ending in endings if ending in names), None)
+        if subject is None or not is_statement(document, match.start()):
+            continue
+        for mention in tools_from(source, match.end()):
+            tool = Found("tool", mention.name, pattern="project_uses")
+            yield mention.start, tool, FoundEdge(subject, "uses", tool, 0.8, "project_uses")
+
+
+def _references(document: Document, statements: Iterable[Statement]) -> Iterator[Statement]:
+    """A project or decision and a file in one sentence."""
+    if not document.files:
+        return
+    by_sentence: dict[int, tuple[dict[tuple[str, str], Found], list[tuple[int, Found]]]] = {}
+    for place, entity, _ in statements:
+        if entity.type in ("project", "decision", "file"):
+            sentence = document.sentence_at(place).start
+            subjects, files = by_sentence.setdefault(sentence, ({}, []))
+            if entity.type == "file":
+                files.append((place, entity))
+            else:
+                subjects.setdefault(entity.key, entity)
+    for subjects, files in by_sentence.values():
+        pairs = [
+            (subject, *file) for file in files[:_MOST_REFERENCES] for subject in subjects.values()
+        ]
+        for subject, place, file in pairs[:_MOST_REFERENCES]:
+            yield place, file, FoundEdge(subject, "references", file, 0.7, "references")
+
+
+def _each_once(statements: Iterable[Statement]) -> Extraction:
+    """Each entity once, and each edge once with its highest weight."""
+    entities: dict[tuple[str, str], Found] = {}
+    edges: dict[object, FoundEdge] = {}
+    for _, entity, edge in statements:
+        entities.setdefault(entity.key, entity)
+        if edge is not None:
+            entities.setdefault(edge.object.key, edge.object)
+            previous = edges.get(edge.key)
+            if previous is None or edge.weight > previous.weight:
+                edges[edge.key] = edge
+    return Extraction(tuple(entities.values()), tuple(edges.values()))

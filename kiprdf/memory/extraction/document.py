@@ -1,0 +1,134 @@
+"""A text as extraction reads it: what is no statement is masked, place by place.
+
+``prose`` and ``mentions`` have the length of the text, so that each place in them is one of it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kiprdf.memory.extraction import files
+
+PRIVATE = "\ue000"
+"""Replaces what no entity may contain: addresses, numbers of telephones, what is no character."""
+LINK = "\ue001"
+FILE = "\ue002"
+MOST_CHARACTERS = 2000
+"""The longest sentence; a longer one is cut."""
+
+_SPACES = dict.fromkeys(map(ord, '"“”„«»`*\t\xa0\u2007\u202f'), " ")
+_BREAKS = dict.fromkeys([*range(9), *range(10, 32), 127, 0x2028, 0x2029], "\n")
+_FORMS = {ord("’"): "'", ord("‘"): " ", ord("…"): ".", ord("\u200b"): " ", 0xFFFD: PRIVATE}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*")
+_URL = re.compile(
+    r"(?<!\w)(?:[a-z][a-z0-9+.-]{1,20}://|www\.|mailto:)[^\s<>\"'`]+"
+    r"|(?<![\w@.-])(?:[\w-]{1,63}\.){1,4}[a-z]{2,6}/[^\s<>\"'`]*",
+    re.I,
+)
+_RELATIVE_PATH = re.compile(
+    r"(?<![\w@./-])(?:[\w-]{1,63}/){1,8}[\w-]{1,63}\.[a-z]{1,4}(?!\w)", re.I
+)
+_PHONE = re.compile(
+    r"(?<![\w.+-])(?!\d{4}[-/.]\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\d{1,3}(?:\.\d{1,3}){3})"
+    r"\+?\(?\d[\d ().-]{6,18}\d(?!\w)"
+)
+_ADDRESS = re.compile(
+    r"\b\d{1,5}[a-z]?\s(?:[A-Z][\w'.-]{1,20}\s){1,3}"
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Square|Place|Terrace)\b"
+)
+_FENCE = re.compile(
+    r"^[ \t>]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t>]*\1[`~]*[ \t]*$|.*)", re.MULTILINE | re.DOTALL
+)
+_QUOTED = re.compile(
+    r'"[^"\n]{1,500}"|“[^“”\n]{1,500}”|„[^„“\n]{1,500}“|«[^«»\n]{1,500}»|`[^`\n]{1,500}`'
+    r"|(?<!\w)'[^'\n]{2,500}'(?!\w)|^[ \t]*>[^\n]*",
+    re.MULTILINE,
+)
+_END = re.compile(r"[.!?]+(?=[\s)\]}]|$)|\n+")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(,])(?:e\.?g|i\.?e|etc|vs|cf|approx|ca|resp|incl|esp|Dr|Mr|Mrs|Ms|St|Prof|Inc|Ltd"
+    r"|No|Fig|al|[A-Z]|a\.k\.a|w\.r\.t)\.$",
+    re.I,
+)
+
+
+class Sentence(NamedTuple):
+    """A sentence of the prose, without its mark at the end."""
+
+    start: int
+    end: int
+    is_question: bool
+
+
+@dataclass
+class Document:
+    """A text with the places of its sentences, quotations and files."""
+
+    text: str
+    prose: str
+    mentions: str
+    files: list[files.FileMention]
+    sentences: list[Sentence]
+    _quotations: list[tuple[int, int]] = field(default_factory=list)
+
+    def sentence_at(self, place: int) -> Sentence:
+        index = bisect_right(self.sentences, place, key=lambda sentence: sentence.start) - 1
+        return self.sentences[max(index, 0)]
+
+    def is_quoted(self, place: int) -> bool:
+        index = bisect_right(self._quotations, place, key=lambda span: span[0]) - 1
+        return index >= 0 and place < self._quotations[index][1]
+
+
+def read(text: str) -> Document:
+    """Mask a text and find its sentences."""
+    safe = _SURROGATE.sub(PRIVATE, text).translate(_BREAKS)
+    safe = _masked(_EMAIL, safe, PRIVATE) if "@" in safe else safe
+    safe = _masked(_URL, safe, LINK) if "/" in safe or "www." in safe else safe
+    paths = list(files.mentions(safe))
+    safe = _without_files(safe, paths)
+    safe = _masked(_RELATIVE_PATH, safe, LINK) if "/" in safe else safe
+    safe = _masked(_ADDRESS, _masked(_PHONE, safe, PRIVATE), PRIVATE)
+    prose = safe
+    if "```" in safe or "~~~" in safe:
+        prose = _masked(_FENCE, safe, "\n")
+    quotations = [match.span() for match in _QUOTED.finditer(prose)]
+    prose = prose.translate(_SPACES | _FORMS)
+    return Document(text, prose, safe, paths, _sentences(prose), quotations)
+
+
+def _masked(pattern: re.Pattern[str], text: str, mark: str) -> str:
+    return pattern.sub(lambda match: mark * len(match[0]), text)
+
+
+def _without_files(text: str, paths: list[files.FileMention]) -> str:
+    pieces, end = [], 0
+    for path in paths:
+        pieces += [text[end : path.start], FILE * (path.end - path.start)]
+        end = path.end
+    return "".join([*pieces, text[end:]])
+
+
+def _sentences(prose: str) -> list[Sentence]:
+    sentences: list[Sentence] = []
+    start = 0
+    for match in _END.finditer(prose):
+        mark = match[0]
+        if mark == "." and _ABBREVIATION.search(prose, max(start, match.end() - 12), match.end()):
+            continue
+        start = _add(sentences, start, match.start(), "?" in mark, match.end())
+    _add(sentences, start, len(prose), False, len(prose))
+    return sentences
+
+
+def _add(sentences: list[Sentence], start: int, end: int, is_question: bool, next_: int) -> int:
+    """Add a sentence, cut where it is too long, and return the start of the next one."""
+    while end - start > MOST_CHARACTERS:
+        sentences.append(Sentence(start, start + MOST_CHARACTERS, is_question))
+        start += MOST_CHARACTERS
+    sentences.append(Sentence(start, end, is_question))
+    return next_

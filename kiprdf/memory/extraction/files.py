@@ -1,0 +1,69 @@
+"""Paths of files in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kiprdf.memory.extraction.ordinary_words import word_set
+
+_BEFORE = r"(?<![^\s\"'`“”‘’«»(\[{,=:;|])"
+_WINDOWS_NAME = r"[^\\/:*?\"'`<>|\s]{1,100}"
+_PATH = re.compile(
+    # In quotation marks, blanks included.
+    r"(?P<mark>[\"'`])(?P<quoted>(?:(?:\.{1,2}|~)?/|[A-Za-z]:[\\/]|\\\\)[^\"'`\n<>|]{1,500})(?P=mark)"
+    rf"|{_BEFORE}(?P<unix>(?:\.{{1,2}}|~)?/(?![/*])(?:\\ |[\w.+@%~=#$/-])+)"
+    rf"|(?<!\w)(?P<windows>(?:[A-Za-z]:(?:\\{{1,2}}|/(?!/))|(?<!\\)\\\\(?!\\))"
+    rf"(?:{_WINDOWS_NAME}(?:[ ]{_WINDOWS_NAME}){{0,3}}[\\/]{{1,2}}){{0,40}}(?:{_WINDOWS_NAME})?)"
+)
+_ROOTS = word_set(
+    "app applications bin boot data dev etc home lib library media mnt opt proc root run srv sys"
+    " tmp users usr var volumes work workspace"
+)
+_ROUTE = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|endpoint|route)\s+$")
+_EXTENSION = re.compile(r"\.\w{1,8}$")
+_NUMBER = re.compile(r"[\d.,:-]+")
+_LONGEST = 1000
+
+
+class FileMention(NamedTuple):
+    """A path in a text."""
+
+    start: int
+    end: int
+    name: str
+
+
+def mentions(text: str) -> Iterator[FileMention]:
+    """The paths that a text mentions, in its order.
+
+    >>> [path.name for path in mentions("See /etc/hosts, 1/2 and C:\\\\Temp.")]
+    ['/etc/hosts', 'C:\\\\Temp']
+    """
+    place = 0
+    while match := _PATH.search(text, place):
+        group = match.lastgroup
+        assert group is not None
+        start, path = match.start(group), match[group]
+        if group != "quoted":
+            path = path.rstrip(".,;:!?)]}'\"-")
+        is_path = _is_path(path) and not _ROUTE.search(text, max(0, start - 12), start)
+        if is_path:
+            yield FileMention(start, start + len(path), path)
+        # A quotation that is no path may contain one.
+        place = match.end() if is_path or group != "quoted" else match.start() + 1
+
+
+def _is_path(path: str) -> bool:
+    parts = [part for part in re.split(r"[\\/]+", path) if part and not part.endswith(":")]
+    parts = [part for part in parts if part not in (".", "..", "~")]
+    if not parts or len(path) > _LONGEST or all(_NUMBER.fullmatch(part) for part in parts):
+        return False
+    if " " in parts[-1].replace("\\ ", "") and not _EXTENSION.search(path):
+        return False
+    if path.startswith("\\\\"):
+        return len(parts) > 1
+    if path.startswith("/") and len(parts) == 1:
+        return parts[0].casefold() in _ROOTS or _EXTENSION.search(parts[0]) is not None
+    return True

@@ -1,0 +1,236 @@
+"""Where the phrase after a verb ends, and the name that it gives an entity."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kiprdf.memory.extraction.document import FILE, LINK, PRIVATE, Document
+from kiprdf.memory.extraction.ordinary_words import word_set
+from kiprdf.memory.extraction.tools import tool_named
+
+MOST_DECISION = 100
+"""Characters of a decision; it is cut between words."""
+_MOST_PROJECT_WORDS = 4
+_MOST_CONCEPT_WORDS = 7
+_CLAUSE_END = re.compile(
+    r"[;!?\n()\[\]]|\s(?:-{1,3}|[–—])\s|—|:(?=\s|$)"
+    r"|,?\s+(?:because|since|so|but|although|though|whereas|while|unless|until)\b"
+    r"|,?\s+(?:and|then)\s+(?=(?:i|we|he|she|they|you|it|there|that|this)\b)"
+    r"|,\s*(?=(?:i|we|he|she|they|you|it|which|who|where|when|if|as|not|then|hence)\b)"
+    r"|,?\s+and\s+(?=(?:decided|prefer|enjoy|like|am|working|using|going|choosing|i'm)\b)",
+    re.I,
+)
+_VERB = (
+    r"is|are|was|were|has|have|had|will|would|can|could|do|does|did|makes?|made|takes?|took|needs?"
+    r"|works?|worked|seems?|looks?|feels?|went|goes|got|gets|comes|came|helps?|helped"
+)
+_CONCEPT_END = re.compile(
+    rf"\s+(?:over|than|rather|instead|for|in|on|at|with|as|when|whenever|where|if|every|after|before"
+    rf"|by|from|these|right|now|very|most|best|better|more|much|especially|particularly|too|again"
+    rf"|today|here|anyway|either|via|using|during|to|without|compared|lately|that|which|who|{_VERB}"
+    rf"|a\s+lot|of\s+course|tbh|imo|lol|btw|i\s+guess|haha|honestly)\b|\s*[{LINK}]|:",
+    re.I,
+)
+_GERUND_END = re.compile(
+    r"\s+(?:over|than|rather|instead|when|whenever|if|because|every|before|after|these|very|most"
+    rf"|best|more|much|especially|too|again|today|now|anyway|to|{_VERB}|a\s+lot)\b|:",
+    re.I,
+)
+_PROJECT_END = re.compile(
+    r"\s*(?:[,;:/&+=|<>]|'s\b)|\s+(?:and|or|with|in|using|for|at|on|to|of|from|by|via|through|into"
+    r"|since|because|but|so|when|while|that|which|who|where|if|as|until|till|during|over|after"
+    r"|before|about|around|under|without|again|today|tonight|tomorrow|yesterday|now|currently"
+    r"|right|this|these|those|all|together|next|last|every|each|lately|recently|soon|still|also"
+    r"|too|then|here|there|atm|full-time|part-time|daily|instead|alone|already|anymore|yet|just"
+    r"|only|i|we|he|she|it|they|you|my|our|the|a|an|not|across|up|down|off|out|against|near|behind|between|among|per|toward|towards|tbh|lol|btw|imo"
+    r"|rn|monday|tuesday|wednesday|thursday|friday"
+    rf"|saturday|sunday|alongside|remotely|nowadays|mostly|mainly|{_VERB})(?![\w-])"
+    rf"|\s*[{LINK}{FILE}]",
+    re.I,
+)
+_LEADING = re.compile(
+    r"(?:(?:the|a|an|my|our|this|that|some|another|new|both|his|her|their|your|own|plain|just|only"
+    r"|mostly|mainly|pure|modern)\s+)+",
+    re.I,
+)
+_ARTICLE = re.compile(r"(?:the|a|an|my|our|both|some)\s+", re.I)
+_NAMED = re.compile(r".*?\b(?:called|named)\s+", re.I | re.S)
+_PROJECT_WORD = re.compile(r"^projects?\s+|\s+projects?$", re.I)
+_USING = re.compile(
+    r"(?:to\s+)?(?:us(?:e|ing)|work(?:ing)?\s+(?:with|in)|cod(?:e|ing)\s+in|programm?(?:ing)?\s+in"
+    r"|writ(?:e|ing)(?:\s+code)?(?:\s+in)?|develop(?:ing)?\s+(?:in|with))\s+",
+    re.I,
+)
+_SEPARATOR = re.compile(
+    r"\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or|&|plus|as\s+well\s+as)\s+|\s*\+\s+"
+)
+_NO_CONCEPT = word_set(
+    "it this that these those them him her you me us how what when why where who whom if to is are"
+    " was not no nothing neither being your his their so very someone everything everyone anything"
+    " all i we he she they there never none both either one ones doing having way think believe say"
+)
+_ITEM_VERB = re.compile(
+    r"(?:use|uses|using|used|decided|working|prefer|like|enjoy|am|is|are|have|will|want|went|chose"
+    r"|need|hate|don't|never|not|no|then|also|i|we|it|he|she|they|you|dislike|avoid|was|were|do"
+    r"|love|think|would|could|might|may|still|now|plan|find|can|always|usually|often|only|which"
+    r"|but|so|especially|not|just|for|in|with|on|at|to)\b",
+    re.I,
+)
+_NO_PROJECT = word_set(
+    "it this that these those them something anything everything nothing things stuff what how"
+    " better improving fixing making getting adding writing refactoring learning understanding"
+    " moving migrating testing finding more one getting tests bugs myself being"
+)
+_PRIVATE = re.compile(f"[{PRIVATE}]")
+_NO_NAME = re.compile(f"[{PRIVATE}{LINK}{FILE}]")
+_TAIL = re.compile(
+    r"(?:,?\s+(?:then|tbh|imo|lol|btw|i\s+guess|haha|though|too|after\s+all))+$", re.I
+)
+_MARKS = " \t\"'“”‘’«»`*,.;:!?-–—"
+
+
+def decision(document: Document, start: int, negation: str = "") -> str | None:
+    """The name of a decision from the words after its verb, to the end of the clause."""
+    text = f"{negation}{_slice(document, start, MOST_DECISION * 3)}"
+    text = " ".join(text.replace("`", "").replace("**", "").split()).strip(_MARKS)
+    text = _TAIL.sub("", text)
+    if len(text) > MOST_DECISION:
+        text = text[: MOST_DECISION + 1].rsplit(" ", 1)[0][:MOST_DECISION].rstrip(_MARKS)
+    if not text or _PRIVATE.search(text):
+        return None
+    return text[0].upper() + text[1:]
+
+
+def _slice(document: Document, start: int, most: int) -> str:
+    """The text from a place to the end of its clause, with private characters masked."""
+    end = clause_end(document, start, most)
+    if _PRIVATE.search(document.prose, start, end):
+        return PRIVATE
+    return document.text[start:end]
+
+
+def clause_end(document: Document, start: int, most: int = MOST_DECISION) -> int:
+    """Where the clause ends that a place is in, at most so many characters on."""
+    end = min(document.sentence_at(start).end, start + most)
+    match = _CLAUSE_END.search(document.prose, start, end)
+    return max(start, end if match is None else match.start())
+
+
+def concepts(document: Document, start: int) -> Iterator[tuple[int, str, bool]]:
+    """The things that the words after a verb list: place, name, whether it is a tool."""
+    phrase = document.prose[start : clause_end(document, start)]
+    using = _USING.match(phrase)
+    if using is not None and using[0].split()[-1].lower() in ("use", "using"):
+        start, phrase = start + using.end(), phrase[using.end() :]
+    elif using is not None:
+        first = _item_end(phrase, using.end(), _CONCEPT_END)
+        if _as_tool(_separated(phrase[using.end() : first])[0][1]) is not None:
+            start, phrase = start + using.end(), phrase[using.end() :]
+    if phrase[:3].lower() == "to ":
+        start, phrase = start + 3, phrase[3:]
+    is_gerund = re.match(r"\w+ing\b", phrase) is not None
+    phrase = phrase[: _item_end(phrase, 0, _GERUND_END if is_gerund else _CONCEPT_END)]
+    items = [(0, phrase)]
+    if not is_gerund and _as_tool(_separated(phrase)[0][1]) is not None:
+        items = _separated(phrase)
+    for place, item in items:
+        if (place and _ITEM_VERB.match(item)) or not item.strip():
+            return
+        tool = _as_tool(item)
+        if tool is not None:
+            yield start + place, tool, True
+            continue
+        name = _concept_name(document, start, item)
+        if not place and name is not None:
+            yield start, name, False
+        return
+
+
+def _item_end(phrase: str, start: int, end: re.Pattern[str]) -> int:
+    match = end.search(phrase, start)
+    return len(phrase) if match is None else match.start()
+
+
+def _separated(phrase: str) -> list[tuple[int, str]]:
+    """The items of a list, each with its place."""
+    items, start = [], 0
+    for match in _SEPARATOR.finditer(phrase):
+        items.append((start, phrase[start : match.start()]))
+        start = match.end()
+    return [*items, (start, phrase[start:])]
+
+
+def _as_tool(item: str) -> str | None:
+    words = _LEADING.sub("", item.strip(_MARKS))
+    return tool_named(words) or tool_named(re.sub(r"\s+v?\d[\d.]*$", "", words))
+
+
+def _concept_name(document: Document, start: int, item: str) -> str | None:
+    article = _ARTICLE.match(item)
+    skipped = article.end() if article else 0
+    name = document.text[start + skipped : start + len(item)].strip(_MARKS).replace("`", "")
+    words = name.lower().split()
+    if not words or words[0] in _NO_CONCEPT or len(words) > _MOST_CONCEPT_WORDS:
+        return None
+    if _NO_NAME.search(item) or not any(map(str.isalnum, name)):
+        return None
+    return " ".join(name.split())
+
+
+def projects(document: Document, start: int) -> Iterator[tuple[int, str]]:
+    """The projects that the words after a verb list: place and name."""
+    end = clause_end(document, start)
+    has_name = False
+    while start < end:
+        name, next_ = _project_at(document, start, end, must_be_name=has_name)
+        if name is None:
+            return
+        yield start, name
+        has_name = True
+        separator = _SEPARATOR.match(document.prose, next_, end)
+        if separator is None:
+            return
+        start = separator.end()
+
+
+def _project_at(
+    document: Document, start: int, end: int, must_be_name: bool
+) -> tuple[str | None, int]:
+    """The project that begins at a place, and where it ends."""
+    # With the blank in front, by which the words are known that end a name.
+    start -= 1
+    phrase = document.prose[start:end]
+    named = _NAMED.match(phrase, 1)
+    leading = named or _LEADING.match(phrase, 1)
+    first = leading.end() - 1 if leading else 0
+    stop = _item_end(phrase, first, _PROJECT_END)
+    name = document.text[start + first : start + stop].strip(_MARKS)
+    name = _PROJECT_WORD.sub("", name).strip(_MARKS)
+    is_plain = name.isalnum() and start + stop == end
+    if _NO_NAME.search(document.prose, start + first, start + stop):
+        return None, start
+    if must_be_name and (leading is not None or not (is_name(name) or is_plain)):
+        return None, start
+    return project_name(name), start + stop
+
+
+def is_name(words: str) -> bool:
+    """Whether each word has a capital letter, a digit or a hyphen, as names have."""
+    return bool(words) and all(re.search(r"[A-Z\d_-]", word) for word in words.split())
+
+
+def project_name(words: str) -> str | None:
+    """A project's name: words in lower case get a capital letter; None for what is no name.
+
+    >>> project_name("PhD research"), project_name("my-app"), project_name("it")
+    ('PhD Research', 'my-app', None)
+    """
+    parts = words.replace("`", "").split()
+    if not parts or parts[0].lower() in _NO_PROJECT or len(parts) > _MOST_PROJECT_WORDS:
+        return None
+    if not any(map(str.isalpha, words)) or tool_named(" ".join(parts)) is not None:
+        return None
+    plain = (part if part != part.lower() or re.search(r"[\d_-]", part) else None for part in parts)
+    capitals = [word or part[0].upper() + part[1:] for word, part in zip(plain, parts, strict=True)]
+    return " ".join(capitals)

@@ -1,0 +1,136 @@
+"""What a memory consists of, and what extraction returns: frozen dataclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+USER_NAME = "Primary User"
+USER_ID = "entity:user:primary"
+TYPES = ("user", "project", "tool", "file", "concept", "decision")
+"""The types of entities; that of a concept in the nexus begins with a capital letter."""
+PREDICATES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "prefers": (("user",), ("tool", "concept")),
+    "decided": (("user",), ("decision",)),
+    "works_on": (("user",), ("project",)),
+    "uses": (("user", "project"), ("tool",)),
+    "references": (("project", "decision"), ("file",)),
+}
+"""The predicates of edges, each with the types of its subjects and of its objects."""
+
+
+def normalized(name: str) -> str:
+    """The form by which names are compared.
+
+    >>> normalized(" Meshalyzer ")
+    'meshalyzer'
+    """
+    return name.strip().lower()
+
+
+@dataclass(frozen=True)
+class Item:
+    """A stored memory. ``timestamp`` is ISO 8601 in UTC."""
+
+    id: str
+    content: str
+    tags: tuple[str, ...]
+    timestamp: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """An entity in a text, and the name of the pattern that found it."""
+
+    type: str
+    name: str
+    normalized_name: str = ""
+    pattern: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.normalized_name:
+            object.__setattr__(self, "normalized_name", normalized(self.name))
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What identifies an entity: its type and its normalized name."""
+        return self.type, self.normalized_name
+
+
+USER = Found("user", USER_NAME)
+
+
+@dataclass(frozen=True)
+class FoundEdge:
+    """A relation in a text. ``weight`` is from 0 to 1."""
+
+    subject: Found
+    predicate: str
+    object: Found
+    weight: float
+    pattern: str = ""
+
+    @property
+    def key(self) -> tuple[tuple[str, str], str, tuple[str, str]]:
+        """What identifies an edge: its ends and its predicate."""
+        return self.subject.key, self.predicate, self.object.key
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What a text states, each entity and edge once, in the order of the text."""
+
+    entities: tuple[Found, ...] = ()
+    edges: tuple[FoundEdge, ...] = ()
+
+
+@dataclass(frozen=True)
+class Entity:
+    """An entity of the graph."""
+
+    id: str
+    type: str
+    name: str
+    normalized_name: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+    created_ts: str = ""
+    updated_ts: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A relation of two entities. ``evidence`` names the memories that state it."""
+
+    id: str
+    subject_id: str
+    predicate: str
+    object_id: str
+    weight: float
+    evidence: dict[str, Any] = field(default_factory=dict)
+    created_ts: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """An entity that a search returns, with its score."""
+
+    entity: Entity
+    score: float
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """An edge of an entity, the entity at its other end, and its direction."""
+
+    edge: Edge
+    entity: Entity
+    direction: str

@@ -1,0 +1,190 @@
+"""Extraction: what texts state, and what they do not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from kiprdf.memory import Found, FoundEdge, extract
+from kiprdf.memory.extraction.patterns import PATTERNS
+from kiprdf.memory.extraction.tools import tool_names
+from tests.memory import quality
+
+USER = Found("user", "Primary User")
+
+
+def entities(text: str) -> list[tuple[str, str]]:
+    return [(entity.type, entity.name) for entity in extract(text).entities]
+
+
+def edges(text: str) -> list[tuple[str, str, float]]:
+    return [(edge.predicate, edge.object.name, edge.weight) for edge in extract(text).edges]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "name"),
+    [(pattern, *example) for pattern in PATTERNS for example in pattern.examples],
+)
+def test_each_example_of_the_table_is_found_by_its_pattern(
+    pattern: object, text: str, name: str
+) -> None:
+    extraction = extract(text)
+    names = [(edge.object.name, edge.pattern) for edge in extraction.edges] + [
+        (entity.name, entity.pattern) for entity in extraction.entities
+    ]
+    assert (name, pattern.name) in names  # type: ignore[attr-defined]
+
+
+def test_the_corpus_is_read_with_the_required_precision_and_recall() -> None:
+    count = quality.measure().counts["all"]
+    assert len(quality.cases()) == 400
+    assert count.precision >= 0.95
+    assert count.recall >= 0.85
+
+
+def test_the_result_has_names_patterns_and_the_user() -> None:
+    extraction = extract("I always use python.")
+    tool = Found("tool", "Python", "python", "i_use_x")
+    assert extraction.edges == (FoundEdge(USER, "uses", tool, 0.9, "i_use_x"),)
+    assert [entity.normalized_name for entity in extraction.entities] == ["python"]
+
+
+def test_at_least_120_tools_are_known() -> None:
+    assert len(tool_names()) >= 120
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I use Python, Docker and git.", ["Python", "Docker", "Git"]),
+        ("We deployed with k8s and postgres.", ["Kubernetes", "PostgreSQL"]),
+        ("I'm using C++, C# and Go.", ["C++", "C#", "Go"]),
+        ("Let us go home and make tea, R.", []),
+        ("We use Node.js v20, not PHP.", ["Node.js"]),
+    ],
+)
+def test_lists_and_aliases_of_tools(text: str, expected: list[str]) -> None:
+    assert [name for predicate, name, _ in edges(text) if predicate == "uses"] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't like Java.",
+        "We are not using Docker.",
+        "I never use Perl.",
+        "I might use Docker.",
+        "I would like Python.",
+        "Do I use Docker?",
+        'She said "I prefer Java".',
+        "> I prefer Java",
+        "```\nI prefer tabs\n# working on Harbor using Docker\n```",
+        "`I prefer tabs`",
+        "Anna is using Docker.",
+        "My colleague prefers Vim.",
+        "If I use Docker, it breaks.",
+        "We stopped using Jenkins.",
+        "I had lunch with my colleague via the back door.",
+        "They decided to use Docker.",
+        "Working\non\nHarbor",
+    ],
+)
+def test_no_edge_without_a_statement_of_the_user(text: str) -> None:
+    assert edges(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I decided to use SQLite, because it is small.", "Use SQLite"),
+        ("We decided to ask Dr. Brown; he knows.", "Ask Dr. Brown"),
+        ("Decided not to use MongoDB.", "Not to use MongoDB"),
+        ("Choosing tabs over spaces.", "Tabs over spaces"),
+        ("It's late, so I'm going with plan B but not today.", "Plan B"),
+        ("decided to " + "very " * 40, ("Very " + "very " * 40)[:99]),
+    ],
+)
+def test_a_decision_ends_with_its_clause(text: str, expected: str) -> None:
+    assert [name for predicate, name, _ in edges(text) if predicate == "decided"] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("See /home/user/main.py, ./a.txt and ../b/.", ["/home/user/main.py", "./a.txt", "../b/"]),
+        (
+            r"Open C:\Program Files\App\x.exe or \\srv\share\y.",
+            [r"C:\Program Files\App\x.exe", r"\\srv\share\y"],
+        ),
+        ('It is in "/home/ada/My Notes/plan.md".', ["/home/ada/My Notes/plan.md"]),
+        ("Half is 1/2 and/or 12/05; https://a.b/c/d.py and www.a.b/c, // no", []),
+    ],
+)
+def test_paths_are_files_and_fractions_and_links_are_not(text: str, expected: list[str]) -> None:
+    assert [name for type, name in entities(text) if type == "file"] == expected
+
+
+def test_a_project_and_a_file_of_one_sentence_are_linked() -> None:
+    extraction = extract("Working on harbor in ./harbor/main.py. See also ./other.md.")
+    reference = extraction.edges[-1]
+    assert (reference.subject.name, reference.predicate) == ("Harbor", "references")
+    assert (reference.object.name, reference.weight) == ("./harbor/main.py", 0.7)
+    assert len(extraction.edges) == 2
+
+
+def test_a_project_of_the_text_uses_tools() -> None:
+    edge = extract("The Harbor project is old. Harbor uses Redis.").edges[0]
+    assert (edge.subject.name, edge.object.name, edge.weight) == ("Harbor", "Redis", 0.8)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like bob@example.com.",
+        "Decided to call +1 555 123 4567.",
+        "Decided to move to 12 Main Street.",
+        "Working on bob@example.com",
+    ],
+)
+def test_no_entity_has_personal_data(text: str) -> None:
+    assert entities(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\0",
+        "\ud800",
+        "\x00\x01PK\x03\ufffd\ufffd" * 50,
+        "I prefer \ud800.",
+        " \n\t",
+        "🎉" * 100,
+    ],
+)
+def test_what_is_no_text_states_nothing(text: str) -> None:
+    assert extract(text).edges == ()
+
+
+def test_a_text_beyond_the_limit_and_bytes_are_refused() -> None:
+    with pytest.raises(ValueError, match="10000001 characters"):
+        extract("a" * 10_000_001)
+    with pytest.raises(TypeError, match="not bytes"):
+        extract(b"I prefer Python")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["using ", "I use Python, ", "decided to ", "working on Harbor ./a/b ", "C:\\a b ", "“", "'a ",
+     "1 ", "a@", "/a ", "```\n", "X ", "I like a, ", "a" * 20],
+)  # fmt: skip
+def test_the_time_is_linear_in_the_length(unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = unit * (length // len(unit))
+        start = time.process_time()
+        extract(text)
+        return time.process_time() - start
+
+    seconds(2_000)
+    assert seconds(40_000) < 10 * max(seconds(10_000), 0.01)
