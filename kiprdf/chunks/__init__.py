@@ -6,6 +6,7 @@
 4
 """
 
+from kiprdf.chunks.graph import Graph
 from kiprdf.chunks.model import (
     Chunk,
     ChunksError,
@@ -31,6 +32,7 @@ __all__ = [
     "Condition",
     "Date",
     "Document",
+    "Graph",
     "Link",
     "Name",
     "Negated",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -447,7 +447,7 @@ class Document:
 
         Raises ``RuleError`` if a cited chunk is missing.
         """
-        cited = {chunk.id: chunk for chunk in self._all_chunks()}
+        cited: dict[str | None, Chunk] = {chunk.id: chunk for chunk in self._all_chunks()}
         rules = []
         for item in self.statements:
             if isinstance(item, Rule):
@@ -473,7 +473,7 @@ def is_rule(chunk: Chunk) -> bool:
     return chunk.type == "rule" and "@condition" in chunk and "@action" in chunk
 
 
-def resolve_rule(chunk: Chunk, chunks: Mapping[Name | None, Chunk]) -> Rule:
+def resolve_rule(chunk: Chunk, chunks: Mapping[str | None, Chunk]) -> Rule:
     """The rule of a ``rule`` chunk; ``chunks`` are those it can cite, by their identifiers."""
 
     def cited(value: Atom) -> Chunk:
@@ -490,6 +490,18 @@ def resolve_rule(chunk: Chunk, chunks: Mapping[Name | None, Chunk]) -> Rule:
         conditions.append(Condition(cited(value.value if negated else value), negated))  # type: ignore[union-attr]
     actions = tuple(map(cited, _items(chunk["@action"])))
     return Rule(tuple(conditions), actions, chunk.id, line=chunk.line)
+
+
+def rule_chunk(rule: Rule, ids: Sequence[Name | None]) -> Chunk:
+    """The ``rule`` chunk of a rule; ``ids`` are those of its conditions, then of its actions."""
+    conditions = [
+        Negated(id) if condition.negated else id
+        for condition, id in zip(rule.conditions, ids, strict=False)
+    ]
+    actions = ids[len(rule.conditions) :]
+    chunk = Chunk("rule", {"@condition": conditions, "@action": list(actions)}, id=rule.id)
+    object.__setattr__(chunk, "line", rule.line)
+    return chunk
 
 
 def _items(value: Value) -> tuple[Atom, ...]:

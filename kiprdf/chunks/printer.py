@@ -1,4 +1,4 @@
-"""Values, chunks, links, rules, documents as text: the inverse of ``parse``.
+"""Values, chunks, links, rules, documents and graphs as text: the inverse of ``parse``.
 
 It writes the grammar of the draft, and beyond it several conditions of one rule, reserved names as
 values and IRIs with ``#``.
@@ -8,11 +8,30 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from kiprdf.chunks.model import Chunk, Document, Link, Name, Negated, Rule, Text, Value
+from kiprdf.chunks.model import (
+    Chunk,
+    Condition,
+    Document,
+    Link,
+    Name,
+    Negated,
+    Rule,
+    RuleError,
+    Text,
+    Value,
+    resolve_rule,
+    rule_chunk,
+)
+
+if TYPE_CHECKING:
+    from kiprdf.chunks.graph import Graph
 
 
-def to_text(item: Chunk | Link | Rule | Document, compact: bool = False) -> str:
+def to_text(item: Chunk | Link | Rule | Document | Graph, compact: bool = False) -> str:
     """An item in the notation; ``compact`` writes each chunk and each rule in one line.
 
     >>> from kiprdf.chunks import Chunk
@@ -31,7 +50,70 @@ def to_text(item: Chunk | Link | Rule | Document, compact: bool = False) -> str:
             return f"{item.subject} {item.label} {item.object}"
         case Rule():
             return _rule(item, compact)
-    return "".join(f"{to_text(part, compact)}\n" for part in item.statements)
+    statements = item.statements if isinstance(item, Document) else _statements(item)
+    return "".join(f"{to_text(part, compact)}\n" for part in statements)
+
+
+def _statements(graph: Graph) -> Iterator[Chunk | Link | Rule]:
+    """The statements of a graph, without the identifiers that were given out but are not cited."""
+    cited: Counter[str | None] = Counter(id for chunk in graph for id in _given_ids_in(chunk))
+    chunks: dict[str | None, Chunk] = {chunk.id: chunk for chunk in graph}
+    rules: dict[str | None, Rule] = {}
+    for chunk in graph.of_type("rule"):
+        rule = None if cited[chunk.id] else _compact_rule(chunk, chunks)
+        if rule is not None and all(cited[part.id] == 1 for part in rule.chunks):
+            rules[chunk.id] = rule
+    in_rules = {part.id for rule in rules.values() for part in rule.chunks}
+    for chunk in graph:
+        if chunk.id in rules:
+            rule = rules[chunk.id]
+            conditions = [
+                Condition(_without_id(condition.chunk), condition.negated)
+                for condition in rule.conditions
+            ]
+            yield Rule(tuple(conditions), tuple(map(_without_id, rule.actions)))
+        elif chunk.id not in in_rules:
+            is_anonymous = _is_given(chunk.id) and not cited[chunk.id]
+            yield _shortest(_without_id(chunk)) if is_anonymous else chunk
+
+
+def _compact_rule(chunk: Chunk, chunks: Mapping[str | None, Chunk]) -> Rule | None:
+    """The rule of a chunk if none of its identifiers was stated."""
+    if not _is_given(chunk.id) or chunk.properties.keys() != {"@condition", "@action"}:
+        return None
+    try:
+        rule = resolve_rule(chunk, chunks)
+    except RuleError:
+        return None
+    return rule if all(_is_given(part.id) for part in rule.chunks) else None
+
+
+def _given_ids_in(chunk: Chunk) -> Iterator[Name]:
+    for value in chunk.properties.values():
+        for item in value if isinstance(value, tuple) else (value,):
+            name = item.value if isinstance(item, Negated) else item
+            if isinstance(name, Name) and _is_given(name):
+                yield name
+
+
+def _is_given(id: str | None) -> bool:
+    """Whether a graph gave out an identifier."""
+    return id is not None and id.startswith("_:")
+
+
+def _without_id(chunk: Chunk) -> Chunk:
+    return Chunk._make(chunk.type, chunk._properties, None)
+
+
+def _shortest(chunk: Chunk) -> Chunk | Link:
+    """A chunk as a link, if it is no more than that."""
+    subject, object = chunk.get("@subject"), chunk.get("@object")
+    names = isinstance(subject, Name) and isinstance(object, Name)
+    if not names or len(chunk.properties) > 2 or "*" in (chunk.type, subject, object):
+        return chunk
+    if subject[:1] == "@" or object[:1] == "@":
+        return chunk
+    return Link(subject, chunk.type, object)
 
 
 def value_text(value: Value) -> str:
@@ -83,8 +165,9 @@ def _block(chunk: Chunk) -> str:
 
 def _rule(rule: Rule, compact: bool) -> str:
     """A rule in the compact form; explicitly if it has an identifier and its chunks have, too."""
-    if rule.id is not None and all(chunk.id is not None for chunk in rule.chunks):
-        parts = [_explicit(rule), *rule.chunks]
+    ids = [chunk.id for chunk in rule.chunks]
+    if rule.id is not None and None not in ids:
+        parts = [rule_chunk(rule, ids), *rule.chunks]
         return "\n".join(to_text(part, compact) for part in parts)
     conditions = [
         f"{'!' * condition.negated}{_chunk(condition.chunk)}" for condition in rule.conditions
@@ -94,13 +177,3 @@ def _rule(rule: Rule, compact: bool) -> str:
         return f"{', '.join(conditions)} => {', '.join(actions)}"
     next_condition, next_action = ",\n", ",\n   "
     return f"{next_condition.join(conditions)}\n=> {next_action.join(actions)}"
-
-
-def _explicit(rule: Rule) -> Chunk:
-    """The ``rule`` chunk that cites the conditions and actions of a rule."""
-    conditions = [
-        Negated(condition.chunk.id) if condition.negated else condition.chunk.id
-        for condition in rule.conditions
-    ]
-    actions = [chunk.id for chunk in rule.actions]
-    return Chunk("rule", {"@condition": conditions, "@action": actions}, id=rule.id)
