@@ -15,7 +15,7 @@ from kiprdf.rows import Rows
 
 T = TypeVar("T")
 THREADS = 64
-"""Calls that run at once; more calls wait for a thread."""
+"""Calls that run at once; more calls wait for a thread, and their time runs."""
 
 
 class AsyncNexus:
@@ -30,9 +30,9 @@ class AsyncNexus:
     ['Archived', 'CoreSchema', 'System', 'Unsorted']
     """
 
-    def __init__(self, nexus: Nexus) -> None:
+    def __init__(self, nexus: Nexus, *, threads: int = THREADS) -> None:
         self.nexus = nexus
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="kiprdf")
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="kiprdf")
 
     async def run(self, function: Callable[[], T]) -> T:
         """Run a function on a thread; cancelling the task cancels the requests in it."""

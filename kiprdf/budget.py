@@ -63,6 +63,8 @@ class Budget:
 class Cancellation:
     """Cancels a request that runs on another thread; see ``cancellable``.
 
+    The time of the request runs from here on: it includes the wait for a thread.
+
     >>> cancellation = Cancellation()
     >>> cancellation.cancel()
     >>> cancellable(cancellation, lambda: spend(Budget(), check))
@@ -71,6 +73,7 @@ class Cancellation:
     """
 
     def __init__(self) -> None:
+        self.begun = time.monotonic()
         self.is_cancelled = False
         self._waiting: list[Callable[[], object]] = []
 
@@ -97,7 +100,8 @@ class Spending:
 
     def __post_init__(self) -> None:
         seconds = self.budget.timeout_s
-        self.deadline = math.inf if seconds is None else time.monotonic() + seconds
+        begun = time.monotonic() if self.cancellation is None else self.cancellation.begun
+        self.deadline = math.inf if seconds is None else begun + seconds
         if self.cancellation is not None:
             self.cancellation.call_on_cancel(self._end)
 

@@ -216,10 +216,10 @@ def _open(place: Path | None, read_only: bool, budget: Budget) -> Nexus:
 
 
 def _log_requests(observation: ModuleType, log_format: LogFormat) -> None:
-    """Log one line for each request on standard error."""
+    """Log one line for each request, and each warning of the server, on standard error."""
     is_json = log_format is LogFormat.JSON
     handler = logging.StreamHandler()
     formatter = observation.JsonFormatter() if is_json else observation.TextFormatter()
     handler.setFormatter(formatter)
-    observation.LOGGER.addHandler(handler)
+    logging.getLogger().addHandler(handler)
     observation.LOGGER.setLevel(logging.INFO)

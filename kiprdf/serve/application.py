@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -22,7 +23,7 @@ from kiprdf.async_nexus import AsyncNexus
 from kiprdf.errors import KipError, StoreError
 from kiprdf.nexus import Nexus
 from kiprdf.serve import kip, linked, sparql
-from kiprdf.serve.body import read_body, run_for
+from kiprdf.serve.body import media_type, read_body, run_for
 from kiprdf.serve.explorer import ASSETS, Explorer
 from kiprdf.serve.login import login_page, sign_in
 from kiprdf.serve.mcp_route import McpEndpoint
@@ -50,9 +51,13 @@ class Server:
 
     def __post_init__(self) -> None:
         self.threads = AsyncNexus(self.nexus)
+        # Raw SPARQL waits for one of few processes: not on the threads of the other requests.
+        self.sparql_threads = AsyncNexus(self.nexus, threads=16)
         self.store = self.nexus._store
         self.gate: Gate | None = None
         self._elements = (-1, 0)
+        # The same commit of another nexus, or of another version, has other documents.
+        self._start = token_hex(4)
 
     # Handlers ---------------------------------------------------------------------------------
 
@@ -75,7 +80,7 @@ class Server:
 
     async def post_kip(self, request: Request) -> Response:
         """POST /kip."""
-        if _media_type(request) != "application/json":
+        if media_type(request) != "application/json":
             hint = "Send the header Content-Type: application/json."
             raise HttpError(415, "The body must be JSON.", hint)
         body = await read_body(request, self.options.max_body)
@@ -88,22 +93,22 @@ class Server:
             audit=self.audit_of(request.scope),
         )
         reply = await run_for(request, self.threads, call)
-        self._note(request, reply.rows)
+        self.note(request.scope, reply.rows)
         return Response(reply.content, reply.status, media_type="application/json")
 
     async def sparql(self, request: Request) -> Response:
         """/sparql by GET and POST."""
-        media_type, body = None, b""
+        sent, body = None, b""
         if request.method == "POST":
-            media_type = _media_type(request)
+            sent = media_type(request)
             body = await read_body(request, self.options.max_body)
         accept = request.headers.get("accept")
-        query = sparql.query_of(request.scope["query_string"].decode("latin-1"), media_type, body)
+        query = sparql.query_of(request.scope["query_string"].decode("latin-1"), sent, body)
         if query is None:
             return self._service_description(request)
         call = partial(sparql.answer, self.nexus, query, accept)
-        reply = await run_for(request, self.threads, call)
-        self._note(request, reply.rows)
+        reply = await run_for(request, self.sparql_threads, call)
+        self.note(request.scope, reply.rows)
         headers = {"Vary": "Accept", "Content-Type": reply.media_type}
         return Response(reply.content, 200, headers)
 
@@ -181,13 +186,13 @@ class Server:
         asset = ASSETS.get(request.path_params["name"])
         if asset is None:
             raise HTTPException(404)
-        path, media_type = asset
+        path, type_ = asset
         headers = {"Cache-Control": "max-age=3600"}
-        return Response(path.read_bytes(), 200, headers, media_type)
+        return Response(path.read_bytes(), 200, headers, type_)
 
     async def _page(self, request: Request, make: Callable[[], str]) -> Response:
         html = await run_for(request, self.threads, make)
-        self._note(request, None)
+        self.note(request.scope, None)
         return HTMLResponse(html.encode(errors="replace"))
 
     # Documents --------------------------------------------------------------------------------
@@ -263,15 +268,15 @@ class Server:
         if self.store.commit() != commit:
             # Another commit came in between: the content may be of either.
             del headers["ETag"]
-        self._note(request, None, commit)
+        self.note(request.scope, None, commit)
         return Response(content, 200, {**headers, "Content-Type": chosen.content_type})
 
     def _tag(self, commit: int, chosen: linked.Variant) -> str:
-        return f'"{commit}-{chosen.media_type.rpartition("/")[2]}-{chosen.profile}"'
+        return f'"{self._start}-{commit}-{chosen.media_type.rpartition("/")[2]}-{chosen.profile}"'
 
-    def _note(self, request: Request, rows: int | None, commit: int | None = None) -> None:
+    def note(self, scope: Scope, rows: int | None, commit: int | None = None) -> None:
         """Note the numbers of a request for its log line."""
-        record = request.scope["kiprdf.record"]
+        record = scope["kiprdf.record"]
         record["rows"] = rows
         record["commit"] = self.store.commit() if commit is None else commit
 
@@ -346,9 +351,12 @@ def _mcp_endpoint(server: Server) -> McpEndpoint | None:
         return None
 
     def execute(context: Any, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        audit = server.audit_of(context.request.scope)
+        scope = context.request.scope
         readonly = name == "execute_kip_readonly"
-        return kip.call(server.nexus, arguments, readonly=readonly, audit=audit)
+        audit = server.audit_of(scope)
+        response = kip.call(server.nexus, arguments, readonly=readonly, audit=audit)
+        server.note(scope, kip.rows_of(response))
+        return response
 
     def make() -> NexusServer:
         from kiprdf.mcp import NexusServer
@@ -391,10 +399,6 @@ async def _answer_nobody(request: Request, error: Any) -> Response:
 
 async def _answer_fault(request: Request, error: Any) -> Response:
     return error_response(HttpError(500, "The server failed.", "Look at the log of the server."))
-
-
-def _media_type(request: Request) -> str:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _root(request: Request) -> str:

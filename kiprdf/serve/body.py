@@ -34,6 +34,11 @@ async def read_body(request: Request, most: int) -> bytes:
     return b"".join(chunks)
 
 
+def media_type(request: Request) -> str:
+    """The media type of the body, in lower case without parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 async def run_for(request: Request, nexus: AsyncNexus, function: Callable[[], T]) -> T:
     """Run a function on a thread; cancel its query when the client hangs up.
 

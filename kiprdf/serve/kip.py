@@ -41,9 +41,15 @@ def answer(
     if not may_write:
         refuse_writes(params)
     response = call(nexus, params, readonly=readonly, audit=audit)
-    error, result = response.get("error"), response.get("result")
+    error = response.get("error")
     status = 200 if error is None else STATUS_OF.get(error["code"], 400)
-    return KipReply(status, to_json(response), len(result) if isinstance(result, list) else 1)
+    return KipReply(status, to_json(response), rows_of(response))
+
+
+def rows_of(response: Mapping[str, Any]) -> int:
+    """The number of rows, or of responses, in a response; 0 for an error."""
+    result = response.get("result", [])
+    return len(result) if isinstance(result, list) else 1
 
 
 def call(

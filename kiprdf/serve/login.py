@@ -9,6 +9,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kiprdf.interchange.publishing.markup import element
+from kiprdf.serve.negotiation import choose
+from kiprdf.serve.replies import HttpError
 from kiprdf.serve.security import COOKIE, Gate, session_of
 
 
@@ -42,7 +44,11 @@ def sign_in(request: Request, body: bytes, gate: Gate, root: str) -> Response:
     form = parse_qs(body.decode(errors="replace"))
     token = form.get("token", [""])[0]
     if gate.access_of_token(token) is None:
-        return login_page(request, "This token is not valid.")
+        message = "This token is not valid."
+        accepted = choose(request.headers.get("accept"), ["application/json", "text/html"])
+        if accepted is not None and accepted[0] == "text/html":
+            return login_page(request, message)
+        raise HttpError(401, message, "Send another token.", {"WWW-Authenticate": "Bearer"})
     response = RedirectResponse(_own_path(form.get("next", [""])[0], root), 303)
     is_secure = request.url.scheme == "https"
     response.set_cookie(

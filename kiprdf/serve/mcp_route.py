@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from starlette.types import Receive, Scope, Send
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from kiprdf.serve.body import media_type
+from kiprdf.serve.replies import HttpError, error_response
 
 if TYPE_CHECKING:
     from kiprdf.mcp import NexusServer
+
+_METHODS = ("GET", "POST", "DELETE")
+_HINT = "Send one message of JSON-RPC 2.0 as the Model Context Protocol defines them."
+_HINTS = {
+    406: "Send the header Accept: application/json, text/event-stream.",
+    413: "Send less at once, or start the server with a higher --max-body.",
+}
 
 
 class McpEndpoint:
@@ -31,6 +45,19 @@ class McpEndpoint:
         self._is_closing = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in _METHODS:
+            raise HTTPException(405, headers={"Allow": ", ".join(_METHODS)})
+        if scope["method"] == "DELETE":
+            # Each request is complete in itself: there is no session left to end.
+            await Response(status_code=204)(scope, receive, send)
+            return
+        if scope["method"] == "POST" and media_type(Request(scope)) != "application/json":
+            hint = "Send the header Content-Type: application/json."
+            raise HttpError(415, "The body must be JSON.", hint)
+        await self._start()
+        await self._sessions.handle_request(scope, receive, _Refusals(scope, receive, send))
+
+    async def _start(self) -> None:
         if self._task is None or (self._task.done() and not self._is_ready.is_set()):
             self._task = asyncio.create_task(self._run())
         ready = asyncio.create_task(self._is_ready.wait())
@@ -38,7 +65,6 @@ class McpEndpoint:
         if not ready.done():
             ready.cancel()
             self._task.result()
-        await self._sessions.handle_request(scope, receive, send)
 
     async def _run(self) -> None:
         self._sessions = await asyncio.to_thread(self._manager)
@@ -64,3 +90,44 @@ class McpEndpoint:
         if self._task is not None:
             with suppress(asyncio.CancelledError):
                 await self._task
+
+
+class _Refusals:
+    """Sends an answer of the package; a refused request gets the error object of all routes.
+
+    An error that answers a request of JSON-RPC by its id stays as it is.
+    """
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._scope, self._receive, self._send = scope, receive, send
+        self._start: Message | None = None
+        self._body = b""
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] >= 400:
+            self._start = message
+            return
+        if self._start is None:
+            await self._send(message)
+            return
+        self._body += message.get("body", b"")
+        if message.get("more_body"):
+            return
+        identity, text = _error_of(self._body)
+        if identity is not None:
+            await self._send(self._start)
+            await self._send({"type": "http.response.body", "body": self._body})
+            return
+        status = self._start["status"]
+        refusal = error_response(HttpError(status, text, _HINTS.get(status, _HINT)))
+        await refusal(self._scope, self._receive, self._send)
+
+
+def _error_of(body: bytes) -> tuple[Any, str]:
+    """The id of the request that an error answers, and the first line of its message."""
+    try:
+        content = json.loads(body)
+        identity, text = content.get("id"), content["error"]["message"]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        identity, text = None, body.decode(errors="replace")
+    return identity, text.partition("\n")[0].rstrip(".:") + "."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 from http.cookies import CookieError, SimpleCookie
@@ -20,7 +21,7 @@ Access = Literal["write", "read"]
 COOKIE = "kiprdf_session"
 OPEN_PATHS = ("/health", "/login")
 """The paths that need no token."""
-_CONTENT_POLICY = (
+CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
@@ -46,9 +47,12 @@ class Gate:
             return
         headers = Headers(scope=scope)
         origin = headers.get("origin")
+        is_answered = False
 
         async def send_with_headers(message: Message) -> None:
+            nonlocal is_answered
             if message["type"] == "http.response.start":
+                is_answered = True
                 self._add_headers(MutableHeaders(scope=message), origin)
             await send(message)
 
@@ -56,15 +60,22 @@ class Gate:
             response = self._refusal(scope, headers, origin)
         except HttpError as error:
             response = error_response(error)
-        if response is None:
-            await self._app(scope, receive, send_with_headers)
-        else:
+        if response is not None:
             await response(scope, receive, send_with_headers)
+            return
+        try:
+            await self._app(scope, receive, send_with_headers)
+        except asyncio.CancelledError:
+            # The time for running requests at the end of the server is over.
+            if not self.is_closing:
+                raise
+            if not is_answered:
+                await error_response(_closing())(scope, receive, send_with_headers)
 
     def _refusal(self, scope: Scope, headers: Headers, origin: str | None) -> Response | None:
         """The response to a request that may not pass; None if it may."""
         if self.is_closing:
-            raise HttpError(503, "The server is shutting down.", "Send the request again later.")
+            raise _closing()
         self._check_host(headers)
         if scope["method"] == "OPTIONS" and origin is not None and self._is_cors(origin):
             preflight = {
@@ -133,7 +144,8 @@ class Gate:
             target = scope.get("raw_path", b"").decode("latin-1").removeprefix(root)
             if scope["query_string"]:
                 target += "?" + scope["query_string"].decode("latin-1")
-            return RedirectResponse(f"{root}/login?next={quote(target, safe='/')}", 303)
+            address = f"{root}/login?next={quote(target, safe='/')}"
+            return RedirectResponse(address, 303, {"Vary": "Accept"})
         message = "This server needs a token."
         hint = "Send the header Authorization: Bearer TOKEN."
         refusal = HttpError(401, message, hint, {"WWW-Authenticate": "Bearer"})
@@ -144,13 +156,17 @@ class Gate:
         # With "no-referrer", browsers would send forms with the origin "null".
         headers["Referrer-Policy"] = "same-origin"
         if headers.get("content-type", "").startswith("text/html"):
-            headers["Content-Security-Policy"] = _CONTENT_POLICY
+            headers.setdefault("Content-Security-Policy", CONTENT_POLICY)
             headers["X-Frame-Options"] = "DENY"
         if self._options.cors:
             headers.add_vary_header("Origin")
             if origin is not None and self._is_cors(origin):
                 headers["Access-Control-Allow-Origin"] = origin
                 headers["Access-Control-Expose-Headers"] = "ETag, Mcp-Session-Id"
+
+
+def _closing() -> HttpError:
+    return HttpError(503, "The server is shutting down.", "Send the request again later.")
 
 
 def session_of(token: str) -> str:

@@ -5,27 +5,95 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
+from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from kiprdf.serve.application import Server, asgi_app
 from kiprdf.serve.replies import HttpError, error_response
 
+HEAD_BYTES = 65_536
+"""A longer head of a request, its line and fields, is refused."""
+RECEIVE_SECONDS = 60.0
+"""The time that a client has to send a request; then its connection is closed."""
+_SWITCH_SECONDS = 0.0005
+"""With Python's own interval, dozens of busy threads would delay the event loop for seconds."""
+
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP whose refusals of malformed requests are errors in JSON, as all others."""
+    """HTTP with limits of size and time, whose refusals are errors in JSON, as all others.
+
+    A request of more than ``most_bytes`` with its framing ends its connection.
+    """
+
+    def __init__(self, *arguments: Any, most_bytes: int, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._most_bytes = most_bytes
+        self._received = 0
+        self._is_in_head = True
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._start_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._received += len(data)
+        super().data_received(data)
+        if self._is_in_head and self._received > HEAD_BYTES:
+            self._refuse(431, f"The head of the request is longer than {HEAD_BYTES} bytes.")
+        elif self._received > self._most_bytes:
+            self.transport.abort()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._received, self._is_in_head = 0, True
+        self._start_timer()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # What follows a body in chunks is not a field of the request that was checked.
+        if self._is_in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._is_in_head = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._stop_timer()
+        super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        error = error_response(HttpError(400, msg, "Send a request of HTTP/1.1."))
+        self._refuse(400, msg)
+
+    def _refuse(self, status: int, message: str) -> None:
+        if self.transport.is_closing():
+            return
+        error = error_response(HttpError(status, message, "Send a request of HTTP/1.1."))
         error.headers["Connection"] = "close"
         error.headers["X-Content-Type-Options"] = "nosniff"
         fields = b"".join(b"%s: %s\r\n" % field for field in error.raw_headers)
-        self.transport.write(b"HTTP/1.1 400 Bad Request\r\n" + fields + b"\r\n" + error.body)
+        self.transport.write(STATUS_LINE[status] + fields + b"\r\n" + error.body)
         self.transport.close()
+
+    def _start_timer(self) -> None:
+        if self._timer is None:
+            self._timer = self.loop.call_later(RECEIVE_SECONDS, self.transport.close)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 class _Uvicorn(uvicorn.Server):
@@ -68,17 +136,25 @@ def serve(server: Server, port: int, shutdown_timeout: float = 30) -> None:
     Raises ``OSError`` for an address that cannot be bound.
     """
     listening = _listen(server.options.host, port)
+    # A body in chunks of one byte has five bytes of framing for each.
+    protocol: Any = partial(_Protocol, most_bytes=HEAD_BYTES + 8 * server.options.max_body)
     config = uvicorn.Config(
         asgi_app(server),
         host=server.options.host,
-        http=_Protocol,
+        http=protocol,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=max(1, round(shutdown_timeout)),
     )
-    with listening:
-        asyncio.run(_Uvicorn(config, server).serve([listening]))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    try:
+        with listening:
+            asyncio.run(_Uvicorn(config, server).serve([listening]))
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -65,9 +65,9 @@ _ONE_PATTERN = re.compile(r"(?:Pii|Bi)*(?:A|S(?:v{1,3}|\*))W?\{[iv][iv][ivln]\.?
 def check_query(text: str) -> str:
     """Check a query and return it with its code point escapes resolved (SPARQL §19.2).
 
-    Raises KIP_1001 for a text that is not a query, calls SERVICE, or can be read in two ways;
-    KIP_4002 beyond 64 KiB, 100 levels of brackets, 200 operators, or 100 triples and groups, where
-    the engine would plan for minutes or crash.
+    Raises KIP_1001 for a text that is not a query, has SERVICE or FROM, or can be read in two
+    ways; KIP_4002 beyond 64 KiB, 100 levels of brackets, 200 operators, or 100 triples and groups,
+    where the engine would plan for minutes or crash.
     """
     if not isinstance(text, str):
         raise KipError("KIP_1001", "A query is a string.", "Send SPARQL as a string.")
@@ -82,6 +82,7 @@ def check_query(text: str) -> str:
     only_reads = False
     for match in _tokens(text):
         _refuse_service(match)
+        _refuse_from(match)
         only_reads = only_reads or match.group().upper() in _READING
     if not only_reads:
         hint = "Use SELECT, ASK, CONSTRUCT or DESCRIBE; write with KML."
@@ -156,6 +157,13 @@ def _refuse_service(match: re.Match[str]) -> None:
         )
         span = Span(match.start(), match.end())
         raise KipError("KIP_1001", "SERVICE is refused.", hint, span, match.string)
+
+
+def _refuse_from(match: re.Match[str]) -> None:
+    if match.lastgroup == "word" and match.group().upper() == "FROM":
+        message = "There is one graph, the default graph; FROM is refused."
+        span = Span(match.start(), match.end())
+        raise KipError("KIP_1001", message, "Leave FROM out.", span, match.string)
 
 
 def _check_size(text: str) -> None:

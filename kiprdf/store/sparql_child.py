@@ -189,9 +189,11 @@ def _size() -> int:
 
 
 def _answer(store: Any, query: Query, answers: IO[bytes]) -> None:
-    """Send the answer to a query, or the fault."""
+    """Send the answer to a query, or the fault; named graphs are bookkeeping and stay hidden."""
+    from pyoxigraph import DefaultGraph
+
     try:
-        results = store.query(query.text)
+        results = store.query(query.text, default_graph=DefaultGraph(), named_graphs=[])
         kind = type(results).__name__
         if kind == "QueryBoolean":
             send(answers, TRUTH, pickle.dumps(bool(results)))

@@ -57,6 +57,20 @@ def test_an_error_is_raised_in_the_task() -> None:
     assert raised.value.code == "KIP_1001"
 
 
+def test_the_wait_for_a_thread_is_time_of_the_request() -> None:
+    nexus = medical(budget=kiprdf.Budget(timeout_s=0.5))
+
+    async def run() -> None:
+        waiting = AsyncNexus(nexus, threads=1)
+        first = asyncio.ensure_future(waiting.run(lambda: time.sleep(0.7)))
+        await asyncio.sleep(0.05)
+        with pytest.raises(kiprdf.KipError, match=r"longer than 0\.5 s"):
+            await waiting.sparql("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")
+        await first
+
+    asyncio.run(run())
+
+
 @pytest.fixture(scope="module")
 def ring() -> kiprdf.Nexus:
     """200 concepts, each linked to 20 others."""

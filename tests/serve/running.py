@@ -37,25 +37,27 @@ class RunningServer:
 
 
 @contextmanager
-def serving(folder: Path | str, *options: str, **environment: str) -> Iterator[RunningServer]:
+def serving(
+    folder: Path | str, *options: str, command: str = "serve", **environment: str
+) -> Iterator[RunningServer]:
     """``kiprdf serve`` on a folder, with more options; stopped at the end."""
     errors = Path(os.environ.get("TMPDIR", "/tmp")) / f"serve-{os.getpid()}-{id(options)}.err"
-    command = [sys.executable, "-m", "kiprdf", "serve", str(folder), "--port", "0", *options]
+    line = [sys.executable, "-m", "kiprdf", command, str(folder), "--port", "0", *options]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("KIPRDF_")}
     with errors.open("w") as stream:
         process = subprocess.Popen(
-            command,
+            line,
             stdout=subprocess.PIPE,
             stderr=stream,
             text=True,
             env={**clean, **environment},
         )
     assert process.stdout is not None
-    line = process.stdout.readline()
-    match = re.search(r"http://\S+/", line)
+    printed = process.stdout.readline()
+    match = re.search(r"http://\S+/", printed)
     if match is None:
         process.kill()
-        raise AssertionError(f"The server did not start: {line} {errors.read_text()}")
+        raise AssertionError(f"The server did not start: {printed} {errors.read_text()}")
     server = RunningServer(process, match.group(), errors)
     try:
         yield server

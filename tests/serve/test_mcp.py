@@ -151,9 +151,89 @@ def test_a_read_token_offers_one_tool(folder: Path, tmp_path: Path) -> None:
         assert server.client.post("/mcp", json={}).status_code == 401
 
 
-def test_mcp_refuses_other_origins(server: RunningServer) -> None:
-    headers = {"Origin": "http://evil.example", "Accept": "application/json, text/event-stream"}
-    assert server.client.post("/mcp", json={}, headers=headers).status_code == 403
+BOTH = {"Accept": "application/json, text/event-stream"}
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "body", "status"),
+    [
+        ("POST", {**BOTH, **JSON, "Origin": "http://evil.example"}, b"{}", 403),
+        ("POST", {**BOTH, "Content-Type": "text/plain"}, b"{}", 415),
+        ("POST", {**JSON, "Accept": "text/plain"}, b"{}", 406),
+        ("POST", {**BOTH, **JSON}, b"{}", 400),
+        ("POST", {**BOTH, **JSON}, b"{", 400),
+        ("POST", {**BOTH, **JSON}, b"[]", 400),
+        ("POST", {**BOTH, **JSON}, b" " * 2_097_153, 413),
+        ("POST", {**BOTH, **JSON, "Host": "evil.example"}, b"{}", 421),
+        ("GET", {"Accept": "application/json"}, b"", 406),
+        ("PUT", {}, b"", 405),
+        ("OPTIONS", {}, b"", 405),
+    ],
+)
+def test_a_refused_request_has_the_error_object_of_all_routes(
+    server: RunningServer, method: str, headers: dict[str, str], body: bytes, status: int
+) -> None:
+    answer = server.client.request(method, "/mcp", headers=headers, content=body)
+    assert answer.status_code == status
+    error = answer.json()["error"]
+    assert (error["code"], set(error)) == ("KIP_1001", {"code", "name", "message", "hint"})
+    assert error["message"].endswith(".")
+    assert error["hint"].endswith(".")
+    assert (status != 405) or answer.headers["allow"] == "GET, POST, DELETE"
+
+
+def test_an_error_that_answers_a_request_of_json_rpc_is_json_rpc(server: RunningServer) -> None:
+    message = {"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {}}
+    headers = {**BOTH, "MCP-Protocol-Version": "2030-01-01"}
+    answer = server.client.post("/mcp", json=message, headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["id"] == 7
+
+
+def test_there_is_no_session_that_outlives_its_request(server: RunningServer) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    headers = {**BOTH, "Mcp-Session-Id": "of somebody else"}
+    assert server.client.delete("/mcp", headers=headers).status_code == 204
+    answer = server.client.post("/mcp", json=message, headers=headers)
+    assert (answer.status_code, len(answer.json()["result"]["tools"])) == (200, 2)
+
+
+@pytest.mark.parametrize("version", ["2025-03-26", "2025-06-18", "2025-11-25"])
+def test_the_revision_of_the_client_is_spoken(server: RunningServer, version: str) -> None:
+    params = {
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    answer = server.client.post("/mcp", json=message, headers=BOTH).json()
+    assert answer["result"]["protocolVersion"] == version
+
+
+def test_the_command_mcp_serves_over_http_with_its_options(folder: Path) -> None:
+    options = ("--http", "--token", "s3cret", "--read-token", "r3ad", "--allow-host", "kb.example")
+    with serving(folder, *options, "--read-only", "--host", "127.0.0.1", command="mcp") as server:
+
+        async def test() -> None:
+            async with over_http(server, "s3cret") as session:
+                await session.initialize()
+                (tool,) = (await session.list_tools()).tools
+                assert tool.name == "execute_kip_readonly"
+
+        run(test)
+        assert server.client.post("/mcp", headers=BOTH, json={}).status_code == 401
+        allowed = {"Host": "kb.example", "Authorization": "Bearer r3ad"}
+        assert server.client.get("/", headers=allowed).json()["read_only"] is True
+        assert server.client.get("/health", headers={"Host": "evil.example"}).status_code == 421
+        assert server.stop() == 0
+
+
+def test_the_command_mcp_refuses_an_open_address_without_token(folder: Path) -> None:
+    command = [sys.executable, "-m", "kiprdf", "mcp", str(folder), "--http", "--host", "0.0.0.0"]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 2
+    assert process.stderr.strip().endswith(".")
 
 
 def test_standard_output_has_only_the_protocol(folder: Path) -> None:

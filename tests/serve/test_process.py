@@ -17,6 +17,7 @@ import pytest
 
 import kiprdf
 from tests.nexus.support import FACTS, SCHEMA
+from tests.serve.raw import connect, until_closed
 from tests.serve.running import serving
 
 WRITE = 'UPSERT { CONCEPT { {type: "Drug", name: "Written"} } }'
@@ -150,6 +151,39 @@ def test_the_audit_log_has_a_line_for_each_write(nexus_folder: Path, tmp_path: P
     assert line["receipt"]["upsert_concept_nodes"] == ["C:Drug/Written"]
     assert len(line["statement"]) == 64
     assert line["time"].startswith("20")
+
+
+def test_the_audit_log_is_rotated_at_10_mb(nexus_folder: Path, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.jsonl"
+    audit.write_text('{"old": "%s"}\n' % ("x" * 9_999_800))
+    with serving(nexus_folder, "--audit-log", str(audit)) as server:
+        for _ in range(2):
+            assert server.kip(WRITE).status_code == 200
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    former = (tmp_path / "audit.jsonl.1").read_text().splitlines()
+    assert len(lines) + len(former) == 3
+    assert lines[-1]["receipt"]["upsert_concept_nodes"] == ["C:Drug/Written"]
+    assert all(set(line) == {"time", "token", "statement", "receipt"} for line in lines)
+
+
+def test_an_audit_log_that_cannot_be_written_is_one_sentence(nexus_folder: Path) -> None:
+    process = run(str(nexus_folder), "--port", "0", "--audit-log", "/nonexistent/audit.jsonl")
+    assert process.returncode == 1
+    assert "Traceback" not in process.stderr
+    assert "/nonexistent/audit.jsonl" in process.stderr
+
+
+def test_each_line_of_the_json_log_is_an_object(nexus_folder: Path) -> None:
+    with serving(nexus_folder, "--log-format", "json") as server:
+        for request in (b"nonsense\r\n\r\n", b"GET /%ff\\\xff HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+            with connect(server) as connection:
+                connection.sendall(request)
+                until_closed(connection)
+        server.client.get("/health")
+        server.stop()
+        lines = [json.loads(line) for line in server.errors.read_text().splitlines()]
+    assert [line["level"] for line in lines] == ["WARNING", "WARNING", "INFO"]
+    assert all(line["time"].startswith("20") for line in lines)
 
 
 def test_metrics_count_without_names(nexus_folder: Path) -> None:

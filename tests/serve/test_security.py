@@ -5,16 +5,14 @@ from __future__ import annotations
 import html
 import re
 import socket
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 import kiprdf
+from tests.serve.raw import raw_request
 from tests.serve.running import RunningServer, serving
 
 READ = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
@@ -177,15 +175,66 @@ def test_a_post_of_the_own_origin_is_answered(server: RunningServer) -> None:
 
 
 def test_cors_is_on_request(folder: Path) -> None:
-    with serving(folder, "--read-only", "--cors", "https://app.example") as server:
-        headers = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
-        preflight = server.client.options("/kip", headers=headers)
-        assert preflight.status_code == 204
-        assert preflight.headers["access-control-allow-origin"] == "https://app.example"
-        answer = server.kip(READ, {"Origin": "https://app.example"})
-        assert answer.status_code == 200
-        assert answer.headers["access-control-allow-origin"] == "https://app.example"
-        assert server.kip(READ, {"Origin": "https://other.example"}).status_code == 403
+    origins = ("https://app.example", "https://two.example")
+    options = [text for origin in origins for text in ("--cors", origin)]
+    with serving(folder, "--read-only", "--token", "s3cret", *options) as server:
+        for origin in origins:
+            asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+            for path in ("/kip", "/mcp", "/sparql", "/nothing"):
+                preflight = server.client.options(path, headers=asked)
+                assert preflight.status_code == 204
+                assert preflight.headers["access-control-allow-origin"] == origin
+                assert "Authorization" in preflight.headers["access-control-allow-headers"]
+            for token, status in (("s3cret", 200), ("wrong", 401)):
+                answer = server.kip(READ, {"Origin": origin, **bearer(token)})
+                assert answer.status_code == status
+                assert answer.headers["access-control-allow-origin"] == origin
+                assert "Origin" in answer.headers["vary"]
+        other = {"Origin": "https://other.example", **bearer("s3cret")}
+        assert server.kip(READ, other).status_code == 403
+        answer = server.client.options("/kip", headers=other)
+        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//evil.example/",
+        "//evil.example/explore/",
+        "//evil.example/%2f..",
+        "/\\evil.example/",
+        "/%5cevil.example",
+        "/explore//evil.example",
+        "/page//evil.example",
+        "/..//evil.example",
+        "/%2e%2e/%2e%2e//evil.example",
+        "/%00",
+        "/kb//evil.example",
+        "/kb/..//evil.example",
+        "http://evil.example/",
+        "http://evil.example//evil.example/explore/",
+    ],
+)
+@pytest.mark.parametrize("is_open", [True, False])
+def test_no_redirect_leads_to_another_host(
+    server: RunningServer, with_tokens: RunningServer, path: str, is_open: bool
+) -> None:
+    answer = raw_request(server if is_open else with_tokens, "GET", path, "Accept: text/html")
+    fields = answer.partition("\r\n\r\n")[0].lower().split("\r\n")
+    targets = [field.split(": ")[1] for field in fields if field.startswith("location:")]
+    assert all(re.match("/[a-z]", target) for target in targets)
+
+
+def test_a_wrong_token_is_a_page_for_people_and_json_for_programs(
+    with_tokens: RunningServer,
+) -> None:
+    for accept, media_type in (("text/html", "text/html"), ("*/*", "application/json")):
+        headers = {"Accept": accept}
+        answer = with_tokens.client.post("/login", data={"token": "wrong"}, headers=headers)
+        assert answer.status_code == 401
+        assert answer.headers["content-type"].startswith(media_type)
+        assert "set-cookie" not in answer.headers
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/login", "/health"])
@@ -222,63 +271,3 @@ def test_other_methods_and_paths(
     assert answer.startswith(f"HTTP/1.1 {status} "), answer[:200]
     assert (status != 405) or "allow:" in answer.lower()
     assert "location:" not in answer.lower()
-
-
-def raw_request(server: RunningServer, method: str, path: str) -> str:
-    """The answer to a request whose path no client changes."""
-    host, port = server.address.removeprefix("http://").strip("/").split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as connection:
-        head = f"{method} {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n"
-        connection.sendall(head.encode())
-        chunks = []
-        while chunk := connection.recv(65_536):
-            chunks.append(chunk)
-    return b"".join(chunks).decode("utf-8", "replace")
-
-
-@pytest.fixture(scope="module")
-def long_query() -> dict[str, Any]:
-    return {"query": "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"}
-
-
-def test_clients_that_hang_up_free_the_server(folder: Path) -> None:
-    product = (
-        "FIND(COUNT(?a)) WHERE { "
-        + " ".join(
-            f'?{letter} {{type: "$ConceptType"}} (?{letter}, ?p{letter}{{0,9}}, ?x)'
-            for letter in "abc"
-        )
-        + " }"
-    )
-    with serving(folder, "--read-only", "--timeout", "50") as server:
-
-        def hang_up(_: int) -> None:
-            with httpx.Client(base_url=server.address, timeout=0.5) as client:
-                call = {"method": "execute_kip", "params": {"command": product}}
-                try:
-                    client.post("/kip", json=call)
-                except httpx.TimeoutException:
-                    return
-
-        with ThreadPoolExecutor(16) as pool:
-            list(pool.map(hang_up, range(80)))
-        begun = time.monotonic()
-        assert server.kip(READ).status_code == 200
-        assert time.monotonic() - begun < 10
-
-
-def test_200_silent_connections_hold_up_nobody(server: RunningServer) -> None:
-    host, port = server.address.removeprefix("http://").strip("/").split(":")
-    silent = []
-    try:
-        for number in range(200):
-            connection = socket.create_connection((host, int(port)), timeout=10)
-            if number % 2:
-                connection.sendall(b"POST /kip HTTP/1.1\r\nContent-Le")
-            silent.append(connection)
-        begun = time.monotonic()
-        assert server.kip(READ).status_code == 200
-        assert time.monotonic() - begun < 5
-    finally:
-        for connection in silent:
-            connection.close()

@@ -166,6 +166,49 @@ def test_a_query_is_run(text: str, kind: str) -> None:
     assert answer
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT ?g { GRAPH ?g { ?s ?p ?o } }",
+        "SELECT ?g { GRAPH ?g { } }",
+        "SELECT ?s { GRAPH <urn:kip:graph/nexus> { ?s ?p ?o } }",
+        "CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } }",
+    ],
+)
+def test_the_bookkeeping_is_in_no_graph_of_a_query(text: str, tmp_path: Path) -> None:
+    with kiprdf.Nexus.memory() as nexus:
+        assert not list(nexus.sparql(text))  # type: ignore[arg-type]
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        assert not list(nexus.sparql(text))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM <urn:kip:graph/nexus> { ?s ?p ?o }",
+        "SELECT *from<urn:kip:graph/nexus>{ ?s ?p ?o }",
+        "SELECT * FROM NAMED <urn:kip:graph/nexus> { GRAPH ?g { ?s ?p ?o } }",
+        "DESCRIBE ?s FROM <urn:kip:graph/nexus> { ?s ?p ?o }",
+        "ASK\nFROM <urn:kip:graph/nexus> { ?s ?p ?o }",
+    ],
+)
+def test_from_is_refused(text: str) -> None:
+    assert code(text) == "KIP_1001"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT ?from { ?from ?p 'FROM' }",
+        "PREFIX from: <urn:from/> SELECT * { from:from ?p ?o }",
+        "SELECT * { ?s ?p 'a'@from }",
+        "SELECT * { ?s <FROM> ?o } # FROM",
+    ],
+)
+def test_the_word_from_elsewhere_passes(text: str) -> None:
+    assert code(text) is None
+
+
 def _padded(size: int) -> str:
     return "SELECT * WHERE { }".ljust(size)
 
