@@ -6,6 +6,8 @@
 4
 """
 
+from kiprdf.chunks.calls import LATER, Call, Event, Firing
+from kiprdf.chunks.engine import Engine
 from kiprdf.chunks.graph import Graph
 from kiprdf.chunks.model import (
     Chunk,
@@ -22,18 +24,25 @@ from kiprdf.chunks.model import (
     Text,
     Variable,
 )
+from kiprdf.chunks.module import Module
 from kiprdf.chunks.parser import parse
 from kiprdf.chunks.printer import to_text
 
 __all__ = [
+    "LATER",
+    "Call",
     "Chunk",
     "ChunksError",
     "ChunksSyntaxError",
     "Condition",
     "Date",
     "Document",
+    "Engine",
+    "Event",
+    "Firing",
     "Graph",
     "Link",
+    "Module",
     "Name",
     "Negated",
     "Rule",

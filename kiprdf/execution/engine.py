@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from pyoxigraph import NamedNode
@@ -152,6 +152,19 @@ class CommandEngine:
             return template.bind(parameters)
 
         return self.boundary.run(run, text)
+
+    def write_together(self, statements: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Run writes, each with its parameters, as one transaction.
+
+        Each WHERE sees the state before all of them.
+        """
+
+        def run() -> None:
+            commands = [self.prepare(text, parameters) for text, parameters in statements]
+            assert all(isinstance(command, ast.Manipulation) for command in commands)
+            self.boundary.run(lambda: self.writer.run_together(commands))  # type: ignore[arg-type]
+
+        self.request(run)
 
     def execute(
         self, command: ast.Command, text: str, dry_run: bool = False, warn: bool = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
@@ -79,6 +79,16 @@ class Writer:
             self.commit(draft.delta())
             return receipt
 
+    def run_together(self, commands: Sequence[ast.Manipulation]) -> None:
+        """Run statements as one transaction; each WHERE sees the state before all of them."""
+        with self._store.writing():
+            draft = Draft(self._store, self._clock)
+            for command in commands:
+                check(command, self._catalogs.catalog())
+                _run_in(draft, command)
+            self._check(draft, NOWHERE)
+            self.commit(draft.delta())
+
     def draft(
         self,
         command: ast.Manipulation,
@@ -100,13 +110,17 @@ class Writer:
         receipt = _run_in(draft, command)
         if correct is not None:
             correct(draft)
+        self._check(draft, command.span, privileged=privileged)
+        return receipt, draft
+
+    def _check(self, draft: Draft, span: Span, *, privileged: bool = False) -> None:
+        """Raise ``KipError`` for a draft that breaks a rule of the nexus."""
         if not privileged:
-            check_protection(draft, command.span)
-        check_unused(draft, command.span)
+            check_protection(draft, span)
+        check_unused(draft, span)
         # The bundled capsules must not keep a nexus from opening.
         if self.strict_schema and not privileged:
-            check_schema(draft, command.span)
-        return receipt, draft
+            check_schema(draft, span)
 
     def run_prepared(self, prepare: Callable[[Store], tuple[T, Delta]]) -> T:
         """Commit what takes long to prepare, such as an import, and return its result.

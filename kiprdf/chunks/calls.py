@@ -1,0 +1,123 @@
+"""What a rule engine hands out: the call of an operation, the firing of a rule, an event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from kiprdf.chunks.model import Chunk, ChunksError, Name, Rule, Value
+
+if TYPE_CHECKING:
+    from kiprdf.chunks.engine import Engine
+
+DEFAULT_PRIORITY = 5
+STATUSES = ("okay", "pending", "nomatch", "forbidden", "failed")
+
+
+class _Later(Enum):
+    LATER = "later"
+
+    def __repr__(self) -> str:
+        return "chunks.LATER"
+
+
+LATER: Final = _Later.LATER
+"""An operation returns this if it will call ``call.reply`` later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """One rule that fired: the rule, its bindings by name without ``?``, its place in the rules."""
+
+    rule: Rule
+    bindings: Mapping[str, Value]
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened in an engine, in the module of this name.
+
+    ======================  =================================================================
+    kind                    detail
+    ======================  =================================================================
+    ``fired``               the ``Firing``, before its actions run
+    ``buffer``              the chunk that the buffer holds now, or None
+    ``queue``               the chunks of the queue now, next first
+    ``operation``           the ``Call``, before a built-in operation and after another one; the
+                            exception if it failed
+    ======================  =================================================================
+
+    ``call`` is the call of the operation, of a failed one too.
+    """
+
+    kind: str
+    module: str
+    detail: Any
+    call: Call | None = None
+
+
+class Call:
+    """The call of an operation by an action whose variables are replaced by their values.
+
+    ``name`` is the operation, ``module`` the name of the action's module, ``tag`` its ``@tag``.
+    """
+
+    __slots__ = ("bindings", "engine", "module", "name", "task", "type", "values")
+
+    def __init__(
+        self,
+        engine: Engine,
+        module: str,
+        name: str,
+        type: Name,
+        values: dict[str, Value],
+        bindings: dict[str, Value],
+        task: str | None,
+    ) -> None:
+        self.engine = engine
+        self.module = module
+        self.name = name
+        self.type = type
+        self.values = values
+        self.bindings = bindings
+        self.task = task
+
+    def __repr__(self) -> str:
+        return f"<Call {self.name} in {self.module}: {self.action}>"
+
+    @property
+    def action(self) -> Chunk:
+        """The action, with the values of its variables."""
+        return Chunk._make(self.type, self.values, None)
+
+    @property
+    def properties(self) -> dict[str, Value]:
+        """The properties whose names do not begin with ``@``."""
+        return {name: value for name, value in self.values.items() if name[0] != "@"}
+
+    @property
+    def tag(self) -> Value | None:
+        return self.values.get("@tag")
+
+    @property
+    def priority(self) -> Value:
+        """The ``@priority`` of the action, or the default."""
+        return self.values.get("@priority", DEFAULT_PRIORITY)
+
+    def reply(self, chunk: Chunk | str | None = None, status: str = "okay") -> None:
+        """Answer a call that returned ``LATER``, from any thread.
+
+        The next cycle sets the status of the module and puts the chunk into its buffer, or into
+        its queue if the buffer is in use. Raises ``ChunksError`` for a status that does not exist
+        or a text that is not one chunk.
+        """
+        if status not in STATUSES:
+            raise ChunksError(f"The status {status!r} is not one of {', '.join(STATUSES)}.")
+        self.engine.receive(self, chunk, status)
+
+
+Operation = Callable[[Call], Any]
+"""A function of an application; it returns None, a chunk, a text of one chunk, or ``LATER``."""

@@ -1,0 +1,233 @@
+"""The command ``chunks run``: runs rules and prints what they print, then the buffers."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kiprdf import chunks
+from kiprdf.chunks import Call, Chunk, ChunksError, Engine, Event, Firing, Graph
+from kiprdf.cli import inputs, output
+from kiprdf.cli.failures import Failure
+from kiprdf.cli.options import JsonOption
+from kiprdf.nexus import Nexus
+
+PRINTED = {"log": "message", "show": "value"}
+"""The operations of the command line, and the property that each prints."""
+
+SENTENCES = {
+    "get": "{module} looks for {action}",
+    "next": "{module} goes on to the next",
+    "put": "{module} saves {action}",
+    "patch": "{module} saves what has changed",
+    "delete": "{module} deletes {action}",
+    "clear": "{module} is done",
+    "queue": "{module} plans {action}",
+    "task": "{module} starts the task {action}",
+    "done": "the task is done",
+    "fail": "the task has failed",
+    "all": "{module} plans {action} for when all tasks are done",
+    "any": "{module} plans {action} for when one task is done",
+    "failed": "{module} plans {action} for when one task has failed",
+}
+"""What a trace prints for the operations."""
+
+
+def run(
+    rules: Annotated[Path, typer.Option(help="The file of the rules.")],
+    goal: Annotated[str, typer.Option(help="The chunk that the goal begins with.")],
+    facts: Annotated[
+        Path | None, typer.Option(help="The file, or the folder of a nexus, of the module facts.")
+    ] = None,
+    module: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="Another module; may be repeated."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of every choice.")] = 0,
+    max_cycles: Annotated[int, typer.Option(min=0, help="The number of firings at most.")] = 1000,
+    trace: Annotated[bool, typer.Option("--trace", help="Print each step as it happens.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run rules on facts, beginning with a goal.
+
+    The rules may use "@do log", which prints its message, and "@do show", which
+    prints its value. At the end the buffers are printed.
+
+    \b
+    Examples:
+      kiprdf chunks run --rules count.chk --goal 'count {from 1; to 3}'
+      kiprdf chunks run --rules home.chk --facts home-facts.chk --goal 'dusk {}' --trace
+      kiprdf chunks run --rules tidy.chk --facts nexus --goal 'tidy {}'
+    """
+    with ExitStack() as stack:
+        modules = {
+            name: _module(path, stack) for name, path in _modules(facts, module or []).items()
+        }
+        document = _read(rules)
+        try:
+            engine = Engine(document, modules, seed=seed)
+            report = _Report(engine, prints=not as_json, traces=trace and not as_json)
+            engine.goal(goal)
+            firings = engine.run(max_cycles)
+        except ChunksError as error:
+            raise Failure(_located(rules, error)) from None
+        if as_json:
+            output.show_json(report.as_json(firings))
+        else:
+            report.finish(firings)
+
+
+def _modules(facts: Path | None, others: list[str]) -> dict[str, Path]:
+    """The paths of the modules by name."""
+    paths = {} if facts is None else {"facts": facts}
+    for option in others:
+        name, separator, path = option.partition("=")
+        if not (name and separator and path):
+            raise typer.BadParameter(f"{option} is not NAME=FILE.", param_hint="--module")
+        paths[name] = Path(path)
+    return paths
+
+
+def _module(path: Path, stack: ExitStack) -> Graph | Nexus:
+    """The graph of a file; a folder is a nexus, which is closed at the end."""
+    if path.is_dir():
+        return stack.enter_context(Nexus.open(path))
+    return _read(path)
+
+
+def _read(path: Path) -> Graph:
+    try:
+        return Graph(chunks.parse(inputs.read_text(path)))
+    except ChunksError as error:
+        raise Failure(_located(path, error)) from None
+
+
+def _located(path: Path, error: ChunksError) -> str:
+    place = "".join(f":{part}" for part in (error.line, error.column) if part is not None)
+    return f"{path}{place}: {error.message}"
+
+
+class _Report:
+    """Listens to an engine, and prints or keeps what happens."""
+
+    def __init__(self, engine: Engine, *, prints: bool, traces: bool) -> None:
+        self._engine = engine
+        self._prints = prints
+        self._calls: list[dict[str, Any]] = []
+        self._failures: list[str] = []
+        self._number = 0
+        for name in PRINTED:
+            engine.operation(name, self._print)
+        engine.on_event(self._note_failure)
+        if traces:
+            engine.on_event(self._trace)
+
+    def _print(self, call: Call) -> None:
+        self._calls.append(
+            {
+                "name": call.name,
+                "module": call.module,
+                "properties": {name: _json(value) for name, value in call.properties.items()},
+            }
+        )
+        if self._prints:
+            output.show_text(words(call.properties.get(PRINTED[call.name], "")))
+
+    def _note_failure(self, event: Event) -> None:
+        if isinstance(event.detail, Exception):
+            name = f"{event.call.name} in " if event.call else ""
+            self._failures.append(f"{name}{event.module} failed: {event.detail}")
+
+    def _trace(self, event: Event) -> None:
+        """Print one line of the story: a rule fires, an operation runs, a buffer changes."""
+        match event.detail:
+            case Firing() as firing:
+                self._number += 1
+                output.show_text(f"{self._number}. {_firing_line(firing)}")
+            case Call() as call if call.name not in PRINTED:
+                sentence = SENTENCES.get(call.name, "{module}: " + call.name + " {action}")
+                output.show_text(
+                    "   " + sentence.format(module=call.module, action=_action_text(call.action))
+                )
+            case Exception() as error:
+                output.show_text(f"   {event.module} failed: {error}")
+            case tuple() as waiting if waiting:
+                chunks_ = output.counted(len(waiting), "chunk")
+                output.show_text(
+                    f"   {event.module} has {chunks_} in its queue, next is {_text(waiting[0])}"
+                )
+            case Chunk() as chunk:
+                output.show_text(f"   {event.module} holds {_text(chunk)}")
+            case None if event.kind == "buffer":
+                output.show_text(f"   {event.module} is empty")
+
+    def finish(self, firings: list[Firing]) -> None:
+        """Print the buffers, and on standard error why the run ended."""
+        for name, buffer in self._buffers().items():
+            status = self._engine.module(name).status
+            note = "" if status == "okay" else f" ({status})"
+            if buffer is not None or note:
+                output.show_text(f"{name}: {'empty' if buffer is None else _text(buffer)}{note}")
+        for failure in self._failures:
+            output.note(failure)
+        output.note(f"{output.counted(len(firings), 'firing')}; {self._engine.stopped}.")
+
+    def _buffers(self) -> dict[str, Chunk | None]:
+        return {name: self._engine.module(name).buffer for name in self._engine.modules}
+
+    def as_json(self, firings: list[Firing]) -> dict[str, Any]:
+        """All that happened, as JSON."""
+        return {
+            "firings": [
+                {
+                    "index": firing.index,
+                    "bindings": {name: _json(value) for name, value in firing.bindings.items()},
+                }
+                for firing in firings
+            ],
+            "calls": self._calls,
+            "buffers": {
+                name: None if buffer is None else _chunk_json(buffer)
+                for name, buffer in self._buffers().items()
+            },
+            "statuses": {name: self._engine.module(name).status for name in self._engine.modules},
+            "failures": self._failures,
+            "stopped": self._engine.stopped,
+        }
+
+
+def _firing_line(firing: Firing) -> str:
+    line = f" (line {firing.rule.line})" if firing.rule.line else ""
+    values = ", ".join(f"{name} = {words(value)}" for name, value in firing.bindings.items())
+    return f"Rule {firing.index + 1}{line} fires" + (f" with {values}" if values else "")
+
+
+def _action_text(action: Chunk) -> str:
+    """The chunk of an action, without what is for the engine."""
+    plain = {name: value for name, value in action.properties.items() if name[0] != "@"}
+    return _text(action.with_(properties=plain))
+
+
+def _text(chunk: Chunk) -> str:
+    return chunks.to_text(chunk, compact=True).strip()
+
+
+def words(value: Any) -> str:
+    """A value as a person reads it: the items of a list side by side."""
+    if isinstance(value, tuple):
+        return " ".join(map(words, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_json(item) for item in value]
+    return value if isinstance(value, bool | int | float) else str(value)
+
+
+def _chunk_json(chunk: Chunk) -> dict[str, Any]:
+    properties = {str(name): _json(value) for name, value in chunk.properties.items()}
+    return {"type": str(chunk.type), "id": chunk.id and str(chunk.id), "properties": properties}
