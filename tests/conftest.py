@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -19,6 +20,10 @@ settings.load_profile("kiprdf")
 
 # A loaded machine may take longer than the time in which an empty answer is explained.
 empty_answers.SECONDS = 60.0
+
+# Tests start hundreds of processes, each of which would compile the library again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 LONG = 60.0
 """Seconds after which a running test is named, and again each time they have doubled."""

@@ -1,12 +1,12 @@
 """After each week of an assistant's life its memory answers what the record of the truth does.
 
-The days are lived once, by requests of the protocol on a folder; the tests only compare answers.
+The days are lived once, by requests of the protocol on a folder, until the week of the test.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,9 @@ from tests.assistant.life import DAYS, Life
 from tests.assistant.questions import ASKED, Asked
 from tests.assistant.record import Name
 
-# One process lives the days.
-pytestmark = pytest.mark.xdist_group("assistant")
-
 WEEKS = range(1, DAYS // 7 + 1)
 REOPENED_ON = 30
 COPIES = ("reopened", "backup", "rdf11", "rdf12")
-
-
-@dataclass
-class Lived:
-    """The answers after each week, beside those of the record, and the life at its end."""
-
-    life: Life
-    weeks: dict[int, dict[str, tuple[Any, Any]]] = field(default_factory=dict)
 
 
 def answers(life: Life, ask: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
@@ -42,42 +31,68 @@ def answers(life: Life, ask: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
     }
 
 
+class Weeks:
+    """A life that goes on until the week that a test asks for."""
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self._answers: list[dict[str, tuple[Any, Any]]] = []
+        self._days = iter(range(DAYS))
+
+    def answers(self, week: int) -> dict[str, tuple[Any, Any]]:
+        """What the record and the nexus answered after a week."""
+        while len(self._answers) < week:
+            self._live(7)
+            self._answers.append(answers(self._life, self._life.ask))
+        return self._answers[week - 1]
+
+    def end(self) -> Life:
+        """The life after its last day."""
+        self.answers(WEEKS[-1])
+        self._live(DAYS)
+        return self._life
+
+    def _live(self, days: int) -> None:
+        """Live some of the days that are left; the nexus is opened again in the middle of all."""
+        for day in islice(self._days, days):
+            if day == REOPENED_ON:
+                self._life.restart()
+            self._life.live(day)
+
+
 @pytest.fixture(scope="module")
-def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
-    """Sixty days; the nexus is closed and opened again in the middle."""
+def weeks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weeks]:
     life = Life(tmp_path_factory.mktemp("assistant") / "memory")
-    lived = Lived(life)
-    for day in range(DAYS):
-        if day == REOPENED_ON:
-            life.restart()
-        life.live(day)
-        if (day + 1) % 7 == 0:
-            lived.weeks[(day + 1) // 7] = answers(life, life.ask)
-    yield lived
+    yield Weeks(life)
     life.nexus.close()
-
-
-def test_some_thousand_concepts_were_written(lived: Lived) -> None:
-    assert lived.life.record.created > 2_000
-
-
-def test_every_answer_and_receipt_was_expected_while_the_days_were_lived(lived: Lived) -> None:
-    assert lived.life.surprises == []
 
 
 @pytest.mark.parametrize("question", ASKED)
 @pytest.mark.parametrize("week", WEEKS)
-def test_the_memory_answers_as_the_truth_does(lived: Lived, week: int, question: str) -> None:
-    expected, actual = lived.weeks[week][question]
+def test_the_memory_answers_as_the_truth_does(weeks: Weeks, week: int, question: str) -> None:
+    expected, actual = weeks.answers(week)[question]
     assert actual == expected
+
+
+@pytest.fixture(scope="module")
+def life(weeks: Weeks) -> Life:
+    return weeks.end()
+
+
+def test_some_thousand_concepts_were_written(life: Life) -> None:
+    assert life.record.created > 2_000
+
+
+def test_every_answer_and_receipt_was_expected_while_the_days_were_lived(life: Life) -> None:
+    assert life.surprises == []
 
 
 @pytest.fixture(scope="module", params=COPIES)
 def copy(
-    request: pytest.FixtureRequest, lived: Lived, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, life: Life, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, tuple[Any, Any]]:
     """The answers of the nexus opened again, of its backup, and of its restored snapshots."""
-    life, folder = lived.life, tmp_path_factory.mktemp("copies")
+    folder = tmp_path_factory.mktemp("copies")
     if request.param == "reopened":
         life.restart()
         return answers(life, life.ask)
@@ -103,8 +118,7 @@ def test_a_copy_answers_as_the_truth_does(copy: dict[str, tuple[Any, Any]], ques
     assert actual == expected
 
 
-def test_a_merged_double_is_named_by_the_hint(lived: Lived) -> None:
-    life = lived.life
+def test_a_merged_double_is_named_by_the_hint(life: Life) -> None:
     merged = [name for name in life.doubles if name not in life.record.concepts]
     double, person = merged[0], life.doubles[merged[0]]
     assert isinstance(person, Name)
@@ -114,6 +128,6 @@ def test_a_merged_double_is_named_by_the_hint(lived: Lived) -> None:
     assert (error["code"], f'name: "{person.name}"' in error["hint"]) == ("KIP_3002", True)
 
 
-def test_the_graph_and_the_index_are_sound_in_the_end(lived: Lived) -> None:
-    report = lived.life.nexus.check()
+def test_the_graph_and_the_index_are_sound_in_the_end(life: Life) -> None:
+    report = life.nexus.check()
     assert (report["faults"], report["index"]) == ([], "sound")
