@@ -15,6 +15,7 @@ from kiprdf.execution.empty_answers import Diagnosis
 from kiprdf.execution.engine import Answer, CommandEngine
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.kml.draft import Clock, timestamp
+from kiprdf.language.parameters import refuse_misspelt_options
 from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder, require_numpy
 from kiprdf.store import OxigraphStore
@@ -243,6 +244,7 @@ class Nexus:
         >>> Nexus.memory().execute('FIND(COUNT(?d)) WHERE { ?d {type: "Domain"} }') > 0
         True
         """
+        refuse_misspelt_options(command, parameters)
         return self._engine.answer(
             command, parameters, dry_run=dry_run, readonly=readonly, warn=False
         ).result

@@ -55,7 +55,8 @@ def missing_identity(clause: Clause, store: Store) -> KipError:
         hint = 'Ids look like C:Type/name; or name the concept by {type: "…", name: "…"}.'
         return KipError("KIP_3002", f"There is no concept {missing}.", hint, matcher.span)
     message = f'There is no concept {{type: "{name.type}", name: "{shown(name.name)}"}}.'
-    return KipError("KIP_3002", message, near_hint(name, store), matcher.span)
+    place = (matcher.name or matcher.id or matcher).span
+    return KipError("KIP_3002", message, near_hint(name, store), place)
 
 
 def near_hint(name: ConceptName, store: Store) -> str:

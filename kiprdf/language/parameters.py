@@ -28,6 +28,8 @@ class _Frame(NamedTuple):
 
 # After a letter or digit the colon is part of an id or an IRI, such as "C:Drug/Aspirin".
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
+_FOREIGN = re.compile(r"\$(\w+)|\$?\{(\w+)\}|\{\{\s*(\w+)\s*\}\}|%\((\w+)\)s")
+"""A placeholder as other languages write it, which is a whole string."""
 
 _PARTS: dict[type, tuple[str, ...]] = {
     kind: tuple(field.name for field in dataclasses.fields(kind) if field.name != "span")
@@ -55,6 +57,24 @@ def bind(command: C, parameters: Mapping[str, Any]) -> C:
     return Template(command).bind(parameters)
 
 
+_OPTIONS = {"dryrun": "dry_run", "dry": "dry_run", "readonly": "readonly"}
+
+
+def refuse_misspelt_options(command: object, parameters: Mapping[str, object]) -> None:
+    """Raise TypeError for a parameter that is meant as an option, and is no placeholder.
+
+    It would be ignored, and what was to be tried would be written.
+
+    >>> refuse_misspelt_options("DESCRIBE DOMAINS", {"read_only": True})
+    Traceback (most recent call last):
+    TypeError: There is no option read_only. Did you mean readonly?
+    """
+    for name in parameters:
+        option = _OPTIONS.get(name.replace("_", "").lower())
+        if option is not None and f":{name}" not in str(command):
+            raise TypeError(f"There is no option {name}. Did you mean {option}?")
+
+
 class Template(Generic[C]):
     """A command whose placeholders can be replaced repeatedly; its tree is inspected only once.
 
@@ -69,6 +89,7 @@ class Template(Generic[C]):
         texts, self._names = _survey(command)
         self._is_sound = values.is_encodable(texts)
         self._embedded = list(_embedded(command)) if _EMBEDDED.search(texts) else []
+        self._foreign = list(_foreign(command)) if _FOREIGN.search(texts) else []
         self._frame = _framed(command) if self._names else None
 
     def bind(self, parameters: Mapping[str, Any]) -> C:
@@ -85,6 +106,11 @@ class Template(Generic[C]):
                 hint = "A placeholder replaces a whole value; send the whole text as a parameter."
                 if span.end - span.start == len(name) + 3:
                     hint = f'Remove the quotes: write `:{name}` instead of `":{name}"`.'
+                raise KipError("KIP_1001", message, hint, span)
+        for text, name, span in self._foreign:
+            if name in parameters and name not in self._names:
+                message = f"{text} is a string, and the command has no placeholder :{name}."
+                hint = f'Placeholders are :name. Write `:{name}` instead of `"{text}"`.'
                 raise KipError("KIP_1001", message, hint, span)
         filled: list[ast.Value] = []
         bound = self.command
@@ -170,6 +196,14 @@ def _embedded(command: ast.Node) -> Iterator[tuple[str, Span]]:
     for text, span in _string_literals(command):
         for name in _EMBEDDED.findall(text):
             yield name, span
+
+
+def _foreign(command: ast.Node) -> Iterator[tuple[str, str, Span]]:
+    """The strings that are placeholders of other languages, with their names."""
+    for text, span in _string_literals(command):
+        match = _FOREIGN.fullmatch(text)
+        if match is not None:
+            yield text, next(filter(None, match.groups())), span
 
 
 def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:

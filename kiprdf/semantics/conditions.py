@@ -4,19 +4,22 @@ and an element compared with a literal.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from kiprdf.errors import KipError
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text, value_text
+from kiprdf.semantics.scope import Kind
 
 Compared: TypeAlias = ast.Comparison | ast.StringTest
+Elements: TypeAlias = Mapping[str, frozenset[Kind]]
 _TEXT_FIELDS = ("id", "type", "name", "subject", "predicate", "object")
 
 
 def check_sense(
     condition: ast.Condition,
-    elements: frozenset[str],
+    elements: Elements,
     compared: Compared | None = None,
 ) -> None:
     """Raise KIP_1001 for the first test of a condition that makes no sense.
@@ -51,7 +54,7 @@ def _is_null(operand: ast.Operand) -> bool:
     return isinstance(operand, ast.Scalar) and operand.value is None
 
 
-def _check_truth(operand: ast.Operand, elements: frozenset[str], compared: Compared | None) -> None:
+def _check_truth(operand: ast.Operand, elements: Elements, compared: Compared | None) -> None:
     """A single operand is a condition if its value can be a boolean."""
     match operand:
         case ast.Path() if operand.field not in _TEXT_FIELDS:
@@ -78,7 +81,7 @@ def _check_truth(operand: ast.Operand, elements: frozenset[str], compared: Compa
     raise KipError("KIP_1001", f"{shown} is {what}, not a condition.", hint, operand.span)
 
 
-def _check_pair(operand: ast.Operand, other: ast.Operand, elements: frozenset[str]) -> None:
+def _check_pair(operand: ast.Operand, other: ast.Operand, elements: Elements) -> None:
     """An element equals no literal but null, which tests whether it is bound."""
     if not isinstance(operand, ast.Variable) or operand.name not in elements:
         return
@@ -87,7 +90,8 @@ def _check_pair(operand: ast.Operand, other: ast.Operand, elements: frozenset[st
     shown = f"?{operand.name}"
     hint = f"Compare a value of it, such as {shown}.name or {shown}.attributes.key."
     if isinstance(other, ast.Scalar) and isinstance(other.value, str):
-        field = "id" if other.value.startswith(("C:", "P:")) else "name"
+        named = "name" if "concept" in elements[operand.name] else "predicate"
+        field = "id" if other.value.startswith(("C:", "P:")) else named
         hint = f"Write `{shown}.{field}` instead of `{shown}`."
     message = f"{shown} is an element; it is never equal to a literal."
     raise KipError("KIP_1001", message, hint, operand.span)

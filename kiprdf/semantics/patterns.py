@@ -68,9 +68,9 @@ class Kinds:
             self._require_one_kind(ast.Variable(name, span=block.span), kinds)
             self.possible[name] = self.possible.get(name, kinds) | kinds
 
-    def elements(self) -> frozenset[str]:
-        """The variables that hold concepts or propositions."""
-        return frozenset(name for name, kinds in self.possible.items() if "predicate" not in kinds)
+    def elements(self) -> dict[str, frozenset[scope.Kind]]:
+        """The variables that hold concepts or propositions, and which of the two."""
+        return {name: kinds for name, kinds in self.possible.items() if "predicate" not in kinds}
 
     def _require_one_kind(self, variable: ast.Variable, kinds: frozenset[scope.Kind]) -> None:
         """A predicate variable joins only with predicate variables (KIP 3.4.2)."""

@@ -39,7 +39,7 @@ WRITTEN = {
     "backup letter.txt/x": "kiprdf: No backup can be written to .../x: Not a directory.\n",
     "publish photos": "kiprdf: The folder .../photos contains 'cat.txt', which was not ...",
     "publish letter.txt": "kiprdf: .../letter.txt is a file; a nexus is published into a folder.\n",
-    "publish letter.txt/x": "kiprdf: .../letter.txt/x: Not a directory.\n",
+    "publish letter.txt/x": "kiprdf: .../letter.txt is a file; a nexus is published into ...",
     "publish /": "kiprdf: A nexus is published into a separate folder, not into /.\n",
     "publish nexus/site": "kiprdf: .../nexus/site is in the folder of the nexus; ...",
 }

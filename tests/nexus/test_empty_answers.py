@@ -128,7 +128,7 @@ OTHER_COMMANDS: dict[str, tuple[str, Any, list[tuple[str, str]]]] = {
         f'DELETE ATTRIBUTES {{"risk", "colour_"}} FROM ?d WHERE {{ {DRUG} }}',
         {"updated_concepts": 0, "updated_propositions": 0},
         [
-            (KEY, "Keys in use: aliases, code, colour, flag, label, n, otc, risk_level."),
+            (KEY, "Did you mean ?d.attributes.risk_level?"),
             ("No Drug has the attribute 'colour_'.", "Did you mean ?d.attributes.colour?"),
         ],
     ),

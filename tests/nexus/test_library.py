@@ -564,6 +564,23 @@ def test_two_nexuses_in_memory_are_independent() -> None:
 
 
 @pytest.mark.parametrize(
+    ("option", "meant"), [("dryrun", "dry_run"), ("dryRun", "dry_run"), ("read_only", "readonly")]
+)
+def test_a_misspelt_option_writes_nothing(option: str, meant: str) -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    with pytest.raises(TypeError) as raised:
+        nexus.execute(SCHEMA, **{option: True})
+    assert str(raised.value) == f"There is no option {option}. Did you mean {meant}?"
+    assert nexus.execute("DESCRIBE CONCEPT TYPES") == []
+
+
+def test_a_placeholder_may_have_the_name_of_a_misspelt_option() -> None:
+    nexus = kiprdf.Nexus.memory()
+    names = nexus.execute('FIND(?d.name) WHERE { ?d {type: "Domain", name: :dry} }', dry="System")
+    assert names == ["System"]
+
+
+@pytest.mark.parametrize(
     ("command", "code"),
     [
         ('UPSERT { CONCEPT { {type: "drug", name: "x"} } }', "KIP_2001"),

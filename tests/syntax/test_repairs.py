@@ -32,7 +32,13 @@ UPSERT {
   CONCEPT { {type: "$PropositionType", name: "takes"} }
   CONCEPT { {type: "Domain", name: "Medical"} SET ATTRIBUTES { description: "Drugs." } }
 }"""
-PARAMETERS = {"name": "Aspirin", "now": "2030-01-01T00:00:00Z", "value": "x", "type": "Drug"}
+PARAMETERS = {
+    "name": "Aspirin",
+    "now": "2030-01-01T00:00:00Z",
+    "value": "x",
+    "type": "Drug",
+    "pattern": "(?i)^aspirin$",
+}
 MOST_STEPS = 8
 WRITES = ("UPSERT", "UPDATE", "MERGE", "DELETE")
 

@@ -145,10 +145,11 @@ def checked_folder(folder: str | os.PathLike[str], nexus: Path | None = None) ->
         raise StoreError(f"A nexus is published into a separate folder, not into {target}.")
     if nexus is not None and target.is_relative_to(nexus.resolve()):
         raise StoreError(f"{target} is in the folder of the nexus; publish it elsewhere.")
-    if not target.exists():
+    there = next(path for path in (target, *target.parents) if path.exists())
+    if not there.is_dir():
+        raise StoreError(f"{there} is a file; a nexus is published into a folder.")
+    if there != target:
         return target
-    if not target.is_dir():
-        raise StoreError(f"{target} is a file; a nexus is published into a folder.")
     other = _other_file(target)
     if other is not None:
         raise StoreError(

@@ -18,10 +18,18 @@ _FUNCTIONS = {
     "STARTS_WITH": "STARTSWITH STRSTARTS BEGINSWITH BEGINS_WITH START_WITH PREFIX",
     "ENDS_WITH": "ENDSWITH STRENDS END_WITH SUFFIX",
     "REGEX": "REGEXP MATCHES MATCH RLIKE REGEXP_LIKE REGEX_MATCH",
-    "IS_NULL": "ISNULL IS_NONE ISNONE IS_EMPTY MISSING NOT_EXISTS",
+    "IS_NULL": "ISNULL IS_NONE ISNONE MISSING NOT_EXISTS",
     "IS_NOT_NULL": "ISNOTNULL NOT_NULL NOTNULL EXISTS EXIST BOUND DEFINED HAS_VALUE ISSET",
     "!IN": "NOT_IN NOTIN",
     "!CONTAINS": "NOT_CONTAINS",
+}
+_OPERATORS = {
+    "==": "EQ EQUAL EQUALS",
+    "!=": "NE NEQ NOT_EQUAL NOT_EQUALS NOTEQUALS",
+    ">": "GT GREATER_THAN",
+    ">=": "GE GTE",
+    "<": "LT LESS_THAN",
+    "<=": "LE LTE",
 }
 _INFIX = {
     "CONTAINS": "CONTAINS",
@@ -45,6 +53,11 @@ _CASE = r"(?i:LOWER|UPPER|LCASE|UCASE|TOLOWER|TOUPPER|TO_LOWER|TO_UPPER|CASEFOLD
 _FOLDED = rf"{_CASE}\s*\(\s*(?P<path>{{PATH}})\s*\)"
 _TEXT = r"(?P<text>{STRING})"
 _IGNORES_CASE = "REGEX ignores case with (?i). {Write}."
+_STRINGS = r"\[(?P<items>\s*{STRING}(?:\s*,\s*{STRING})*\s*)\]"
+_PARAMETER = rf"(?P<folded>{_CASE}\s*\(\s*)?:[A-Za-z_]\w*"
+_SENDS_PATTERN = (
+    'REGEX ignores case with (?i). {Write}, and send {"pattern": "(?i)PATTERN"} in parameters.'
+)
 _SLASHES = r"/(?P<text>[^/\n]+)/(?P<flags>[imsx]*)"
 _LIST_AGGREGATES = "The aggregates are COUNT, SUM, AVG, MIN and MAX"
 _CONSTANTS = {
@@ -113,6 +126,41 @@ def _one_of(match: re.Match[str]) -> str:
     return f"{'!' * (match['operator'] == '!=')}IN({match['path']}, [{items}])"
 
 
+def _compared(template: str) -> Callable[[re.Match[str]], str]:
+    """A function that compares as an operator, in parentheses after !."""
+
+    def new(match: re.Match[str]) -> str:
+        condition = match.expand(template)
+        return f"!({condition})" if match["negated"] else condition
+
+    return new
+
+
+def _each_of(match: re.Match[str]) -> str:
+    """A test for any or all of some values as one test for each."""
+    tests = [
+        f"{match['function']}({match['path']}, {item})"
+        for item in re.findall(r'"(?:[^"\\\n]|\\.)*"', match["items"])
+    ]
+    return f"({(' || ' if match['word'] == 'ANY' else ' && ').join(tests)})"
+
+
+def _empty(match: re.Match[str]) -> str:
+    path = match["path"]
+    tests = f'(IS_NULL({path}) || {path} == "" || {path} == [])'
+    return f"!{tests}" if match["negated"] else tests
+
+
+def _folded_in(match: re.Match[str]) -> str:
+    """Membership without regard to case, as a pattern."""
+    items = [
+        re.sub(r"([\\.^$|?*+()\[\]{}])", r"\\\1", unquoted(item))
+        for item in re.findall(r'"(?:[^"\\\n]|\\.)*"', match["items"])
+    ]
+    pattern = f"(?i)^({'|'.join(items)})$"
+    return f"REGEX({match['path']}, {quoted(pattern)})"
+
+
 def _called(function: str) -> Callable[[re.Match[str]], str]:
     """An infix operator as a function."""
 
@@ -148,6 +196,27 @@ ROWS = (
         _IGNORES_CASE,
     ),
     Repair(_ANY, _FOLDED, _equal, _IGNORES_CASE, rf"{_TEXT}\s*={{1,3}}\s*"),
+    Repair(
+        _ANY,
+        rf"{_FOLDED}\s*(?P<operator>={{1,3}}|!=)\s*{_PARAMETER}(?(folded)\s*\))",
+        lambda match: f"{'!' * (match['operator'] == '!=')}REGEX({match['path']}, :pattern)",
+        _SENDS_PATTERN.replace("PATTERN", "^…$"),
+    ),
+    Repair(
+        _ANY,
+        rf"{_FOLDED}\s*,\s*{_PARAMETER}(?(folded)\s*\))\s*\)",
+        r"REGEX(\g<path>, :pattern)",
+        _SENDS_PATTERN.replace("PATTERN", "…"),
+        r"CONTAINS\s*\(\s*",
+    ),
+    Repair(
+        _ANY,
+        rf"{_FOLDED}\s*,\s*{_STRINGS}\s*\)",
+        _folded_in,
+        _IGNORES_CASE,
+        r"IN\s*\(\s*",
+    ),
+    Repair(_ANY, rf"{_FOLDED}\s*(?i:IN)\s*{_STRINGS}", _folded_in, _IGNORES_CASE),
     Repair(
         _ANY,
         rf"{_FOLDED}\s*,\s*(?:{_CASE}\s*\(\s*{_TEXT}\s*\)|(?P<plain>{{STRING}}))\s*\)",
@@ -319,6 +388,41 @@ ROWS = (
     ),
     Repair(_OPERATOR, r"!\s*(?P<call>IN|CONTAINS)\b", hint="Negate the whole condition: !(…)."),
     # Functions
+    *(
+        Repair(
+            _ANY,
+            rf"(?i:{words.replace(' ', '|')})\s*"
+            r"\(\s*(?P<one>{OPERAND})\s*,\s*(?P<two>{OPERAND})\s*\)",
+            _compared(rf"\g<one> {operator} \g<two>"),
+            "Comparisons are operators. {Write}.",
+            r"(?P<negated>!\s*)?",
+        )
+        for operator, words in _OPERATORS.items()
+    ),
+    Repair(
+        _ANY,
+        r"(?i:BETWEEN)\s*\(\s*(?P<path>{PATH})\s*,\s*(?P<low>{VALUE})\s*,\s*(?P<high>{VALUE})\s*\)",
+        _compared(r"\g<path> >= \g<low> && \g<path> <= \g<high>"),
+        "Comparisons are operators. {Write}.",
+        r"(?P<negated>!\s*)?",
+    ),
+    Repair(
+        _ANY,
+        r"(?P<function>CONTAINS|STARTS_WITH|ENDS_WITH|REGEX)_(?P<word>ANY|ALL)(?:_OF)?\s*\(\s*"
+        r"(?P<path>{PATH})\s*,\s*\[?(?P<items>\s*{STRING}(?:\s*,\s*{STRING})*\s*)\]?\s*\)",
+        _each_of,
+        "Test each value. {Write}.",
+    ),
+    Repair(
+        _ANY,
+        r"(?P<function>CONTAINS|STARTS_WITH|ENDS_WITH|REGEX)_(?:ANY|ALL)",
+        hint=r"Test each value, \g<function>(…) || \g<function>(…), or join the tests with &&.",
+    ),
+    Repair(
+        _ANY,
+        r"(?i:IS_?(?P<negated>NOT_?)?EMPTY|EMPTY)\s*\(\s*(?P<path>{PATH})\s*\)",
+        _empty,
+    ),
     *(
         Repair(
             _ANY,
