@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kiprdf.chunks import matching
+from kiprdf.chunks.activation import DECAY, Activation
 from kiprdf.chunks.index import Bucket, Index, names_in
 from kiprdf.chunks.model import (
     Chunk,
@@ -54,6 +55,7 @@ class Graph:
         self._index = Index(self._chunks)
         self._kinds: dict[str, frozenset[str]] = {}
         self._vocabulary: Vocabulary | None = None
+        self._activation = Activation()
         self._numbers, self._counter = itertools.count(1), itertools.count()
         self.update(parse(source) if isinstance(source, str) else source or ())
 
@@ -96,7 +98,7 @@ class Graph:
             return _same_date_chunk(chunk)
         assert chunk.id is not None
         if chunk.id in self._chunks:
-            self.remove(chunk.id)
+            self._take_out(chunk.id)
         self._chunks[chunk.id] = chunk
         self._places[chunk.id] = next(self._counter)
         self._index.add(chunk)
@@ -117,6 +119,11 @@ class Graph:
 
     def remove(self, id: str) -> Chunk:
         """Remove a chunk, and return it; raises ``KeyError``."""
+        chunk = self._take_out(id)
+        self._activation.forget(id)
+        return chunk
+
+    def _take_out(self, id: str) -> Chunk:
         chunk = self._chunks.pop(id)
         del self._places[chunk.id]
         self._index.remove(chunk)
@@ -280,6 +287,33 @@ class Graph:
                 if link.type == _KINDOF and link["@subject"] == type != "*":
                     parents.update(names_in(link.get("@object", ())))
         return parents
+
+    # Activation -------------------------------------------------------------------------------
+
+    def activate(self, id: str, now: float) -> None:
+        """Boost a chunk that was recalled or changed, and those that it refers to, in waves.
+
+        Times are numbers of any one unit, as those of ``activation``. Does nothing for an
+        identifier that is not in the graph.
+
+        >>> graph = Graph("friend f34 {} friend f35 {likes f34}")
+        >>> graph.activate("f35", now=0)
+        >>> graph.activation("f35", now=0), graph.activation("f34", now=0)
+        (1.0, 0.5)
+        """
+        if id in self._chunks:
+            self._activation.spread(id, now, self._related)
+
+    def activation(self, id: str, now: float, decay: float = DECAY) -> float:
+        """The activation of a chunk; it decays at this rate, and is 0.0 before the first boost."""
+        return self._activation.level(id, now, decay)
+
+    def _related(self, id: str) -> list[str]:
+        """The chunks that the values of a chunk name, and those that it is linked to."""
+        values = self._chunks[id].properties.values()
+        named = [name for value in values for name in names_in(value)]
+        linked = [link.object for link in self.links(id)]
+        return [name for name in dict.fromkeys([*named, *linked]) if name in self._chunks]
 
     # Rules and IRIs ---------------------------------------------------------------------------
 
