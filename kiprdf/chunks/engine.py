@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from kiprdf.chunks.calls import DEFAULT_PRIORITY, LATER, Call, Event, Firing, Operation
 from kiprdf.chunks.graph import Graph
-from kiprdf.chunks.model import Chunk, ChunksError, Document, RuleError
+from kiprdf.chunks.model import Chunk, ChunksError, Document, Rule, RuleError
 from kiprdf.chunks.module import Module, is_priority, one_chunk
 from kiprdf.chunks.nexus_module import NexusModule
 from kiprdf.chunks.operations import BUILT_INS
@@ -17,6 +19,7 @@ from kiprdf.chunks.rules import GOAL, Action, Bindings, CompiledRule, fill
 from kiprdf.chunks.tasks import Tasks
 from kiprdf.errors import KipError
 
+T = TypeVar("T")
 RULES = "rules"
 UPDATE = BUILT_INS["update"]
 PROTECTED = "KIP_3004"
@@ -59,6 +62,7 @@ class Engine:
         self._random = random.Random(seed)
         self._clock = clock or (lambda: float(self._fired))
         self._fired = 0
+        self._memory: Memory | None = None
         self._modules: dict[str, Module] = {}
         self._nexuses: dict[int, NexusModule] = {}
         self._operations: dict[tuple[str, str | None], Operation] = {}
@@ -129,6 +133,19 @@ class Engine:
             self.module(module)
         self._operations[name, module] = function
 
+    def memory(self, *, decay: float = 0.5, noise: float = 0.25) -> None:
+        """Recall like a mind: what was used often and lately is chosen more often.
+
+        Each firing boosts its rule; each ``get``, ``put`` and ``patch`` boosts its chunk and those
+        that it refers to. A boost fades at the rate ``decay`` a unit of the clock. ``noise`` is the
+        part of chance: with 0 the highest activation is chosen.
+
+        Raises ``ChunksError`` for a number below 0.
+        """
+        if decay < 0 or noise < 0:
+            raise ChunksError("decay and noise are numbers from 0 on.")
+        self._memory = Memory(decay, noise)
+
     def on_event(self, function: Callable[[Event], None]) -> None:
         """Call a function with each ``Event``."""
         self._listeners.append(function)
@@ -179,9 +196,8 @@ class Engine:
         self, matches: Sequence[tuple[CompiledRule, Bindings]]
     ) -> tuple[CompiledRule, Bindings]:
         """One of the rules that match, the more likely the higher its activation."""
-        if len(matches) == 1:
-            return matches[0]
-        return self._random.choice(matches)
+        graph = self._modules[RULES].graph
+        return self._pick(matches, [(graph, rule.rule.id) for rule, _ in matches])
 
     def _act(self, rule: CompiledRule, bindings: Bindings) -> Firing:
         """Run the actions of a rule in their order, then deliver the responses.
@@ -191,6 +207,7 @@ class Engine:
         """
         firing = Firing(rule.rule, bindings, rule.index)
         self._fired += 1
+        self.activate(self._modules[RULES].graph, rule.rule)
         self._emit("fired", GOAL, firing)
         watched = [self._modules[name] for name in rule.watched]
         task = next((module.task for module in watched if module.task), None)
@@ -287,12 +304,28 @@ class Engine:
             if chunk is not None:
                 module.push(chunk, call.priority, tag=call.tag, task=call.task)
 
-    def remember(self, graph: Graph, chunk: Chunk) -> None:
-        pass
-
     def choose(self, matches: Sequence[Chunk], graph: Graph) -> Chunk | None:
         """One of the matching chunks, the more likely the higher its activation."""
-        return self._random.choice(matches) if matches else None
+        if not matches:
+            return None
+        chunk = self._pick(matches, [(graph, chunk.id) for chunk in matches])
+        self.activate(graph, chunk)
+        return chunk
+
+    def _pick(self, choices: Sequence[T], places: Iterable[tuple[Any, str | None]]) -> T:
+        """One of several things, by the activation of the chunks at these places."""
+        if len(choices) == 1:
+            return choices[0]
+        if self._memory is None:
+            return self._random.choice(choices)
+        now = self._clock()
+        levels = [self._memory.level(graph, identifier, now) for graph, identifier in places]
+        return self._random.choices(choices, self._memory.weights(levels))[0]
+
+    def activate(self, graph: Any, chunk: Chunk | Rule) -> None:
+        """Boost what was recalled, changed or fired, if the engine has a memory."""
+        if self._memory is not None and isinstance(graph, Graph) and chunk.id is not None:
+            graph.activate(chunk.id, self._clock())
 
     def add_rules(self, added: Sequence[Chunk]) -> None:
         """Add the chunks of rules; if one of the rules is invalid, none. Raises ``RuleError``."""
@@ -322,6 +355,27 @@ class Engine:
             event = Event(kind, module, detail, call)
             for listener in self._listeners:
                 listener(event)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """How activation decides; see ``Engine.memory``."""
+
+    decay: float
+    noise: float
+
+    def level(self, graph: Any, identifier: str | None, now: float) -> float:
+        """The activation of a chunk; a nexus, and what has no identifier, has none."""
+        if identifier is None or not isinstance(graph, Graph):
+            return 0.0
+        return graph.activation(identifier, now, self.decay)
+
+    def weights(self, levels: Sequence[float]) -> list[float]:
+        """How likely each level is chosen."""
+        highest = max(levels)
+        if self.noise == 0:
+            return [float(level == highest) for level in levels]
+        return [math.exp((level - highest) / self.noise) for level in levels]
 
 
 def _place(rule: CompiledRule) -> int:

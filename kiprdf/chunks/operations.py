@@ -127,7 +127,7 @@ def delete(call: Call, module: Module) -> None:
 def _write_graph(call: Call, module: Module, chunk: Chunk) -> None:
     """Add a chunk; one that is read-only is ``forbidden``."""
     try:
-        call.engine.remember(module.graph, module.graph.add(chunk))
+        call.engine.activate(module.graph, module.graph.add(chunk))
     except ChunksError:
         module.status = "forbidden"
 
