@@ -40,6 +40,11 @@ def bundled_capsules() -> list[Capsule]:
     return [read_capsule(path) for path in sorted(directory("capsules").glob("*.kip"))]
 
 
+def optional_capsule(name: str) -> Capsule:
+    """A capsule that a part of the library applies when it is first used, such as ``memory``."""
+    return read_capsule(directory("capsules") / "optional" / f"{name}.kip")
+
+
 def example_capsule(name: str) -> Capsule:
     """An example capsule, such as ``medical``."""
     return read_capsule(directory("capsules") / "examples" / f"{name}.kip")

@@ -2,6 +2,7 @@
 
 from kiprdf.memory.extraction import extract
 from kiprdf.memory.items import Edge, Entity, Extraction, Found, FoundEdge, Hit, Item, Neighbor
+from kiprdf.memory.memory import Memory
 
 __all__ = [
     "Edge",
@@ -11,6 +12,7 @@ __all__ = [
     "FoundEdge",
     "Hit",
     "Item",
+    "Memory",
     "Neighbor",
     "extract",
 ]

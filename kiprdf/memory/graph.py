@@ -1,0 +1,313 @@
+"""The graph of a memory in its nexus: what is read with FIND, and written as one commit.
+
+An entity is a concept with the attributes ``entity_id`` and ``normalized_name``. An edge is a
+proposition whose weight is its metadatum ``confidence``. What a stored memory states is a link
+``states`` from the memory to the proposition, so that another memory with the same statement adds a
+link and rewrites nothing; an entity without an edge has a link ``mentions``. What has no stored
+memory, from ``upsert_edge`` or a snapshot, is the metadatum ``evidence`` of the proposition.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from kiprdf import collector
+from kiprdf.kml import statements
+from kiprdf.kml.draft import Draft
+from kiprdf.kql.identities import exists
+from kiprdf.memory.items import PREDICATES, TYPES, USER_ID, USER_NAME, Edge, Entity, normalized
+from kiprdf.nexus import Nexus
+
+Node: TypeAlias = tuple[str, str]
+"""Type and name of a concept."""
+Key: TypeAlias = tuple[str, str]
+"""Type and normalized name of an entity."""
+
+ITEM = "MemoryItem"
+STATES = "states"
+MENTIONS = "mentions"
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:kip:memory/")
+_EDGES = " | ".join(f'"{predicate}"' for predicate in PREDICATES)
+_ENTITY_KEYS = (
+    *("entity_id", "normalized_name", "details", "created_ts", "updated_ts", "aliases", "is_kept"),
+)
+_EDGE_KEYS = ("edge_id", "confidence", "created_ts", "memory_id", "src", "timestamp", "pattern")
+_OWN_KEYS = ("evidence", "memory_ids")
+_EVIDENCE = ("memory_id", "src", "timestamp", "pattern")
+
+
+@dataclass(frozen=True)
+class EntityNode:
+    """An entity with the concept that stores it; ``is_kept`` without a memory that names it."""
+
+    entity: Entity
+    node: Node
+    aliases: tuple[str, ...] = ()
+    is_kept: bool = False
+
+
+@dataclass(frozen=True)
+class EdgeLink:
+    """An edge with the proposition that stores it.
+
+    ``own`` is the evidence that no stored memory has, with its ``weight``; empty without such.
+    """
+
+    edge: Edge
+    link: str
+    own: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What one memory states: the evidence of an edge, with its weight."""
+
+    weight: float
+    evidence: dict[str, Any]
+
+    @property
+    def strength(self) -> tuple[float, str, str]:
+        """The strongest statement has the greatest; of equal weights, the newest."""
+        timestamp = str(self.evidence.get("timestamp") or "")
+        return self.weight, timestamp.rstrip("Z"), str(self.evidence.get("memory_id") or "")
+
+
+def type_name(type: str) -> str:
+    """The concept type of a type of entities."""
+    return type.capitalize()
+
+
+def entity_id(type: str, normalized_name: str) -> str:
+    """The id of a new entity, which follows from its type and name."""
+    if (type, normalized_name) == ("user", normalized(USER_NAME)):
+        return USER_ID
+    return f"entity:{uuid.uuid5(_NAMESPACE, f'{type}/{normalized_name}')}"
+
+
+def edge_id(subject_id: str, predicate: str, object_id: str) -> str:
+    """The id of a new edge, which follows from its ends and predicate."""
+    return f"edge:{uuid.uuid5(_NAMESPACE, f'{subject_id} {predicate} {object_id}')}"
+
+
+class Graph:
+    """Reads and writes the entities and edges of a nexus.
+
+    ``is_ready`` is false for a nexus that is open read-only and has no memory; it reads as empty.
+    """
+
+    def __init__(self, nexus: Nexus, *, is_ready: bool) -> None:
+        self.nexus = nexus
+        self.is_ready = is_ready
+
+    # Reading ----------------------------------------------------------------------------------
+
+    def rows(self, command: str, **parameters: Any) -> Iterable[tuple[Any, ...]]:
+        """The rows of a FIND with several columns."""
+        # Unlike find(), execute() does not look for the reason of an empty answer.
+        return zip(*self.column(command, **parameters), strict=True)
+
+    def column(self, command: str, **parameters: Any) -> list[Any]:
+        """The values of a FIND with one column."""
+        values: list[Any] = self.nexus.execute(command, **parameters) if self.is_ready else []
+        return values
+
+    def entities(self, type: str | None = None, where: str = "", **values: Any) -> list[EntityNode]:
+        """The entities of a type, or of all, that a FILTER on ``?e`` leaves."""
+        columns = ", ".join(f"?e.attributes.{key}" for key in _ENTITY_KEYS)
+        filter = where or "FILTER(?e.attributes.entity_id != null)"
+        command = f"FIND(?e.name, {columns}) WHERE {{ ?e {{type: :type}} {filter} }}"
+        return [
+            _entity(kind, row)
+            for kind in ([type] if type else TYPES)
+            for row in self.rows(command, type=type_name(kind), **values)
+            if row[1] is not None
+        ]
+
+    def entity(self, key: Key) -> EntityNode | None:
+        """The entity of a type with a normalized name, or one that was merged into it."""
+        type, name = key
+        return next(iter(self.named(name, type)), None)
+
+    def named(self, name: str, type: str | None = None) -> list[EntityNode]:
+        """The entities with a normalized name; those with it as an alias, if there are none."""
+        by_name = "FILTER(?e.attributes.normalized_name == :name)"
+        by_alias = "FILTER(IN(:name, ?e.attributes.aliases))"
+        return self.entities(type, by_name, name=name) or self.entities(type, by_alias, name=name)
+
+    def with_id(self, id: str) -> EntityNode | None:
+        """The entity with an id."""
+        where = "FILTER(?e.attributes.entity_id == :id)"
+        return next(iter(self.entities(None, where, id=id)), None)
+
+    def edges(
+        self, pattern: str = "", predicate: str | None = None, filter: str = "", **values: Any
+    ) -> list[EdgeLink]:
+        """The edges of a predicate, or of all.
+
+        A pattern restricts the ends ``?s`` and ``?o`` and the link ``?l``, a FILTER its metadata.
+        """
+        keys = ", ".join(f"?l.metadata.{key}" for key in (*_EDGE_KEYS, *_OWN_KEYS))
+        predicates = ":predicate" if predicate else _EDGES
+        command = (
+            "FIND(?l.id, ?s.attributes.entity_id, ?l.predicate, ?o.attributes.entity_id, "
+            f"{keys}) WHERE {{ {pattern} ?l (?s, {predicates}, ?o) {filter} }}"
+        )
+        rows = self.rows(command, predicate=predicate, **values)
+        return [_edge(row) for row in rows if row[1] and row[3] and row[4]]
+
+    def edges_at(self, node: Node, *, end: str) -> list[EdgeLink]:
+        """The edges with an entity as ``subject`` or ``object``."""
+        variable = "?s" if end == "subject" else "?o"
+        type, name = node
+        return self.edges(f"{variable} {{type: :type, name: :name}}", type=type, name=name)
+
+    def edge(self, subject: Node, predicate: str, object: Node) -> EdgeLink | None:
+        """The edge that states a relation of two concepts, which need not exist."""
+        store = self.nexus._store
+        if not all(exists(store.iris.concept(*node), store) for node in (subject, object)):
+            return None
+        ends = "?s {type: :st, name: :sn} ?o {type: :ot, name: :on}"
+        (st, sn), (ot, on) = subject, object
+        return next(iter(self.edges(ends, predicate, st=st, sn=sn, ot=ot, on=on)), None)
+
+    def statements(self, link: str | None = None) -> dict[str, list[Statement]]:
+        """What memories state about each proposition, or about one; the oldest first."""
+        command = (
+            "FIND(?l.id, ?m.name, ?x.metadata.confidence, ?x.metadata.src,"
+            ' ?x.metadata.timestamp, ?x.metadata.pattern) WHERE { ?x (?m, "states", ?l) }'
+        )
+        if link is not None:
+            command = command.replace("?l)", "(id: :link))").replace("?l.id, ", "")
+        stated: dict[str, list[Statement]] = {}
+        for row in self.rows(command, **({} if link is None else {"link": link})):
+            id, memory_id, weight, *rest = (link, *row) if link is not None else row
+            evidence = dict(zip(_EVIDENCE, (memory_id, *rest), strict=True))
+            stated.setdefault(id, []).append(Statement(weight, _without_nulls(evidence)))
+        for group in stated.values():
+            group.sort(key=lambda statement: statement.strength[1:])
+        return stated
+
+    # Writing ----------------------------------------------------------------------------------
+
+    def commit(self, change: Change) -> None:
+        """Write the elements of a change, and delete what it removes, as one commit."""
+        engine = self.nexus._engine
+        writer, iris = engine.writer, engine.store.iris
+
+        def correct(draft: Draft) -> None:
+            nodes = [iris.from_id(id) for id in change.removed]
+            written = set(draft.edits)
+            draft.delete(
+                node for node in nodes if node and node not in written and draft.exists(node)
+            )
+
+        def run() -> None:
+            command = statements.upsert(change.elements(), _resolve)
+            with engine.store.writing():
+                writer.require_writable()
+                writer.commit(writer.draft(command, correct=correct)[1].delta())
+
+        engine.budgets.spend_as_work(lambda: collector.paused(lambda: engine.boundary.run(run)))
+
+
+class Change:
+    """Elements to write, for one commit, and ids to delete if they are not written."""
+
+    def __init__(self) -> None:
+        self.removed: list[str] = []
+        self._concepts: dict[Hashable, statements.Concept[Hashable]] = {}
+        self._links: dict[Hashable, statements.Proposition[Hashable]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.removed or self._concepts or self._links)
+
+    def elements(self) -> Sequence[statements.Element[Hashable]]:
+        return [*self._concepts.values(), *self._links.values()]
+
+    def write_item(self, id: str, attributes: Mapping[str, Any]) -> None:
+        """Write a memory."""
+        node = (ITEM, id)
+        self._concepts[node] = statements.Concept(node, *node, attributes)
+
+    def write_entity(self, node: EntityNode, *, replaces: bool = False) -> None:
+        """Write an entity as a concept; ``replaces`` writes what it lacks as null."""
+        entity = node.entity
+        attributes: dict[str, Any] = {
+            "entity_id": entity.id,
+            "normalized_name": entity.normalized_name,
+            "created_ts": entity.created_ts,
+            "updated_ts": entity.updated_ts,
+        }
+        if entity.metadata or replaces:
+            attributes["details"] = entity.metadata or None
+        if node.aliases or replaces:
+            attributes["aliases"] = list(node.aliases)
+        if node.is_kept or replaces:
+            attributes["is_kept"] = node.is_kept
+        self._concepts[node.node] = statements.Concept(node.node, *node.node, attributes)
+
+    def write_edge(
+        self, subject: Node, object: Node, edge: Edge, own: Mapping[str, Any] | None = None
+    ) -> Hashable:
+        """Write an edge as a proposition; return its key."""
+        metadata: dict[str, Any] = {
+            "edge_id": edge.id,
+            "confidence": edge.weight,
+            "created_ts": edge.created_ts,
+            **{key: edge.evidence.get(key) for key in _EVIDENCE},
+        }
+        if own is not None:
+            metadata["evidence"] = dict(own) or None
+            metadata["memory_ids"] = list(own.get("memory_ids", ())) or None
+        key = (subject, edge.predicate, object)
+        self._links[key] = statements.Proposition(
+            key, subject, edge.predicate, object, {}, metadata
+        )
+        return key
+
+    def write_statement(self, memory_id: str, edge: Hashable, statement: Statement) -> None:
+        """Write what a memory states about an edge of this change."""
+        metadata = {"confidence": statement.weight, **statement.evidence}
+        del metadata["memory_id"]
+        self._link((ITEM, memory_id), STATES, edge, metadata)
+
+    def write_mention(self, memory_id: str, node: Node) -> None:
+        """Write that a memory names an entity."""
+        self._link((ITEM, memory_id), MENTIONS, node, {})
+
+    def _link(
+        self, subject: Hashable, predicate: str, object: Hashable, metadata: Mapping[str, Any]
+    ) -> None:
+        key = (subject, predicate, object)
+        self._links[key] = statements.Proposition(key, subject, predicate, object, {}, metadata)
+
+
+def _resolve(key: Any) -> statements.Element[Any] | str:
+    """The element of an end that a change refers to without writing it."""
+    if len(key) == 2:
+        return statements.Concept(key, *key)
+    return statements.Proposition(key, *key)
+
+
+def _entity(type: str, row: tuple[Any, ...]) -> EntityNode:
+    name, id, normalized_name, details, created_ts, updated_ts, aliases, is_kept = row
+    entity = Entity(id, type, name, normalized_name, details or {}, created_ts, updated_ts)
+    return EntityNode(entity, (type_name(type), name), tuple(aliases or ()), bool(is_kept))
+
+
+def _edge(row: tuple[Any, ...]) -> EdgeLink:
+    link, subject_id, predicate, object_id, id, weight, created_ts, *rest = row
+    *evidence, own, memory_ids = rest
+    fields = _without_nulls({**(own or {}), **dict(zip(_EVIDENCE, evidence, strict=True))})
+    fields.pop("weight", None)
+    if memory_ids:
+        fields["memory_ids"] = list(memory_ids)
+    edge = Edge(id, subject_id, predicate, object_id, weight, fields, created_ts)
+    return EdgeLink(edge, link, own or {})
+
+
+def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}

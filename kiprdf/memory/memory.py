@@ -1,0 +1,334 @@
+"""The memory: texts are stored, and the graph grows out of them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from kiprdf import resources
+from kiprdf.memory import context, enrichment, snapshots, texts, upserts
+from kiprdf.memory.extraction import extract
+from kiprdf.memory.graph import ITEM, Change, EdgeLink, EntityNode, Graph
+from kiprdf.memory.growth import Growth, is_name
+from kiprdf.memory.items import (
+    PREDICATES,
+    TYPES,
+    Edge,
+    Entity,
+    Extraction,
+    Hit,
+    Item,
+    Neighbor,
+    normalized,
+)
+from kiprdf.nexus import Nexus
+
+T = TypeVar("T")
+Extractor: TypeAlias = Callable[[str], Extraction]
+_log = logging.getLogger(__name__)
+
+
+class Memory:
+    """Texts in a nexus, and the graph of entities and relations that they state.
+
+    ``extractor`` reads a text instead of ``extract``, ``enricher`` asks a model (off by default),
+    ``clock`` returns the time in UTC. The types of the graph are defined in the nexus when a
+    memory is first made on it.
+
+    >>> memory = Memory(Nexus.memory())
+    >>> id = memory.add("I'm working on meshalyzer with Python.")
+    >>> [edge.predicate for edge in memory.edges()]
+    ['works_on', 'uses']
+    """
+
+    def __init__(
+        self,
+        nexus: Nexus,
+        *,
+        extractor: Extractor | None = None,
+        enricher: enrichment.Enricher | None = None,
+        clock: texts.Clock | None = None,
+    ) -> None:
+        self.nexus = nexus
+        self._extractor = extractor or extract
+        self._enricher = enricher
+        self._clock = clock or texts.now
+        if not nexus.read_only:
+            nexus.apply_capsule(resources.optional_capsule("memory").text)
+        types = nexus.execute("DESCRIBE CONCEPT TYPES") if nexus.read_only else [ITEM]
+        self.graph = Graph(nexus, is_ready=ITEM in types)
+
+    # Memories ---------------------------------------------------------------------------------
+
+    def add(
+        self,
+        content: str,
+        *,
+        tags: Iterable[str] = (),
+        id: str | None = None,
+        timestamp: object = None,
+    ) -> str:
+        """Store a text, add what it states to the graph, and return its id.
+
+        At most two commits. Only the storing can raise: ``TypeError`` and ``ValueError`` for what
+        is no memory, and for an id that another text has; ``KipError`` and ``StoreError`` of the
+        nexus. A failure of the graph is logged.
+        """
+        moment = texts.iso_time(self._clock() if timestamp is None else timestamp)
+        attributes = texts.attributes(content, tags, moment)
+        if id is not None and not is_name(id):
+            raise ValueError(f"{id!r} cannot be the id of a memory.")
+        stored = None if id is None else self.get(id)
+        id = f"mem_{uuid.uuid4().hex[:16]}" if id is None else id
+        if stored is not None:
+            if stored.content != content:
+                raise ValueError(f"The memory {id} has another text; forget it first.")
+            return id
+        change = Change()
+        change.write_item(id, attributes)
+        self.graph.commit(change)
+        item = Item(id, content, tuple(attributes["tags"]), moment)
+        self._without_failing("enrich the graph", lambda: self._grow(item), None)
+        return id
+
+    def _grow(self, item: Item) -> None:
+        """Add what a stored memory states to the graph, as one commit."""
+        extraction = self._without_failing(
+            "extract", lambda: self.extract(item.content), Extraction()
+        )
+        stated = [("deterministic", extraction)]
+        enricher = self._enricher
+        if enricher is not None and enrichment.is_enabled():
+            ask = enrichment.enrich
+            answer = self._without_failing(
+                "ask the model", lambda: ask(item.content, extraction, enricher), Extraction()
+            )
+            stated.append(("llm", answer))
+        with self.nexus._store.writing():
+            growth = Growth(self.graph)
+            for src, part in stated:
+                growth.add(item, part, src)
+            self.graph.commit(growth.change())
+
+    def _without_failing(self, task: str, function: Callable[[], T], default: T) -> T:
+        """Call a function; what it raises is logged, and the default returned."""
+        try:
+            return function()
+        except Exception as fault:
+            _log.warning("The memory could not %s: %s", task, fault)
+            _log.debug("The reason:", exc_info=True)
+            return default
+
+    def get(self, id: str) -> Item | None:
+        """The memory with an id."""
+        if not is_name(id):
+            return None
+        rows = self._item_rows("FILTER(?m.name == :id)", id=id)
+        return next(map(texts.item, rows), None)
+
+    def items(self) -> Iterator[Item]:
+        """All memories, by time."""
+        return iter(sorted(map(texts.item, self._item_rows()), key=texts.order))
+
+    def _item_rows(self, filter: str = "", **parameters: Any) -> Iterable[tuple[Any, ...]]:
+        command = f"FIND({texts.COLUMNS}) WHERE {{ ?m {{type: :type}} {filter} }}"
+        return self.graph.rows(command, type=ITEM, **parameters)
+
+    def forget(self, id: str) -> bool:
+        """Delete a memory, and what nothing else is evidence for; whether there was one."""
+        if self.get(id) is None:
+            return False
+        with self.nexus._store.writing():
+            self.graph.commit(upserts.forgetting(self.graph, id))
+        return True
+
+    def rebuild(self, *, dry_run: bool = False) -> dict[str, int]:
+        """Build the graph again from the stored memories, as one commit; ids are kept.
+
+        What was written by ``upsert_entity``, ``import_`` or a model is left out. Returns the
+        numbers of ``memories``, ``entities`` and ``edges``; a dry run only returns them.
+        """
+        entities, edges = self.graph.entities(), self.graph.edges()
+        growth = Growth(self.graph, (entities, edges))
+        count = 0
+        for item in self.items():
+            count += 1
+            growth.add(item, self.extract(item.content))
+        if not dry_run:
+            with self.nexus._store.writing():
+                change = growth.change()
+                upserts.replace_graph(self.graph, change)
+                self.graph.commit(change)
+        return {
+            "memories": count,
+            "entities": len(growth.entities),
+            "edges": len(growth.edges),
+        }
+
+    def extract(self, text: str) -> Extraction:
+        """What a text states; nothing is written."""
+        return self._extractor(text)
+
+    # The graph --------------------------------------------------------------------------------
+
+    def entities(self, type: str | None = None) -> list[Entity]:
+        """The entities of a type, or of all, by type and name."""
+        if type is not None:
+            _require(type, TYPES, "type of entities")
+        nodes = [node.entity for node in self.graph.entities(type)]
+        return sorted(nodes, key=lambda entity: (TYPES.index(entity.type), entity.normalized_name))
+
+    def edges(self, predicate: str | None = None) -> list[Edge]:
+        """The edges with a predicate, or all, by predicate, then weight."""
+        if predicate is not None:
+            _require(predicate, PREDICATES, "predicate")
+        stated = self.graph.statements()
+        edges = [with_memories(link, stated) for link in self.graph.edges(predicate=predicate)]
+        names = list(PREDICATES)
+        return sorted(
+            edges,
+            key=lambda edge: (names.index(edge.predicate), -edge.weight, edge.created_ts, edge.id),
+        )
+
+    def entity(self, id_or_name: str, type: str | None = None) -> Entity | None:
+        """The entity with an id or a name, in any case; the first by type if several have it."""
+        node = self._node(id_or_name, type)
+        return None if node is None else node.entity
+
+    def _node(self, id_or_name: str, type: str | None = None) -> EntityNode | None:
+        if not isinstance(id_or_name, str) or not is_name(id_or_name.strip()):
+            return None
+        if type is not None:
+            _require(type, TYPES, "type of entities")
+        node = self.graph.with_id(id_or_name)
+        if node is not None:
+            return node if type in (None, node.entity.type) else None
+        return next(iter(self.graph.named(normalized(id_or_name), type)), None)
+
+    def upsert_entity(self, type: str, name: str, metadata: Mapping[str, Any] | None = None) -> str:
+        """Create an entity, or merge metadata into the existing one; return its id."""
+        _require(type, TYPES, "type of entities")
+        return upserts.entity(self.graph, type, name, metadata, texts.iso_time(self._clock()))
+
+    def upsert_edge(
+        self,
+        subject_id: str,
+        predicate: str,
+        object_id: str,
+        weight: float,
+        evidence: Mapping[str, Any],
+    ) -> str:
+        """Create an edge, or keep the stronger statement of two; return its id."""
+        _require(predicate, PREDICATES, "predicate")
+        moment = texts.iso_time(self._clock())
+        return upserts.edge(
+            self.graph, (subject_id, predicate, object_id), weight, evidence, moment
+        )
+
+    def search(self, query: str, *, type: str | None = None, limit: int = 10) -> list[Hit]:
+        """The entities whose name matches: exactly 1.0, in part 0.7, in a word 0.5."""
+        if type is not None:
+            _require(type, TYPES, "type of entities")
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
+            raise ValueError("limit is a number from 0.")
+        return context.search(query, self.graph.entities(type))[:limit]
+
+    def neighbors(self, id_or_name: str, *, direction: str = "both") -> list[Neighbor]:
+        """The edges of an entity, with the other ends, by weight, then name."""
+        _require(direction, ("both", "outgoing", "incoming"), "direction")
+        node = self._node(id_or_name)
+        if node is None:
+            return []
+        neighbors = []
+        for name, end in (("outgoing", "subject"), ("incoming", "object")):
+            if direction in ("both", name):
+                for link in self.graph.edges_at(node.node, end=end):
+                    edge = with_memories(link, self.graph.statements(link.link))
+                    other = edge.object_id if end == "subject" else edge.subject_id
+                    entity = self.graph.with_id(other)
+                    if entity is not None:
+                        neighbors.append(Neighbor(edge, entity.entity, name))
+        return sorted(
+            neighbors,
+            key=lambda neighbor: (-neighbor.edge.weight, neighbor.entity.normalized_name),
+        )
+
+    def stats(self) -> dict[str, Any]:
+        """Counts of memories, of entities by type, and of edges by predicate."""
+        types = Counter(node.entity.type for node in self.graph.entities())
+        predicates = Counter(link.edge.predicate for link in self.graph.edges())
+        memories = self.graph.column("FIND(?m.name) WHERE { ?m {type: :type} }", type=ITEM)
+        return {
+            "entities": types.total(),
+            "edges": predicates.total(),
+            "memories": len(memories),
+            "entities_by_type": {type: types[type] for type in TYPES if types[type]},
+            "edges_by_predicate": {
+                name: predicates[name] for name in PREDICATES if predicates[name]
+            },
+            "top_predicates": sorted(predicates.items(), key=lambda pair: (-pair[1], pair[0])),
+        }
+
+    def context(
+        self, query: str, *, max_edges: int | None = None, max_chars: int | None = None
+    ) -> str:
+        """What the graph has about a query, as a block of text for a prompt.
+
+        Empty if context is disabled, if nothing matches, and on any failure.
+        """
+        if not context.is_enabled():
+            return ""
+        edges = context.limit(max_edges, "MILTON_KG_CONTEXT_MAX_EDGES", context.MAX_EDGES)
+        characters = context.limit(max_chars, "MILTON_KG_CONTEXT_MAX_CHARS", context.MAX_CHARACTERS)
+        return self._without_failing(
+            "build a context", lambda: context.block(self.graph, query, edges, characters), ""
+        )
+
+    # Snapshots --------------------------------------------------------------------------------
+
+    def export(self) -> dict[str, Any]:
+        """The graph as a snapshot of version 1.0."""
+        moment = texts.iso_time(self._clock())
+        return snapshots.export(self.entities(), self.edges(), moment)
+
+    def export_file(self, path: str | os.PathLike[str]) -> None:
+        """Write the snapshot as a JSON file."""
+        Path(path).write_text(snapshots.text(self.export()), "utf-8")
+
+    def import_(self, snapshot: object, *, merge: bool = False) -> dict[str, int]:
+        """Replace the graph by a snapshot, or merge it into the graph, as one commit.
+
+        ``snapshot`` is a dict, a path, or JSON text. Returns the numbers of ``entities`` and
+        ``edges``, and of those that were ``created`` and ``updated``. Raises ``ValueError`` for
+        another version or shape, ``OSError`` for a file that cannot be read.
+        """
+        document = snapshots.read(snapshot)
+        with self.nexus._store.writing():
+            change, counts = snapshots.importing(self.graph, document, merge=merge)
+            if not merge:
+                upserts.replace_graph(self.graph, change)
+            self.graph.commit(change)
+        return counts
+
+
+def with_memories(link: EdgeLink, stated: Mapping[str, Any]) -> Edge:
+    """An edge whose evidence names all its memories."""
+    ids = [*link.edge.evidence.get("memory_ids", ())]
+    ids += [statement.evidence["memory_id"] for statement in stated.get(link.link, ())]
+    strongest = link.edge.evidence.get("memory_id")
+    if strongest and strongest not in ids:
+        ids.append(strongest)
+    return replace(
+        link.edge, evidence={**link.edge.evidence, "memory_ids": list(dict.fromkeys(ids))}
+    )
+
+
+def _require(value: object, allowed: Iterable[str], kind: str) -> None:
+    if value not in list(allowed):
+        raise ValueError(f"{value!r} is no {kind}; there are {', '.join(allowed)}.")
