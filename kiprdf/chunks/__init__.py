@@ -27,6 +27,7 @@ from kiprdf.chunks.model import (
 from kiprdf.chunks.module import Module
 from kiprdf.chunks.parser import parse
 from kiprdf.chunks.printer import to_text
+from kiprdf.chunks.rdf import from_rdf, to_rdf
 
 __all__ = [
     "LATER",
@@ -49,6 +50,8 @@ __all__ = [
     "RuleError",
     "Text",
     "Variable",
+    "from_rdf",
     "parse",
+    "to_rdf",
     "to_text",
 ]
