@@ -28,6 +28,7 @@ from kiprdf.chunks.module import Module
 from kiprdf.chunks.parser import parse
 from kiprdf.chunks.printer import to_text
 from kiprdf.chunks.rdf import from_rdf, to_rdf
+from kiprdf.chunks.transfer import from_nexus, to_nexus
 
 __all__ = [
     "LATER",
@@ -50,8 +51,10 @@ __all__ = [
     "RuleError",
     "Text",
     "Variable",
+    "from_nexus",
     "from_rdf",
     "parse",
+    "to_nexus",
     "to_rdf",
     "to_text",
 ]

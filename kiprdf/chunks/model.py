@@ -57,7 +57,10 @@ class RuleError(ChunksError):
 
 
 class Name(str):
-    """A name, ``*`` or an IRI: a string without quotes in the notation."""
+    """A name, ``*`` or an IRI: a string without quotes in the notation.
+
+    The name of a concept of a nexus may have other characters; ``to_text`` escapes them.
+    """
 
     __slots__ = ()
 
@@ -207,12 +210,13 @@ def _to_number(value: float) -> float:
 
 
 def _to_name(text: str, what: str = "a name") -> Name:
-    if type(text) is Name or isinstance(text, Date):
-        if text[:1] == "@" or is_name(text):
-            return text
-    elif is_date(text):
+    if isinstance(text, Date):
+        return text
+    if is_date(text):
         return Date(text)
-    elif is_name(text) or (text[:1] == "@" and _NAME.fullmatch(text, 1)):
+    if isinstance(text, Name):
+        return text
+    if is_name(text) or (text[:1] == "@" and _NAME.fullmatch(text, 1)):
         return Name(text)
     raise ChunksError(f"'{text}' is not {what}.")
 

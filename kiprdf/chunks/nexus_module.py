@@ -94,7 +94,7 @@ class NexusModule:
         for number, (name, value) in enumerate(pattern.properties.items()):
             if _KEY.fullmatch(name) and _is_plain(value):
                 filters.append(f"FILTER(?x.attributes.{name} == :v{number})")
-                parameters[f"v{number}"] = _to_json(value)
+                parameters[f"v{number}"] = to_json(value)
         query = f"FIND(?x) WHERE {{ ?x {{{', '.join(matcher)}}} {' '.join(filters)} }}"
         return map(self._concept, sorted(self._find(query, **parameters), key=_id))
 
@@ -129,14 +129,14 @@ class NexusModule:
     def _concept(self, element: Mapping[str, Any]) -> Chunk:
         name = Name(element["name"])
         self._types[name] = Name(element["type"])
-        return _chunk(element, element["type"], name, {})
+        return element_chunk(element, element["type"], name, {})
 
     def _proposition(self, element: Mapping[str, Any]) -> Chunk:
         ends: dict[str, Value] = {
             "@subject": self._end(element["subject"]),
             "@object": self._end(element["object"]),
         }
-        return _chunk(element, element["predicate"], Name(element["id"]), ends)
+        return element_chunk(element, element["predicate"], Name(element["id"]), ends)
 
     def _end(self, identifier: str) -> Name:
         """The name of a concept, the id of a proposition."""
@@ -190,14 +190,14 @@ class NexusModule:
             element = "CONCEPT { {type: :type, name: :name}"
         parameters["type"] = str(chunk.type)
         entries = []
-        for number, (name, value) in enumerate(_plain(chunk).items()):
+        for number, (name, value) in enumerate(plain_properties(chunk).items()):
             entries.append(f"{json.dumps(name)}: :v{number}")
-            parameters[f"v{number}"] = _to_json(value)
+            parameters[f"v{number}"] = to_json(value)
         attributes = f"SET ATTRIBUTES {{ {', '.join(entries)} }}" if entries else ""
         metadata = ""
         if "@context" in chunk:
             metadata = "WITH METADATA { context: :context }"
-            parameters["context"] = _to_json(chunk["@context"])
+            parameters["context"] = to_json(chunk["@context"])
         return f"UPSERT {{ {element} {attributes} }} }} {metadata}", parameters
 
     def _matcher(
@@ -242,11 +242,13 @@ def _type(pattern: Chunk) -> Value:
     return _ANY if "@kindof" in pattern else pattern.get("@type", pattern.type)
 
 
-def _plain(chunk: Chunk) -> dict[str, Value]:
+def plain_properties(chunk: Chunk) -> dict[str, Value]:
     return {name: value for name, value in chunk.properties.items() if name[0] != "@"}
 
 
-def _chunk(element: Mapping[str, Any], type: str, name: Name, ends: dict[str, Value]) -> Chunk:
+def element_chunk(
+    element: Mapping[str, Any], type: str, name: Name, ends: dict[str, Value]
+) -> Chunk:
     """A chunk of an element; attributes that are no values of chunks are left out."""
     properties = {**ends}
     attributes = element.get("attributes", {})
@@ -270,9 +272,9 @@ def _to_value(value: Any) -> Value:
     return Text(value) if value == "*" else to_value(value)
 
 
-def _to_json(value: Value) -> Any:
+def to_json(value: Value) -> Any:
     if isinstance(value, tuple):
-        return [_to_json(item) for item in value]
+        return [to_json(item) for item in value]
     return str(value) if isinstance(value, str) else value
 
 
@@ -298,7 +300,7 @@ def _removals(stored: Chunk, chunk: Chunk) -> list[Statement]:
         target = "?x {type: :type, name: :name}"
         parameters = {"type": str(stored.type), "name": str(stored.id)}
     statements: list[Statement] = []
-    keys = [json.dumps(name) for name in _plain(stored) if name not in chunk]
+    keys = [json.dumps(name) for name in plain_properties(stored) if name not in chunk]
     if keys:
         text = f"DELETE ATTRIBUTES {{ {', '.join(keys)} }} FROM ?x WHERE {{ {target} }}"
         statements.append((text, dict(parameters)))

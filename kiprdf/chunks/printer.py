@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kiprdf.chunks.model import (
+    NAME_CHARACTER,
     Chunk,
     Condition,
     Document,
@@ -23,9 +25,12 @@ from kiprdf.chunks.model import (
     RuleError,
     Text,
     Value,
+    is_name,
     resolve_rule,
     rule_chunk,
 )
+
+_OTHER_CHARACTER = re.compile(f"(?!{NAME_CHARACTER}).", re.DOTALL)
 
 if TYPE_CHECKING:
     from kiprdf.chunks.graph import Graph
@@ -47,7 +52,7 @@ def to_text(item: Chunk | Link | Rule | Document | Graph, compact: bool = False)
         case Chunk():
             return _chunk(item) if compact else _block(item)
         case Link():
-            return f"{item.subject} {item.label} {item.object}"
+            return " ".join(map(_name, (item.subject, item.label, item.object)))
         case Rule():
             return _rule(item, compact)
     statements = item.statements if isinstance(item, Document) else _statements(item)
@@ -132,7 +137,7 @@ def value_text(value: Value) -> str:
         case float():
             return _number(value)
         case Name():
-            return str(value)
+            return _name(value)
         case Text():
             return json.dumps(value, ensure_ascii=False)
         case Negated():
@@ -146,12 +151,20 @@ def _number(value: float) -> str:
     return repr(value)
 
 
+def _name(name: str) -> str:
+    """A name as it can be written: ``_20_`` is a space."""
+    if is_name(name.removeprefix("@")):
+        return name
+    escaped = _OTHER_CHARACTER.sub(lambda match: f"_{ord(match[0]):x}_", name)
+    return escaped if is_name(escaped) else f"_{escaped}"
+
+
 def _head(chunk: Chunk) -> str:
-    return chunk.type if chunk.id is None else f"{chunk.type} {chunk.id}"
+    return _name(chunk.type) if chunk.id is None else f"{_name(chunk.type)} {_name(chunk.id)}"
 
 
 def _properties(chunk: Chunk) -> list[str]:
-    return [f"{name} {value_text(value)}" for name, value in chunk.properties.items()]
+    return [f"{_name(name)} {value_text(value)}" for name, value in chunk.properties.items()]
 
 
 def _chunk(chunk: Chunk) -> str:

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias, cast
+from urllib.parse import quote, unquote
 
 import pyoxigraph as ox
 
@@ -69,12 +70,14 @@ class _Names:
 
     def plain(self, name: str) -> ox.NamedNode:
         """The IRI of a name under the base, mapped or not."""
-        return ox.NamedNode(self._base + name)
+        is_written = is_name(name.removeprefix("@"))
+        return ox.NamedNode(self._base + (name if is_written else quote(name, safe="")))
 
     def name(self, iri: str) -> str:
         """The name that is read from an IRI."""
         if iri.startswith(self._base):
-            return iri.removeprefix(self._base)
+            name = iri.removeprefix(self._base)
+            return name if "://" in name else unquote(name)
         if iri in self._of_iri:
             return self._of_iri[iri]
         for prefix, namespace in (("", self._vocabulary.base), *self._vocabulary.prefixes.items()):
@@ -284,15 +287,15 @@ class _Reader:
         if resource.graph_name != ox.DefaultGraph():
             properties["@context"] = self._name(resource.graph_name, names)
         for iri, term in resource.properties.items():
-            properties[names.name(iri)] = self._value(term, names)
-        type = "thing" if resource.type is None else self._name(resource.type, names)
+            properties[Name(names.name(iri))] = self._value(term, names)
+        type = Name("thing") if resource.type is None else self._name(resource.type, names)
         return Chunk(type, properties, id=self._name(subject, names))
 
-    def _name(self, node: Any, names: _Names) -> str:
+    def _name(self, node: Any, names: _Names) -> Name:
         if isinstance(node, ox.BlankNode):
-            return f"_:{node.value}"
+            return Name(f"_:{node.value}")
         if isinstance(node, ox.NamedNode):
-            return names.name(node.value)
+            return Name(names.name(node.value))
         raise ChunksError(f"{node} is not a name.")
 
     def _value(self, term: Any, names: _Names) -> Any:
@@ -312,7 +315,7 @@ class _Reader:
 
     def _atom(self, term: Any, names: _Names) -> Any:
         if not isinstance(term, ox.Literal):
-            return Name(self._name(term, names))
+            return self._name(term, names)
         lexical = term.value
         if term.datatype == _INTEGER:
             return int(lexical)
