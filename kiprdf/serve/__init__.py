@@ -1,9 +1,9 @@
 """A nexus over HTTP: KIP, SPARQL, linked data, and pages for people (docs/how-to/serve.md).
 
 ``application`` (routes and handlers) behind ``security`` (host, origin, token) and ``observation``
-(log, numbers, audit); ``kip``, ``sparql`` with ``sparql_results``, ``linked`` answer on threads;
-``server`` runs it with uvicorn. ``negotiation``, ``body``, ``replies``, ``options``, ``openapi``
-and ``login`` are their parts.
+(log, numbers, audit; ``tracing``); ``kip``, ``sparql`` with ``sparql_results``, ``linked`` answer
+on threads; ``server`` runs it with uvicorn. ``negotiation``, ``body``, ``replies``, ``options``,
+``openapi`` and ``login`` are their parts.
 """
 
 from __future__ import annotations

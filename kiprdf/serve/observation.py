@@ -14,6 +14,8 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kiprdf.serve.tracing import request_span
+
 LOGGER = logging.getLogger("kiprdf.serve")
 AUDIT_BYTES = 10_000_000
 AUDIT_FILES = 5
@@ -81,13 +83,17 @@ class Observer:
                 status = message["status"]
             await send(message)
 
-        try:
-            await self._app(scope, receive, send_and_note)
-        finally:
-            self._metrics.open_requests -= 1
-            self._note(scope, status, time.perf_counter() - begun, record)
+        with request_span(scope) as describe:
+            try:
+                await self._app(scope, receive, send_and_note)
+            finally:
+                self._metrics.open_requests -= 1
+                describe(self._note(scope, status, time.perf_counter() - begun, record))
 
-    def _note(self, scope: Scope, status: int, seconds: float, record: dict[str, Any]) -> None:
+    def _note(
+        self, scope: Scope, status: int, seconds: float, record: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Count and log a request; returns what is known of it."""
         first = scope["path"].removeprefix(scope.get("root_path", "")).split("/")[1:2]
         route = f"/{first[0]}" if first and first[0] in self._routes else "other"
         # The method is any text that a client sends.
@@ -106,6 +112,7 @@ class Observer:
             "token": scope.get("kiprdf.label", "none"),
         }
         LOGGER.info("request", extra={"request": fields})
+        return {**fields, "route": route}
 
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"))
