@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterator
 
 import pyoxigraph
 
-from tests.benchmarks import carrying, growth, parsing, questions, searching, starting, writing
+from tests.benchmarks import (
+    carrying,
+    growth,
+    parsing,
+    questions,
+    searching,
+    serving,
+    starting,
+    writing,
+)
 from tests.benchmarks.measure import Ratio
 
 SCALES = {"small": 10_000, "medium": 100_000, "large": 1_000_000}
@@ -23,6 +32,7 @@ PARTS: dict[str, Callable[[int], Iterator[Ratio]]] = {
     "carrying": carrying.measured,
     "searching": searching.measured,
     "starting": starting.measured,
+    "serving": serving.measured,
     "growth": growth.measured,
 }
 """What is measured, each part by a function of the number of propositions."""
