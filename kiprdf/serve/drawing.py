@@ -8,12 +8,25 @@ from dataclasses import dataclass
 
 from kiprdf.interchange.publishing.markup import Markup, element
 
-_WIDTH, _HEIGHT = 760, 460
-_RADIUS_X, _RADIUS_Y = 285, 175
 _HALF_HEIGHT = 19
 _LONGEST = 22
 _ADVANCE = 7.2
 """About the width of a character of 13 pixels."""
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The size of a drawing, and the ellipse on which its nodes are."""
+
+    name: str
+    width: float
+    height: float
+    radius_x: float
+    radius_y: float
+
+
+_FRAMES = (_Frame("broad", 760, 440, 285, 170), _Frame("narrow", 400, 600, 140, 250))
+"""For wide and for narrow screens; the style shows one of them."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +58,24 @@ class Arrow:
 
 
 def drawing(nodes: Sequence[Node], arrows: Sequence[Arrow], title: str) -> Markup:
-    """A graph; with more than two arrows to the first node, that node is in the middle."""
+    """A graph; if all arrows begin or end at the first node, that node is in the middle."""
+    svgs = [_svg(frame, nodes, arrows, title) for frame in _FRAMES]
+    return element("figure", svgs, class_="drawing")
+
+
+def _svg(frame: _Frame, nodes: Sequence[Node], arrows: Sequence[Arrow], title: str) -> Markup:
     is_star = all(0 in (arrow.start, arrow.end) for arrow in arrows) and len(nodes) > 1
-    places = _places(len(nodes), is_star)
+    places = _places(frame, len(nodes), is_star)
     labels: dict[tuple[int, int], list[str]] = {}
     for arrow in arrows:
         labels.setdefault((arrow.start, arrow.end), []).append(arrow.label)
-    lines = [_line(nodes, places, ends, texts) for ends, texts in labels.items()]
+    tip = f"tip-{frame.name}"
+    lines = [_line(nodes, places, ends, texts, f"url(#{tip})") for ends, texts in labels.items()]
     boxes = [_box(node, place) for node, place in zip(nodes, places, strict=True)]
     marker = element(
         "marker",
         element("path", d="M0 0 L8 4 L0 8 z"),
-        id="tip",
+        id=tip,
         viewBox="0 0 8 8",
         refX="8",
         refY="4",
@@ -65,19 +84,25 @@ def drawing(nodes: Sequence[Node], arrows: Sequence[Arrow], title: str) -> Marku
         orient="auto",
     )
     content = [element("title", title), element("defs", marker), lines, boxes]
-    svg = element("svg", content, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="group", aria_label=title)
-    return element("figure", svg, class_="drawing")
+    return element(
+        "svg",
+        content,
+        viewBox=f"0 0 {frame.width:.0f} {frame.height:.0f}",
+        role="group",
+        aria_label=title,
+        class_=frame.name,
+    )
 
 
-def _places(number: int, is_star: bool) -> list[tuple[float, float]]:
-    middle = (_WIDTH / 2, _HEIGHT / 2)
+def _places(frame: _Frame, number: int, is_star: bool) -> list[tuple[float, float]]:
+    middle = (frame.width / 2, frame.height / 2)
     around = number - 1 if is_star else number
     if number == 1:
         return [middle]
     places = [
         (
-            middle[0] + _RADIUS_X * math.sin(2 * math.pi * step / around),
-            middle[1] - _RADIUS_Y * math.cos(2 * math.pi * step / around),
+            middle[0] + frame.radius_x * math.sin(2 * math.pi * step / around),
+            middle[1] - frame.radius_y * math.cos(2 * math.pi * step / around),
         )
         for step in range(around)
     ]
@@ -89,6 +114,7 @@ def _line(
     places: Sequence[tuple[float, float]],
     ends: tuple[int, int],
     texts: Sequence[str],
+    tip: str,
 ) -> Markup:
     text = texts[0] if len(texts) == 1 else f"{texts[0]} +{len(texts) - 1}"
     start, end = ends
@@ -99,7 +125,7 @@ def _line(
             f"M{x1 + half - 14:.0f} {y1 - _HALF_HEIGHT:.0f} c 10 -42 58 -22 14 {_HALF_HEIGHT - 6}"
         )
         label = element("text", text, x=f"{x1 + half + 6:.0f}", y=f"{y1 - _HALF_HEIGHT - 18:.0f}")
-        return element("g", element("path", d=path, marker_end="url(#tip)"), label, class_="link")
+        return element("g", element("path", d=path, marker_end=tip), label, class_="link")
     # A curve, so that the links of both directions are apart.
     dx, dy = x2 - x1, y2 - y1
     length = math.hypot(dx, dy) or 1
@@ -110,7 +136,7 @@ def _line(
     path = f"M{ax:.0f} {ay:.0f} Q{cx:.0f} {cy:.0f} {bx:.0f} {by:.0f}"
     tx, ty = (ax + 2 * cx + bx) / 4, (ay + 2 * cy + by) / 4
     label = element("text", text, x=f"{tx:.0f}", y=f"{ty:.0f}")
-    return element("g", element("path", d=path, marker_end="url(#tip)"), label, class_="link")
+    return element("g", element("path", d=path, marker_end=tip), label, class_="link")
 
 
 def _edge(

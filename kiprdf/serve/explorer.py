@@ -230,8 +230,17 @@ class Explorer:
         return lines(parts)
 
     def _link(self, page: ExplorerPage, identity: str) -> Child:
+        """A link to an element: the name of a concept, the words of a proposition."""
         node = self.store.iris.from_id(identity)
-        return _link_to(page, identity) if node is None else _node_link(page, node)
+        if node is None:
+            return element("code", identity)
+        found = read_element(self.store.iris, node, self.store.describe(node))
+        if not isinstance(found, Proposition):
+            return _node_link(page, node)
+        ends = [self.store.iris.name(end.value) for end in (found.subject, found.object)]
+        subject, object = (one.name if isinstance(one, ConceptName) else "a fact" for one in ends)
+        text = [name(subject), " ", element("i", words(found.predicate)), " ", name(object)]
+        return element("a", text, href=page.href(page.site.path(node)))
 
     # Schema -----------------------------------------------------------------------------------
 
@@ -352,7 +361,8 @@ class Explorer:
             return _error(error)
         head = element("tr", (element("th", element("code", one), scope="col") for one in names))
         body = (
-            element("tr", (element("td", _cell(page, value)) for value in row)) for row in tuples
+            element("tr", (element("td", self._cell(page, value)) for value in row))
+            for row in tuples
         )
         table = element(
             "div", element("table", element("thead", head), element("tbody", body)), class_="wide"
@@ -363,17 +373,24 @@ class Explorer:
             for one in getattr(rows, "warnings", ())
         ]
         sparql = element(
-            "details", element("summary", "SPARQL"), element("pre", self.nexus.explain(command))
+            "details",
+            element("summary", "SPARQL"),
+            element("pre", self.nexus.explain(command)),
+            open=True,
         )
         response = self.nexus.execute_kip_readonly({"command": command})
         as_json = element("details", element("summary", "JSON"), element("pre", _pretty(response)))
         return [
             element("h2", "Answer ", element("small", number)),
             warnings,
-            table,
-            sparql,
-            as_json,
+            element("div", table, element("div", sparql, as_json), class_="answer"),
         ]
+
+    def _cell(self, page: ExplorerPage, value: Any) -> Child:
+        """A value of an answer; an element is a link to its page."""
+        if isinstance(value, dict) and isinstance(value.get("id"), str) and "_type" in value:
+            return self._link(page, value["id"])
+        return page.value(value)
 
     def _other_answer(self, page: ExplorerPage, command: str) -> Child:
         """The answer to DESCRIBE, SEARCH and EXPORT."""
@@ -386,13 +403,6 @@ class Explorer:
 
 def _pretty(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def _cell(page: ExplorerPage, value: Any) -> Child:
-    """A value of an answer; an element is a link to its page."""
-    if isinstance(value, dict) and isinstance(value.get("id"), str) and "_type" in value:
-        return _link_to(page, value["id"])
-    return page.value(value)
 
 
 def _error(error: KipError) -> Markup:

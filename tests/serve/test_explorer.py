@@ -161,14 +161,36 @@ def test_search_as_you_type_leads_to_a_page(server: RunningServer, window: Any) 
 @needs_browser
 def test_the_drawing_is_walked_by_clicking(server: RunningServer, window: Any) -> None:
     window.get(f"{server.address}page/Drug/Aspirin")
-    window.find_element("css selector", "svg a[href='/page/Symptom/Headache'] .label").click()
+    window.find_element("css selector", ".broad a[href='/page/Symptom/Headache'] .label").click()
     until(lambda: window.current_url.endswith("/page/Symptom/Headache"))
+
+
+@needs_browser
+@pytest.mark.parametrize(("width", "frame"), [(360, "narrow"), (1200, "broad")])
+def test_the_drawing_fits_the_screen(server: RunningServer, width: int, frame: str) -> None:
+    with browser(width) as window:
+        window.get(f"{server.address}page/Drug/Aspirin")
+        shown = [one for one in window.find_elements("css selector", "svg") if one.is_displayed()]
+        assert [one.get_attribute("class") for one in shown] == [frame]
+        assert window.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_the_changes_are_written_in_words(server: RunningServer) -> None:
+    text = re.sub("<[^>]*>", "", page(server, "/explore/log"))
+    assert "Aspirin treats Headache" in text
+    assert "P:" not in text
+
+
+def test_the_sparql_is_beside_the_answer(server: RunningServer) -> None:
+    text = page(server, f"/explore/kql?command={quote(FIND)}")
+    assert "<details open><summary>SPARQL</summary><pre>PREFIX " in text
 
 
 @needs_browser
 def test_people_sign_in_with_a_form(folder: Path) -> None:
     with serving(folder, "--read-only", "--read-token", "r3ad") as server, browser() as window:
         window.get(f"{server.address}page/Drug/Aspirin")
+        assert window.get_log("browser") == []
         window.find_element("name", "token").send_keys("r3ad")
         window.find_element("css selector", "button").click()
         until(lambda: window.current_url.endswith("/page/Drug/Aspirin"))

@@ -3,6 +3,7 @@
 const field = document.getElementById("search");
 const results = document.getElementById("results");
 if (field && results) {
+  field.setSelectionRange(field.value.length, field.value.length);
   let latest = 0;
   let timer;
   field.addEventListener("input", () => {
