@@ -234,12 +234,12 @@ class Explorer:
         node = self.store.iris.from_id(identity)
         if node is None:
             return element("code", identity)
-        found = read_element(self.store.iris, node, self.store.describe(node))
-        if not isinstance(found, Proposition):
+        shown = read_element(self.store.iris, node, self.store.describe(node))
+        if not isinstance(shown, Proposition):
             return _node_link(page, node)
-        ends = [self.store.iris.name(end.value) for end in (found.subject, found.object)]
+        ends = [self.store.iris.name(end.value) for end in (shown.subject, shown.object)]
         subject, object = (one.name if isinstance(one, ConceptName) else "a fact" for one in ends)
-        text = [name(subject), " ", element("i", words(found.predicate)), " ", name(object)]
+        text = [name(subject), " ", element("i", words(shown.predicate)), " ", name(object)]
         return element("a", text, href=page.href(page.site.path(node)))
 
     # Schema -----------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def requests(worker: int, drugs: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def on_threads(make: Callable[[], Call], drugs: int) -> Load:
-    """Every worker on a thread, with a call of its own."""
+    """Every worker on a thread, with its own call."""
     load, faults = Load([], []), []
     end = time.perf_counter() + SECONDS
 
@@ -142,7 +142,7 @@ def over_http(address: str) -> Call:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """``kiprdf serve`` on a folder, in a process of its own; its address."""
+    """``kiprdf serve`` on a folder, in another process; its address."""
     command = [sys.executable, "-m", "kiprdf", "serve", str(folder), "--port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
