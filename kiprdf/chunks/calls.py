@@ -16,6 +16,10 @@ DEFAULT_PRIORITY = 5
 STATUSES = ("okay", "pending", "nomatch", "forbidden", "failed")
 
 
+class ActionError(ChunksError):
+    """An action that cannot be carried out; the status of its module is then ``failed``."""
+
+
 class _Later(Enum):
     LATER = "later"
 

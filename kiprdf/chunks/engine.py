@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from kiprdf.chunks.calls import DEFAULT_PRIORITY, LATER, Call, Event, Firing, Operation
+from kiprdf.chunks.calls import DEFAULT_PRIORITY, LATER, ActionError, Call, Event, Firing, Operation
 from kiprdf.chunks.graph import Graph
 from kiprdf.chunks.model import Chunk, ChunksError, Document, Rule, RuleError
 from kiprdf.chunks.module import Module, is_priority, one_chunk
@@ -239,7 +239,7 @@ class Engine:
         call = Call(self, place, name, action.chunk.type, values, bindings, task)
         module = self._modules.get(place)
         if module is None:
-            self._fail(call, self._modules[GOAL], ChunksError(f"There is no module {place}."))
+            self._fail(call, self._modules[GOAL], ActionError(f"There is no module {place}."))
             return
         module.status, module.tag = "okay", call.tag
         built_in = action.built_in or BUILT_INS.get(name)
@@ -250,7 +250,7 @@ class Engine:
             self._emit("operation", module.name, call, call)
         try:
             built_in(call, module)
-        except KipError as error:
+        except (ActionError, KipError) as error:
             self._fail(call, module, error)
 
     def _run_operation(
@@ -261,7 +261,7 @@ class Engine:
         function = function or self._operations.get((call.name, None))
         try:
             if function is None:
-                raise ChunksError(f"There is no operation {call.name}.")
+                raise ActionError(f"There is no operation {call.name}.")
             response = function(call)
             if response is LATER:
                 module.status = "pending"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kiprdf.chunks import compiling, tasks
-from kiprdf.chunks.calls import Call
+from kiprdf.chunks.calls import ActionError, Call
 from kiprdf.chunks.model import Atom, Chunk, ChunksError, Date, Name, Negated, Value, Variable
 
 if TYPE_CHECKING:
@@ -139,13 +139,11 @@ def for_(call: Call, module: Module) -> None:
     """Load the items of a list one by one ("The @for property")."""
     value = call.values["@for"]
     if isinstance(value, Variable | Negated):
-        module.status = "failed"
-        return
+        raise ActionError(f"@for needs a list, and {value} has no value.")
     items = value if isinstance(value, tuple) else (value,)
     first, last = call.values.get("@from", 0), call.values.get("@to", len(items) - 1)
     if not (_is_index(first) and _is_index(last)):
-        module.status = "failed"
-        return
+        raise ActionError(f"@from and @to are integers from 0 on, not {first} and {last}.")
     indices = range(first, min(last + 1, len(items)))  # type: ignore[arg-type, operator]
     contents: list[dict[str, Value]] = [
         {"value": items[index], "@index": index} for index in indices
@@ -157,7 +155,10 @@ def properties(call: Call, module: Module) -> None:
     """Load the properties of the buffer's chunk one by one ("@do properties")."""
     identifier = _name(call.values.get("@id"))
     chunk = module.buffer if identifier is None else module.graph.get(identifier)
-    target = call.engine.module(str(call.values.get("@to", module.name)))
+    target_name = str(call.values.get("@to", module.name))
+    if target_name not in call.engine.modules:
+        raise ActionError(f"There is no module {target_name}.")
+    target = call.engine.module(target_name)
     plain = {} if chunk is None else _select(chunk.properties)
     contents: list[dict[str, Value]] = [
         {"name": Name(name), "value": value} for name, value in plain.items()
@@ -225,7 +226,11 @@ def _value(items: tuple[Atom, ...]) -> Value:
 def _type(call: Call, module: Module) -> Name:
     """The type that an action writes: ``@type``, its own, or for ``*`` that of the buffer."""
     target = _name(call.values.get("@type")) or call.type
-    return module.buffer.type if target == "*" and module.buffer is not None else target
+    if target != "*":
+        return target
+    if module.buffer is None:
+        raise ActionError(f"The buffer of {module.name} is empty, so * is no type to write.")
+    return module.buffer.type
 
 
 def _name(value: Value | None) -> Name | None:

@@ -51,6 +51,13 @@ cat c1 {name "Tom"; age 4}
         buffers={"goal": "dog {state b; age 4}"},
     ),
     Case(
+        "C144 type * has no meaning for an empty buffer",
+        "start {} => * {@module facts; n 1}, * {@module facts; @do put; n 1}, end {}",
+        statuses={"facts": "failed"},
+        buffers={"facts": None, "goal": "end {}"},
+        graphs={"facts": ""},
+    ),
+    Case(
         "C133 clear empties the buffer and pops the queue",
         "start {} => one {@do queue}, two {@do queue}, next {@do clear}",
         fired=[0],
@@ -370,6 +377,18 @@ item {value ?v; @index ?i; @more ?m} => show {@do show; value ?v, ?i, ?m}, item 
              bar {@do next}""",
         "run {}",
         shown=[("a", 1, True), ("c", 2, False)],
+    ),
+    Case(
+        "C093 @from and @to are integers from 0 on",
+        "start {} => item {@for a, b; @from -1; @module facts}, end {}",
+        statuses={"facts": "failed"},
+        buffers={"facts": None, "goal": "end {}"},
+    ),
+    Case(
+        "C139 a module that a variable names may not exist",
+        "start {m ?m} => foo {@module facts; a 1}, x {@module facts; @do properties; @to ?m}",
+        "start {m nowhere}",
+        statuses={"facts": "failed"},
     ),
     Case(
         "C139 properties of an empty buffer: nomatch",
