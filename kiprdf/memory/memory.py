@@ -8,11 +8,12 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from kiprdf import resources
-from kiprdf.memory import context, enrichment, snapshots, texts, upserts
+from kiprdf.memory import context, enrichment, snapshots, texts, upkeep, upserts
 from kiprdf.memory.extraction import extract
 from kiprdf.memory.graph import ITEM, Change, EdgeLink, EntityNode, Graph
 from kiprdf.memory.growth import Growth, is_name
@@ -289,6 +290,37 @@ class Memory:
         return self._without_failing(
             "build a context", lambda: context.block(self.graph, query, edges, characters), ""
         )
+
+    # Upkeep -----------------------------------------------------------------------------------
+
+    def decay(self, half_life_days: float) -> int:
+        """Lower the weights of old statements, as one commit; return the number of edges changed.
+
+        A statement counts half after each ``half_life_days``; stated again, it counts in full.
+        """
+        with self.nexus._store.writing():
+            now = datetime.fromisoformat(texts.iso_time(self._clock()))
+            return upkeep.decay(self.graph, half_life_days, now)
+
+    def merge(self, source: str, target: str) -> str:
+        """Merge an entity into another of its type, by id or name; return the other's id.
+
+        The names of the source become aliases, which ``search`` and new memories use. Raises
+        ``ValueError`` for an entity that is not there, itself, or of another type.
+        """
+        with self.nexus._store.writing():
+            nodes = [self._node(id_or_name) for id_or_name in (source, target)]
+            for id_or_name, node in zip((source, target), nodes, strict=True):
+                if node is None:
+                    raise ValueError(f"There is no entity {id_or_name!r}.")
+            first, second = nodes
+            assert first is not None
+            assert second is not None
+            return upkeep.merge(self.graph, first, second)
+
+    def contradictions(self) -> list[upkeep.Contradiction]:
+        """The pairs of decisions of which the newer contradicts the older; nothing is deleted."""
+        return list(upkeep.contradictions(self.graph))
 
     # Snapshots --------------------------------------------------------------------------------
 

@@ -441,3 +441,45 @@ def test_a_strict_nexus_accepts_the_graph() -> None:
     memory = Memory(Nexus.memory(strict_schema=True))
     memory.add(NOTE)
     assert len(memory.edges()) == 3
+
+
+# Upkeep ---------------------------------------------------------------------------------------
+
+
+def test_weights_decay_with_the_age_of_their_statements(memory: Memory) -> None:
+    memory.add("I use Python.", timestamp="2026-01-02T03:00:00Z")
+    memory.add("I use Docker.")
+    assert memory.decay(10) == 1
+    assert [edge[2:] for edge in stated(memory)] == [("Docker", 0.8), ("Python", 0.4)]
+    assert memory.decay(10) == 0
+    memory.add("I use Python.")
+    assert [edge[3] for edge in stated(memory)] == [0.8, 0.8]
+    with pytest.raises(ValueError, match="above 0"):
+        memory.decay(0)
+
+
+def test_a_merged_entity_is_an_alias_of_the_other(memory: Memory) -> None:
+    for text in ("I always use Python.", "Working on mesh.", "Working on meshalyzer."):
+        memory.add(text)
+    target = memory.merge("MESH", "meshalyzer")
+    memory.add("The mesh project uses Redis.")
+    assert [entity.name for entity in memory.entities("project")] == ["Meshalyzer"]
+    assert memory.search("mesh")[0].entity.id == target
+    assert [edge.subject_id for edge in memory.edges("uses") if edge.weight == 0.8] == [target]
+    assert len(memory.edges("works_on")[0].evidence["memory_ids"]) == 2
+    before = graph(memory)
+    memory.rebuild()
+    assert graph(memory) == before
+    for source, message in (("meshalyzer", "itself"), ("python", "one type"), ("x", "no entity")):
+        with pytest.raises(ValueError, match=message):
+            memory.merge(source, "meshalyzer")
+
+
+def test_a_newer_decision_that_negates_an_older_one_is_reported(memory: Memory) -> None:
+    memory.add("Decided to use MongoDB.", timestamp="2026-01-01")
+    memory.add("Decided not to use Oracle.", timestamp="2026-01-02")
+    memory.add("Decided not to use MongoDB for logs.", timestamp="2026-01-03")
+    (contradiction,) = memory.contradictions()
+    assert contradiction.older.name == "Use MongoDB"
+    assert contradiction.newer.name == "Not to use MongoDB for logs"
+    assert len(memory.entities("decision")) == 3

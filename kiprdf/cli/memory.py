@@ -1,0 +1,260 @@
+"""The commands for memories: texts in a nexus, and the graph of what they state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kiprdf.cli import inputs, output
+from kiprdf.cli.failures import Failure, writing
+from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption
+from kiprdf.cli.root import app
+
+if TYPE_CHECKING:
+    from kiprdf.memory import Memory
+    from kiprdf.memory.items import Entity
+
+memory_app = typer.Typer(no_args_is_help=True)
+app.add_typer(memory_app, name="memory")
+
+
+class Direction(StrEnum):
+    """The directions of edges."""
+
+    BOTH = "both"
+    OUTGOING = "outgoing"
+    INCOMING = "incoming"
+
+
+class EntityType(StrEnum):
+    """The types of entities."""
+
+    USER = "user"
+    PROJECT = "project"
+    TOOL = "tool"
+    FILE = "file"
+    CONCEPT = "concept"
+    DECISION = "decision"
+
+
+TypeOption = Annotated[EntityType | None, typer.Option("--type", help="Type of the entities.")]
+
+
+@memory_app.callback()
+def memory() -> None:
+    """Remember texts, and ask the graph of what they state."""
+
+
+@contextmanager
+def _opened(folder: Path, *, writes: bool = False) -> Iterator[Memory]:
+    """The memory of a nexus; what it refuses is reported as one sentence."""
+    from kiprdf.memory import Memory
+
+    opened = inputs.open_to_write(folder) if writes else inputs.open_to_read(folder)
+    with opened as nexus:
+        try:
+            yield Memory(nexus)
+        except (ValueError, TypeError) as fault:
+            raise Failure(str(fault)) from None
+
+
+@memory_app.command()
+def add(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text; - for standard input.")],
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="A label. Can be repeated.")
+    ] = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Store a text, add what it states to the graph, and print its id.
+
+    \b
+    Examples:
+      kiprdf memory add 'I prefer Python, and decided to use SQLite for KG.'
+      kiprdf memory add - --tag notes --nexus brain < notes.txt
+    """
+    content = inputs.read_text(inputs.STDIN) if text == "-" else text
+    with _opened(nexus, writes=True) as opened:
+        id = opened.add(content, tags=tag or ())
+    if as_json:
+        output.show_json({"id": id})
+    else:
+        output.show_text(id)
+
+
+@memory_app.command()
+def get(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.")],
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a stored text.
+
+    \b
+    Examples:
+      kiprdf memory get mem_3f2a --json
+    """
+    with _opened(nexus) as opened:
+        item = opened.get(id)
+    if item is None:
+        raise Failure(f"There is no memory {id}.")
+    if as_json:
+        output.show_json(asdict(item))
+    else:
+        output.show_text(output.printable(item.content, keep="\n\t"))
+
+
+@memory_app.command()
+def stats(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
+    """Count memories, entities by type, and edges by predicate."""
+    with _opened(nexus) as opened:
+        counts = opened.stats()
+    if as_json:
+        output.show_json(counts)
+        return
+    for name in ("memories", "entities", "edges"):
+        output.show_text(f"{name}: {counts[name]}")
+    for type, count in counts["entities_by_type"].items():
+        output.show_text(f"  [{type}] {count}")
+    for predicate, count in counts["top_predicates"]:
+        output.show_text(f"  {predicate}: {count}")
+
+
+@memory_app.command()
+def search(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A name, or a part of one.")],
+    type: TypeOption = None,
+    limit: Annotated[int, typer.Option(min=0, help="Most results.")] = 10,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Search the entities by name, the best first.
+
+    \b
+    Examples:
+      kiprdf memory search python --type tool --limit 5
+    """
+    with _opened(nexus) as opened:
+        hits = opened.search(text, type=type, limit=limit)
+    if as_json:
+        output.show_json([{"entity": hit.entity.to_dict(), "score": hit.score} for hit in hits])
+        return
+    for hit in hits:
+        output.show_text(f"{_shown(hit.entity)} (Score: {hit.score})")
+
+
+@memory_app.command("neighbors")
+def show_neighbors(
+    name: Annotated[str, typer.Argument(metavar="NAME-OR-ID", help="An entity.")],
+    direction: Annotated[Direction, typer.Option(help="Direction of the edges.")] = Direction.BOTH,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the edges of an entity, the strongest first.
+
+    \b
+    Examples:
+      kiprdf memory neighbors python --direction incoming
+    """
+    with _opened(nexus) as opened:
+        entity = opened.entity(name)
+        neighbors = opened.neighbors(name, direction=direction)
+    if entity is None:
+        raise Failure(f"There is no entity {name}.")
+    if as_json:
+        output.show_json([asdict(neighbor) for neighbor in neighbors])
+        return
+    for neighbor in neighbors:
+        ends = [_shown(entity), _shown(neighbor.entity)]
+        if neighbor.direction == "incoming":
+            ends.reverse()
+        edge = neighbor.edge
+        weight = round(edge.weight, 2)
+        output.show_text(f"{ends[0]} --[{edge.predicate}]--> {ends[1]} (weight: {weight})")
+
+
+@memory_app.command()
+def context(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about.")],
+    max_edges: Annotated[int | None, typer.Option(min=0, help="Most edges (20).")] = None,
+    max_chars: Annotated[int | None, typer.Option(min=0, help="Most characters (1500).")] = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Print what the graph has about a query, as a block of text for a prompt.
+
+    \b
+    Examples:
+      kiprdf memory context 'meshalyzer python'
+    """
+    with _opened(nexus) as opened:
+        text = opened.context(query, max_edges=max_edges, max_chars=max_chars)
+    if as_json:
+        output.show_json({"context": text})
+    elif text:
+        output.show_text(text)
+
+
+@memory_app.command()
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the graph as a JSON snapshot."""
+    with _opened(nexus) as opened:
+        snapshot = opened.export()
+        with writing(file):
+            opened.export_file(file)
+    counts = {key: len(snapshot[key]) for key in ("entities", "edges")}
+    _show_counts(counts, as_json)
+
+
+@memory_app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A JSON snapshot.")],
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Add to the graph instead of replacing it.")
+    ] = False,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Replace the graph by a JSON snapshot, or add it; the stored texts stay."""
+    inputs.require_file(file)
+    with _opened(nexus, writes=True) as opened:
+        counts = opened.import_(file, merge=merge)
+    _show_counts(counts, as_json)
+
+
+@memory_app.command()
+def rebuild(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what there would be, write nothing.")
+    ] = False,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the graph again from the stored texts."""
+    if inputs.is_absent(nexus):
+        raise Failure(f"There is no nexus in {nexus}.")
+    with _opened(nexus, writes=not dry_run) as opened:
+        counts = opened.rebuild(dry_run=dry_run)
+    _show_counts(counts, as_json)
+
+
+def _show_counts(counts: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        output.show_json(counts)
+    else:
+        output.show_text(", ".join(f"{name}: {count}" for name, count in counts.items()))
+
+
+def _shown(entity: Entity) -> str:
+    return "User" if entity.type == "user" else f"[{entity.type}] {entity.name}"
