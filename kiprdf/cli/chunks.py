@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from kiprdf.cli.chunks_run import run
+from kiprdf.cli.options import JsonOption
 from kiprdf.cli.root import app
 
 chunks_app = typer.Typer(no_args_is_help=True)
@@ -16,4 +19,53 @@ def chunks() -> None:
     """Chunks and rules: a notation and a rule engine."""
 
 
-chunks_app.command("run")(run)
+@chunks_app.command()
+def run(
+    rules: Annotated[Path, typer.Option(help="The file of the rules.")],
+    goal: Annotated[str, typer.Option(help="The chunk that the goal begins with.")],
+    facts: Annotated[
+        Path | None, typer.Option(help="The file, or the folder of a nexus, of the module facts.")
+    ] = None,
+    module: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="Another module; may be repeated."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of every choice.")] = 0,
+    max_cycles: Annotated[int, typer.Option(min=0, help="The number of firings at most.")] = 1000,
+    trace: Annotated[bool, typer.Option("--trace", help="Print each step as it happens.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run rules on facts, beginning with a goal.
+
+    The rules may use "@do log", which prints its message, and "@do show", which
+    prints its value. At the end the buffers are printed.
+
+    \b
+    Examples:
+      kiprdf chunks run --rules count.chk --goal 'count {from 1; to 3}'
+      kiprdf chunks run --rules home.chk --facts home-facts.chk --goal 'dusk {}' --trace
+      kiprdf chunks run --rules tidy.chk --facts nexus --goal 'tidy {}'
+    """
+    # The other commands start sooner without the engine and its grammar.
+    from kiprdf.cli.chunks_run import run_rules
+
+    run_rules(
+        rules,
+        goal,
+        _modules(facts, module or []),
+        seed=seed,
+        max_cycles=max_cycles,
+        trace=trace,
+        as_json=as_json,
+    )
+
+
+def _modules(facts: Path | None, others: list[str]) -> dict[str, Path]:
+    """The paths of the modules by name."""
+    paths = {} if facts is None else {"facts": facts}
+    for option in others:
+        name, separator, path = option.partition("=")
+        if not (name and separator and path):
+            raise typer.BadParameter(f"{option} is not NAME=FILE.", param_hint="--module")
+        paths[name] = Path(path)
+    return paths

@@ -1,18 +1,15 @@
-"""The command ``chunks run``: runs rules and prints what they print, then the buffers."""
+"""Runs the rules of ``chunks run``, prints what they print, then the buffers."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from kiprdf import chunks
 from kiprdf.chunks import Call, Chunk, ChunksError, Engine, Event, Firing, Graph
 from kiprdf.cli import inputs, output
 from kiprdf.cli.failures import Failure
-from kiprdf.cli.options import JsonOption
 from kiprdf.nexus import Nexus
 
 PRINTED = {"log": "message", "show": "value"}
@@ -36,39 +33,22 @@ SENTENCES = {
 """What a trace prints for the operations."""
 
 
-def run(
-    rules: Annotated[Path, typer.Option(help="The file of the rules.")],
-    goal: Annotated[str, typer.Option(help="The chunk that the goal begins with.")],
-    facts: Annotated[
-        Path | None, typer.Option(help="The file, or the folder of a nexus, of the module facts.")
-    ] = None,
-    module: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=FILE", help="Another module; may be repeated."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of every choice.")] = 0,
-    max_cycles: Annotated[int, typer.Option(min=0, help="The number of firings at most.")] = 1000,
-    trace: Annotated[bool, typer.Option("--trace", help="Print each step as it happens.")] = False,
-    as_json: JsonOption = False,
+def run_rules(
+    rules: Path,
+    goal: str,
+    modules: dict[str, Path],
+    *,
+    seed: int,
+    max_cycles: int,
+    trace: bool,
+    as_json: bool,
 ) -> None:
-    """Run rules on facts, beginning with a goal.
-
-    The rules may use "@do log", which prints its message, and "@do show", which
-    prints its value. At the end the buffers are printed.
-
-    \b
-    Examples:
-      kiprdf chunks run --rules count.chk --goal 'count {from 1; to 3}'
-      kiprdf chunks run --rules home.chk --facts home-facts.chk --goal 'dusk {}' --trace
-      kiprdf chunks run --rules tidy.chk --facts nexus --goal 'tidy {}'
-    """
+    """Run rules on modules, which are files or folders by name, beginning with a goal."""
     with ExitStack() as stack:
-        modules = {
-            name: _module(path, stack) for name, path in _modules(facts, module or []).items()
-        }
+        opened = {name: _module(path, stack) for name, path in modules.items()}
         document = _read(rules)
         try:
-            engine = Engine(document, modules, seed=seed)
+            engine = Engine(document, opened, seed=seed)
             report = _Report(engine, prints=not as_json, traces=trace and not as_json)
             engine.goal(goal)
             firings = engine.run(max_cycles)
@@ -78,17 +58,6 @@ def run(
             output.show_json(report.as_json(firings))
         else:
             report.finish(firings)
-
-
-def _modules(facts: Path | None, others: list[str]) -> dict[str, Path]:
-    """The paths of the modules by name."""
-    paths = {} if facts is None else {"facts": facts}
-    for option in others:
-        name, separator, path = option.partition("=")
-        if not (name and separator and path):
-            raise typer.BadParameter(f"{option} is not NAME=FILE.", param_hint="--module")
-        paths[name] = Path(path)
-    return paths
 
 
 def _module(path: Path, stack: ExitStack) -> Graph | Nexus:

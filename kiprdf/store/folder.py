@@ -180,7 +180,8 @@ def open_engine(path: Path, read_only: bool) -> Engine:
         # query keeps the graph of a closed nexus open until it ends.
         if not read_only and _OWN_LOCK not in reason:
             break
-        gc.collect()
+        if _OWN_LOCK in reason:
+            gc.collect()
         time.sleep(0.02 * attempt)
     if _OWN_LOCK in reason:
         raise StoreError(f"An abandoned query still has the nexus in {path} open.")

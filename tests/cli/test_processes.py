@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Run
+from .conftest import Invoke, Run
 from .runner import ROOT, environment
 
 COUNT = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
@@ -87,7 +87,14 @@ NOT_UTF_8 = "kiprdf: Standard input is not UTF-8 text: see line 1.\n"
         *((stdin, "KIP_") for stdin in (b"", b"\x00", b"nonsense", b"}" * 9_999, b"(" * 9_999)),
     ],
 )
-def test_invalid_input_is_an_error_without_a_traceback(run: Run, stdin: bytes, error: str) -> None:
+def test_invalid_input_is_an_error(invoke: Invoke, stdin: bytes, error: str) -> None:
+    answer = invoke("run", "--memory", input=stdin)
+    assert (answer.exit_code, answer.stdout) == (1, "")
+    assert answer.stderr.startswith(error)
+
+
+@pytest.mark.parametrize(("stdin", "error"), [(b"FIND(\xff", NOT_UTF_8), (b"(" * 9_999, "KIP_")])
+def test_invalid_input_shows_no_traceback(run: Run, stdin: bytes, error: str) -> None:
     done = run("run", "--memory", stdin=stdin)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(error)

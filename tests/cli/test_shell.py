@@ -17,7 +17,7 @@ import pytest
 
 from kiprdf.cli.shell import is_complete
 
-from .conftest import Run
+from .conftest import Invoke, Run
 from .runner import ROOT, environment, matches
 
 
@@ -103,11 +103,20 @@ SESSIONS = {
 
 
 @pytest.mark.parametrize(("stdin", "stdout", "stderr"), SESSIONS.values(), ids=SESSIONS)
-def test_a_session_from_a_pipe(run: Run, stdin: bytes, stdout: str, stderr: str) -> None:
+def test_a_session_from_standard_input(
+    invoke: Invoke, stdin: bytes, stdout: str, stderr: str
+) -> None:
+    answer = invoke("shell", "--memory", input=stdin)
+    assert answer.exit_code == 0
+    assert matches(stdout, answer.stdout), answer.stdout
+    assert matches(stderr, answer.stderr), answer.stderr
+
+
+def test_a_session_from_a_pipe(run: Run) -> None:
+    stdin, stdout, _ = SESSIONS["invalid bytes do not end the shell"]
     done = run("shell", "--memory", stdin=stdin)
-    assert done.returncode == 0
-    assert matches(stdout, done.stdout), done.stdout
-    assert matches(stderr, done.stderr), done.stderr
+    assert (done.returncode, done.stdout) == (0, stdout)
+    assert done.stderr.startswith("KIP_1001 1:1 ")
 
 
 # On a terminal --------------------------------------------------------------------------------

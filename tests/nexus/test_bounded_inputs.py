@@ -213,7 +213,7 @@ def soon(nexus: kiprdf.Nexus, call: Callable[[], Any], seconds: float = 1.0) -> 
     except kiprdf.KipError as error:
         code = error.code
     assert code in ("ok", "KIP_4001", "KIP_4002")
-    assert time.process_time() - used < 4 * seconds, code
+    assert time.process_time() - used < max(1.0, 4 * seconds), code
     assert time.monotonic() - began < 30 * seconds, code
     return code
 
@@ -250,7 +250,7 @@ def capsule(number: int) -> str:
 @pytest.fixture(scope="module")
 def large() -> kiprdf.Nexus:
     nexus = medical()
-    nexus.apply_capsule(capsule(20_000))
+    nexus.apply_capsule(capsule(8_000))
     return nexus
 
 
@@ -281,7 +281,7 @@ WORK: dict[str, Callable[[kiprdf.Nexus], Any]] = {
 
 @pytest.mark.parametrize("name", WORK)
 def test_work_on_a_large_nexus_stops_at_its_timeout(name: str, large: kiprdf.Nexus) -> None:
-    assert soon(large, lambda: WORK[name](large), 0.25) == "KIP_4001"
+    assert soon(large, lambda: WORK[name](large), 0.1) == "KIP_4001"
 
 
 @pytest.mark.parametrize("format", ["turtle", "ntriples", "jsonld", "rdfxml"])
@@ -290,7 +290,7 @@ def test_a_restore_stops_at_its_timeout(format: Any, large: kiprdf.Nexus) -> Non
     nexus = kiprdf.Nexus.memory()
     with untouched(nexus):
         outcome = soon(
-            nexus, lambda: nexus.restore(text, format=format, base_iri=nexus.base_iri), 0.5
+            nexus, lambda: nexus.restore(text, format=format, base_iri=nexus.base_iri), 0.2
         )
     assert outcome == "KIP_4001"
 

@@ -401,7 +401,7 @@ HUNDRED_THOUSAND = {
         "turtle",
         "'@prefix e: <urn:' + 'x' * 8000 + '/> . <urn:a> <urn:b> ' + '\"\"^^e:t , ' * 10**5",
     ),
-    "kilobytes of one string": ("ntriples", "'<urn:a> <urn:b> \"' + 'x' * 3 * 10**7 + '\" .'"),
+    "kilobytes of one string": ("ntriples", "'<urn:a> <urn:b> \"' + 'x' * 2 * 10**7 + '\" .'"),
     "values of one vocabulary": (
         "jsonld",
         '\'{"@context": {"@vocab": "urn:\' + \'x\' * 8000 + \'"}, "a": [\''
