@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kiprdf.source import NOWHERE, Span, excerpt, position
+
+_WORDS = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,13 +206,20 @@ class ForkedLogError(StoreError):
 def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     """The names most similar to a mistyped one, ignoring case and width.
 
+    If none is similar: those that have all words of it.
+
     >>> nearest("drug", ["Drug", "Domain", "Symptom"])
     ['Drug']
+    >>> nearest("risk", ["form", "risk_level"])
+    ['risk_level']
     """
     by_folded: dict[str, list[str]] = {}
     for candidate in sorted(names):
         by_folded.setdefault(_folded(candidate), []).append(candidate)
     matches = difflib.get_close_matches(_folded(name), by_folded, n=most, cutoff=0.6)
+    if not matches:
+        words = set(_WORDS.findall(_folded(name)))
+        matches = [name for name in by_folded if words and words.issubset(_WORDS.findall(name))]
     return [candidate for match in matches for candidate in by_folded[match]][:most]
 
 

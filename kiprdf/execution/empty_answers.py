@@ -18,6 +18,7 @@ from kiprdf.kql import diagnosis
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import Step
 from kiprdf.kql.diagnosis.names import explain_name
+from kiprdf.kql.find import Lack
 from kiprdf.kql.identities import check_identities
 from kiprdf.language import ast
 from kiprdf.meta.indexing import Indexer
@@ -92,9 +93,14 @@ def is_empty(command: ast.Command, result: Any) -> bool:
 
 
 def reasons(
-    command: ast.Command, text: str, commit: int, store: OxigraphStore, indexer: Indexer
+    command: ast.Command,
+    text: str,
+    commit: int,
+    store: OxigraphStore,
+    indexer: Indexer,
+    lacks: Lack = "rows",
 ) -> tuple[KipWarning, ...]:
-    """Why a command found nothing at a commit, as far as that is seen in time.
+    """Why the answer to a command at a commit lacks something, as far as that is seen in time.
 
     It runs on a thread besides, since a scan of a type cannot be cancelled; none is started while
     one still runs.
@@ -106,7 +112,7 @@ def reasons(
     limit = Budget(max(1e-6, min(SECONDS, spending.seconds_left())), max_product_rows=None)
 
     def explain() -> None:
-        for warning in _explained(command, text, store, indexer):
+        for warning in _explained(command, text, store, indexer, lacks):
             warnings.append(warning)
 
     def run() -> None:
@@ -125,14 +131,14 @@ def reasons(
 
 
 def _explained(
-    command: ast.Command, text: str, store: OxigraphStore, indexer: Indexer
+    command: ast.Command, text: str, store: OxigraphStore, indexer: Indexer, lacks: Lack
 ) -> Iterator[KipWarning]:
     if isinstance(command, ast.Search):
         for warning in _explain_search(command, store, indexer):
             yield replace(warning, source=text)
     else:
         assert not isinstance(command, ast.Upsert | ast.Describe), command
-        yield from diagnosis.explain(command, text, store, is_empty=True)
+        yield from diagnosis.explain(command, text, store, lacks)
 
 
 def _explain_search(

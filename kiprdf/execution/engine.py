@@ -20,7 +20,7 @@ from kiprdf.kml.draft import Clock, now
 from kiprdf.kql import find as kql
 from kiprdf.kql import results
 from kiprdf.kql.diagnosis import Question
-from kiprdf.kql.find import FindResult
+from kiprdf.kql.find import FindResult, Lack
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text
 from kiprdf.meta.describe import describe
@@ -186,8 +186,10 @@ class CommandEngine:
             return answer._replace(warnings=(*answer.warnings, *reasons))
         return answer
 
-    def _reasons(self, command: ast.Command, text: str, commit: int) -> tuple[KipWarning, ...]:
-        return reasons(command, text, commit, self.store, self.indexer)
+    def _reasons(
+        self, command: ast.Command, text: str, commit: int, lacks: Lack = "rows"
+    ) -> tuple[KipWarning, ...]:
+        return reasons(command, text, commit, self.store, self.indexer, lacks)
 
     def _run_meta(self, command: ast.Meta) -> Answer:
         catalog = self.catalogs.catalog()
@@ -218,8 +220,8 @@ class CommandEngine:
 
     def _answer_of(self, result: FindResult, text: str, warn: bool = True) -> Answer:
         warnings: tuple[KipWarning, ...] = ()
-        if warn and result.empty_at is not None:
-            warnings = self._reasons(result.find, text, result.empty_at)
+        if warn and result.lacks is not None:
+            warnings = self._reasons(result.find, text, result.commit, result.lacks)
         return Answer(results.shape(result.find, result.columns), result.cursor, warnings)
 
     def _find_cached(self, text: Any, parameters: Mapping[str, Any]) -> FindResult | None:

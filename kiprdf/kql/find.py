@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from pyoxigraph import NamedNode, Variable
 
@@ -35,16 +35,21 @@ from kiprdf.store.base import Row
 NO_BINDINGS: Bindings = {}
 
 
+Lack: TypeAlias = Literal["rows", "values", "keys"]
+
+
 class FindResult(NamedTuple):
     """The columns of a FIND, one for each expression, and the cursor of the next page.
 
-    ``empty_at`` is the commit at which nothing was found; None if something was.
+    ``lacks`` is what the answer lacks, if anything: rows, values other than null, or a key that it
+    counts or sorts by. ``commit`` is that of such an answer.
     """
 
     find: ast.Find
     columns: list[list[Json]]
     cursor: str | None
-    empty_at: int | None = None
+    lacks: Lack | None = None
+    commit: int = 0
 
 
 def run(find: ast.Find, store: Store) -> FindResult:
@@ -106,12 +111,36 @@ def _result(
         offset=0 if plan.offset else offset,
         limit=None if limit is None else limit + 1,
     )
-    if count <= 1 and not offset and results.is_nothing(find, columns):
-        return FindResult(bound(), columns, None, store.commit())
-    if limit is None or count <= limit:
-        return FindResult(find, columns, None)
-    token = cursor.encode(bound(), store.commit(), offset + limit)
-    return FindResult(find, [column[:limit] for column in columns], token)
+    token = None
+    if limit is not None and count > limit:
+        token = cursor.encode(bound(), store.commit(), offset + limit)
+        columns = [column[:limit] for column in columns]
+    lacks = None if offset else _lacks(find, columns, store)
+    if lacks is None:
+        return FindResult(find, columns, token)
+    return FindResult(bound(), columns, token, lacks, store.commit())
+
+
+def _lacks(find: ast.Find, columns: list[list[Json]], store: Store) -> Lack | None:
+    """What the first page of an answer lacks: see ``FindResult``."""
+    if len(columns[0]) <= 1 and results.is_nothing(find, columns):
+        return "rows"
+    read = zip(find.expressions, columns, strict=True)
+    null = [expression for expression, column in read if results.is_null(expression, column)]
+    if len(null) == len(columns) and all(map(results.key_of, null)):
+        return "values"
+    aggregates = [expression for expression in null if isinstance(expression, ast.Aggregate)]
+    used = (*aggregates, *(key.expression for key in find.order_by))
+    return "keys" if next(unknown_keys(used, store), None) else None
+
+
+def unknown_keys(expressions: Iterable[ast.Expression], store: Store) -> Iterator[ast.Path]:
+    """The paths among expressions, or in them, whose key nothing has."""
+    for expression in expressions:
+        path = expression.argument if isinstance(expression, ast.Aggregate) else expression
+        key = results.key_of(expression)
+        if isinstance(path, ast.Path) and key and not store.lookup(None, key, None, 1):
+            yield path
 
 
 def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row]:

@@ -9,6 +9,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kql.clauses import Clause, checked_text, exact_node, required
 from kiprdf.language import ast
+from kiprdf.language.parameters import foreign_placeholder
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import to_json
@@ -17,6 +18,7 @@ from kiprdf.sparql import algebra
 from kiprdf.sparql.text import render
 from kiprdf.store import Store
 
+_ACTORS = ("$self", "$system")
 NEAR_NAMES = 2_000
 """How many names of a type are looked through for the hint of KIP_3002."""
 
@@ -47,30 +49,45 @@ def missing_identity(clause: Clause, store: Store) -> KipError:
         message = f"There is no proposition {shown(checked_text(matcher.id))}."
         return KipError("KIP_3002", message, hint, matcher.span)
     assert isinstance(matcher, ast.ConceptMatcher)
+    place = matcher.name or matcher.id or matcher
     node = exact_node(clause, store.iris)
     assert node is not None
     name = store.iris.name(node.value)
     if not isinstance(name, ConceptName) or name.type == "":
         missing = shown(checked_text(cast(ast.Value, matcher.id)))
         hint = 'Ids look like C:Type/name; or name the concept by {type: "…", name: "…"}.'
-        return KipError("KIP_3002", f"There is no concept {missing}.", hint, matcher.span)
+        return KipError("KIP_3002", f"There is no concept {missing}.", hint, place.span)
     message = f'There is no concept {{type: "{name.type}", name: "{shown(name.name)}"}}.'
-    place = (matcher.name or matcher.id or matcher).span
-    return KipError("KIP_3002", message, near_hint(name, store), place)
+    hint = _near_hint(name, store, is_id=matcher.id is not None)
+    return KipError("KIP_3002", message, hint, place.span)
 
 
-def near_hint(name: ConceptName, store: Store) -> str:
-    """The names that look like a missing one, or how to look further."""
-    merged = merged_hint(name.name, store, name.type)
-    if merged:
-        return merged
+def _near_hint(name: ConceptName, store: Store, is_id: bool) -> str:
+    """The names, or the ids, that look like a missing one, or how to look further."""
+    hint = merged_hint(name.name, store, name.type) or placeholder_hint(name.name)
+    if hint:
+        return hint
     close = nearest(name.name, names_of_type(name.type, store))
     if close:
+        if is_id:
+            close = [ConceptName(name.type, candidate).id for candidate in close]
         return f"Did you mean {' or '.join(repr(candidate) for candidate in close)}?"
     elsewhere = types_of_name(name.name, store)
     if elsewhere:
         return f'There is {{type: "{elsewhere[0]}", name: "{name.name}"}}.'
     return f'Look for it with SEARCH CONCEPT "{shown(name.name)}", or create it with UPSERT.'
+
+
+def placeholder_hint(text: str) -> str | None:
+    """What to write instead of a placeholder of another language in quotes.
+
+    >>> placeholder_hint("{{name}}")
+    'Write `:name` instead of `"{{name}}"`, and send its value in parameters.'
+    """
+    name = foreign_placeholder(text)
+    if name is None or text in _ACTORS:
+        return None
+    return f'Write `:{name}` instead of `"{text}"`, and send its value in parameters.'
 
 
 def merged_hint(name: str, store: Store, type_name: str | None = None) -> str | None:

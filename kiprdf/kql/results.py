@@ -15,6 +15,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
+from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.translate import Path
 from kiprdf.language import ast
@@ -85,12 +86,21 @@ def is_nothing(find: ast.Find, columns: list[list[Json]]) -> bool:
     """
     if not columns[0] or not all(isinstance(e, ast.Aggregate) for e in find.expressions):
         return not columns[0]
-    functions = (cast(ast.Aggregate, expression).function for expression in find.expressions)
-    values = (column[0] for column in columns)
-    return all(
-        value is None or (function in ("COUNT", "SUM") and not value)
-        for function, value in zip(functions, values, strict=True)
-    )
+    return all(map(is_null, find.expressions, columns))
+
+
+def is_null(expression: ast.Expression, column: list[Json]) -> bool:
+    """Whether all cells of a column are null, or counts or sums of nothing."""
+    is_sum = isinstance(expression, ast.Aggregate) and expression.function in ("COUNT", "SUM")
+    return all(value is None or (is_sum and not value) for value in column)
+
+
+def key_of(expression: ast.Expression) -> NamedNode | None:
+    """The predicate of the attribute or metadata key that an expression reads; None without."""
+    path = expression.argument if isinstance(expression, ast.Aggregate) else expression
+    if isinstance(path, ast.Variable) or path.key is None:
+        return None
+    return NamedNode(NAMESPACES[path.field] + path.key)
 
 
 def shape(find: ast.Find, columns: list[list[Json]]) -> Json:

@@ -28,7 +28,7 @@ class _Frame(NamedTuple):
 
 # After a letter or digit the colon is part of an id or an IRI, such as "C:Drug/Aspirin".
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
-_FOREIGN = re.compile(r"\$(\w+)|\$?\{(\w+)\}|\{\{\s*(\w+)\s*\}\}|%\((\w+)\)s")
+_FOREIGN = re.compile(r"[$@](\w+)|\$?\{(\w+)\}|\{\{\s*(\w+)\s*\}\}|<(\w+)>|%\((\w+)\)s")
 """A placeholder as other languages write it, which is a whole string."""
 
 _PARTS: dict[type, tuple[str, ...]] = {
@@ -201,9 +201,19 @@ def _embedded(command: ast.Node) -> Iterator[tuple[str, Span]]:
 def _foreign(command: ast.Node) -> Iterator[tuple[str, str, Span]]:
     """The strings that are placeholders of other languages, with their names."""
     for text, span in _string_literals(command):
-        match = _FOREIGN.fullmatch(text)
-        if match is not None:
-            yield text, next(filter(None, match.groups())), span
+        name = foreign_placeholder(text)
+        if name is not None:
+            yield text, name, span
+
+
+def foreign_placeholder(text: str) -> str | None:
+    """The name of a placeholder as other languages write it.
+
+    >>> foreign_placeholder("{{ name }}")
+    'name'
+    """
+    match = _FOREIGN.fullmatch(text)
+    return None if match is None else next(filter(None, match.groups()))
 
 
 def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
@@ -252,6 +262,9 @@ def _filled(node: ast.Placeholder, parameters: Mapping[str, Any], sizes: Sizes) 
         hint = f'Send it: {{"parameters": {{"{node.name}": …}}}}.'
         if close:
             hint = f"Did you mean :{close[0]}? Otherwise send it: parameters.{node.name}."
+        for name, value in parameters.items():
+            if isinstance(value, Mapping) and node.name in value:
+                hint = f"It is inside the parameter '{name}'; send it without '{name}' around it."
         raise KipError("KIP_1001", message, hint, node.span)
     value = parameters[node.name]
     try:

@@ -177,6 +177,8 @@ def check_path(path: ast.Path, kinds: Kinds) -> None:
     if path.field in _ONLY_CONCEPT and allowed == {"link"}:
         message = f"?{name} is a proposition; .{path.field} is a concept's."
         hint = "Propositions have .id .subject .predicate .object .attributes .metadata."
+        if path.field == "type":
+            hint += f" Write `?{name}.predicate` instead of `?{name}.type`."
         raise KipError("KIP_1001", message, hint, path.span)
     if path.field in _ONLY_LINK and allowed == {"concept"}:
         message = f"?{name} is a concept; .{path.field} is a proposition's."

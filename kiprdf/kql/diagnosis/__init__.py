@@ -15,7 +15,7 @@ from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import clauses, conditions, names
 from kiprdf.kql.diagnosis.clauses import Step, Within
 from kiprdf.kql.diagnosis.homes import Homes, homes
-from kiprdf.kql.find import nodes, run
+from kiprdf.kql.find import Lack, nodes, run, unknown_keys
 from kiprdf.kql.results import is_nothing, variable_of
 from kiprdf.language import ast
 from kiprdf.semantics import scope
@@ -37,17 +37,23 @@ def steps(command: Question, source: str, store: Store) -> list[Step]:
 
 
 def explain(
-    command: Question, source: str | None, store: Store, *, is_empty: bool = False
+    command: Question, source: str | None, store: Store, lacks: Lack | None = None
 ) -> Iterator[KipWarning]:
     """The reasons for an empty answer to a checked command, each once, cheap ones first.
 
-    ``is_empty``: the answer was seen to be empty. A SUM of 0 may still be one of numbers.
+    ``lacks`` is what was seen to be missing in the answer. A SUM of 0 may still be one of numbers.
     """
-    if is_empty and isinstance(command, ast.Find) and not _is_surely_nothing(command, store):
-        return
-    is_listed = is_empty and isinstance(command, ast.Find) and not _only_aggregates(command)
+    is_listed = False
+    if isinstance(command, ast.Find) and lacks == "rows":
+        if not _is_surely_nothing(command, store):
+            return
+        is_listed = not _only_aggregates(command)
+    if isinstance(command, ast.Find) and lacks == "keys":
+        explained = _explain_keys(command, store)
+    else:
+        explained = _explain(command, is_listed, store)
     seen: set[object] = set()
-    for warning in _explain(command, is_listed, store):
+    for warning in explained:
         # Two clauses may have the same text; a key is unknown in all places.
         reason = warning if warning.name == "NoSolution" else warning.message
         if reason not in seen:
@@ -119,8 +125,7 @@ def _explain_targets(command: Question, of: Homes, store: Store) -> Iterator[Kip
     match command:
         case ast.Find():
             for expression in command.expressions:
-                if isinstance(expression, ast.Aggregate):
-                    yield from _explain_aggregate(expression, command, of, store)
+                yield from _explain_expression(expression, command, of, store)
         case ast.DeleteAttributes() | ast.DeleteMetadata():
             is_attribute = isinstance(command, ast.DeleteAttributes)
             for key in command.keys:
@@ -155,13 +160,20 @@ def _explain_target(
         yield from _explain_nulls(command.where.clauses, {target.name}, clauses.whole, store)
 
 
-def _explain_aggregate(
-    aggregate: ast.Aggregate, find: ast.Find, of: Homes, store: Store
+def _explain_expression(
+    expression: ast.Expression, find: ast.Find, of: Homes, store: Store
 ) -> Iterator[KipWarning]:
-    argument = aggregate.argument
+    argument = expression.argument if isinstance(expression, ast.Aggregate) else expression
     name = variable_of(argument).name
     yield from _explain_nulls(find.where.clauses, {name}, clauses.whole, store)
     if isinstance(argument, ast.Path):
         yield from conditions.explain_key(argument, of, store)
-    if aggregate.function in ("SUM", "AVG"):
-        yield from conditions.explain_numbers(aggregate, of, store)
+    if isinstance(expression, ast.Aggregate) and expression.function in ("SUM", "AVG"):
+        yield from conditions.explain_numbers(expression, of, store)
+
+
+def _explain_keys(find: ast.Find, store: Store) -> Iterator[KipWarning]:
+    """The keys that a FIND counts or sorts by and nothing has."""
+    aggregates = (e for e in find.expressions if isinstance(e, ast.Aggregate))
+    for path in unknown_keys((*aggregates, *(key.expression for key in find.order_by)), store):
+        yield from conditions.explain_key(path, homes(find.where), store)

@@ -112,19 +112,12 @@ def _key_hint(path: ast.Path, homes: Homes, store: Store) -> str | None:
     elsewhere = keys(other, of, store)
     if path.key in elsewhere:
         return f"Did you mean {expression_text(other)}?"
-    name = cast(str, path.key)
-    close = nearest(name, present, 1) or sorted(key for key in present if _is_part(name, key))
+    close = nearest(cast(str, path.key), present, 1)
     if close:
         return f"Did you mean {expression_text(replace(path, key=close[0]))}?"
     listed = sorted(present)[:LISTED]
     more = ", …" if len(present) > LISTED else ""
     return f"Keys in use: {', '.join(listed)}{more}." if listed else None
-
-
-def _is_part(one: str, other: str) -> bool:
-    """Whether one of two keys is a part of the other, as ``risk`` is of ``risk_level``."""
-    short, long = sorted((one, other), key=len)
-    return len(short) > 2 and short in long
 
 
 # Kinds ----------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from kiprdf.kql.identities import (
     exists,
     merged_hint,
     names_of_type,
+    placeholder_hint,
     types_of_name,
 )
 from kiprdf.language import ast
@@ -64,9 +65,9 @@ def explain_name(
 
 def _hint(name: str, type_name: str | None, store: Store) -> str | None:
     """Where the concept went, or the names that may be meant."""
-    merged = merged_hint(name, store, type_name)
-    if merged is not None:
-        return merged
+    hint = merged_hint(name, store, type_name) or placeholder_hint(name)
+    if hint is not None:
+        return hint
     others = types_of_name(name, store)
     if others:
         return f"There is {{type: {_quoted(others[0])}, name: {_quoted(name)}}}."

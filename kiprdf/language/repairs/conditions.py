@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
-from kiprdf.language.repairs.rows import Repair, quoted, unquoted
+from kiprdf.language.repairs.rows import TERMS, Repair, quoted, unquoted
 
 _CONDITION = "condition"
 _OPERAND = "dot path|^a value"
 _OPERATOR = r"operator or '\)'|'&&'"
-_ANY = f"{_CONDITION}|{_OPERAND}|{_OPERATOR}"
+_ANY = f"{_CONDITION}|{_OPERAND}|{_OPERATOR}|end of the path"
 _EXPRESSION = f"{_ANY}|aggregate"
 
 _FUNCTIONS = {
@@ -18,18 +19,19 @@ _FUNCTIONS = {
     "STARTS_WITH": "STARTSWITH STRSTARTS BEGINSWITH BEGINS_WITH START_WITH PREFIX",
     "ENDS_WITH": "ENDSWITH STRENDS END_WITH SUFFIX",
     "REGEX": "REGEXP MATCHES MATCH RLIKE REGEXP_LIKE REGEX_MATCH",
-    "IS_NULL": "ISNULL IS_NONE ISNONE MISSING NOT_EXISTS",
+    "IS_NULL": "NULL ISNULL IS_NONE ISNONE MISSING NOT_EXISTS",
     "IS_NOT_NULL": "ISNOTNULL NOT_NULL NOTNULL EXISTS EXIST BOUND DEFINED HAS_VALUE ISSET",
     "!IN": "NOT_IN NOTIN",
     "!CONTAINS": "NOT_CONTAINS",
 }
-_OPERATORS = {
-    "==": "EQ EQUAL EQUALS",
-    "!=": "NE NEQ NOT_EQUAL NOT_EQUALS NOTEQUALS",
-    ">": "GT GREATER_THAN",
-    ">=": "GE GTE",
-    "<": "LT LESS_THAN",
-    "<=": "LE LTE",
+_FIELDS = {"type": "TYPE|LABELS?|TYPEOF", "id": "ID|ELEMENTID|IRI|URI", "name": "NAME|LABEL"}
+_COMPARISONS = {
+    "==": "EQ|EQUALS?|IS_EQUAL|SAME",
+    "!=": "NE|NEQ|NOT_?EQUALS?|NOT_EQ",
+    ">": "GT|GREATER(?:_?THAN)?|AFTER",
+    "<": "LT|LESS(?:_?THAN)?|BEFORE",
+    ">=": "GTE|GE|GREATER_?(?:THAN_?)?OR_?EQUAL",
+    "<=": "LTE|LE|LESS_?(?:THAN_?)?OR_?EQUAL",
 }
 _INFIX = {
     "CONTAINS": "CONTAINS",
@@ -52,12 +54,21 @@ _AGGREGATES = {
 _CASE = r"(?i:LOWER|UPPER|LCASE|UCASE|TOLOWER|TOUPPER|TO_LOWER|TO_UPPER|CASEFOLD)"
 _FOLDED = rf"{_CASE}\s*\(\s*(?P<path>{{PATH}})\s*\)"
 _TEXT = r"(?P<text>{STRING})"
-_IGNORES_CASE = "REGEX ignores case with (?i). {Write}."
-_STRINGS = r"\[(?P<items>\s*{STRING}(?:\s*,\s*{STRING})*\s*)\]"
-_PARAMETER = rf"(?P<folded>{_CASE}\s*\(\s*)?:[A-Za-z_]\w*"
-_SENDS_PATTERN = (
-    'REGEX ignores case with (?i). {Write}, and send {"pattern": "(?i)PATTERN"} in parameters.'
+_FOLDED_TEXT = rf"(?:{{STRING}}|{_CASE}\s*\(\s*{{STRING}}\s*\))"
+_FOLDED_TEXTS = (
+    rf"(?P<texts>{_FOLDED_TEXT}|[\[(]\s*{_FOLDED_TEXT}(?:\s*,\s*{_FOLDED_TEXT})*\s*[\])])"
 )
+_FOLDED_PLACEHOLDER = rf"(?P<folds>{_CASE}\s*\(\s*)?:[A-Za-z_]\w*(?(folds)\s*\))"
+_EQUALITY = r"(?:={1,3}|(?P<negated>!={1,2}))"
+_PATTERNS = {
+    "==": "^{}$",
+    "CONTAINS": "{}",
+    "STARTS_WITH": "^{}",
+    "ENDS_WITH": "{}$",
+    "REGEX": "{}",
+}
+"""What REGEX compares where a test shall ignore case."""
+_LOWER_METHOD = r"(?:lower|upper|toLowerCase|toUpperCase|casefold)\s*\(\s*\)"
 _SLASHES = r"/(?P<text>[^/\n]+)/(?P<flags>[imsx]*)"
 _LIST_AGGREGATES = "The aggregates are COUNT, SUM, AVG, MIN and MAX"
 _CONSTANTS = {
@@ -67,24 +78,36 @@ _CONSTANTS = {
 }
 
 
-def pattern_of(match: re.Match[str], start: str = "", end: str = "") -> str:
-    """A REGEX that compares a text without regard to case."""
-    text = match["text"] or match["plain"]
-    escaped = re.sub(r"([\\.^$|?*+()\[\]{}])", r"\\\1", unquoted(text))
-    return f"REGEX({match['path']}, {quoted(f'(?i){start}{escaped}{end}')})"
+def _ignoring_case(function: str, match: re.Match[str]) -> str:
+    """A REGEX instead of a test of a text in lower or upper case."""
+    parts = match.groupdict()
+    pattern = ":pattern"
+    if "texts" in parts:
+        texts = [unquoted(text) for text in re.findall(TERMS["{STRING}"], parts["texts"])]
+        if function != "REGEX":
+            texts = [_escaped(text) for text in texts]
+        text = texts[0] if len(texts) == 1 else f"({'|'.join(texts)})"
+        pattern = quoted("(?i)" + _PATTERNS[function].format(text))
+    return f"{'!' * bool(parts.get('negated'))}REGEX({match['path']}, {pattern})"
 
 
-def _equal(match: re.Match[str]) -> str:
-    return pattern_of(match, "^", "$")
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\.^$|?*+()\[\]{}])", r"\\\1", text)
 
 
-def _unequal(match: re.Match[str]) -> str:
-    return f"!{_equal(match)}"
-
-
-def _anchored(match: re.Match[str]) -> str:
-    function = match["function"].upper().removeprefix("I")
-    return pattern_of(match, "^" * function.startswith("START"), "$" * function.startswith("END"))
+def _case_rows(function: str, mistake: str, before: str = "") -> Iterator[Repair]:
+    """A test that shall ignore case, with ``TEXTS`` or a placeholder for them."""
+    new = partial(_ignoring_case, function)
+    pattern = f"(?i){_PATTERNS[function]}".format("…")
+    sent = f'{{Write}}, and send {{"pattern": "{pattern}"}} in parameters.'
+    for texts, hint in ((_FOLDED_TEXTS, "{Write}."), (_FOLDED_PLACEHOLDER, sent)):
+        yield Repair(
+            _ANY,
+            mistake.replace("TEXTS", texts),
+            new,
+            f"REGEX ignores case with (?i). {hint}",
+            before.replace("TEXTS", texts),
+        )
 
 
 def _like(match: re.Match[str]) -> str:
@@ -94,8 +117,7 @@ def _like(match: re.Match[str]) -> str:
     word = match["word"].upper()
     negated = "!" if match["negated"] else ""
     if "%" in core or "_" in core or word == "ILIKE":
-        escaped = re.sub(r"([\\.^$|?*+()\[\]{}])", r"\\\1", text)
-        pattern = escaped.replace("%", ".*").replace("_", ".")
+        pattern = _escaped(text).replace("%", ".*").replace("_", ".")
         flags = "(?i)" if word == "ILIKE" else ""
         return f"{negated}REGEX({path}, {quoted(f'{flags}^{pattern}$')})"
     if core == text:
@@ -106,6 +128,22 @@ def _like(match: re.Match[str]) -> str:
     elif not text.endswith("%"):
         function = "ENDS_WITH"
     return f"{negated}{function}({path}, {quoted(core)})"
+
+
+def _compared(template: str, match: re.Match[str]) -> str:
+    """A function that compares as operators, in parentheses after !."""
+    condition = match.expand(template)
+    return f"!({condition})" if match["negated"] else condition
+
+
+def _each(match: re.Match[str]) -> str | None:
+    """A test of several texts as one test for each of them."""
+    function = match["function"].upper().replace("SWITH", "S_WITH")
+    function = function if function in _INFIX else "CONTAINS"
+    texts = re.findall(TERMS["{STRING}"], match["texts"])
+    join = " || " if match["which"].upper() == "ANY" else " && "
+    tests = join.join(f"{function}({match['path']}, {text})" for text in texts)
+    return f"({tests})" if tests else None
 
 
 def _with_flags(match: re.Match[str]) -> str:
@@ -124,41 +162,6 @@ def _chained(match: re.Match[str]) -> str:
 def _one_of(match: re.Match[str]) -> str:
     items = ", ".join(re.findall(r'"[^"]*"|[\w.:-]+', re.sub(r"\bOR\b", "", match["items"])))
     return f"{'!' * (match['operator'] == '!=')}IN({match['path']}, [{items}])"
-
-
-def _compared(template: str) -> Callable[[re.Match[str]], str]:
-    """A function that compares as an operator, in parentheses after !."""
-
-    def new(match: re.Match[str]) -> str:
-        condition = match.expand(template)
-        return f"!({condition})" if match["negated"] else condition
-
-    return new
-
-
-def _each_of(match: re.Match[str]) -> str:
-    """A test for any or all of some values as one test for each."""
-    tests = [
-        f"{match['function']}({match['path']}, {item})"
-        for item in re.findall(r'"(?:[^"\\\n]|\\.)*"', match["items"])
-    ]
-    return f"({(' || ' if match['word'] == 'ANY' else ' && ').join(tests)})"
-
-
-def _empty(match: re.Match[str]) -> str:
-    path = match["path"]
-    tests = f'(IS_NULL({path}) || {path} == "" || {path} == [])'
-    return f"!{tests}" if match["negated"] else tests
-
-
-def _folded_in(match: re.Match[str]) -> str:
-    """Membership without regard to case, as a pattern."""
-    items = [
-        re.sub(r"([\\.^$|?*+()\[\]{}])", r"\\\1", unquoted(item))
-        for item in re.findall(r'"(?:[^"\\\n]|\\.)*"', match["items"])
-    ]
-    pattern = f"(?i)^({'|'.join(items)})$"
-    return f"REGEX({match['path']}, {quoted(pattern)})"
 
 
 def _called(function: str) -> Callable[[re.Match[str]], str]:
@@ -187,49 +190,21 @@ def _infix_in(match: re.Match[str]) -> str:
 
 ROWS = (
     # Case
-    Repair(_ANY, rf"{_FOLDED}\s*={{1,3}}\s*{_TEXT}", _equal, _IGNORES_CASE),
-    Repair(_ANY, rf"{_FOLDED}\s*!={{1,2}}\s*{_TEXT}", _unequal, _IGNORES_CASE),
-    Repair(
-        _ANY,
-        rf"{_FOLDED}\s*={{1,3}}\s*{_CASE}\s*\(\s*{_TEXT}\s*\)",
-        _equal,
-        _IGNORES_CASE,
-    ),
-    Repair(_ANY, _FOLDED, _equal, _IGNORES_CASE, rf"{_TEXT}\s*={{1,3}}\s*"),
-    Repair(
-        _ANY,
-        rf"{_FOLDED}\s*(?P<operator>={{1,3}}|!=)\s*{_PARAMETER}(?(folded)\s*\))",
-        lambda match: f"{'!' * (match['operator'] == '!=')}REGEX({match['path']}, :pattern)",
-        _SENDS_PATTERN.replace("PATTERN", "^…$"),
-    ),
-    Repair(
-        _ANY,
-        rf"{_FOLDED}\s*,\s*{_PARAMETER}(?(folded)\s*\))\s*\)",
-        r"REGEX(\g<path>, :pattern)",
-        _SENDS_PATTERN.replace("PATTERN", "…"),
-        r"CONTAINS\s*\(\s*",
-    ),
-    Repair(
-        _ANY,
-        rf"{_FOLDED}\s*,\s*{_STRINGS}\s*\)",
-        _folded_in,
-        _IGNORES_CASE,
-        r"IN\s*\(\s*",
-    ),
-    Repair(_ANY, rf"{_FOLDED}\s*(?i:IN)\s*{_STRINGS}", _folded_in, _IGNORES_CASE),
-    Repair(
-        _ANY,
-        rf"{_FOLDED}\s*,\s*(?:{_CASE}\s*\(\s*{_TEXT}\s*\)|(?P<plain>{{STRING}}))\s*\)",
-        _anchored,
-        _IGNORES_CASE,
-        r"(?P<function>CONTAINS|STARTS_WITH|ENDS_WITH)\s*\(\s*",
-    ),
-    Repair(
-        _ANY,
-        r"(?P<function>ICONTAINS|ISTARTS_?WITH|IENDS_?WITH|IREGEX)"
-        rf"\s*\(\s*(?P<path>{{PATH}})\s*,\s*{_TEXT}\s*\)",
-        _anchored,
-        _IGNORES_CASE,
+    *_case_rows("==", rf"{_FOLDED}\s*{_EQUALITY}\s*TEXTS"),
+    *_case_rows("==", _FOLDED, rf"TEXTS\s*{_EQUALITY}\s*"),
+    *_case_rows("==", rf"{_FOLDED}\s*(?i:(?P<negated>NOT\s+)?IN)\s*TEXTS"),
+    *_case_rows("==", rf"{_FOLDED}\s*,\s*TEXTS\s*\)", r"IN\s*\(\s*"),
+    *(
+        row
+        for function, words in _INFIX.items()
+        for row in (
+            *_case_rows(function, rf"{_FOLDED}\s*,\s*TEXTS\s*\)", rf"{function}\s*\(\s*"),
+            *_case_rows(function, rf"{_FOLDED}\s*(?i:(?P<negated>NOT\s+)?(?:{words}))\s*TEXTS"),
+            *_case_rows(
+                function,
+                rf"I_?{function.replace('_', '_?')}\s*\(\s*(?P<path>{{PATH}})\s*,\s*TEXTS\s*\)",
+            ),
+        )
     ),
     Repair(
         r"^'\)'",
@@ -391,45 +366,74 @@ ROWS = (
     *(
         Repair(
             _ANY,
-            rf"(?i:{words.replace(' ', '|')})\s*"
-            r"\(\s*(?P<one>{OPERAND})\s*,\s*(?P<two>{OPERAND})\s*\)",
-            _compared(rf"\g<one> {operator} \g<two>"),
-            "Comparisons are operators. {Write}.",
-            r"(?P<negated>!\s*)?",
-        )
-        for operator, words in _OPERATORS.items()
-    ),
-    Repair(
-        _ANY,
-        r"(?i:BETWEEN)\s*\(\s*(?P<path>{PATH})\s*,\s*(?P<low>{VALUE})\s*,\s*(?P<high>{VALUE})\s*\)",
-        _compared(r"\g<path> >= \g<low> && \g<path> <= \g<high>"),
-        "Comparisons are operators. {Write}.",
-        r"(?P<negated>!\s*)?",
-    ),
-    Repair(
-        _ANY,
-        r"(?P<function>CONTAINS|STARTS_WITH|ENDS_WITH|REGEX)_(?P<word>ANY|ALL)(?:_OF)?\s*\(\s*"
-        r"(?P<path>{PATH})\s*,\s*\[?(?P<items>\s*{STRING}(?:\s*,\s*{STRING})*\s*)\]?\s*\)",
-        _each_of,
-        "Test each value. {Write}.",
-    ),
-    Repair(
-        _ANY,
-        r"(?P<function>CONTAINS|STARTS_WITH|ENDS_WITH|REGEX)_(?:ANY|ALL)",
-        hint=r"Test each value, \g<function>(…) || \g<function>(…), or join the tests with &&.",
-    ),
-    Repair(
-        _ANY,
-        r"(?i:IS_?(?P<negated>NOT_?)?EMPTY|EMPTY)\s*\(\s*(?P<path>{PATH})\s*\)",
-        _empty,
-    ),
-    *(
-        Repair(
-            _ANY,
             rf"(?i:{'|'.join(words.split())})(?=\s*\(\s*[?:])",
             function,
         )
         for function, words in _FUNCTIONS.items()
+    ),
+    *(
+        Repair(
+            _CONDITION,
+            rf"(?i:{words})\s*\(\s*(?P<left>{{OPERAND}})\s*,\s*(?P<right>{{OPERAND}})\s*\)",
+            partial(_compared, rf"\g<left> {operator} \g<right>"),
+            "Comparisons are operators. {Write}.",
+            r"(?P<negated>!\s*)?",
+        )
+        for operator, words in _COMPARISONS.items()
+    ),
+    *(
+        Repair(
+            _CONDITION,
+            rf"{word}\s*\(\s*(?P<one>(?:[^(),]|{{PARENTHESES}})+),"
+            r"\s*(?P<two>(?:[^(),]|{PARENTHESES})+)\)",
+            rf"(\g<one> {operator} \g<two>)",
+            "Join conditions with && or ||. {Write}.",
+        )
+        for word, operator in (("AND", "&&"), ("OR", "||"))
+    ),
+    *(
+        Repair(
+            _ANY,
+            rf"(?i:{words})\s*\(\s*(?P<v>{{VAR}})\s*\)",
+            rf"\g<v>.{field}",
+            "A path reads it. {Write}.",
+        )
+        for field, words in _FIELDS.items()
+    ),
+    Repair(
+        _CONDITION,
+        r"(?i:IS_?)?BETWEEN\s*\(\s*(?P<path>{PATH})\s*,\s*(?P<low>{OPERAND})\s*,\s*"
+        r"(?P<high>{OPERAND})\s*\)",
+        partial(_compared, r"\g<path> >= \g<low> && \g<path> <= \g<high>"),
+        "Comparisons are operators. {Write}.",
+        r"(?P<negated>!\s*)?",
+    ),
+    Repair(
+        _CONDITION,
+        r"(?i:(?P<not>IS_NOT_|NOT_|NON_?|IS_?NON_?)?(?:IS_?)?(?:EMPTY|BLANK))\s*\(\s*(?P<path>{PATH})"
+        r"\s*\)",
+        lambda match: (
+            f"{'!' * bool(match['not'])}(IS_NULL({match['path']}) || "
+            f'{match["path"]} == "" || {match["path"]} == [])'
+        ),
+    ),
+    Repair(
+        _CONDITION,
+        r"(?i:(?P<function>CONTAINS|STARTS_?WITH|ENDS_?WITH|REGEX|HAS|INCLUDES)_?(?P<which>ANY|ALL)"
+        r"(?:_OF)?)\s*\(\s*(?P<path>{PATH})\s*,\s*[\[(]?(?P<texts>[^\[\]()]*?)\s*\]?\)",
+        _each,
+        "Test each of them. {Write}.",
+    ),
+    Repair(
+        _CONDITION,
+        r"(?i:(?P<function>CONTAINS|STARTS_WITH|ENDS_WITH)_(?:ANY|ALL))\s*\(\s*(?P<path>{PATH})",
+        hint=r"Test each of them: \g<function>(\g<path>, :one) || "
+        r"\g<function>(\g<path>, :other), or join the tests with &&.",
+    ),
+    Repair(
+        _CONDITION,
+        r"(?i:ANY_OF|ONE_OF|IN_LIST|IN_ANY|IS_IN|ISIN|MEMBER_OF|ANY)(?=\s*\(\s*{PATH}\s*,)",
+        "IN",
     ),
     Repair(
         _CONDITION,
@@ -444,7 +448,7 @@ ROWS = (
     ),
     Repair(
         "list",
-        r"\(\s*(?P<items>{VALUE}(?:\s*,\s*{VALUE})*)\s*\)",
+        r"[({]\s*(?P<items>{VALUE}(?:\s*,\s*{VALUE})*)\s*[)}]",
         r"[\g<items>]",
         "A list has square brackets. {Write}.",
     ),
@@ -460,6 +464,16 @@ ROWS = (
         hint='Put the values in brackets, IN(?x.name, ["a", "b"]), or name the path of an array.',
     ),
     # Methods
+    *_case_rows("==", rf"{_LOWER_METHOD}\s*{_EQUALITY}\s*TEXTS", r"(?P<path>{PATH})\.\s*"),
+    *(
+        row
+        for function, words in _METHODS.items()
+        for row in _case_rows(
+            function,
+            rf"{_LOWER_METHOD}\s*\.\s*(?:{words})\s*\(\s*TEXTS\s*\)",
+            r"(?P<path>{PATH})\.\s*",
+        )
+    ),
     *(
         Repair(
             "end of the path",
@@ -468,13 +482,6 @@ ROWS = (
             before=r"(?P<path>{PATH})\.\s*",
         )
         for function, words in _METHODS.items()
-    ),
-    Repair(
-        "end of the path",
-        rf"(?:lower|upper|toLowerCase|toUpperCase|casefold)\s*\(\s*\)\s*={{1,3}}\s*{_TEXT}",
-        _equal,
-        _IGNORES_CASE,
-        r"(?P<path>{PATH})\.\s*",
     ),
     Repair(
         _EXPRESSION + "|',' or",
@@ -585,6 +592,12 @@ LAST = (
         "aggregate",
         r"(?!(?:COUNT|SUM|AVG|MIN|MAX|DESC|ASC)\b)(?!(?i:COUNT|SUM|AVG|MIN|MAX)\b)[A-Za-z_]\w*\s*\(",
         hint=_LIST_AGGREGATES + ".",
+    ),
+    Repair(
+        _ANY,
+        rf"{_CASE}\s*\(",
+        hint="Texts are compared as they are stored. REGEX ignores case with (?i), against a "
+        'pattern of the command: REGEX(?x.name, "(?i)^…$").',
     ),
     Repair(
         "condition|dot path",

@@ -171,13 +171,6 @@ ROWS = (
         "Names of variables have no hyphen. {Write}.",
         r"(?P<start>{VAR})",
     ),
-    Repair(
-        r"^'\)'",
-        r",",
-        hint="COUNT takes one variable. FIND(?x, ?y) lists each pair once: count its rows; or "
-        "count the links, FIND(COUNT(?link)) of ?link (?x, …, ?y).",
-        before=r"COUNT\s*\(\s*(?:DISTINCT\s+)?{PATH}\s*",
-    ),
     Repair("^WHERE$", r"\)", ""),
     Repair("^WHERE$", r"\{", Insert("WHERE ")),
     Repair("^WHERE$", r"\Z", hint='Write WHERE { … }, such as WHERE { ?x {type: "…"} }.'),
@@ -407,6 +400,14 @@ ROWS = (
     Repair("^a hop range", r"\{\s*(?:type|name|id)\b[^{}]*\}", Insert(", ")),
     Repair("^a hop range", r"\{\s*\*\s*\}", "{0,}"),
     Repair("^a hop range", r"\{\s*\+\s*\}", "{1,}"),
+    Repair(
+        r"^'\)'",
+        r",\s*(?P<two>{PATH})\s*\)",
+        hint=r"An aggregate reads one variable or path. For pairs, write `\g<one>, \g<two>` "
+        r"instead of `\g<0>`, and count the rows; for each alone, write "
+        r"`\g<call>\g<one>), \g<call>\g<two>)` instead of `\g<0>`.",
+        before=r"(?P<call>[A-Z]+\s*\(\s*(?:DISTINCT\s+)?)(?P<one>{PATH})\s*",
+    ),
     Repair(
         r"^'\)'",
         r",\s*(?:{ENDPOINT}|{STRING})(?=\s*\))",

@@ -16,7 +16,7 @@ _BEFORE, _AFTER = 500, 2_000
 _LONGEST = 600
 """Longer replacements are not shown."""
 
-_TERMS = {
+TERMS = {
     "{OPERAND}": r"(?:{PATH}|{VALUE})",
     "{VALUE}": r"(?:{STRING}|-?[0-9]+(?:\.[0-9]+)?|true|false|null|:[A-Za-z_]\w*)",
     "{ENDPOINT}": r"(?:{VAR}(?:\s*{MATCHER})?|{MATCHER})",
@@ -34,10 +34,11 @@ class Repair(NamedTuple):
     """One mistake and its repair.
 
     ``expected`` is a pattern for what was expected at the error, ``before`` and ``mistake`` are
-    patterns for the text before and after its place; they may name ``_TERMS``. What both match is
+    patterns for the text before and after its place; they may name ``TERMS``. What both match is
     replaced by ``new``: a template of ``re.Match.expand``, a function of the match, or None if
     there is no single replacement. ``hint`` contains ``{Write}`` or ``{write}`` for the sentence
-    that names the replacement. ``command`` is the first word of the command, if it matters.
+    that names the replacement, and may be a template too. ``command`` is the first word of the
+    command, if it matters.
     """
 
     expected: str
@@ -77,16 +78,17 @@ def repair_hint(rows: Iterable[Repair], text: str, offset: int, expected: str) -
 @cache
 def _pattern(before: str, mistake: str) -> re.Pattern[str]:
     pattern = f"(?:{before})\0(?:{mistake})"
-    for name, term in _TERMS.items():
+    for name, term in TERMS.items():
         pattern = pattern.replace(name, term)
-    for name, term in _TERMS.items():
+    for name, term in TERMS.items():
         pattern = pattern.replace(name, term)
     return re.compile(pattern, re.DOTALL)
 
 
 def _hint(row: Repair, match: re.Match[str]) -> str | None:
+    hint = match.expand(row.hint).replace("\0", "") if "\\" in row.hint else row.hint
     if row.new is None:
-        return match.expand(row.hint).replace("\0", "") if "\\" in row.hint else row.hint
+        return hint
     new = row.new(match) if callable(row.new) else match.expand(row.new)
     if new is None:
         return None
@@ -96,7 +98,7 @@ def _hint(row: Repair, match: re.Match[str]) -> str | None:
     if len(write) > _LONGEST or write.count("`") % 2 or old.strip() == new:
         return None
     lower = write[0].lower() + write[1:]
-    return row.hint.replace("{Write}", write).replace("{write}", lower)
+    return hint.replace("{Write}", write).replace("{write}", lower)
 
 
 def _sentence(row: Repair, old: str, new: str) -> str:
