@@ -100,7 +100,7 @@ def test_push_fills_an_empty_buffer_and_checks_its_priority() -> None:
         engine.push("third {}", priority=11)
 
 
-def test_a_buffer_can_be_set_and_emptied() -> None:
+def test_c123_a_buffer_can_be_set_and_emptied() -> None:
     engine = chunks.Engine("a {} => b {}")
     goal = engine.module("goal")
     goal.buffer = "a {n 1}"
@@ -117,7 +117,7 @@ def test_a_goal_is_one_chunk(text: str) -> None:
         chunks.Engine("a {} => b {}").goal(text)
 
 
-def test_a_step_is_one_firing_with_its_bindings_and_place() -> None:
+def test_c004_a_step_is_one_firing_with_its_bindings_and_place() -> None:
     engine = chunks.Engine("a {n ?n; of ?list} => b {}\nb {} => c {}")
     engine.goal("a {n 1; of x, y}")
     firing = engine.step()
@@ -173,7 +173,7 @@ def test_c171_among_chunks_the_seed_chooses() -> None:
 # Operations of an application ------------------------------------------------------------------
 
 
-def test_an_operation_gets_its_action_with_values() -> None:
+def test_c079_an_operation_gets_its_action_with_values() -> None:
     engine = chunks.Engine(
         "ask {of ?p} => arm {@do move; @module robot; @tag t1; to ?p; fast true}", {"robot": ""}
     )
@@ -215,7 +215,7 @@ def test_a_response_to_the_goal_waits_in_its_queue() -> None:
     assert content([engine.module("goal").buffer]) == [("end", {"v": 1})]
 
 
-def test_an_operation_of_one_module_is_preferred_to_one_of_all() -> None:
+def test_c121_an_operation_of_one_module_is_preferred_to_one_of_all() -> None:
     engine = chunks.Engine("a {} => x {@do say}, x {@do say; @module facts}", {"facts": ""})
     names: list[str] = []
     engine.operation("say", lambda call: names.append("all"))

@@ -337,7 +337,7 @@ item {value ?v; @index ?i; @more ?m} => show {@do show; value ?v, ?i, ?m}, item 
 
 @table(
     Case(
-        "C092 C094 C096 @for loads value, @index and @more",
+        "C092 C094 C095 C096 C111 @for loads value, @index and @more",
         "person {friends ?f} => item {@for ?f; @from 1; @to 2}\n" + LOOP,
         "person {friends Michael, Suzy, Janet, John}",
         shown=[("Suzy", 1, True), ("Janet", 2, False)],
@@ -412,7 +412,7 @@ end a2 {}
 
 @table(
     Case(
-        "C090 C100 compile chunks of a module as a rule",
+        "C090 C100 C166 compile chunks of a module as a rule",
         "learn {} => put {@compile r1; @map map1; @module facts}, start {}",
         "learn {}",
         MAP + AS_CHUNKS,
