@@ -216,6 +216,8 @@ class Engine:
         try:
             for action in rule.actions:
                 self._run_action(action, bindings, task, responses)
+        except ChunksError as error:
+            raise ChunksError(error.message, line=rule.rule.line or None) from None
         finally:
             self._commit()
         changed = writes != [module.writes for module in watched]

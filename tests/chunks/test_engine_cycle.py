@@ -333,9 +333,9 @@ def test_events_follow_a_firing() -> None:
 
 
 def test_a_queue_that_grows_without_end_is_an_error_and_the_engine_stays_usable() -> None:
-    engine = chunks.Engine("a {} => a {}, b {@do queue}")
+    engine = chunks.Engine("\na {} => a {}, b {@do queue}")
     engine.goal("a {}")
-    with pytest.raises(chunks.ChunksError, match="queue of module goal is full"):
+    with pytest.raises(chunks.ChunksError, match="Line 2: The queue of module goal is full"):
         engine.run(max_cycles=20_000)
     engine.goal("c {}")
     engine.module("goal").buffer = None
