@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 
 from kiprdf.chunks import compiling, tasks
 from kiprdf.chunks.calls import ActionError, Call
-from kiprdf.chunks.model import Atom, Chunk, ChunksError, Date, Name, Negated, Value, Variable
+from kiprdf.chunks.graph import Graph
+from kiprdf.chunks.model import (
+    Atom,
+    Chunk,
+    ChunksError,
+    Date,
+    Name,
+    Negated,
+    Value,
+    Variable,
+    is_name,
+)
 
 if TYPE_CHECKING:
     from kiprdf.chunks.module import Module
@@ -126,6 +137,8 @@ def delete(call: Call, module: Module) -> None:
 
 def _write_graph(call: Call, module: Module, chunk: Chunk) -> None:
     """Add a chunk; one that is read-only is ``forbidden``."""
+    if isinstance(module.graph, Graph) and chunk.id is not None and not is_name(chunk.id):
+        raise ActionError(f"'{chunk.id}' is not an identifier.")
     try:
         call.engine.activate(module.graph, module.graph.add(chunk))
     except ChunksError:

@@ -7,7 +7,18 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from kiprdf.chunks import matching
-from kiprdf.chunks.model import Atom, Chunk, Name, Negated, Rule, RuleError, Value, Variable
+from kiprdf.chunks.model import (
+    Atom,
+    Chunk,
+    Name,
+    Negated,
+    Rule,
+    RuleError,
+    Text,
+    Value,
+    Variable,
+    is_name,
+)
 from kiprdf.chunks.module import Module
 from kiprdf.chunks.operations import BUILT_INS, BY_PROPERTY, BuiltIn
 
@@ -30,7 +41,7 @@ class Condition:
     """A condition, compiled: whether it holds for the buffer of its module."""
 
     def __init__(self, chunk: Chunk, negated: bool) -> None:
-        self.chunk = chunk
+        self.chunk = chunk = _with_quoted_names(chunk)
         self.negated = negated
         self.module = str(chunk.get("@module", GOAL))
         self._pattern = matching.compile(chunk)
@@ -143,7 +154,7 @@ class Action:
     """An action, compiled: its operation, and its properties for the bindings of a firing."""
 
     def __init__(self, chunk: Chunk) -> None:
-        self.chunk = chunk
+        self.chunk = chunk = _with_quoted_names(chunk)
         self.operation, self.built_in = _operation(chunk)
         self._constants = dict(chunk.properties)
         self._open = [
@@ -156,6 +167,18 @@ class Action:
         for name, value in self._open:
             values[name] = fill(value, bindings)
         return values
+
+
+def _with_quoted_names(chunk: Chunk) -> Chunk:
+    """A chunk whose quoted identifiers are names: in a nexus a name may be ``"Sam Smith"``."""
+    quoted = {
+        name: Name(value)
+        for name in ("@id", "@subject", "@object")
+        if isinstance(value := chunk.get(name), Text) and not is_name(value)
+    }
+    if not quoted:
+        return chunk
+    return Chunk._make(chunk.type, {**chunk.properties, **quoted}, chunk.id, chunk.line)
 
 
 def _operation(chunk: Chunk) -> tuple[Value, BuiltIn | None]:

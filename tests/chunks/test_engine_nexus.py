@@ -57,6 +57,7 @@ def facts(engine: chunks.Engine) -> tuple[str, str, dict[str, Any]]:
         ("Dog {@do get; age 7}", ("Dog", "Rex", {"age": 7})),
         ("Dog {@do get; @context dream}", ("Dog", "Ghost", {"age": 4, "@context": "dream"})),
         ("* {@do get; @id Rex}", ("Dog", "Rex", {"age": 7})),
+        ('* {@do get; @id "Tom cat"}', ("Cat", "Tom cat", {"age": 4})),
         ("Dog {@do get; breed !; age !4}", ("Dog", "Rex", {"age": 7})),
         (
             "Dog {@do get; tags old, ?x}",
@@ -131,6 +132,22 @@ def test_put_of_a_link_may_name_a_concept_of_the_same_rule(nexus: kiprdf.Nexus) 
     )
 
     assert rows == [2020]
+
+
+def test_a_quoted_id_is_a_name_with_spaces(nexus: kiprdf.Nexus) -> None:
+    engine = run(
+        nexus,
+        """start {} => Dog {@module facts; @do put; @id "Old Shep"; age 9},
+             likes {@module facts; @do put; @subject "Old Shep"; @object "Tom cat"},
+             Dog {@module facts; @do get; @id "Old Shep"}, go {}
+           go {}, Dog {@module facts; @id "Old Shep"} => done {}""",
+    )
+    assert facts(engine) == ("Dog", "Old Shep", {"age": 9})
+    rows = nexus.execute('FIND(?x.name) WHERE { ({name: "Old Shep"}, "likes", ?x) }')
+    assert rows == ["Tom cat"]
+    goal = engine.module("goal").buffer
+    assert goal is not None
+    assert goal.type == "done"
 
 
 def test_patch_writes_the_buffer_and_removes_what_the_action_negates(nexus: kiprdf.Nexus) -> None:

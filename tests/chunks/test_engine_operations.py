@@ -157,6 +157,12 @@ def test_update_and_clear(case: Case) -> None:
         buffers={"facts": "dog {age 5}"},
     ),
     Case(
+        "C141 an identifier is a name",
+        'start {} => dog {@module facts; @do put; @id "two words"; age 5}, next {}',
+        statuses={"facts": "failed"},
+        graphs={"facts": ""},
+    ),
+    Case(
         "C142 put without @id always makes a new chunk",
         """start {} => dog {@module facts; @do put; age 5},
              dog {@module facts; @do put; age 5}, next {}""",
