@@ -8,6 +8,7 @@ from typing import Any
 
 from kiprdf import chunks
 from kiprdf.chunks import Call, Chunk, ChunksError, Engine, Event, Firing, Graph
+from kiprdf.chunks.parser import parse_chunk
 from kiprdf.cli import inputs, output
 from kiprdf.cli.failures import Failure
 from kiprdf.nexus import Nexus
@@ -46,11 +47,11 @@ def run_rules(
     """Run rules on modules, which are files or folders by name, beginning with a goal."""
     with ExitStack() as stack:
         opened = {name: _module(path, stack) for name, path in modules.items()}
-        document = _read(rules)
+        document, beginning = _read(rules), _goal(goal)
         try:
             engine = Engine(document, opened, seed=seed)
             report = _Report(engine, prints=not as_json, traces=trace and not as_json)
-            engine.goal(goal)
+            engine.goal(beginning)
             firings = engine.run(max_cycles)
         except ChunksError as error:
             raise Failure(_located(rules, error)) from None
@@ -67,6 +68,13 @@ def _module(path: Path, stack: ExitStack) -> Graph | Nexus:
     return _read(path)
 
 
+def _goal(text: str) -> Chunk:
+    try:
+        return parse_chunk(text)
+    except ChunksError as error:
+        raise Failure(_located("--goal", error)) from None
+
+
 def _read(path: Path) -> Graph:
     try:
         return Graph(chunks.parse(inputs.read_text(path)))
@@ -74,7 +82,7 @@ def _read(path: Path) -> Graph:
         raise Failure(_located(path, error)) from None
 
 
-def _located(path: Path, error: ChunksError) -> str:
+def _located(path: Path | str, error: ChunksError) -> str:
     place = "".join(f":{part}" for part in (error.line, error.column) if part is not None)
     return f"{path}{place}: {error.message}"
 

@@ -105,6 +105,12 @@ def test_a_failed_operation_and_the_limit_are_noted(folder: Path) -> None:
     ]
 
 
+def test_a_fault_of_the_goal_has_its_place(folder: Path) -> None:
+    status, printed, notes = run(folder, goal="start {of")
+    assert (status, printed) == (1, "")
+    assert notes.startswith("kiprdf: --goal:1:10: ")
+
+
 @pytest.mark.parametrize(
     ("rules", "options", "message"),
     [
