@@ -1,7 +1,8 @@
 """A nexus as a server of the Model Context Protocol (docs/how-to/mcp.md).
 
-Tools are ``execute_kip`` and ``execute_kip_readonly``; resources are the primer, the domains, the
-definitions and every concept; one prompt begins a conversation that uses the memory.
+Tools are ``execute_kip``, ``execute_kip_readonly``, ``remember`` and ``recall``; resources are the
+primer, the domains, the definitions and every concept; one prompt begins a conversation that uses
+the memory.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from urllib.parse import unquote
 
 import kiprdf
 from kiprdf.async_nexus import AsyncNexus
+from kiprdf.memory import functions as memory
 from kiprdf.nexus import Nexus
 from kiprdf.prompt import instructions
 from kiprdf.protocol import function_schemas
@@ -28,6 +30,8 @@ except ModuleNotFoundError as fault:
 
 Execute: TypeAlias = Callable[[Any, str, dict[str, Any]], dict[str, Any]]
 """Runs a tool by the context of the call, its name and its arguments."""
+ONLY_READING = ("execute_kip_readonly", memory.RECALL)
+"""The tools of clients that may only read."""
 _JSON = "application/json"
 _RESOURCES = {
     "kip://primer": ("primer", "DESCRIBE PRIMER", "What the memory contains, and what waits."),
@@ -66,6 +70,7 @@ class NexusServer:
         self._execute = execute or self._execute_plainly
         self._read_only = read_only or nexus.read_only
         self._threads = AsyncNexus(nexus)
+        self._memory = memory.MemoryFunctions(nexus)
         begin = "Begin by reading the resource kip://primer or running DESCRIBE PRIMER.\n\n"
         self.protocol: Server[Any] = Server(
             "kiprdf",
@@ -96,11 +101,11 @@ class NexusServer:
         return types.ListToolsResult(tools=list(self._tools(context).values()))
 
     def _tools(self, context: Any) -> dict[str, types.Tool]:
-        """The tools of a client; one that may only read has no ``execute_kip``."""
+        """The tools of a client; one that may only read has those that only read."""
         may_write = not self._read_only and _may_write(context)
         tools = {}
-        for schema in function_schemas():
-            only_reads = schema["name"] == "execute_kip_readonly"
+        for schema in (*function_schemas(), *memory.SCHEMAS):
+            only_reads = schema["name"] in ONLY_READING
             if only_reads or may_write:
                 tools[schema["name"]] = types.Tool(
                     name=schema["name"],
@@ -128,6 +133,8 @@ class NexusServer:
     def _execute_plainly(
         self, context: Any, name: str, arguments: dict[str, Any]
     ) -> dict[str, Any]:
+        if name in memory.NAMES:
+            return self._memory.call(name, arguments)
         execute = self._nexus.execute_kip
         if name == "execute_kip_readonly":
             execute = self._nexus.execute_kip_readonly

@@ -22,9 +22,9 @@ _WORD = re.compile(r"[\w.+#/-]+")
 _MARKS = ".,-/"
 _COMMON_WORDS = word_set(
     "a about am an and are as at be by did do does for from have how i in is it me my of on or"
-    " that the this to us was we what when where which who why with you"
+    " that the this to us use used using was we what when where which who why with work working you"
 )
-"""Words of a query that are not tried alone."""
+"""Words of a query that match no name by themselves."""
 
 
 def score(query: str, names: Iterable[str], least: int = 1) -> float:
@@ -38,12 +38,13 @@ def score(query: str, names: Iterable[str], least: int = 1) -> float:
     if not query:
         return 0.0
     best = 0.0
+    words = set(_WORD.findall(query)) - _COMMON_WORDS
     for name in names:
         if name == query:
             return 1.0
         if query in name or (name in query and len(name) >= least):
             best = 0.7
-        elif best < 0.5 and not set(_WORD.findall(query)).isdisjoint(_WORD.findall(name)):
+        elif best < 0.5 and not words.isdisjoint(_WORD.findall(name)):
             best = 0.5
     return best
 

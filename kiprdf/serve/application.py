@@ -350,16 +350,23 @@ def _mcp_endpoint(server: Server) -> McpEndpoint | None:
     if not server.options.mcp or find_spec("mcp") is None:
         return None
 
-    def execute(context: Any, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        scope = context.request.scope
-        readonly = name == "execute_kip_readonly"
-        audit = server.audit_of(scope)
-        response = kip.call(server.nexus, arguments, readonly=readonly, audit=audit)
-        server.note(scope, kip.rows_of(response))
-        return response
-
     def make() -> NexusServer:
         from kiprdf.mcp import NexusServer
+        from kiprdf.memory import functions
+
+        memory = functions.MemoryFunctions(server.nexus)
+
+        def execute(context: Any, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+            scope = context.request.scope
+            audit = server.audit_of(scope)
+            if name in functions.NAMES:
+                response = memory.call(name, arguments)
+                kip.report_memory(name, arguments, response, audit)
+            else:
+                readonly = name == "execute_kip_readonly"
+                response = kip.call(server.nexus, arguments, readonly=readonly, audit=audit)
+            server.note(scope, kip.rows_of(response))
+            return response
 
         return NexusServer(server.nexus, read_only=server.options.read_only, execute=execute)
 

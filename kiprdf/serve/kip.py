@@ -67,6 +67,15 @@ def call(
     return response
 
 
+def report_memory(
+    name: str, arguments: Mapping[str, Any], response: Mapping[str, Any], audit: Audit | None
+) -> None:
+    """Report what the function ``remember`` wrote."""
+    if audit is not None and name == "remember" and "error" not in response:
+        text = str(arguments["text"])
+        audit(hashlib.sha256(text.encode(errors="replace")).hexdigest(), response["result"])
+
+
 def refuse_writes(params: Mapping[str, Any]) -> None:
     """Raise 403 for commands of which one writes; malformed ones are left to the engine."""
     if any(map(_writes, command_texts(params))):

@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 import kiprdf
+from kiprdf.memory.functions import SCHEMAS
 from tests.serve.running import RunningServer, serving
 
 FIND = 'FIND(?d.name) WHERE { ?d {type: "Drug", name: "Aspirin"} }'
@@ -53,7 +54,8 @@ async def tour(session: ClientSession) -> None:
     assert "kip://primer" in (start.instructions or "").split("\n")[0]
     tools = {tool.name: tool for tool in (await session.list_tools()).tools}
     schemas = {schema["name"]: schema for schema in kiprdf.function_schemas()}
-    assert set(tools) == set(schemas)
+    schemas |= {schema["name"]: schema for schema in SCHEMAS}
+    assert set(tools) == set(schemas) == {*schemas, "remember", "recall"}
     for name, tool in tools.items():
         assert tool.description == schemas[name]["description"]
         assert tool.input_schema == schemas[name]["parameters"]
@@ -66,12 +68,27 @@ async def tour(session: ClientSession) -> None:
         answer = await session.call_tool("execute_kip", arguments)
         assert answer.is_error
         assert answer.structured_content["error"]["code"] == "KIP_1001"  # type: ignore[index]
+    await memory(session)
     await resources(session)
     prompt = await session.get_prompt("kip_memory", {"task": "Plan a week."})
     (message,) = prompt.messages
     assert message.role == "user"
     assert "domain_map" in message.content.text  # type: ignore[union-attr]
     assert "Plan a week." in message.content.text  # type: ignore[union-attr]
+
+
+async def memory(session: ClientSession) -> None:
+    note = {"text": "I prefer Python.", "tags": ["notes"]}
+    answer = await session.call_tool("remember", note)
+    assert not answer.is_error
+    id = answer.structured_content["result"]["id"]  # type: ignore[index]
+    answer = await session.call_tool("recall", {"query": "python"})
+    text = answer.structured_content["result"]  # type: ignore[index]
+    assert "  User --[prefers]--> [tool] Python (weight: 1.0)\n" in text
+    assert text.endswith(f"Evidence IDs: {id}")
+    for name in ("remember", "recall"):
+        answer = await session.call_tool(name, {"text": 7})
+        assert answer.structured_content["error"]["code"] == "KIP_1001"  # type: ignore[index]
 
 
 async def resources(session: ClientSession) -> None:
@@ -118,19 +135,19 @@ def test_the_client_works_over_http(server: RunningServer) -> None:
     run(test)
 
 
-def test_read_only_offers_one_tool(folder: Path) -> None:
+def test_read_only_offers_tools_that_read(folder: Path) -> None:
     async def test() -> None:
         async with over_stdio(folder, "--read-only") as session:
             await session.initialize()
-            (tool,) = (await session.list_tools()).tools
-            assert tool.name == "execute_kip_readonly"
+            tools = (await session.list_tools()).tools
+            assert [tool.name for tool in tools] == ["execute_kip_readonly", "recall"]
             with pytest.raises(MCPError):
                 await session.call_tool("execute_kip", {"command": WRITE})
 
     run(test)
 
 
-def test_a_read_token_offers_one_tool(folder: Path, tmp_path: Path) -> None:
+def test_a_read_token_offers_tools_that_read(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "kb"
     with kiprdf.Nexus.open(folder, read_only=True) as nexus:
         nexus.backup(copy)
@@ -139,13 +156,13 @@ def test_a_read_token_offers_one_tool(folder: Path, tmp_path: Path) -> None:
         async def test() -> None:
             async with over_http(server, "r3ad") as session:
                 await session.initialize()
-                (tool,) = (await session.list_tools()).tools
-                assert tool.name == "execute_kip_readonly"
+                tools = (await session.list_tools()).tools
+                assert [tool.name for tool in tools] == ["execute_kip_readonly", "recall"]
                 with pytest.raises(MCPError):
                     await session.call_tool("execute_kip", {"command": WRITE})
             async with over_http(server, "s3cret") as session:
                 await session.initialize()
-                assert len((await session.list_tools()).tools) == 2
+                assert len((await session.list_tools()).tools) == 4
 
         run(test)
         assert server.client.post("/mcp", json={}).status_code == 401
@@ -196,7 +213,7 @@ def test_there_is_no_session_that_outlives_its_request(server: RunningServer) ->
     headers = {**BOTH, "Mcp-Session-Id": "of somebody else"}
     assert server.client.delete("/mcp", headers=headers).status_code == 204
     answer = server.client.post("/mcp", json=message, headers=headers)
-    assert (answer.status_code, len(answer.json()["result"]["tools"])) == (200, 2)
+    assert (answer.status_code, len(answer.json()["result"]["tools"])) == (200, 4)
 
 
 @pytest.mark.parametrize("version", ["2025-03-26", "2025-06-18", "2025-11-25"])
@@ -218,8 +235,8 @@ def test_the_command_mcp_serves_over_http_with_its_options(folder: Path) -> None
         async def test() -> None:
             async with over_http(server, "s3cret") as session:
                 await session.initialize()
-                (tool,) = (await session.list_tools()).tools
-                assert tool.name == "execute_kip_readonly"
+                tools = (await session.list_tools()).tools
+                assert [tool.name for tool in tools] == ["execute_kip_readonly", "recall"]
 
         run(test)
         assert server.client.post("/mcp", headers=BOTH, json={}).status_code == 401
