@@ -124,6 +124,23 @@ def test_the_text_stays_within_its_budget() -> None:
     assert "- … and more: ask DESCRIBE PRIMER" in kiprdf.instructions(nexus, budget_tokens=2600)
 
 
+def test_a_crowded_schema_leaves_room_for_the_language() -> None:
+    nexus = kiprdf.Nexus.memory()
+    long = "x" * 110
+    blocks = [
+        f'CONCEPT {{ {{type: "{kind}", name: "{kind[1]}{long}{number}"}} '
+        f'SET ATTRIBUTES {{description: "{"long text " * 40}"}} }}'
+        for kind, count in (("$ConceptType", 300), ("$PropositionType", 300), ("Domain", 200))
+        for number in range(count)
+    ]
+    nexus.apply_capsule(f"UPSERT {{ {' '.join(blocks)} }}")
+    assert any("…" in name for name in nexus.execute("DESCRIBE PRIMER")["totals"]["concept_types"])
+    for budget in (500, 2000, 20_000):
+        text = kiprdf.instructions(nexus, budget_tokens=budget)
+        assert tokens(text) <= budget
+    assert "- `Commitment`: One promise" in text
+
+
 def test_a_budget_that_is_too_small_is_refused() -> None:
     with pytest.raises(ValueError, match="at least"):
         kiprdf.instructions(budget_tokens=100)
