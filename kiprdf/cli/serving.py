@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import re
+import signal
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -137,6 +139,8 @@ def mcp(
         from kiprdf.mcp import server
     except ImportError as fault:
         raise Failure(str(fault)) from None
+    # The thread that reads standard input cannot be interrupted.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     with _open(store or nexus, read_only, Budget()) as opened:
         server(opened, read_only=read_only).run_stdio()
 
@@ -210,6 +214,8 @@ def _open(place: Path | None, read_only: bool, budget: Budget) -> Nexus:
     embedder = inputs.embedder()
     if place is None:
         return Nexus.memory(embedder=embedder, budget=budget)
+    if re.match("https?:", str(place)):
+        raise Failure(f"{place} is no folder; a nexus is served where its folder is.")
     if read_only and inputs.is_absent(place):
         raise Failure(f"There is no nexus in {place}.")
     return Nexus.open(place, read_only=read_only, embedder=embedder, budget=budget)

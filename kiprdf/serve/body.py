@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -40,11 +40,16 @@ def media_type(request: Request) -> str:
 
 
 async def run_for(request: Request, nexus: AsyncNexus, function: Callable[[], T]) -> T:
-    """Run a function on a thread; cancel its query when the client hangs up.
+    """Run a function on a thread; cancel its query when the client hangs up."""
+    return await until_gone(request, nexus.run(function))
 
-    The body has been read before. Raises ``ClientDisconnect``.
+
+async def until_gone(request: Request, coroutine: Coroutine[Any, Any, T]) -> T:
+    """Await a coroutine; cancel it and raise ``ClientDisconnect`` when the client hangs up.
+
+    The body has been read before.
     """
-    call = asyncio.ensure_future(nexus.run(function))
+    call = asyncio.ensure_future(coroutine)
     gone = asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait({call, gone}, return_when=asyncio.FIRST_COMPLETED)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from kiprdf.serve.body import media_type
+from kiprdf.serve.body import media_type, read_body, until_gone
 from kiprdf.serve.replies import HttpError, error_response
 
 if TYPE_CHECKING:
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 _METHODS = ("GET", "POST", "DELETE")
 _HINT = "Send one message of JSON-RPC 2.0 as the Model Context Protocol defines them."
-_HINTS = {
-    406: "Send the header Accept: application/json, text/event-stream.",
-    413: "Send less at once, or start the server with a higher --max-body.",
-}
+_NOT_ACCEPTABLE = "Send the header Accept: application/json, text/event-stream."
 
 
 class McpEndpoint:
@@ -51,11 +48,20 @@ class McpEndpoint:
             # Each request is complete in itself: there is no session left to end.
             await Response(status_code=204)(scope, receive, send)
             return
-        if scope["method"] == "POST" and media_type(Request(scope)) != "application/json":
+        refusals = _Refusals(scope, receive, send)
+        if scope["method"] == "GET":
+            await self._start()
+            await self._sessions.handle_request(scope, receive, refusals)
+            return
+        request = Request(scope, receive)
+        if media_type(request) != "application/json":
             hint = "Send the header Content-Type: application/json."
             raise HttpError(415, "The body must be JSON.", hint)
+        body = await read_body(request, self._max_body)
         await self._start()
-        await self._sessions.handle_request(scope, receive, _Refusals(scope, receive, send))
+        # The package does not notice that a client hangs up.
+        handled = self._sessions.handle_request(scope, _receiving(body), refusals)
+        await until_gone(request, handled)
 
     async def _start(self) -> None:
         if self._task is None or (self._task.done() and not self._is_ready.is_set()):
@@ -119,8 +125,21 @@ class _Refusals:
             await self._send({"type": "http.response.body", "body": self._body})
             return
         status = self._start["status"]
-        refusal = error_response(HttpError(status, text, _HINTS.get(status, _HINT)))
+        hint = _NOT_ACCEPTABLE if status == 406 else _HINT
+        refusal = error_response(HttpError(status, text, hint))
         await refusal(self._scope, self._receive, self._send)
+
+
+def _receiving(body: bytes) -> Receive:
+    """Receives a body that was read, and then nothing more."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Message:
+        if not messages:
+            await asyncio.Event().wait()
+        return messages.pop()
+
+    return receive
 
 
 def _error_of(body: bytes) -> tuple[Any, str]:

@@ -21,11 +21,16 @@ def head(method: str, path: str, *fields: str, host: str = "localhost") -> bytes
     return "".join(f"{line}\r\n" for line in (*lines, "")).encode("latin-1")
 
 
+def json_post(path: str, content: Any, *fields: str) -> bytes:
+    """POST with a body in JSON."""
+    body = json.dumps(content).encode()
+    described = ("Content-Type: application/json", f"Content-Length: {len(body)}")
+    return head("POST", path, *described, *fields) + body
+
+
 def kip_call(**params: Any) -> bytes:
-    """POST /kip with its body."""
-    body = json.dumps({"method": "execute_kip", "params": params}).encode()
-    fields = ("Content-Type: application/json", f"Content-Length: {len(body)}")
-    return head("POST", "/kip", *fields) + body
+    """POST /kip."""
+    return json_post("/kip", {"method": "execute_kip", "params": params})
 
 
 def until_closed(connection: socket.socket) -> bytes:

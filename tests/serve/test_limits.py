@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.serve.raw import connect, head, kip_call, until_closed
+from tests.serve.raw import connect, head, json_post, kip_call, until_closed
 from tests.serve.running import RunningServer, serving
 
 # Several seconds of Python; a batch of it takes longer than any test waits.
@@ -26,9 +26,15 @@ SLOW = (
 SLOW_SPARQL = (
     "SELECT%20(COUNT(*)%20AS%20?n)%20{?a%20?b%20?c.?d%20?e%20?f.?g%20?h%20?i.?j%20?k%20?l}"
 )
+SLOW_CALL = {"name": "execute_kip_readonly", "arguments": {"commands": [SLOW] * 30}}
 SLOW_REQUESTS = {
     "KIP": kip_call(commands=[SLOW] * 30),
     "SPARQL": head("GET", f"/sparql?query={SLOW_SPARQL}"),
+    "MCP": json_post(
+        "/mcp",
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": SLOW_CALL},
+        "Accept: application/json, text/event-stream",
+    ),
 }
 READ = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
 
@@ -187,12 +193,16 @@ def is_busy(pid: int) -> bool:
 
 def _ticks(pid: int) -> int:
     processes = [pid]
+    # Threads and children may end meanwhile.
     for task in Path(f"/proc/{pid}/task").iterdir():
-        processes += map(int, (task / "children").read_text().split())
-    return sum(
-        sum(map(int, Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[11:13]))
-        for one in processes
-    )
+        with suppress(OSError):
+            processes += map(int, (task / "children").read_text().split())
+    ticks = 0
+    for one in processes:
+        with suppress(OSError):
+            fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks
 
 
 def test_hanging_up_many_times_leaves_no_thread_busy(patient: RunningServer) -> None:

@@ -43,13 +43,15 @@ def test_a_signal_ends_the_server_with_0_and_frees_the_folder(
         assert nexus.execute('FIND(?d.name) WHERE { ?d {name: "Written"} }') == ["Written"]
 
 
-def test_running_requests_end_before_the_server(nexus_folder: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_running_requests_end_before_the_server(nexus_folder: Path, number: signal.Signals) -> None:
     slow = 'FIND(COUNT(?a)) WHERE { ?a {type: "Drug"} ?b {type: "$ConceptType"} }'
     statuses: list[int] = []
     with serving(nexus_folder) as server:
 
         def write() -> None:
-            commands = [slow] * 200 + [WRITE]
+            others = [WRITE.replace("Written", f"Written {n}") for n in range(55)]
+            commands = [*others, *[slow] * 200, WRITE]
             call = {"method": "execute_kip", "params": {"commands": commands}}
             statuses.append(httpx.post(f"{server.address}kip", json=call, timeout=60).status_code)
 
@@ -59,7 +61,7 @@ def test_running_requests_end_before_the_server(nexus_folder: Path) -> None:
             if not thread.is_alive():
                 break
         server.client.close()
-        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(number)
         thread.join(60)
         assert server.process.wait(60) == 0
     assert statuses == [200]
@@ -91,6 +93,21 @@ def test_unusable_options_end_with_2_and_a_sentence(arguments: list[str]) -> Non
     assert process.returncode == 2
     assert process.stderr.strip().endswith(".")
     assert process.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["serve", "mcp"])
+def test_an_address_is_no_folder(tmp_path: Path, command: str) -> None:
+    process = subprocess.run(
+        [sys.executable, "-m", "kiprdf", command, "http://127.0.0.1:9/kb"],
+        capture_output=True,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=60,
+    )
+    assert process.returncode == 1
+    assert process.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_folder_is_not_created_to_read() -> None:
