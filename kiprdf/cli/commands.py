@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -23,10 +24,9 @@ from kiprdf.cli.options import (
     TimeoutOption,
 )
 from kiprdf.cli.root import app
-from kiprdf.errors import KipError
 from kiprdf.language import ast
 from kiprdf.nexus import Nexus
-from kiprdf.protocol import error_object
+from kiprdf.protocol import response_of
 
 
 @app.command()
@@ -92,7 +92,7 @@ def run(
             "--strict is stored; it cannot be combined with --readonly or --dry-run."
         )
     limits = {} if timeout is None else {"timeout_s": timeout}
-    try:
+    with output.errors_as_json(as_json):
         parsed = kiprdf.parse(text)
         writes = isinstance(parsed, ast.Manipulation)
         if writes and readonly:
@@ -109,10 +109,6 @@ def run(
                 answers.show_response(target, parsed, text, parameters, dry_run)
             else:
                 output.note_cursor(answers.show_answer(target, parsed, text, parameters, dry_run))
-    except KipError as error:
-        if as_json:
-            output.show_json({"error": error_object(error).model_dump()})
-        raise
 
 
 @app.command()
@@ -154,10 +150,13 @@ def load(
         typer.Argument(metavar="CAPSULE...", help="Files, or the bundled example: medical."),
     ],
     nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
     base_iri: BaseOption = None,
     strict: StrictOption = None,
 ) -> None:
     """Load knowledge capsules, each in one transaction.
+
+    With --json, a line for each capsule.
 
     \b
     Examples:
@@ -169,20 +168,26 @@ def load(
         if "{" not in text:
             raise Failure(f"{name} contains no UPSERT block.")
     total = sum(len(text) for _, text in texts) if len(texts) > 1 else None
-    with inputs.open_for_command(nexus, base_iri, strict) as opened:
-        lines: list[str] = []
+    with (
+        inputs.open_for_command(nexus, base_iri, strict) as opened,
+        output.errors_as_json(as_json),
+    ):
+        loaded: list[inputs.Added] = []
         try:
             with output.progress_bar(total) as advance:
                 for name, text in texts:
                     advance(0, name)
-                    lines.append(f"{name}: {inputs.apply(opened, text)}")
+                    loaded.append(inputs.apply(opened, text))
                     advance(len(text))
         finally:
             # Printed after the bar has disappeared: both may use the same terminal.
-            for line in lines:
-                output.show_text(line)
-            if len(lines) < len(texts):
-                output.note(f"{texts[len(lines)][0]} was not loaded:")
+            for (name, _), added in zip(texts, loaded, strict=False):
+                if as_json:
+                    output.show_json({"file": name, **added._asdict()})
+                else:
+                    output.show_text(f"{name}: {added}")
+            if len(loaded) < len(texts):
+                output.note(f"{texts[len(loaded)][0]} was not loaded:")
 
 
 @app.command()
@@ -196,6 +201,7 @@ def explain(
     nexus: NexusOption = DEFAULT_NEXUS,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the SPARQL query that a FIND is translated to.
 
@@ -206,9 +212,13 @@ def explain(
     """
     text = inputs.command_text(command, file)
     parameters = inputs.parameters(param or (), params_file)
-    answers.refuse_other_than_find(text)
-    with inputs.open_to_read(nexus) as opened:
-        answers.show_sparql(opened, text, parameters)
+    with output.errors_as_json(as_json):
+        answers.refuse_other_than_find(text)
+        with inputs.open_to_read(nexus) as opened:
+            if as_json:
+                output.show_json({"sparql": opened.explain(text, **parameters)})
+            else:
+                answers.show_sparql(opened, text, parameters)
 
 
 @app.command()
@@ -222,6 +232,7 @@ def diagnose(
     nexus: NexusOption = DEFAULT_NEXUS,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show how many solutions each clause of a command leaves, and why an answer is empty.
 
@@ -230,11 +241,17 @@ def diagnose(
     \b
     Examples:
       kiprdf diagnose 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.name == "aspirin") }'
+      kiprdf diagnose --file question.kip --json
     """
     text = inputs.command_text(command, file)
     parameters = inputs.parameters(param or (), params_file)
-    with inputs.open_to_read(nexus) as opened:
-        output.show_text(output.printable(repr(opened.diagnose(text, **parameters)), keep="\n"))
+    with inputs.open_to_read(nexus) as opened, output.errors_as_json(as_json):
+        diagnosis = opened.diagnose(text, **parameters)
+    if as_json:
+        steps = [asdict(step) for step in diagnosis.steps]
+        output.show_json(response_of(steps, None, diagnosis.warnings))
+    else:
+        output.show_text(output.printable(repr(diagnosis), keep="\n"))
 
 
 @app.command()

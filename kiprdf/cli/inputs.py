@@ -179,8 +179,18 @@ def capsule_text(name: str) -> str:
     return read_text(path)
 
 
-def apply(nexus: Nexus, capsule: str) -> str:
-    """Apply a capsule and return a summary of what it added.
+class Added(NamedTuple):
+    """How many elements a capsule has added."""
+
+    concepts: int
+    propositions: int
+
+    def __str__(self) -> str:
+        return f"{self.concepts} concepts and {self.propositions} propositions added"
+
+
+def apply(nexus: Nexus, capsule: str) -> Added:
+    """Apply a capsule and return what it added.
 
     Counted in the nexus: the receipt also names existing elements, and no SET PROPOSITIONS.
     """
@@ -189,7 +199,7 @@ def apply(nexus: Nexus, capsule: str) -> str:
     after = nexus.info()
     concepts = after["concepts"] - before["concepts"]
     propositions = after["propositions"] - before["propositions"]
-    return f"{concepts} concepts and {propositions} propositions added"
+    return Added(concepts, propositions)
 
 
 # Parameters -----------------------------------------------------------------------------------

@@ -152,6 +152,7 @@ def publish(
         typer.Option(metavar="IRI", help="Address of the published folder (default: the base)."),
     ] = None,
     mapping: MappingOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write the nexus as a folder of static HTML pages and data files.
 
@@ -173,6 +174,10 @@ def publish(
             result = opened.publish(
                 folder, title=title, address=address, mapping=names, advance=advance
             )
+    if as_json:
+        counts = {"elements": result.elements, "files": result.files}
+        output.show_json({"folder": str(folder), **counts})
+        return
     elements = output.counted(result.elements, "element")
     files = output.counted(result.files, "file")
     output.show_text(f"{folder}: {elements} in {files}; open {folder / 'index.html'}")

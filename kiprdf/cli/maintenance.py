@@ -78,7 +78,7 @@ def _show(folder: Path, report: dict[str, Any]) -> None:
 
 
 @app.command()
-def embed(nexus: NexusOption = DEFAULT_NEXUS) -> None:
+def embed(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
     """Compute the vectors for semantic search that are missing, and store them.
 
     It can be interrupted at any time: what was computed is stored, and the next
@@ -97,7 +97,10 @@ def embed(nexus: NexusOption = DEFAULT_NEXUS) -> None:
             advance(0, f"{embedded} of {total} elements have vectors")
 
         total = opened.embed(show)
-    output.note(f"{output.counted(total, 'element')} of {nexus} have vectors.")
+    if as_json:
+        output.show_json({"vectors": total})
+    else:
+        output.note(f"{output.counted(total, 'element')} of {nexus} have vectors.")
 
 
 @app.command()

@@ -17,7 +17,8 @@ from rich.highlighter import RegexHighlighter
 from rich.text import Text
 from rich.theme import Theme
 
-from kiprdf.errors import KipWarning
+from kiprdf.errors import KipError, KipWarning
+from kiprdf.protocol import error_object
 
 CODE_CHARACTERS = 100
 """The maximum width of cropped code."""
@@ -161,6 +162,17 @@ def show_json(document: Any) -> None:
     """Print one JSON document: indented for a person, on one line for a program."""
     indent = 2 if sys.stdout.isatty() else None
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=indent) + "\n")
+
+
+@contextmanager
+def errors_as_json(as_json: bool) -> Iterator[None]:
+    """Print a ``KipError`` as the response of a command too, for programs."""
+    try:
+        yield
+    except KipError as error:
+        if as_json:
+            show_json({"error": error_object(error).model_dump()})
+        raise
 
 
 def counted(number: int, thing: str) -> str:

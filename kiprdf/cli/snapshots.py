@@ -14,6 +14,7 @@ from kiprdf.cli.failures import Failure, writing
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
     BaseOption,
+    JsonOption,
     MappingOption,
     NexusOption,
     ParamOption,
@@ -98,6 +99,7 @@ def restore(
     mapping: MappingOption = None,
     base_iri: BaseOption = None,
     strict: StrictOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Load a snapshot into a new nexus, including ids and metadata.
 
@@ -118,6 +120,7 @@ def restore(
     new_base = base_iri or (source.base if inputs.is_absent(nexus) else None)
     with (
         inputs.open_for_command(nexus, new_base, strict) as opened,
+        output.errors_as_json(as_json),
         output.progress_bar() as advance,
     ):
         advance(0, f"reading {file}")
@@ -127,7 +130,10 @@ def restore(
             format=source.format,
             mapping=names,
         )
-    output.show_text(f"{file}: {count} concepts and propositions restored into {nexus}")
+    if as_json:
+        output.show_json({"file": str(file), "elements": count})
+    else:
+        output.show_text(f"{file}: {count} concepts and propositions restored into {nexus}")
 
 
 @app.command()

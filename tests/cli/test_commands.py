@@ -531,8 +531,36 @@ def test_json_output_has_one_name_on_all_commands(invoke: Invoke) -> None:
     names = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     helps = {name: invoke(name, "--help").stdout for name in names}
     named = {name for name, text in helps.items() if "--json " in text}
-    assert named == {"run", "info", "check", "import", "diff"}
+    reporting = {"info", "check", "import", "diff", "load", "restore", "embed", "publish"}
+    assert named == {"run", "explain", "diagnose", *reporting}
     # No choice of another option, such as [table|json]; the log of a server is no output.
     assert [name for name, text in helps.items() if re.search(r"\|json\b|\[json\b", text)] == [
         "serve"
     ]
+
+
+def test_diagnose_as_json_is_a_response(loaded: Invoke) -> None:
+    command = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.name == "aspirin") }'
+    response = json.loads(loaded("diagnose", "--json", command).stdout)
+    assert [step["solutions"] for step in response["result"]] == [2, 0]
+    assert response["result"][1]["position"] == [1, 41]
+    assert [warning["name"] for warning in response["warnings"]] == ["NoSolution", "UnknownName"]
+
+
+@pytest.mark.parametrize("command", ["run", "diagnose", "explain"])
+def test_an_error_is_json_too(loaded: Invoke, command: str) -> None:
+    answer = loaded(command, "--json", "FIND(?d) WHER { ?d {} }")
+    assert answer.exit_code == 1
+    assert json.loads(answer.stdout)["error"]["hint"] == "Did you mean WHERE?"
+
+
+def test_reports_of_loading_and_restoring_are_json(
+    loaded: Invoke, invoke: Invoke, drugs: Path, tmp_path: Path
+) -> None:
+    again = json.loads(loaded("load", "--json", str(drugs)).stdout)
+    assert again == {"file": str(drugs), "concepts": 0, "propositions": 0}
+    loaded("snapshot", str(tmp_path / "s.ttl"))
+    copy = ("restore", str(tmp_path / "s.ttl"), "--nexus", str(tmp_path / "copy"), "--json")
+    report = json.loads(invoke(*copy).stdout)
+    assert report["file"] == str(tmp_path / "s.ttl")
+    assert report["elements"] > 0
