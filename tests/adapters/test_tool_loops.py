@@ -1,4 +1,7 @@
-"""The loops of docs/how-to/tool-loops.md: the real clients, a scripted model on loopback."""
+"""The loops of docs/how-to/tool-loops.md: the real clients, a scripted model on loopback.
+
+The tests import the packages of the clients when they run, since that takes seconds.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import openai
 import pytest
-from anthropic import transform_schema
 
 import kiprdf
 from tests.adapters.model import WRONG, ScriptedModel, scripted_model
@@ -111,6 +112,8 @@ def test_the_parser_of_the_openai_package_takes_the_strict_form(model: ScriptedM
         for way in (True, False)
     )
     messages: Any = [{"role": "system", "content": "-"}, {"role": "user", "content": "?"}]
+    import openai
+
     parse: Any = openai.OpenAI().chat.completions.parse
     with pytest.raises(ValueError, match="is not strict"):
         parse(model="m", messages=messages, tools=plain)
@@ -119,5 +122,7 @@ def test_the_parser_of_the_openai_package_takes_the_strict_form(model: ScriptedM
 
 
 def test_the_strict_form_is_what_the_anthropic_package_makes_of_it() -> None:
+    from anthropic import transform_schema
+
     for schema in kiprdf.function_schemas("anthropic", strict=True):
         assert transform_schema(schema["input_schema"]) == schema["input_schema"]

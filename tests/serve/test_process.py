@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 import kiprdf
+from tests.cli.runner import invoke
 from tests.nexus.support import FACTS, SCHEMA
 from tests.serve.raw import connect, until_closed
 from tests.serve.running import serving
@@ -89,10 +90,10 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_unusable_options_end_with_2_and_a_sentence(arguments: list[str]) -> None:
-    process = run(*arguments)
-    assert process.returncode == 2
-    assert process.stderr.strip().endswith(".")
-    assert process.stderr.count("\n") == 1
+    answer = invoke("serve", *arguments)
+    assert answer.exit_code == 2
+    assert answer.stderr.strip().endswith(".")
+    assert answer.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", ["serve", "mcp"])

@@ -35,12 +35,12 @@ class Part:
 
 PARTS = {
     "oracle": Part(
-        "KIPRDF_EXAMPLES", "tests/properties/test_engine_equals_oracle.py", 25, "graphs"
+        "KIPRDF_EXAMPLES", "tests/properties/test_engine_equals_oracle.py", 15, "graphs"
     ),
     "steps": Part("KIPRDF_STEPS", "tests/trust/test_state_machine.py", 200, "steps"),
     "kills": Part("KIPRDF_KILLS", "tests/trust/test_crash.py", 25, "kills"),
-    "interrupts": Part("KIPRDF_INTERRUPTS", "tests/trust/test_interrupts.py", 400, "interrupts"),
-    "forks": Part("KIPRDF_FORKS", "tests/trust/test_forks.py", 16, "forks"),
+    "interrupts": Part("KIPRDF_INTERRUPTS", "tests/trust/test_interrupts.py", 240, "interrupts"),
+    "forks": Part("KIPRDF_FORKS", "tests/trust/test_forks.py", 8, "forks"),
     "damages": Part("KIPRDF_DAMAGES", "tests/trust/test_disk_faults.py", 1, "damages of each file"),
     "fuzz": Part("KIPRDF_FUZZ", "tests/trust/test_fuzz.py", 1500, "inputs"),
 }

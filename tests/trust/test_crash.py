@@ -25,7 +25,7 @@ from tests.trust import writing
 from tests.trust.processes import PROCESSES
 
 KILLS = amount("KILLS", 25)
-KILLS_A_FOLDER = 9
+KILLS_A_FOLDER = 5
 """Then another folder: to be killed at the very first opening is rare otherwise."""
 MOMENTS = ("opening", "open", "writing", "writing", "writing", "writing", "searching", "closing")
 LATEST = {"opening": 0.12, "open": 0.02, "writing": 0.006, "searching": 0.01, "closing": 0.02}

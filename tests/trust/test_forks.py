@@ -19,7 +19,7 @@ from kiprdf.errors import ForkedLogError
 from tests.long_runs import SEED, amount
 from tests.trust import children
 
-NUMBER = amount("FORKS", 16)
+NUMBER = amount("FORKS", 8)
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
 
