@@ -271,6 +271,13 @@ ROWS = (
     ),
     Repair(
         _OPERATOR,
+        r"(?i:(?P<negated>NOT\s+)?IN)\s+(?P<items>{PATH}|:[A-Za-z_]\w*)",
+        lambda match: f"{'!' * bool(match['negated'])}IN({match['value']}, {match['items']})",
+        "Membership is a function. {Write}.",
+        r"(?P<value>{OPERAND})\s*",
+    ),
+    Repair(
+        _OPERATOR,
         r"(?i:(?P<negated>NOT\s+)?(?P<word>I?LIKE))\s*" + _TEXT,
         _like,
         "KIP has no LIKE. {Write}.",

@@ -172,6 +172,7 @@ ROWS = (
         r"(?P<start>{VAR})",
     ),
     Repair("^WHERE$", r"\)", ""),
+    Repair("^WHERE$", r"FROM(?=\s*[{?])", "WHERE"),
     Repair("^WHERE$", r"\{", Insert("WHERE ")),
     Repair("^WHERE$", r"\Z", hint='Write WHERE { … }, such as WHERE { ?x {type: "…"} }.'),
     Repair(
@@ -275,6 +276,12 @@ ROWS = (
         r"(?<=NOT|NAL|ION)\s*",
     ),
     # Concept clauses
+    Repair(
+        _MATCHER,
+        r"(?P<inner>(?:type|name|id)\s*:\s*{VALUE}(?:\s*,\s*(?:type|name|id)\s*:\s*{VALUE})*)",
+        r"{\g<inner>}",
+        "A concept matcher has braces. {Write}.",
+    ),
     Repair(
         _TRIPLE,
         r"(?P<inner>(?:type|name)\s*:[^(){}]*?)\s*\)",
@@ -427,6 +434,12 @@ ROWS = (
         r"!\s*(?P<name>{STRING})(?P<rest>\s*,\s*{ENDPOINT}\s*\))",
         lambda match: f"?p{match['rest']} FILTER(?p != {match['name']})",
         "A predicate is negated by a FILTER. {Write}.",
+    ),
+    Repair(
+        _PREDICATE,
+        r"(?:\*|_)(?=\s*,)",
+        lambda match: fresh(match.string, "?p", "?predicate"),
+        "A variable matches any predicate. {Write}.",
     ),
     Repair(
         _PREDICATE,
@@ -611,6 +624,13 @@ ROWS = (
         "A string has double quotes. {Write}.",
     ),
     # Paths
+    Repair(
+        "^a field",
+        r"(?P<key>created_at|updated_at|version)\b(?!\.)",
+        r"\g<v>.metadata._\g<key>",
+        "{Write}, or .attributes.",
+        r"(?P<v>{VAR})\.\s*",
+    ),
     Repair(
         "^a field",
         r"(?:attributes?|attrs?|attribute|properties|props|data|values?)\.(?P<key>\w+)",
