@@ -391,6 +391,8 @@ def _link_chunk(source: Chunk, label: Name, object: Name) -> Chunk:
 
 
 def _links_of(chunk: Chunk) -> Iterator[Link]:
+    if chunk.type == "*":
+        return
     for subject in names_in(chunk.get("@subject", ())):
         for object in names_in(chunk.get("@object", ())):
             yield Link(subject, chunk.type, object)

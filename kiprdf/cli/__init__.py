@@ -1,9 +1,9 @@
 """The command line: a thin layer over ``kiprdf.nexus``.
 
 ``root`` (the program itself) and the commands in ``commands``, ``snapshots``, ``imports``,
-``linked``, ``serving``, ``chunks`` (with ``chunks_run``), ``memory`` and ``maintenance``; shared
-options (``options``), arguments and files (``inputs``), answers (``answers``, ``tables``,
-``output``), errors (``failures``), ``shell`` and ``demo``.
+``linked``, ``serving``, ``chunks`` (with ``chunks_run`` and ``chunks_read``), ``memory`` and
+``maintenance``; shared options (``options``), arguments and files (``inputs``), answers
+(``answers``, ``tables``, ``output``), errors (``failures``), ``shell`` and ``demo``.
 """
 
 # Imported in the order in which --help lists the commands.

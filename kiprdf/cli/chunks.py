@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,50 @@ app.add_typer(chunks_app, name="chunks")
 @chunks_app.callback()
 def chunks() -> None:
     """Chunks and rules: a notation and a rule engine."""
+
+
+class ShowFormat(StrEnum):
+    """What ``show`` writes."""
+
+    text = "text"
+    json = "json"
+    turtle = "turtle"
+
+
+@chunks_app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Files of chunks, or - for standard input.")],
+) -> None:
+    """Check the syntax and the rules of files.
+
+    Each fault is one line, FILE:LINE:COLUMN: sentence. The exit status is 1 if there is one.
+
+    \b
+    Examples:
+      kiprdf chunks check facts.chk rules.chk
+      cat rules.chk | kiprdf chunks check -
+    """
+    # The other commands start sooner without the grammar of chunks.
+    from kiprdf.cli.chunks_read import check_files
+
+    check_files(files)
+
+
+@chunks_app.command()
+def show(
+    file: Annotated[Path, typer.Argument(help="A file of chunks, or - for standard input.")],
+    format: Annotated[ShowFormat, typer.Option(help="What to write.")] = ShowFormat.text,
+) -> None:
+    """Print a file in canonical form, and its counts on standard error.
+
+    \b
+    Examples:
+      kiprdf chunks show facts.chk
+      kiprdf chunks show facts.chk --format turtle
+    """
+    from kiprdf.cli.chunks_read import show_file
+
+    show_file(file, format)
 
 
 @chunks_app.command()

@@ -54,7 +54,7 @@ def run_rules(
             engine.goal(beginning)
             firings = engine.run(max_cycles)
         except ChunksError as error:
-            raise Failure(_located(rules, error)) from None
+            raise Failure(located(rules, error)) from None
         if as_json:
             output.show_json(report.as_json(firings))
         else:
@@ -72,19 +72,19 @@ def _goal(text: str) -> Chunk:
     try:
         return parse_chunk(text)
     except ChunksError as error:
-        raise Failure(_located("--goal", error)) from None
+        raise Failure(located("--goal", error)) from None
 
 
 def _read(path: Path) -> Graph:
     try:
         return Graph(chunks.parse(inputs.read_text(path)))
     except ChunksError as error:
-        raise Failure(_located(path, error)) from None
+        raise Failure(located(path, error)) from None
 
 
-def _located(path: Path | str, error: ChunksError) -> str:
-    place = "".join(f":{part}" for part in (error.line, error.column) if part is not None)
-    return f"{path}{place}: {error.message}"
+def located(path: Path | str, error: ChunksError) -> str:
+    """An error as ``FILE:LINE:COLUMN: sentence``."""
+    return f"{path}:{error.line or 1}:{error.column or 1}: {error.message}"
 
 
 class _Report:
@@ -167,7 +167,7 @@ class _Report:
             ],
             "calls": self._calls,
             "buffers": {
-                name: None if buffer is None else _chunk_json(buffer)
+                name: None if buffer is None else chunk_json(buffer)
                 for name, buffer in self._buffers().items()
             },
             "statuses": {name: self._engine.module(name).status for name in self._engine.modules},
@@ -205,6 +205,6 @@ def _json(value: Any) -> Any:
     return value if isinstance(value, bool | int | float) else str(value)
 
 
-def _chunk_json(chunk: Chunk) -> dict[str, Any]:
+def chunk_json(chunk: Chunk) -> dict[str, Any]:
     properties = {str(name): _json(value) for name, value in chunk.properties.items()}
     return {"type": str(chunk.type), "id": chunk.id and str(chunk.id), "properties": properties}

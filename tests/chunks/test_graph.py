@@ -111,6 +111,12 @@ def test_links_are_stated_or_implied_by_values_that_name_chunks() -> None:
     assert graph.links(label="knows") == []
 
 
+def test_chunk_of_any_type_is_no_link() -> None:
+    graph = Graph("a {} => * a1 {@subject x; @object y}")
+    graph.activate("a1", 0)
+    assert graph.links() == []
+
+
 def test_implied_links_are_matched_in_the_context_of_their_chunk() -> None:
     graph = Graph("friend f1 {likes f2; @context c} friend f2 {likes f1}")
     assert graph.match("likes {@subject ?x}") == [

@@ -115,7 +115,7 @@ def test_a_fault_of_the_goal_has_its_place(folder: Path) -> None:
     ("rules", "options", "message"),
     [
         ("a {} =>", (), "rules.chk:1:8: "),
-        ("\na {@module b} => c {}", (), "rules.chk:2: There is no module b"),
+        ("\na {@module b} => c {}", (), "rules.chk:2:1: There is no module b"),
         ("a {} => b {}", ("--module", "facts"), "facts is not NAME=FILE"),
         ("a {} => b {}", ("--facts", "missing.chk"), "missing.chk"),
     ],
