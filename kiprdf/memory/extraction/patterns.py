@@ -26,6 +26,10 @@ class Text:
     tools: list[Mention]
 
     @cached_property
+    def lowered(self) -> str:
+        return self.document.prose.lower()
+
+    @cached_property
     def tool_at(self) -> dict[int, Mention]:
         return {mention.start: mention for mention in self.tools}
 
@@ -38,7 +42,7 @@ class Pattern:
     """One way in which texts state something.
 
     ``predicate`` is that of the edges, "" for entities alone. ``examples`` are texts, each with
-    the name of the object that it states.
+    the name of the object that it states. A text without one of the ``words`` is passed over.
     """
 
     name: str
@@ -46,10 +50,13 @@ class Pattern:
     weight: float
     expression: re.Pattern[str]
     read: Read
+    words: tuple[str, ...]
     examples: tuple[tuple[str, str], ...]
 
     def find(self, text: Text) -> Iterator[Statement]:
         """What a text states in this way."""
+        if not any(word in text.lowered for word in self.words):
+            return
         for match in self.expression.finditer(text.document.prose):
             if "\n" not in match[0] and not text.document.is_quoted(match.start()):
                 yield from self.read(self, text, match)
@@ -267,6 +274,7 @@ PATTERNS = (
         0.9,
         re.compile(r"\b(?:working\s+on|building|developing)\s+", re.I),
         _work,
+        ("working", "building", "developing"),
         (("I'm working on meshalyzer.", "Meshalyzer"), ("Building Tidepool now.", "Tidepool")),
     ),
     Pattern(
@@ -275,6 +283,7 @@ PATTERNS = (
         0.0,
         re.compile(r"\b[Pp]roject\s+(?P<name>[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,2}|[a-z][\w'-]*)"),
         _project_before,
+        ("project",),
         (("The notes of project Aurora.", "Aurora"),),
     ),
     Pattern(
@@ -287,6 +296,7 @@ PATTERNS = (
             r"|[\w'-]{1,60})\s+project\b"
         ),
         _project_after,
+        ("project",),
         (("Moved the Redwood project.", "Redwood"),),
     ),
     Pattern(
@@ -295,6 +305,7 @@ PATTERNS = (
         0.8,
         re.compile(r"\b(?:using|with|via)\s+", re.I),
         _uses,
+        ("using", "with", "via"),
         (("Parsed it using pandas.", "pandas"), ("Deployed via Kubernetes.", "Kubernetes")),
     ),
     Pattern(
@@ -303,6 +314,7 @@ PATTERNS = (
         0.8,
         _verb("use"),
         _uses_of_user,
+        ("use",),
         (("I use Vim.", "Vim"), ("We always use Docker.", "Docker")),
     ),
     Pattern(
@@ -311,6 +323,7 @@ PATTERNS = (
         1.0,
         _verb("prefer|like|enjoy"),
         _preferences,
+        ("prefer", "like", "enjoy"),
         (("I prefer Python.", "Python"), ("I like dark mode.", "dark mode")),
     ),
     Pattern(
@@ -324,6 +337,7 @@ PATTERNS = (
             re.I,
         ),
         _decisions,
+        ("decided", "choosing", "going"),
         (("Decided to use SQLite for KG.", "Use SQLite for KG"), ("Going with uv.", "Uv")),
     ),
 )

@@ -82,7 +82,12 @@ def mentions(text: str) -> Iterator[Mention]:
     """The tools that a text mentions, in its order; the longest name wins."""
     words = list(_WORD.finditer(text))
     index, last_end = 0, -1
+    candidates = _candidates()
     while index < len(words):
+        first = words[index][0].casefold()
+        if first not in candidates and "-" not in first and not first[-1].isdigit():
+            index += 1
+            continue
         count, entry = _longest(text, words, index)
         if entry is None or not _counts(text, words, index, count, entry, last_end):
             index += 1
@@ -107,6 +112,12 @@ def _longest(text: str, words: list[re.Match[str]], index: int) -> tuple[int, _E
         if phrase in _table():
             best = count, _table()[phrase]
     return best
+
+
+@cache
+def _candidates() -> frozenset[str]:
+    """The words with which a name may begin."""
+    return frozenset(_table()) | _first_words()
 
 
 @cache
