@@ -118,13 +118,15 @@ class Graph:
         """The entities of a type, or of all, that a FILTER on ``?e`` leaves."""
         columns = ", ".join(f"?e.attributes.{key}" for key in _ENTITY_KEYS)
         filter = where or "FILTER(?e.attributes.entity_id != null)"
-        command = f"FIND(?e.name, {columns}) WHERE {{ ?e {{type: :type}} {filter} }}"
-        return [
-            _entity(kind, row)
-            for kind in ([type] if type else TYPES)
-            for row in self.rows(command, type=type_name(kind), **values)
-            if row[1] is not None
-        ]
+        # A filter by name or id is read from the index; without one, each type is.
+        types = [type] if type or where else TYPES
+        nodes = []
+        for kind in types:
+            matcher = "{type: :type}" if kind else "{}"
+            command = f"FIND(?e.type, ?e.name, {columns}) WHERE {{ ?e {matcher} {filter} }}"
+            rows = self.rows(command, type=type_name(kind or ""), **values)
+            nodes += [_entity(row) for row in rows if row[2] and row[0].lower() in TYPES]
+        return sorted(nodes, key=lambda node: TYPES.index(node.entity.type))
 
     def entity(self, key: Key) -> EntityNode | None:
         """The entity of a type with a normalized name, or one that was merged into it."""
@@ -173,22 +175,26 @@ class Graph:
         (st, sn), (ot, on) = subject, object
         return next(iter(self.edges(ends, predicate, st=st, sn=sn, ot=ot, on=on)), None)
 
-    def statements(self, link: str | None = None) -> dict[str, list[Statement]]:
-        """What memories state about each proposition, or about one; the oldest first."""
+    def statements(self, pattern: str = "", **values: Any) -> dict[str, list[Statement]]:
+        """What memories state about the propositions ``?l`` of a pattern; the oldest first."""
         command = (
-            "FIND(?l.id, ?m.name, ?x.metadata.confidence, ?x.metadata.src,"
-            ' ?x.metadata.timestamp, ?x.metadata.pattern) WHERE { ?x (?m, "states", ?l) }'
+            "FIND(?l.id, ?m.name, ?x.metadata.confidence, ?x.metadata.src, ?x.metadata.timestamp,"
+            f' ?x.metadata.pattern) WHERE {{ {pattern} ?x (?m, "states", ?l) }}'
         )
-        if link is not None:
-            command = command.replace("?l)", "(id: :link))").replace("?l.id, ", "")
         stated: dict[str, list[Statement]] = {}
-        for row in self.rows(command, **({} if link is None else {"link": link})):
-            id, memory_id, weight, *rest = (link, *row) if link is not None else row
+        for id, memory_id, weight, *rest in self.rows(command, **values):
             evidence = dict(zip(_EVIDENCE, (memory_id, *rest), strict=True))
             stated.setdefault(id, []).append(Statement(weight, _without_nulls(evidence)))
         for group in stated.values():
             group.sort(key=lambda statement: statement.strength[1:])
         return stated
+
+    def statements_at(self, node: Node, *, end: str) -> dict[str, list[Statement]]:
+        """What memories state about the edges with an entity as ``subject`` or ``object``."""
+        matcher = "{type: :type, name: :name}"
+        subject, object_ = (matcher, "?o") if end == "subject" else ("?s", matcher)
+        type, name = node
+        return self.statements(f"?l ({subject}, {_EDGES}, {object_})", type=type, name=name)
 
     # Writing ----------------------------------------------------------------------------------
 
@@ -292,10 +298,11 @@ def _resolve(key: Any) -> statements.Element[Any] | str:
     return statements.Proposition(key, *key)
 
 
-def _entity(type: str, row: tuple[Any, ...]) -> EntityNode:
-    name, id, normalized_name, details, created_ts, updated_ts, aliases, is_kept = row
+def _entity(row: tuple[Any, ...]) -> EntityNode:
+    concept_type, name, id, normalized_name, details, created_ts, updated_ts, aliases, is_kept = row
+    type = concept_type.lower()
     entity = Entity(id, type, name, normalized_name, details or {}, created_ts, updated_ts)
-    return EntityNode(entity, (type_name(type), name), tuple(aliases or ()), bool(is_kept))
+    return EntityNode(entity, (concept_type, name), tuple(aliases or ()), bool(is_kept))
 
 
 def _edge(row: tuple[Any, ...]) -> EdgeLink:

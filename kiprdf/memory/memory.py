@@ -249,8 +249,9 @@ class Memory:
         neighbors = []
         for name, end in (("outgoing", "subject"), ("incoming", "object")):
             if direction in ("both", name):
+                stated = self.graph.statements_at(node.node, end=end)
                 for link in self.graph.edges_at(node.node, end=end):
-                    edge = with_memories(link, self.graph.statements(link.link))
+                    edge = with_memories(link, stated)
                     other = edge.object_id if end == "subject" else edge.subject_id
                     entity = self.graph.with_id(other)
                     if entity is not None:

@@ -92,7 +92,9 @@ def merge(graph: Graph, source: EntityNode, target: EntityNode) -> str:
     change.write_entity(replace(target, aliases=tuple(aliases)))
     for end in ("subject", "object"):
         for link in graph.edges_at(target.node, end=end):
-            statements = statements_of(link, graph.statements(link.link).get(link.link, []))
+            statements = statements_of(
+                link, graph.statements("?l (id: :id)", id=link.link).get(link.link, [])
+            )
             strongest = max(statements, key=lambda statement: statement.strength)
             edge = replace(link.edge, weight=strongest.weight, evidence=strongest.evidence)
             subject, object_ = graph.with_id(edge.subject_id), graph.with_id(edge.object_id)

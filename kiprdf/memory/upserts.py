@@ -157,7 +157,7 @@ def _weaken(
     graph: Graph, change: Change, link: EdgeLink, memory_id: str, removed: list[EdgeLink]
 ) -> None:
     """Take what a memory states from an edge; without other evidence the edge is removed."""
-    statements = graph.statements(link.link).get(link.link, [])
+    statements = graph.statements("?l (id: :id)", id=link.link).get(link.link, [])
     others = [each for each in statements if each.evidence["memory_id"] != memory_id]
     own = dict(link.own)
     if own and memory_id in own.get("memory_ids", ()):
