@@ -9,7 +9,7 @@ from functools import partial
 from importlib.util import find_spec
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -31,6 +31,7 @@ from kiprdf.serve.negotiation import choose
 from kiprdf.serve.observation import AuditLog, Metrics, Observer
 from kiprdf.serve.openapi import document
 from kiprdf.serve.options import Options
+from kiprdf.serve.public_path import PublicPath
 from kiprdf.serve.replies import HttpError, error_response, json_response
 from kiprdf.serve.security import Gate
 
@@ -207,7 +208,8 @@ class Server:
 
     async def dereference(self, request: Request) -> Response:
         """The IRI of an element: 303 to a page or to data."""
-        path = _path_after(request, urlsplit(self.nexus.base_iri).path)
+        base = urlsplit(self.nexus.base_iri).path
+        path = _path_after(request, base.removeprefix(self.options.public_path))
         linked.element_at(self.store, path)
         if request.method not in ("GET", "HEAD"):
             raise HTTPException(405, headers={"Allow": "GET, HEAD"})
@@ -321,7 +323,9 @@ def asgi_app(server: Server) -> ASGIApp:
     starlette.router.redirect_slashes = False
     gate = Gate(starlette, server.options)
     server.gate = gate
-    return Observer(gate, server.metrics, _first_segments(routes))
+    app: ASGIApp = Observer(gate, server.metrics, _first_segments(routes))
+    public_path = server.options.public_path
+    return PublicPath(app, public_path) if public_path else app
 
 
 class _OwnRoute(Route):
@@ -378,7 +382,8 @@ def _base_routes(server: Server) -> Iterable[Route]:
     base = urlsplit(server.nexus.base_iri)
     if base.scheme not in ("http", "https"):
         return []
-    return [Route(base.path + "{path:path}", server.dereference, methods=_METHODS)]
+    path = unquote(base.path).removeprefix(server.options.public_path)
+    return [Route(path + "{path:path}", server.dereference, methods=_METHODS)]
 
 
 def _first_segments(routes: Iterable[Route]) -> frozenset[str]:
@@ -414,10 +419,10 @@ def _root(request: Request) -> str:
 
 
 def _path_after(request: Request, start: str) -> str:
-    """The percent-encoded path behind ``start``, as the client wrote it."""
+    """The percent-encoded path behind the segments of ``start``, as the client wrote it."""
     raw = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     path: str = raw.partition(b"?")[0].decode("ascii", "replace")
-    return path.removeprefix(_root(request)).removeprefix(start)
+    return path.removeprefix(_root(request)).split("/", start.count("/"))[-1]
 
 
 def _matches(header: str | None, tag: str) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from typing import NamedTuple, cast
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
 
 from pyoxigraph import NamedNode, Triple
@@ -115,13 +115,26 @@ def void(nexus: Nexus, store: Store, address: str, title: str, chosen: Variant) 
     """The description of the dataset in VoID and DCAT; the dataset is at ``/graph?default``."""
     triples = store.read(lambda: list(store.match(None, None, None)))
     counts = description.Counts.of(dict.fromkeys(to_profile(normalized(triples), "rdf11")))
-    described = description.describe(counts, nexus.base_iri, title=title, address=address)
-    dataset = NamedNode(f"{address}void.ttl#dataset")
+    # A published folder has these files; here they are routes.
+    routes = {f"{address}void.ttl": f"{address}.well-known/void", f"{address}index.html": address}
+    described = [
+        Triple(_renamed(triple.subject, routes), triple.predicate, _renamed(triple.object, routes))
+        for triple in description.describe(counts, nexus.base_iri, title=title, address=address)
+    ]
+    dataset = NamedNode(f"{address}.well-known/void#dataset")
     described += [
         Triple(dataset, description.void("sparqlEndpoint"), NamedNode(f"{address}sparql")),
         Triple(dataset, description.void("dataDump"), NamedNode(f"{address}graph?default")),
     ]
     return write_triples(described, chosen.media_type)
+
+
+def _renamed(term: Any, routes: Mapping[str, str]) -> Any:
+    """An IRI, with another document before its fragment if there is one."""
+    if not isinstance(term, NamedNode):
+        return term
+    document, mark, fragment = term.value.partition("#")
+    return NamedNode(routes[document] + mark + fragment) if document in routes else term
 
 
 def service_description(endpoint: str, chosen: Variant) -> bytes:

@@ -42,6 +42,11 @@ class Options:
         return self.token is not None or self.read_token is not None
 
     @property
+    def public_path(self) -> str:
+        """The path of the public address, without a final slash."""
+        return urlsplit(self.base_url or "").path.rstrip("/")
+
+    @property
     def is_loopback(self) -> bool:
         return is_loopback(self.host)
 

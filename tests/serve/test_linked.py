@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
+import httpx
 import pytest
 from rdflib import RDF, Graph, Literal, URIRef
 
@@ -136,6 +138,42 @@ def test_void_describes_the_dataset(server: RunningServer) -> None:
     assert int(graph.value(dataset, URIRef(f"{void}triples"))) == len(
         Graph().parse(data=server.client.get("/graph?default").content, format="turtle")
     )
+
+
+@pytest.mark.parametrize("base", ["http://kb.example/a%20b/", "http://kb.example/кб/c/"])
+def test_an_element_is_at_its_iri_below_any_base(tmp_path: Path, base: str) -> None:
+    with kiprdf.Nexus.open(tmp_path / "kb", base):
+        pass
+    with serving(tmp_path / "kb", "--read-only") as server:
+        path = urlsplit(base).path + "Domain/CoreSchema"
+        answer = server.client.get(path, headers={"Accept": "text/turtle"})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/data/Domain/CoreSchema")
+
+
+@pytest.mark.parametrize("prefix", ["", "/memory"])
+def test_links_begin_at_the_public_address(folder: Path, prefix: str) -> None:
+    """The proxy may remove the path of the address or not."""
+    public = "https://kb.example/memory/"
+    with serving(folder, "--read-only", "--base-url", public) as server:
+
+        def get(path: str, accept: str) -> httpx.Response:
+            headers = {"Accept": accept, "Host": "kb.example"}
+            return server.client.get(prefix + path, headers=headers)
+
+        assert get("/", "text/html").headers["location"] == "/memory/explore/"
+        text = get("/page/Drug/Aspirin", "text/html").text
+        links = re.findall(r'(?:href|src|action)="(/[^"]*)"', text)
+        assert all(link.startswith("/memory/") for link in links)
+        assert get("/static/style.css", "*/*").status_code == 200
+        assert get("/openapi.json", "*/*").json()["servers"] == [{"url": public}]
+        void = get("/.well-known/void", "application/n-triples").text
+        places = set(re.findall(r"<(https://kb\.example[^#>]*)", void))
+        assert places == {
+            public,
+            f"{public}.well-known/void",
+            f"{public}sparql",
+            f"{public}graph?default",
+        }
 
 
 def test_a_urn_base_has_data_below_its_base(tmp_path: Path) -> None:
