@@ -188,6 +188,14 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def shared_terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    opened = Terminal(tmp_path_factory.mktemp("home"))
+    opened.expect("kip> ")
+    yield opened
+    opened.close()
+
+
 def test_the_shell_on_a_terminal_prompts_and_answers(terminal: Terminal) -> None:
     terminal.expect("kip> ")
     terminal.type("FIND(?d.name)\n")
@@ -245,11 +253,10 @@ def test_ctrl_c_drops_the_input_and_ctrl_d_leaves(terminal: Terminal) -> None:
         (".ne\t", ".next"),
     ],
 )
-def test_tab_completes_a_word(terminal: Terminal, typed: str, completed: str) -> None:
+def test_tab_completes_a_word(shared_terminal: Terminal, typed: str, completed: str) -> None:
     pytest.importorskip("readline")
-    terminal.expect("kip> ")
-    terminal.type(typed)
-    terminal.expect(re.escape(completed))
+    shared_terminal.type("\x15" + typed)  # Ctrl-U empties the line
+    shared_terminal.expect(re.escape(completed))
 
 
 def test_a_name_on_the_second_line_is_completed(terminal: Terminal) -> None:

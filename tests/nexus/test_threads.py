@@ -18,7 +18,7 @@ import kiprdf
 from tests import threads
 from tests.long_runs import amount
 
-SECONDS = max(0.8, amount("EXAMPLES", 0) / 100)
+SECONDS = max(0.5, amount("EXAMPLES", 0) / 100)
 SCHEMA = (
     'UPSERT { CONCEPT { {type: "$ConceptType", name: "Pair"} } '
     'CONCEPT { {type: "$PropositionType", name: "with"} } }'

@@ -38,11 +38,12 @@ PARTS = {
         "KIPRDF_EXAMPLES", "tests/properties/test_engine_equals_oracle.py", 15, "graphs"
     ),
     "steps": Part("KIPRDF_STEPS", "tests/trust/test_state_machine.py", 200, "steps"),
-    "kills": Part("KIPRDF_KILLS", "tests/trust/test_crash.py", 25, "kills"),
+    "kills": Part("KIPRDF_KILLS", "tests/trust/test_crash.py", 15, "kills"),
     "interrupts": Part("KIPRDF_INTERRUPTS", "tests/trust/test_interrupts.py", 240, "interrupts"),
     "forks": Part("KIPRDF_FORKS", "tests/trust/test_forks.py", 8, "forks"),
     "damages": Part("KIPRDF_DAMAGES", "tests/trust/test_disk_faults.py", 1, "damages of each file"),
-    "fuzz": Part("KIPRDF_FUZZ", "tests/trust/test_fuzz.py", 1500, "inputs"),
+    "fuzz": Part("KIPRDF_FUZZ", "tests/trust/test_fuzz.py", 1000, "inputs"),
+    "bombs": Part("KIPRDF_BOMBS", "tests/trust/test_sparql_bombs.py", 1, "places of each query"),
 }
 
 

@@ -24,7 +24,7 @@ from tests.nexus.support import dataset
 from tests.trust import writing
 from tests.trust.processes import PROCESSES
 
-KILLS = amount("KILLS", 25)
+KILLS = amount("KILLS", 15)
 KILLS_A_FOLDER = 5
 """Then another folder: to be killed at the very first opening is rare otherwise."""
 MOMENTS = ("opening", "open", "writing", "writing", "writing", "writing", "searching", "closing")

@@ -7,16 +7,24 @@ import sys
 
 import pytest
 
+from tests.long_runs import SEED, amount
 from tests.trust import children
 from tests.trust.bombs import BOMBS
 
 MOST_MIB = 768
 """By how much the memory of a process may grow that sends bombs, its answers included."""
+PARTS = 4
+KINDS = ("memory", "folder")
+CASES = [
+    (KINDS[(part + SEED + turn) % 2], list(BOMBS)[part::PARTS])
+    for part in range(PARTS)
+    for turn in range(amount("BOMBS", 1))
+]
+"""Each query is tried in memory or in a folder; with KIPRDF_BOMBS=2 in both."""
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("names", [list(BOMBS)[part::4] for part in range(4)], ids=str)
-@pytest.mark.parametrize("kind", ["memory", "folder"])
+@pytest.mark.parametrize(("kind", "names"), CASES, ids=str)
 def test_a_bomb_does_no_harm(kind: str, names: list[str]) -> None:
     child = children.run("-m", "tests.trust.bombs", kind, *names)
     # The last name without an outcome is what ended the process.
