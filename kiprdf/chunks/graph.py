@@ -352,7 +352,7 @@ def _parts(item: Statement) -> Iterator[Chunk]:
         case Chunk():
             yield item
         case _:
-            raise ChunksError(f"A {type(item).__name__} is not a chunk, a link or a rule.")
+            raise ChunksError(f"{item!r} is not a chunk, a link or a rule.")
 
 
 def _date_chunk(date: Date) -> Chunk:

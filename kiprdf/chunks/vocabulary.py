@@ -30,7 +30,9 @@ class Vocabulary:
             self.names.update(_mappings(chunk))
 
     def iri(self, name: str) -> str | None:
-        """The IRI of a name, or None if nothing maps it."""
+        """The IRI of a name, or None if nothing maps it; ``*`` and reserved names have none."""
+        if name[:1] in ("*", "@"):
+            return None
         if name in self.names:
             return self._expanded(self.names[name])
         return self._compact(name) or self._under_base(name)

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 import pytest
 
-from kiprdf.chunks import ChunksSyntaxError, Graph, Link, Text, from_rdf, parse, to_rdf, to_text
+from kiprdf.chunks import (
+    ChunksSyntaxError,
+    Engine,
+    Graph,
+    Link,
+    Text,
+    from_rdf,
+    parse,
+    to_rdf,
+    to_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -107,15 +117,18 @@ def test_pattern_matches_so_many_chunks(clause: str, facts: str, pattern: str, c
 
 
 def test_c025_c026_c029_identifiers_are_unique_given_and_overridden() -> None:
+    """C025 C026 C029."""
     graph = Graph("a b {x 1} a b {x 2} a {}")
     assert [(chunk.id, chunk.get("x")) for chunk in graph] == [("b", 2), ("_:1", None)]
 
 
 def test_c027_value_is_atomic_or_an_ordered_list() -> None:
+    """C027."""
     assert Graph('a b {x 2, 1, "c"; y d}')["b"].properties == {"x": (2, 1, Text("c")), "y": "d"}
 
 
 def test_c054_contexts_can_be_chained() -> None:
+    """C054."""
     graph = Graph(
         "wants {@context belief; @subject mary; situation desire} believes {proposition belief}"
     )
@@ -125,12 +138,14 @@ def test_c054_contexts_can_be_chained() -> None:
 
 
 def test_c060_c061_c063_c065_value_that_names_a_chunk_is_a_directed_link() -> None:
+    """C060 C061 C063 C065."""
     graph = Graph("friend f34 {name Joan} friend f35 {name Jenny; likes f34; knows f36}")
     assert graph.links() == [Link("f35", "likes", "f34")]
     assert graph.links("f34") == []
 
 
 def test_c070_c071_rule_has_conditions_and_actions() -> None:
+    """C070 C071."""
     graph = Graph("rule r {@condition !c; @action d} rule {x 1} a c {} b d {}")
     (rule,) = graph.rules
     assert (rule.id, rule.conditions[0].negated, rule.actions) == ("r", True, (graph["d"],))
@@ -150,11 +165,20 @@ def test_name_has_this_iri(clause: str, text: str, name: str, iri: str) -> None:
 
 
 def test_c183_mapped_graph_is_written_with_its_iris() -> None:
+    """C183."""
     graph = Graph(
         '@rdfmap {dog http://e.org/ns/dog; age http://e.org/ns/age}\ndog d {age 5; c "x"}'
     )
     assert ':d a <http://e.org/ns/dog> ;\n\t<http://e.org/ns/age> 5 ;\n\t:c "x" .' in to_rdf(graph)
     assert list(from_rdf(to_rdf(graph))) == list(graph)
+
+
+def test_c004_engine_runs_the_rules_of_a_document() -> None:
+    """C004."""
+    engine = Engine("a {x ?y} => b {x ?y}")
+    engine.goal("a {x 1}")
+    engine.run()
+    assert engine.module("goal").buffer == parse("b {x 1}").chunks[0]
 
 
 @pytest.mark.parametrize(

@@ -206,6 +206,7 @@ def test_names_are_iris(name: str, iri: str) -> None:
 
 def test_name_that_nothing_maps_has_no_iri() -> None:
     assert Graph("@rdfmap {a http://b.c}").iri("b") is None
+    assert Graph("@rdfmap {@base http://b.c/}").iri("@do") is None
 
 
 def test_text_of_a_graph_is_the_text_of_its_statements() -> None:
