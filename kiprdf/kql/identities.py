@@ -64,14 +64,17 @@ def missing_identity(clause: Clause, store: Store) -> KipError:
 
 def _near_hint(name: ConceptName, store: Store, is_id: bool) -> str:
     """The names, or the ids, that look like a missing one, or how to look further."""
-    hint = merged_hint(name.name, store, name.type) or placeholder_hint(name.name)
-    if hint:
-        return hint
+    merged = merged_hint(name.name, store, name.type)
+    if merged:
+        return merged
     close = nearest(name.name, names_of_type(name.type, store))
     if close:
         if is_id:
             close = [ConceptName(name.type, candidate).id for candidate in close]
         return f"Did you mean {' or '.join(repr(candidate) for candidate in close)}?"
+    placeholder = placeholder_hint(name.name)
+    if placeholder:
+        return placeholder
     elsewhere = types_of_name(name.name, store)
     if elsewhere:
         return f'There is {{type: "{elsewhere[0]}", name: "{name.name}"}}.'

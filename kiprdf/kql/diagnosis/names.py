@@ -65,15 +65,15 @@ def explain_name(
 
 def _hint(name: str, type_name: str | None, store: Store) -> str | None:
     """Where the concept went, or the names that may be meant."""
-    hint = merged_hint(name, store, type_name) or placeholder_hint(name)
-    if hint is not None:
-        return hint
+    merged = merged_hint(name, store, type_name)
+    if merged is not None:
+        return merged
     others = types_of_name(name, store)
     if others:
         return f"There is {{type: {_quoted(others[0])}, name: {_quoted(name)}}}."
     near = _respelled(name, type_name, store) or nearest(name, _names(type_name, store))
     texts = [_quoted(text) for text in near[:SHOWN]]
-    return f"Did you mean {' or '.join(texts)}?" if texts else None
+    return f"Did you mean {' or '.join(texts)}?" if texts else placeholder_hint(name)
 
 
 def _quoted(text: str) -> str:
