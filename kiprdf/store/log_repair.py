@@ -8,10 +8,12 @@ contains everything that both wrote, batch by batch, and is written again with n
 
 from __future__ import annotations
 
+import io
 import shutil
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 # https://github.com/facebook/rocksdb/wiki/Write-Ahead-Log-File-Format, with log numbers.
 _BLOCK = 32 * 1024
@@ -24,7 +26,7 @@ _MASK = 0xA282EAD8
 
 def is_forked(graph: Path) -> bool:
     """Whether two processes have written to a log: its sequence numbers go back."""
-    return any(_goes_back(_batches(log, checked=False)) for log in graph.glob("*.log"))
+    return any(_goes_back(_starts(log)) for log in graph.glob("*.log"))
 
 
 def repair(graph: Path, aside: Path) -> None:
@@ -33,7 +35,7 @@ def repair(graph: Path, aside: Path) -> None:
     A log that changes is copied into the folder ``aside`` first.
     """
     for log in sorted(graph.glob("*.log")):
-        batches = list(_batches(log, checked=True))
+        batches = list(_batches(log))
         if _goes_back(batches):
             aside.mkdir(exist_ok=True)
             shutil.copy2(log, aside / log.name)
@@ -60,29 +62,52 @@ def _numbered(batches: Iterable[bytes]) -> Iterator[bytes]:
         end += count
 
 
-def _batches(path: Path, *, checked: bool) -> Iterator[bytes]:
+def _starts(path: Path) -> Iterator[bytes]:
+    """The beginnings of the batches of a log, which are unchecked.
+
+    An import is one batch, hundreds of megabytes long, most of which is not read.
+    """
+    start = b""
+    with path.open("rb") as log:
+        for kind, place, length in _fragments(log, int(path.stem), checked=False):
+            if kind in (_FULL, _FIRST):
+                start = b""
+            log.seek(place)
+            start += log.read(min(length, _BATCH.size - len(start)))
+            if kind in (_FULL, _LAST):
+                yield start
+
+
+def _batches(path: Path) -> Iterator[bytes]:
     """The batches of a log, up to other content, such as that of an older log."""
-    content = b""
-    for kind, part in _fragments(path.read_bytes(), int(path.stem), checked):
-        content = part if kind in (_FULL, _FIRST) else content + part
-        if kind in (_FULL, _LAST):
-            yield content
+    parts: list[bytes] = []
+    with path.open("rb") as log:
+        for kind, place, length in _fragments(log, int(path.stem), checked=True):
+            if kind in (_FULL, _FIRST):
+                parts.clear()
+            log.seek(place)
+            parts.append(log.read(length))
+            if kind in (_FULL, _LAST):
+                yield b"".join(parts)
 
 
-def _fragments(log: bytes, number: int, checked: bool) -> Iterator[tuple[int, bytes]]:
-    """The parts of batches. Two writers disagree on where blocks end, so the zeros at the end of
-    a block may be anywhere."""
+def _fragments(log: BinaryIO, number: int, checked: bool) -> Iterator[tuple[int, int, int]]:
+    """The kinds, places and lengths of the parts of batches. Two writers disagree on where blocks
+    end, so the zeros at the end of a block may be anywhere."""
+    size = log.seek(0, io.SEEK_END)
     at = end_of_last = 0
-    while at + _HEADER.size <= len(log):
-        checksum, length, kind, log_number = _HEADER.unpack_from(log, at)
-        end = at + _HEADER.size + length
-        is_fragment = _FULL <= kind <= _LAST and log_number == number and end <= len(log)
+    # A writer may shorten the file meanwhile.
+    while log.seek(at) == at and len(header := log.read(_HEADER.size)) == _HEADER.size:
+        checksum, length, kind, log_number = _HEADER.unpack(header)
+        place = at + _HEADER.size
+        end = place + length
+        is_fragment = _FULL <= kind <= _LAST and log_number == number and end <= size
         if is_fragment and checked:
-            is_fragment = checksum == _masked(_crc32c(log[at + _CHECKED_FROM : end]))
+            is_fragment = checksum == _masked(_crc32c(header[_CHECKED_FROM:] + log.read(length)))
         if is_fragment:
-            yield kind, log[at + _HEADER.size : end]
+            yield kind, place, length
             at = end_of_last = end
-        elif log[at] == 0 and at - end_of_last < _HEADER.size:
+        elif header[0] == 0 and at - end_of_last < _HEADER.size:
             at += 1
         else:
             return
