@@ -543,9 +543,9 @@ def test_a_base_that_would_not_work_is_refused(tmp_path: Path, on_disk: bool, ba
 def test_format_and_base_are_in_the_bookkeeping_graph(tmp_path: Path, on_disk: bool) -> None:
     base = "https://data.example.org/kb/"
     nexus = kiprdf.Nexus.open(tmp_path / "b", base) if on_disk else kiprdf.Nexus.memory(base)
-    graph = "urn:kip:graph/nexus"
-    rows = nexus.sparql(f"SELECT ?p ?o {{ GRAPH <{graph}> {{ <{graph}> ?p ?o }} }}")
-    noted = {row["p"].value: row["o"].value for row in rows}  # type: ignore[union-attr]
+    graph = pyoxigraph.NamedNode("urn:kip:graph/nexus")
+    quads = nexus._store.engine.quads_for_pattern(graph, None, None, graph)
+    noted = {quad.predicate.value: quad.object.value for quad in quads}  # type: ignore[union-attr]
     nexus.close()
     assert (noted.get("urn:kip:vocab/format"), noted.get("urn:kip:vocab/base")) == ("2", base)
 
