@@ -23,6 +23,7 @@ from kiprdf.kql.diagnosis import Question
 from kiprdf.kql.find import FindResult, Lack
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text
+from kiprdf.meta.counts import total
 from kiprdf.meta.describe import describe
 from kiprdf.meta.export import capsule, export
 from kiprdf.meta.indexing import Indexer
@@ -342,8 +343,8 @@ class CommandEngine:
                 "read_only": store.read_only,
                 "strict_schema": self.writer.strict_schema,
                 "commit": store.commit(),
-                "concepts": sum(1 for _ in store.match(None, vocab.TYPE, None)),
-                "propositions": sum(1 for _ in store.match(None, vocab.REIFIES, None)),
+                "concepts": total(store, vocab.TYPE),
+                "propositions": total(store, vocab.REIFIES),
                 "concept_types": len(catalog.concept_types),
                 "proposition_types": len(catalog.predicates),
                 "vectors": self.indexer.embedded(),

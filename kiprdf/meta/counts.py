@@ -34,6 +34,12 @@ def grouped(
         yield *terms, count(number)
 
 
+def total(store: Store, predicate: NamedNode) -> int:
+    """The number of triples with a predicate."""
+    ((number,),) = grouped(store, (), (X, predicate, VALUE))
+    return cast(int, number)
+
+
 def concepts_by_type(store: Store) -> Counter[str]:
     """The number of concepts of each type that has any."""
     rows = grouped(store, (VALUE,), (X, vocab.TYPE, VALUE))
