@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Variable
 
 from kiprdf import budget
 from kiprdf.budget import paced
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import Reader
-from kiprdf.meta.counts import concepts_by_type, ends, largest
+from kiprdf.meta.counts import VALUE, X, concepts_by_type, grouped, largest, total
 from kiprdf.meta.excerpts import excerpt, text
 from kiprdf.meta.recency import BELONGS, Changes, recent_changes
 from kiprdf.meta.waiting import Waiting, waiting
@@ -31,6 +31,7 @@ from kiprdf.store import Store
 PROTOCOL = "KIP 1.0"
 MOST_BYTES = 8 * 1024
 """The size of a primer as JSON in UTF-8."""
+_DOMAIN = Variable("domain")
 KEY_ITEMS = 5
 """The key concepts, types and predicates of a domain."""
 MOST_NAMES = 40
@@ -101,11 +102,9 @@ def _survey(store: Store, catalog: Catalog, now: str) -> Survey:
     predicates: Counter[str] = Counter()
     links: Counter[NamedNode] = Counter()
     for predicate in sorted(catalog.predicates):
-        subjects, objects = ends(store, predicate)
-        predicates[predicate] = subjects.total()
-        if predicate != BELONGS:
-            for counts in (subjects, objects):
-                _count_links(predicate, counts, links, members)
+        predicates[predicate] = total(store, store.iris.predicate(predicate))
+        if predicate != BELONGS and predicates[predicate]:
+            links.update(_count_links(predicate, domains, store))
     filed = _count_members(members, links, types, predicates, store)
     unfiled = types - filed
     # Domains are not filed themselves.
@@ -159,16 +158,20 @@ def _members(domains: dict[NamedNode, Domain], store: Store) -> dict[NamedNode, 
 
 
 def _count_links(
-    predicate: str,
-    counts: Counter[NamedNode],
-    links: Counter[NamedNode],
-    members: dict[NamedNode, list[Domain]],
-) -> None:
-    """Add the propositions of one predicate and direction to the members that they link."""
-    for node in counts.keys() & members.keys():
-        links[node] += counts[node]
-        for domain in members[node]:
-            domain.predicates[predicate] += counts[node]
+    predicate: str, domains: dict[NamedNode, Domain], store: Store
+) -> Counter[NamedNode]:
+    """Add the propositions of a predicate to the domains of their ends; their number by end."""
+    is_filed = (X, store.iris.predicate(BELONGS), _DOMAIN)
+    fact = store.iris.predicate(predicate)
+    links: Counter[NamedNode] = Counter()
+    for triple in ((X, fact, VALUE), (VALUE, fact, X)):
+        counts: dict[NamedNode, int] = {}
+        for node, filed_in, number in grouped(store, (X, _DOMAIN), is_filed, triple):
+            if filed_in in domains:
+                domains[filed_in].predicates[predicate] += number
+                counts[node] = number
+        links.update(counts)
+    return links
 
 
 def _count_members(
@@ -200,8 +203,8 @@ def _count_members(
                 domain.types[name.type] += 1
                 domain.concepts[name.name] += links[node]
     # Last, since all concepts of a type include the members.
-    for counts, defined, total in definitions:
-        counts[defined] = total
+    for counts, defined, number in definitions:
+        counts[defined] = number
     return filed
 
 
