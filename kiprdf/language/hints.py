@@ -13,6 +13,7 @@ from kiprdf.language import ast
 from kiprdf.language.repairs import advice, repair
 
 _WORD = re.compile(r"\w*")
+_COMMAND = re.compile(r"\s*([A-Z]*)")
 
 KEYWORDS = frozenset(
     (
@@ -101,8 +102,7 @@ def _names(keyword: str, expected: str) -> bool:
 
 def _of_command(text: str, expected: str) -> str:
     """What the command takes, for errors without a more specific hint."""
-    command = text.split(maxsplit=1)[0] if text.strip() else ""
-    command = cast(re.Match[str], _WORD.match(command)).group()
+    command = cast(re.Match[str], _COMMAND.match(text)).group(1)
     if expected == END:
         return _ENDINGS[command]
     return f"The syntax is {SYNTAX[command]}."

@@ -181,10 +181,13 @@ def test_a_text_beyond_the_limit_and_bytes_are_refused() -> None:
 )  # fmt: skip
 def test_the_time_is_linear_in_the_length(unit: str) -> None:
     def seconds(length: int) -> float:
+        """The least of three, since another thread or the collector may take its part."""
         text = unit * (length // len(unit))
-        start = time.process_time()
-        extract(text)
-        return time.process_time() - start
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            extract(text)
+            times.append(time.process_time() - start)
+        return min(times)
 
-    seconds(2_000)
-    assert seconds(40_000) < 10 * max(seconds(10_000), 0.01)
+    assert seconds(20_000) < 10 * max(seconds(5_000), 0.01)

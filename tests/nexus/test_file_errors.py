@@ -116,9 +116,11 @@ def test_a_backup_to_a_name_that_is_too_long_is_one_sentence(nexus: kiprdf.Nexus
         nexus.backup("x" * 300)
 
 
-def test_publishing_below_a_file_names_the_folder(nexus: kiprdf.Nexus, folder: Path) -> None:
-    place = folder / "letter.txt" / "site"
-    assert fault(FOLDERS["publish"], nexus, "letter.txt/site") == f"NotADirectoryError {place}"
+def test_publishing_below_a_file_names_the_file(nexus: kiprdf.Nexus, folder: Path) -> None:
+    with pytest.raises(kiprdf.StoreError) as raised:
+        nexus.publish("letter.txt/site")
+    place = folder / "letter.txt"
+    assert str(raised.value) == f"{place} is a file; a nexus is published into a folder."
 
 
 # publish --------------------------------------------------------------------------------------
