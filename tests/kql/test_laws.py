@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kiprdf
+from tests.long_runs import amount
 
 NAMES = ("A", "B", "C", "D", "E")
 VALUES: tuple[Any, ...] = (None, 1, 1.0, 2, "1", "a", True, False, [1], {"k": 1})
@@ -54,7 +55,7 @@ blocks = st.sampled_from(
         '(?a, "p", ?x) UNION { (?b, "q", ?x) }',
     )
 )
-few_examples = settings(max_examples=25)
+few_examples = settings(max_examples=amount("EXAMPLES", 12))
 PAIRS = '?a {type: "T"} ?b {type: "T"}'
 
 
