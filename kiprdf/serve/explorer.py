@@ -448,10 +448,6 @@ def _definition_link(page: ExplorerPage, kind: str, defined: str) -> Markup:
     return element("a", defined, href=_definition_href(page, kind, defined))
 
 
-def _query_href(page: ExplorerPage, command: str) -> str:
-    return page.href("explore/kql?" + urlencode({"command": command}))
-
-
 def _counted(link: Markup, number: int) -> Markup:
     """An item of a list, with a number."""
     return element("li", link, " ", element("small", f"{number:,}"))

@@ -13,9 +13,6 @@ _START = (
     r"|SEARCH\s+[A-Z]|EXPORT\s+\?)"
 )
 _CREATE = "(?:INSERT|CREATE|ADD|NEW|PUT|SET|ASSERT)"
-_EXPRESSIONS = (
-    r"{PATH}|COUNT\s*\(\s*(?:DISTINCT\s+)?{PATH}\s*\)|(?:SUM|AVG|MIN|MAX)\s*\(\s*{PATH}\s*\)"
-)
 _TYPES = {
     "TYPES": "CONCEPT TYPES",
     "CONCEPTS": "CONCEPT TYPES",
