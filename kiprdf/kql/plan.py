@@ -12,7 +12,7 @@ from kiprdf.budget import WIDTH
 from kiprdf.kql import results
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
 from kiprdf.kql.newest import NewestPlan, plan_newest
-from kiprdf.kql.optimize import OXIGRAPH, optimize
+from kiprdf.kql.optimize import optimize
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
 from kiprdf.kql.optimize.push_filters import push_filters
@@ -23,6 +23,7 @@ from kiprdf.language import ast
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
+from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import Count, Pattern, Select
 from kiprdf.sparql.text import PreparedQuery, prepare
 from kiprdf.store.base import Cancellation
@@ -123,7 +124,7 @@ class Plan:
         text = self._texts.get(max_rows)
         if text is None:
             select = self.select
-            if not self.is_linear and OXIGRAPH.functions:
+            if not self.is_linear and EMBEDDED.functions:
                 select = replace(select, pattern=add_deadline_checks(select.pattern))
             if select.counts and max_rows is not None:
                 # One more row shows that there are too many.

@@ -1,4 +1,5 @@
 """SPARQL as data; knows no KIP.
 
-``algebra`` (frozen nodes under the names of the W3C), ``text`` (the only file that writes SPARQL).
+``algebra`` (frozen nodes under the names of the W3C), ``abilities`` (what an engine can do),
+``text`` (the only file that writes SPARQL).
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal as OneOf
 from typing import Protocol, TypeAlias, TypeVar
@@ -11,6 +11,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from pyoxigraph import Store as Engine
 
 from kiprdf.rdf.iris import Iris
+from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.delta import Delta
 from kiprdf.store.update_times import Range
 
@@ -34,6 +35,10 @@ class Store(Protocol):
     @property
     def iris(self) -> Iris:
         """The IRIs below this store's base."""
+
+    @property
+    def abilities(self) -> Abilities:
+        """What queries of this store may use."""
 
     def select(
         self,
@@ -83,6 +88,9 @@ class Store(Protocol):
 
     def describe(self, node: NamedNode) -> list[Triple]:
         """The triples that make a node an element: those with it as subject, without its facts."""
+
+    def prefetch(self, nodes: Iterable[NamedNode]) -> None:
+        """Read what describes some nodes ahead, where one request takes longer than many reads."""
 
     def commit(self) -> int:
         """The number of commits; reading it costs almost nothing."""

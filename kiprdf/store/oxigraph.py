@@ -27,6 +27,7 @@ from kiprdf import budget, forks
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, decode
+from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import BGP, Select, TriplePattern
 from kiprdf.sparql.text import render, render_update
 from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Keep, Row, Statement, Tests
@@ -98,6 +99,8 @@ class OxigraphStore:
     >>> store.commit()
     0
     """
+
+    abilities = EMBEDDED
 
     def __init__(
         self,
@@ -305,6 +308,9 @@ class OxigraphStore:
         facts = self.iris.predicates
         triples = _triples(self.engine, node, None, None, _DEFAULT)
         return [triple for triple in triples if not triple.predicate.value.startswith(facts)]
+
+    def prefetch(self, nodes: Iterable[NamedNode]) -> None:
+        """Nothing: each read takes microseconds."""
 
     def _quads(self, *pattern: Any) -> Iterator[Quad]:
         return readable(self.engine, *pattern)

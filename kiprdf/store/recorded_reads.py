@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import TypeAlias, TypeVar
 
@@ -29,6 +29,7 @@ class RecordedReads:
         self._patterns: set[_Pattern] = set()
         self._later: list[Delta | None] = []
         self.iris = store.iris
+        self.abilities = store.abilities
 
     def note(self, delta: Delta | None) -> None:
         """Note a later commit; None if it may change everything."""
@@ -87,6 +88,9 @@ class RecordedReads:
     def describe(self, node: NamedNode) -> list[Triple]:
         self._patterns.add((node, None, None))
         return self._store.describe(node)
+
+    def prefetch(self, nodes: Iterable[NamedNode]) -> None:
+        self._store.prefetch(nodes)
 
     def commit(self) -> int:
         self._patterns.add(_ANY)

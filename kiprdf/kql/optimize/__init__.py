@@ -9,7 +9,6 @@ and those that are shown), and for what may take long ``deadlines``. ``solutions
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from pyoxigraph import Variable
 
@@ -17,23 +16,8 @@ from kiprdf.kql.optimize.fetch_values import fetch_projected, fetch_values
 from kiprdf.kql.optimize.order_joins import order_joins
 from kiprdf.kql.translate import Translation
 from kiprdf.rdf.iris import Iris
+from kiprdf.sparql.abilities import EMBEDDED, Abilities
 from kiprdf.sparql.algebra import Pattern
-
-
-@dataclass(frozen=True, slots=True)
-class Abilities:
-    """What an engine can do beyond SPARQL 1.1.
-
-    ``lateral`` joins, ``triple_terms``, and the custom functions that it calls (``functions``).
-    """
-
-    lateral: bool
-    triple_terms: bool
-    functions: bool
-
-
-OXIGRAPH = Abilities(lateral=True, triple_terms=True, functions=True)
-"""The embedded engine."""
 
 
 def optimize(
@@ -41,7 +25,7 @@ def optimize(
     translation: Translation,
     needed: Iterable[Variable],
     iris: Iris,
-    abilities: Abilities = OXIGRAPH,
+    abilities: Abilities = EMBEDDED,
 ) -> Pattern:
     """A pattern for SPARQL, with its filters pushed down and its joins in a good order.
 

@@ -1,0 +1,44 @@
+"""What a SPARQL engine can do, as a value that the compiler of queries reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Links: TypeAlias = Literal["rdf11", "rdf12"]
+"""How a store keeps a link: as an ``rdf:Statement``, or as a reifier of a triple term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What an engine can do beyond, or short of, SPARQL 1.1, and how a store on it keeps links.
+
+    ``lateral`` joins, ``triple_terms``, and the custom functions that it calls (``functions``).
+    ``lookups``: reading one pattern from the index costs less than parsing a query. ``texts``: the
+    store has the graph of the texts in values (docs/decisions/050). ``nested_outer``: a FILTER in a
+    nested group of EXISTS sees the variables outside of it. ``free_paths``: ``p+`` may have both
+    ends free. ``own_doubles``: doubles are kept as ``"0.1"^^<urn:kip:double>``, since the engine
+    rounds its own. ``isolates``: concurrent updates behave as if they ran one by one. The others
+    are limits, None where none is known: rows of one answer, terms in VALUES, OPTIONALs in one
+    query, triples of one INSERT DATA, and operations of one request.
+    """
+
+    lateral: bool = True
+    triple_terms: bool = True
+    functions: bool = True
+    lookups: bool = True
+    texts: bool = True
+    links: Links = "rdf12"
+    nested_outer: bool = True
+    free_paths: bool = True
+    own_doubles: bool = False
+    isolates: bool = True
+    max_rows: int | None = None
+    max_values: int | None = None
+    max_optionals: int | None = None
+    max_triples: int | None = None
+    max_operations: int | None = None
+
+
+EMBEDDED = Abilities()
+"""The engine in this process."""
