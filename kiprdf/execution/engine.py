@@ -260,7 +260,7 @@ class CommandEngine:
 
             def compile() -> str:
                 check(find, self.catalogs.catalog())
-                return kql.explain(find, self.store.iris)
+                return kql.explain(find, self.store)
 
             return self.boundary.run(lambda: self.store.read(compile), text)
 

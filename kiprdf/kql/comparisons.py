@@ -386,17 +386,22 @@ def _texts(cell: Cell) -> list[str]:
 
 def _matches(cell: Cell, pattern: Cell) -> bool:
     """REGEX on texts that are items: the engine matches them, since Python's syntax is another."""
-    tests = [
-        _total(Call("REGEX", (Literal(text), Literal(expression))))
-        for expression in _texts(pattern)
-        for text in _texts(cell)
-    ]
-    if not tests:
-        return False
+    return any(
+        engine_matches(text, expression) for expression in _texts(pattern) for text in _texts(cell)
+    )
+
+
+def engine_matches(text: str, pattern: str) -> bool | None:
+    """Whether a text matches a pattern in the engine's syntax; None for an invalid pattern.
+
+    >>> engine_matches("Aspirin", "^asp"), engine_matches("", "(")
+    (False, None)
+    """
     result = Variable("result")
-    query = render(Select((result,), Extend(UNIT, result, _or(*tests)), distinct=False))
+    call = Call("REGEX", (Literal(text), Literal(pattern)))
+    query = render(Select((result,), Extend(UNIT, result, call), distinct=False))
     ((matches,),) = cast(Any, Engine().query(query))
-    return bool(matches == TRUE)
+    return None if matches is None else bool(matches == TRUE)
 
 
 # The table ----------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from kiprdf.kql.optimize.solutions import filters_product
 from kiprdf.kql.plan import Plan, plan_bindings, plan_find
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
-from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
@@ -56,7 +55,7 @@ def run(find: ast.Find, store: Store) -> FindResult:
     """Run a checked FIND."""
     offset = cursor.decode(find)
     check_identities(find.where, store)
-    plan = plan_find(find, store.iris, offset)
+    plan = plan_find(find, store.iris, offset, store.abilities)
     return _result(find, plan, rows(plan, store), store, lambda: find, offset)
 
 
@@ -85,10 +84,10 @@ class PreparedFind:
 
 def prepare(find: ast.Find, store: Store) -> PreparedFind | None:
     """Compile a checked FIND with holes; None for one with a product, whose size is counted."""
-    plan = plan_find(find, store.iris)
+    plan = plan_find(find, store.iris, abilities=store.abilities)
     if plan.products:
         return None
-    check_patterns(find.where, store)
+    check_patterns(find.where)
     return PreparedFind(find, plan, tuple(required(find.where, store.iris)))
 
 
@@ -217,14 +216,15 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
 
 def count_solutions(where: ast.Block, store: Store, most: int) -> int:
     """How many solutions a checked WHERE has; counting stops at ``most``."""
-    plan = plan_bindings(map(ast.Variable, exported(where)), where, store.iris)
+    plan = plan_bindings(map(ast.Variable, exported(where)), where, store.iris, store.abilities)
     distinct = plan.variables if most > 1 and plan.is_ambiguous else ()
     return _count(plan.pattern, most, store, distinct)
 
 
-def explain(find: ast.Find, iris: Iris) -> str:
+def explain(find: ast.Find, store: Store) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
-    return prepare_query(plan_find(find, iris).select, query_prefixes(iris.base)).text(NO_BINDINGS)
+    plan = plan_find(find, store.iris, abilities=store.abilities)
+    return prepare_query(plan.select, query_prefixes(store.iris.base)).text(NO_BINDINGS)
 
 
 def nodes(
@@ -240,7 +240,7 @@ def bindings(
     """What a checked WHERE binds to some variables together, in at most ``most`` rows; rows with a
     null are left out."""
     check_identities(where, store)
-    plan = replace(plan_bindings(targets, where, store.iris), limit=most)
+    plan = replace(plan_bindings(targets, where, store.iris, store.abilities), limit=most)
     indices = [plan.cells.names[target.name] for target in targets]
     return [
         tuple(cast(NamedNode, row[index]) for index in indices)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import cast
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import Literal, NamedNode
 
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kql.clauses import Clause, checked_text, exact_node, required
+from kiprdf.kql.comparisons import engine_matches
 from kiprdf.language import ast
 from kiprdf.language.parameters import foreign_placeholder
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import to_json
 from kiprdf.semantics import scope
-from kiprdf.sparql import algebra
-from kiprdf.sparql.text import render
 from kiprdf.store import Store
 
 _ACTORS = ("$self", "$system")
@@ -32,7 +31,7 @@ def check_identities(where: ast.Block, store: Store) -> None:
     for node, clause in required(where, store.iris).items():
         if not isinstance(node, NamedNode) or not exists(node, store):
             raise missing_identity(clause, store)
-    check_patterns(where, store)
+    check_patterns(where)
 
 
 def exists(node: NamedNode, store: Store) -> bool:
@@ -125,18 +124,14 @@ def types_of_name(text: str, store: Store) -> list[str]:
     return sorted(name.type for name in names if isinstance(name, ConceptName))
 
 
-def check_patterns(where: ast.Block, store: Store) -> None:
+def check_patterns(where: ast.Block) -> None:
     """A pattern is valid iff the engine says so: an invalid one leaves its test unbound."""
     conditions = (clause.condition for clause in scope.filters(where))
     for test in (test for condition in conditions for test in scope.tests(condition)):
         if not isinstance(test, ast.StringTest) or test.function != "REGEX":
             continue
         pattern = checked_text(cast(ast.Value, test.argument))
-        valid = Variable("valid")
-        call = algebra.Call("REGEX", (Literal(""), Literal(pattern)))
-        query = algebra.Select((valid,), algebra.Extend(algebra.UNIT, valid, call))
-        ((answer,),) = store.select(render(query))
-        if answer is None:
+        if engine_matches("", pattern) is None:
             message = f"The pattern {shown(pattern)!r} is not a regular expression."
             hint = "Rust's syntax is used: no look-around, no back references."
             raise KipError("KIP_1001", message, hint, test.argument.span)

@@ -23,7 +23,7 @@ from kiprdf.language import ast
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
-from kiprdf.sparql.abilities import EMBEDDED
+from kiprdf.sparql.abilities import EMBEDDED, Abilities
 from kiprdf.sparql.algebra import Count, Pattern, Select
 from kiprdf.sparql.text import PreparedQuery, prepare
 from kiprdf.store.base import Cancellation
@@ -48,6 +48,7 @@ class Plan:
     counts: tuple[Count, ...] = ()
     ordered: ast.Find | None = None
     needed: int | None = None
+    abilities: Abilities = EMBEDDED
     _texts: dict[int | None, PreparedQuery] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -87,7 +88,9 @@ class Plan:
         """The WHERE as SPARQL can say it."""
         # Aggregates read whole solutions.
         names = self.translation.scope if self.counts else self.cells.names
-        return optimize(self._pushed, self.translation, self._carriers(names), self.iris)
+        return optimize(
+            self._pushed, self.translation, self._carriers(names), self.iris, self.abilities
+        )
 
     @cached_property
     def select(self) -> Select:
@@ -124,7 +127,7 @@ class Plan:
         text = self._texts.get(max_rows)
         if text is None:
             select = self.select
-            if not self.is_linear and EMBEDDED.functions:
+            if not self.is_linear and self.abilities.functions:
                 select = replace(select, pattern=add_deadline_checks(select.pattern))
             if select.counts and max_rows is not None:
                 # One more row shows that there are too many.
@@ -134,10 +137,10 @@ class Plan:
         return text
 
 
-def plan_find(find: ast.Find, iris: Iris, offset: int = 0) -> Plan:
+def plan_find(find: ast.Find, iris: Iris, offset: int = 0, abilities: Abilities = EMBEDDED) -> Plan:
     """Compile a checked FIND for a store in which its exact identities exist."""
     if results.is_grouped(find):
-        return _plan_grouped(find, iris)
+        return _plan_grouped(find, iris, abilities)
     names = _names((*find.expressions, *(key.expression for key in find.order_by)))
     # Of ordered rows only a page is shown: what it shows is read for the page.
     first = [key.expression for key in find.order_by] or find.expressions
@@ -148,25 +151,40 @@ def plan_find(find: ast.Find, iris: Iris, offset: int = 0) -> Plan:
     most = limit and limit + 1
     if find.order_by:
         needed = most and offset + most
-        return Plan(translation, iris, cells, len(names), ordered=find, needed=needed)
-    return Plan(translation, iris, cells, len(names), most, offset)
+        return Plan(
+            translation,
+            iris,
+            cells,
+            len(names),
+            ordered=find,
+            needed=needed,
+            abilities=abilities,
+        )
+    return Plan(translation, iris, cells, len(names), most, offset, abilities=abilities)
 
 
-def plan_bindings(targets: Iterable[ast.Variable], where: ast.Block, iris: Iris) -> Plan:
+def plan_bindings(
+    targets: Iterable[ast.Variable],
+    where: ast.Block,
+    iris: Iris,
+    abilities: Abilities = EMBEDDED,
+) -> Plan:
     """Compile a checked WHERE whose solutions are needed for some variables only."""
     names = tuple(dict.fromkeys(target.name for target in targets))
     translation = translate(where, iris)
-    return Plan(translation, iris, _cells(names, translation), len(names))
+    cells = _cells(names, translation)
+    return Plan(translation, iris, cells, len(names), abilities=abilities)
 
 
-def _plan_grouped(find: ast.Find, iris: Iris) -> Plan:
+def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
     """Aggregates read whole solutions; what the store can count alone, it counts."""
     plain = [e for e in find.expressions if not isinstance(e, ast.Aggregate)]
     aggregates = [e for e in find.expressions if isinstance(e, ast.Aggregate)]
     shown = [e.argument if isinstance(e, ast.Aggregate) else e for e in find.expressions]
     translation = translate(find.where, iris, _paths(shown))
     width = len(translation.scope)
-    plan = Plan(translation, iris, _cells(translation.scope, translation), width)
+    cells = _cells(translation.scope, translation)
+    plan = Plan(translation, iris, cells, width, abilities=abilities)
     if plan.is_ambiguous or not all(_is_counted(aggregate, plain) for aggregate in aggregates):
         return plan
     cells = _cells(_names(plain), translation)

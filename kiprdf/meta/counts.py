@@ -9,11 +9,11 @@ from typing import Any, cast
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf import budget
+from kiprdf.kql import queries
 from kiprdf.kql.results import count
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.sparql.algebra import BGP, Count, Select, Term, TriplePattern
-from kiprdf.sparql.text import render
 from kiprdf.store import Store
 
 X, KEY, VALUE = Variable("x"), Variable("key"), Variable("value")
@@ -30,7 +30,8 @@ def grouped(
     """
     budget.check()
     pattern = BGP(tuple(TriplePattern(*triple) for triple in triples))
-    for *terms, number in store.select(render(Select(names, pattern, counts=(Count(_NUMBER),)))):
+    query = Select(names, pattern, counts=(Count(_NUMBER),))
+    for *terms, number in queries.select(query, store):
         yield *terms, count(number)
 
 

@@ -8,12 +8,12 @@ from typing import TypeAlias, cast
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf import budget
+from kiprdf.kql import queries
 from kiprdf.meta.counts import KEY, VALUE, X, ends, grouped, kinds, largest
 from kiprdf.meta.excerpts import excerpt
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, canonical_json, to_json
 from kiprdf.sparql.algebra import BGP, Select, Term, TriplePattern
-from kiprdf.sparql.text import render
 from kiprdf.store import Store
 
 MOST_KEYS = 40
@@ -111,6 +111,6 @@ def _examples(key: str, is_a: _Triple, store: Store) -> list[Json]:
     """A few different values of an attribute, shortened, in the order of their JSON."""
     budget.check()
     pattern = BGP((TriplePattern(*is_a), TriplePattern(X, vocab.attribute(key), VALUE)))
-    rows = store.select(render(Select((VALUE,), pattern, limit=EXAMPLES)))
+    rows = queries.select(Select((VALUE,), pattern, limit=EXAMPLES), store)
     values = (to_json(cast(Literal | NamedNode, value)) for (value,) in rows)
     return sorted((excerpt(value, CHARACTERS, ITEMS) for value in values), key=canonical_json)

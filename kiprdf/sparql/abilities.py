@@ -13,7 +13,8 @@ Links: TypeAlias = Literal["rdf11", "rdf12"]
 class Abilities:
     """What an engine can do beyond, or short of, SPARQL 1.1, and how a store on it keeps links.
 
-    ``lateral`` joins, ``triple_terms``, and the custom functions that it calls (``functions``).
+    ``sparql``: a store without it answers patterns by ``lookup`` alone. ``lateral`` joins,
+    ``triple_terms``, and the custom functions that it calls (``functions``).
     ``lookups``: reading one pattern from the index costs less than parsing a query. ``texts``: the
     store has the graph of the texts in values (docs/decisions/050). ``nested_outer``: a FILTER in a
     nested group of EXISTS sees the variables outside of it. ``free_paths``: ``p+`` may have both
@@ -23,6 +24,7 @@ class Abilities:
     query, triples of one INSERT DATA, and operations of one request.
     """
 
+    sparql: bool = True
     lateral: bool = True
     triple_terms: bool = True
     functions: bool = True
