@@ -310,7 +310,7 @@ class Engine:
         """One of the matching chunks, the more likely the higher its activation."""
         if not matches:
             return None
-        chunk = self._pick(matches, [(graph, chunk.id) for chunk in matches])
+        chunk = self._pick(matches, ((graph, chunk.id) for chunk in matches))
         self.activate(graph, chunk)
         return chunk
 

@@ -136,13 +136,8 @@ def _scan_negated(text: str, offset: int) -> tuple[Atom, int]:
     return (Negated(value) if negations % 2 else value), end
 
 
-def _list(_: Span, *items: Atom) -> Value:
-    return items[0] if len(items) == 1 else items
-
-
 value = Scanned("a value", re.compile(r'["!?*@A-Za-z0-9._\-/:]'), _scan_value)
 comma = pp.Suppress(",")
-values = Built(value + pp.ZeroOrMore(comma - value), _list)
 
 
 # Chunks ---------------------------------------------------------------------------------------
@@ -210,8 +205,8 @@ def _end_of_previous(text: str, offset: int) -> int:
     return offset
 
 
-def _property(_: Span, name: Name, value: Value) -> tuple[Name, Value]:
-    return name, value
+def _property(_: Span, name: Name, *items: Atom) -> tuple[Name, Value]:
+    return name, items[0] if len(items) == 1 else items
 
 
 def _chunk(span: Span, head: tuple[Name, Name | None], *properties: Any) -> Chunk:
@@ -219,7 +214,7 @@ def _chunk(span: Span, head: tuple[Name, Name | None], *properties: Any) -> Chun
 
 
 _property_name = Scanned("the name of a property", _NAME, _scan_property_name)
-property_ = Built(_property_name - values, _property)
+property_ = Built(_property_name - value - pp.ZeroOrMore(comma - value), _property)
 separator = Scanned("';', a line break or '}'", _SEPARATOR, _scan_separator)
 properties = property_ + pp.ZeroOrMore(separator + property_)
 closing = pp.Suppress("}").set_name("';', a line break or '}'")

@@ -1,15 +1,16 @@
 """A nexus as the graph of a module: what rules read and write is an agent's memory.
 
 A concept is a chunk: its type, its name as the id, its attributes as properties. A proposition is
-a link with ``@subject`` and ``@object``. ``@context`` is the metadata key ``context``. Reads are
-KQL; what one firing writes is one transaction of KML (docs/decisions/071).
+a link with ``@subject`` and ``@object``. ``@context`` is the metadata key ``context``; ``texts``
+lists the attributes that are texts although they are written like names. Reads are KQL; what one
+firing writes is one transaction of KML (docs/decisions/071).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kiprdf.chunks import matching
@@ -194,11 +195,11 @@ class NexusModule:
             entries.append(f"{json.dumps(name)}: :v{number}")
             parameters[f"v{number}"] = to_json(value)
         attributes = f"SET ATTRIBUTES {{ {', '.join(entries)} }}" if entries else ""
-        metadata = ""
-        if "@context" in chunk:
-            metadata = "WITH METADATA { context: :context }"
-            parameters["context"] = to_json(chunk["@context"])
-        return f"UPSERT {{ {element} {attributes} }} }} {metadata}", parameters
+        metadata = element_metadata(chunk, chunk.properties)
+        parameters.update(metadata)
+        written = ", ".join(f"{key}: :{key}" for key in metadata)
+        block = f"WITH METADATA {{ {written} }}" if metadata else ""
+        return f"UPSERT {{ {element} {attributes} }} }} {block}", parameters
 
     def _matcher(
         self,
@@ -252,13 +253,44 @@ def element_chunk(
     """A chunk of an element; attributes that are no values of chunks are left out."""
     properties = {**ends}
     attributes = element.get("attributes", {})
+    metadata = element.get("metadata", {})
+    texts = metadata.get("texts")
+    places = set(texts) if isinstance(texts, list) and _is_value(texts) else set()
     for key, value in attributes.items():
-        if _is_value(value):
-            properties[key] = _to_value(value)
-    context = element.get("metadata", {}).get("context")
+        if isinstance(value, list) and _is_value(value):
+            items = [_to_value(item, f"{key}.{at}" in places) for at, item in enumerate(value)]
+            properties[key] = to_value(items)
+        elif _is_value(value):
+            properties[key] = _to_value(value, key in places)
+    context = metadata.get("context")
     if _is_value(context):
-        properties["@context"] = _to_value(context)
+        properties["@context"] = to_value(context)
     return Chunk._make(Name(type), properties, name)
+
+
+def element_metadata(chunk: Chunk, keys: Iterable[str]) -> dict[str, Any]:
+    """The metadata of a chunk's element: its context, and the texts that are written like names.
+
+    ``keys`` are the names of the attributes that the properties become, in their order. An item of
+    a list is ``key.0``, ``key.1``, and so on.
+    """
+    metadata: dict[str, Any] = {}
+    if "@context" in chunk:
+        metadata["context"] = to_json(chunk["@context"])
+    texts: list[str] = []
+    for key, (name, value) in zip(keys, chunk.properties.items(), strict=True):
+        if name[0] == "@":
+            continue
+        if isinstance(value, tuple):
+            texts += [f"{key}.{at}" for at, item in enumerate(value) if _is_like_name(item)]
+        elif _is_like_name(value):
+            texts.append(key)
+    return {**metadata, "texts": texts} if texts else metadata
+
+
+def _is_like_name(value: Value) -> bool:
+    """Whether a value is a text that would be read as a name."""
+    return isinstance(value, Text) and not isinstance(_to_value(str(value)), Text)
 
 
 def _is_value(value: Any) -> bool:
@@ -267,9 +299,9 @@ def _is_value(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
 
-def _to_value(value: Any) -> Value:
+def _to_value(value: Any, is_text: bool = False) -> Value:
     """JSON as a value of chunks; ``*`` is a text, since as a name it would match anything."""
-    return Text(value) if value == "*" else to_value(value)
+    return Text(value) if value == "*" or (is_text and isinstance(value, str)) else to_value(value)
 
 
 def to_json(value: Value) -> Any:
@@ -304,7 +336,9 @@ def _removals(stored: Chunk, chunk: Chunk) -> list[Statement]:
     if keys:
         text = f"DELETE ATTRIBUTES {{ {', '.join(keys)} }} FROM ?x WHERE {{ {target} }}"
         statements.append((text, dict(parameters)))
-    if "@context" in stored and "@context" not in chunk:
-        text = f'DELETE METADATA {{ "context" }} FROM ?x WHERE {{ {target} }}'
+    before, after = (element_metadata(item, item.properties) for item in (stored, chunk))
+    keys = [json.dumps(name) for name in before if name not in after]
+    if keys:
+        text = f"DELETE METADATA {{ {', '.join(keys)} }} FROM ?x WHERE {{ {target} }}"
         statements.append((text, dict(parameters)))
     return statements

@@ -36,8 +36,11 @@ if TYPE_CHECKING:
     from kiprdf.chunks.graph import Graph
 
 
-def to_text(item: Chunk | Link | Rule | Document | Graph, compact: bool = False) -> str:
+def to_text(item: Chunk | Link | Rule | Condition | Document | Graph, compact: bool = False) -> str:
     """An item in the notation; ``compact`` writes each chunk and each rule in one line.
+
+    A rule with an identifier is written as a ``rule`` chunk and the chunks that it cites; those
+    without identifiers get some that begin with ``_:``.
 
     >>> from kiprdf.chunks import Chunk
     >>> print(to_text(Chunk("dog", {"name": "Fido", "age": 4}, id="dog1")))
@@ -53,6 +56,8 @@ def to_text(item: Chunk | Link | Rule | Document | Graph, compact: bool = False)
             return _chunk(item) if compact else _block(item)
         case Link():
             return " ".join(map(_name, (item.subject, item.label, item.object)))
+        case Condition(chunk, negated):
+            return f"{'!' * negated}{to_text(chunk, compact)}"
         case Rule():
             return _rule(item, compact)
     statements = item.statements if isinstance(item, Document) else _statements(item)
@@ -177,14 +182,15 @@ def _block(chunk: Chunk) -> str:
 
 
 def _rule(rule: Rule, compact: bool) -> str:
-    """A rule in the compact form; explicitly if it has an identifier and its chunks have, too."""
-    ids = [chunk.id for chunk in rule.chunks]
-    if rule.id is not None and None not in ids:
-        parts = [rule_chunk(rule, ids), *rule.chunks]
-        return "\n".join(to_text(part, compact) for part in parts)
-    conditions = [
-        f"{'!' * condition.negated}{_chunk(condition.chunk)}" for condition in rule.conditions
-    ]
+    """A rule in the compact form; explicitly if it has an identifier."""
+    if rule.id is not None:
+        parts = [
+            chunk.with_(id=chunk.id or Name(f"_:{rule.id}-{number}"))
+            for number, chunk in enumerate(rule.chunks, start=1)
+        ]
+        explicit = [rule_chunk(rule, [part.id for part in parts]), *parts]
+        return "\n".join(to_text(part, compact) for part in explicit)
+    conditions = [to_text(condition, compact=True) for condition in rule.conditions]
     actions = list(map(_chunk, rule.actions))
     if compact:
         return f"{', '.join(conditions)} => {', '.join(actions)}"

@@ -1,7 +1,8 @@
 """Graphs of chunks as RDF, without loss (docs/chunks.md, docs/decisions/069).
 
 A chunk is a resource of its type, a context a named graph, a list an RDF list. A name has its
-mapped IRI, unless another name would be read from it: then it is written under the base.
+mapped IRI, by the graph or by a mapping file, unless another name would be read from it: then it
+is written under the base.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import quote, unquote
 
 import pyoxigraph as ox
@@ -20,6 +21,11 @@ from kiprdf.chunks.model import Chunk, ChunksError, Date, Name, Text, Value, is_
 from kiprdf.chunks.parser import parse_chunk
 from kiprdf.chunks.printer import value_text
 from kiprdf.chunks.vocabulary import Vocabulary
+from kiprdf.interchange import arguments
+
+if TYPE_CHECKING:
+    from kiprdf.interchange.arguments import MappingSources
+    from kiprdf.interchange.mapping.contexts import Mapping
 
 BASE = "urn:chunks:"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -38,30 +44,36 @@ _GIVEN_ID = re.compile(r"_:([0-9]+)")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _SAFE_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._\-/:#%~?=&+]*")
 _RESERVED = {"@subject": f"{_RDF}subject", "@object": f"{_RDF}object"}
+_STRUCTURE = (_TYPE.value, _FIRST.value, _REST.value)
 _MAP = Name("@rdfmap")
 
 _Node: TypeAlias = ox.NamedNode | ox.BlankNode
 
 
 class _Names:
-    """The IRIs of names, and the names of IRIs."""
+    """The IRIs of names, and the names of IRIs.
 
-    def __init__(self, base: str, vocabulary: Vocabulary, maps: set[str]) -> None:
+    ``owner`` is the type of the chunk if the name is that of a property: a mapping file may have
+    terms of its own for the attributes of a type.
+    """
+
+    def __init__(
+        self, base: str, vocabulary: Vocabulary, mapping: Mapping | None, maps: set[str]
+    ) -> None:
         self._base = base
         self._vocabulary = vocabulary
+        self._mapping = mapping
         self._maps = maps
         self._of_iri = {iri: name for name, iri in _RESERVED.items()}
         for name in vocabulary.names:
             self._of_iri.setdefault(vocabulary.iri(name) or "", name)
 
-    def node(self, name: str) -> _Node:
+    def node(self, name: str, owner: str | None = None) -> _Node:
         """The IRI or blank node of a name."""
         if given := _GIVEN_ID.fullmatch(name):
             return ox.BlankNode(given[1])
-        iri = _RESERVED.get(name)
-        if iri is None and name[0] not in "@*" and name not in self._maps:
-            iri = self._vocabulary.iri(name)
-        if iri is not None and self.name(iri) == name:
+        iri = None if name in self._maps else self._iri(name, owner)
+        if iri is not None and iri not in _STRUCTURE and self.name(iri, owner) == name:
             try:
                 return ox.NamedNode(iri)
             except ValueError:
@@ -73,30 +85,60 @@ class _Names:
         is_written = is_name(name.removeprefix("@"))
         return ox.NamedNode(self._base + (name if is_written else quote(name, safe="")))
 
-    def name(self, iri: str) -> str:
+    def name(self, iri: str, owner: str | None = None) -> str:
         """The name that is read from an IRI."""
         if iri.startswith(self._base):
             name = iri.removeprefix(self._base)
             return name if "://" in name else unquote(name)
         if iri in self._of_iri:
             return self._of_iri[iri]
+        for name in self._candidates(iri, owner):
+            if is_name(name) and self._iri(name, owner) == iri:
+                return name
+        return iri
+
+    def _iri(self, name: str, owner: str | None) -> str | None:
+        """The IRI of a name by the graph's maps, else by the files, else under ``@base``."""
+        if name[0] in "@*":
+            return _RESERVED.get(name)
+        return (
+            self._vocabulary.declared(name)
+            or self._in_files(name, owner)
+            or self._vocabulary.under_base(name)
+        )
+
+    def _in_files(self, name: str, owner: str | None) -> str | None:
+        if self._mapping is None:
+            return None
+        if owner is None:
+            type = self._mapping.concept_type(name)
+            return None if type is None else type.value
+        term = self._mapping.attribute(name, owner)
+        return None if term is None else term.iri.value
+
+    def _candidates(self, iri: str, owner: str | None) -> Iterator[str]:
+        """Names that may have an IRI."""
+        if self._mapping is not None:
+            if owner is None:
+                name = self._mapping.type_of(iri)
+                yield from () if name is None else (name,)
+            else:
+                yield from (name for name, _ in self._mapping.attributes_of(iri, owner))
         for prefix, namespace in (("", self._vocabulary.base), *self._vocabulary.prefixes.items()):
             if namespace and iri.startswith(namespace):
                 rest = iri.removeprefix(namespace)
-                name = f"{prefix}:{rest}" if prefix else rest
-                if is_name(name) and self._vocabulary.iri(name) == iri:
-                    return name
-        return iri
+                yield f"{prefix}:{rest}" if prefix else rest
 
 
 # Writing --------------------------------------------------------------------------------------
 
 
-def to_rdf(graph: Graph, *, base: str = BASE) -> str:
+def to_rdf(graph: Graph, *, base: str = BASE, mapping: MappingSources = None) -> str:
     """A graph as Turtle, or as TriG if chunks have contexts.
 
-    Names have the IRIs of ``graph.iri``, others begin with ``base``. Raises ``ChunksError`` for a
-    base that is not an IRI.
+    Names have the IRIs of ``graph.iri``, or of a ``mapping``: the name of a pack, a path, a JSON-LD
+    context, or several of these. Others begin with ``base``. Raises ``ChunksError`` for a base that
+    is not an IRI, ``KipError`` for a mapping that is not valid.
 
     >>> print(to_rdf(Graph("dog dog1 {age 4}")).expandtabs(4), end="")
     @prefix : <urn:chunks:> .
@@ -105,22 +147,25 @@ def to_rdf(graph: Graph, *, base: str = BASE) -> str:
     :dog1 a :dog ;
         :age 4 .
     """
+    files = arguments.mapping_of(mapping)
     try:
-        quads = list(_quads(graph, _Names(base, graph.vocabulary, _cited_by_maps(graph))))
+        names = _Names(base, graph.vocabulary, files, _cited_by_maps(graph))
+        quads = list(_quads(graph, names))
         has_contexts = any(quad.graph_name != ox.DefaultGraph() for quad in quads)
         format = ox.RdfFormat.TRIG if has_contexts else ox.RdfFormat.TURTLE
         items: Any = quads if has_contexts else (quad.triple for quad in quads)
-        prefixes = _prefixes(base, graph.vocabulary)
+        own = graph.vocabulary.prefixes
+        prefixes = _prefixes(base, own if files is None else {**files.prefixes, **own})
         text = cast(bytes, ox.serialize(items, format=format, prefixes=prefixes))
         return _with_sorted_prefixes(text.decode())
     except ValueError as error:
         raise ChunksError(f"The graph cannot be written with the base {base!r}: {error}") from None
 
 
-def _prefixes(base: str, vocabulary: Vocabulary) -> dict[str, str]:
+def _prefixes(base: str, namespaces: dict[str, str]) -> dict[str, str]:
     """The prefixes of the text; those of the graph may not be possible in Turtle."""
     prefixes = {"rdf": _RDF, "xsd": _XSD}
-    for prefix, namespace in vocabulary.prefixes.items():
+    for prefix, namespace in namespaces.items():
         if _PREFIX.fullmatch(prefix) and _SAFE_IRI.fullmatch(namespace):
             prefixes[prefix] = namespace
     return {**prefixes, "": base}
@@ -162,7 +207,7 @@ def _chunk_quads(
     for name, value in chunk.properties.items():
         if name == "@context" and graph_name != ox.DefaultGraph():
             continue
-        predicate = names.plain(name) if is_plain else names.node(name)
+        predicate = names.plain(name) if is_plain else names.node(name, chunk.type)
         if isinstance(predicate, ox.BlankNode):
             predicate = names.plain(name)
         terms = [_term(item, names, is_plain) for item in _items(value)]
@@ -211,19 +256,21 @@ def _items(value: Value | tuple[()]) -> tuple[Any, ...]:
 # Reading --------------------------------------------------------------------------------------
 
 
-def from_rdf(text: str) -> Graph:
-    """The graph that ``to_rdf`` wrote; the base is the namespace of the empty prefix.
+def from_rdf(text: str, *, mapping: MappingSources = None) -> Graph:
+    """The graph that ``to_rdf`` wrote with the same ``mapping``.
 
-    Resources of other RDF become chunks, too, if their IRIs can be names. Raises ``ChunksError``
-    with the place for a text that is not Turtle or TriG.
+    The base is the namespace of the empty prefix. Resources of other RDF become chunks, too, if
+    their IRIs can be names. Raises ``ChunksError`` with the place for a text that is not Turtle or
+    TriG, ``KipError`` for a mapping that is not valid.
 
     >>> from_rdf("@prefix : <urn:chunks:> . :dog1 a :dog ; :age 4 .")["dog1"]
     Chunk('dog', {Name('age'): 4}, id='dog1')
     """
+    files = arguments.mapping_of(mapping)
     try:
         parser = ox.parse(text, format=ox.RdfFormat.TRIG)
         quads = list(parser)
-        return _Reader(quads, parser.prefixes.get("", BASE)).graph()
+        return _Reader(quads, parser.prefixes.get("", BASE), files).graph()
     except SyntaxError as error:
         message = f"This is not Turtle or TriG: {error.msg.split(': ', 1)[-1]}."
         raise ChunksError(message, line=error.lineno, column=error.offset) from None
@@ -243,8 +290,9 @@ class _Resource:
 class _Reader:
     """The resources of a dataset, which become chunks in their order."""
 
-    def __init__(self, quads: list[ox.Quad], base: str) -> None:
+    def __init__(self, quads: list[ox.Quad], base: str, mapping: Mapping | None) -> None:
         self._base = base
+        self._mapping = mapping
         self._resources: dict[Any, _Resource] = {}
         self._lists: dict[Any, dict[str, Any]] = {}
         for quad in quads:
@@ -263,7 +311,7 @@ class _Reader:
             for subject, resource in self._resources.items()
             if resource.type == ox.NamedNode(f"{self._base}{_MAP}")
         }
-        names = _Names(self._base, Vocabulary((), lambda id: None), set())
+        names = _Names(self._base, Vocabulary((), lambda id: None), None, set())
         map_chunks = [self._chunk(*item, names) for item in maps.items()]
         prefixes = {id for chunk in map_chunks for id in _items(chunk.get("@prefix", ()))}
         nodes = {id: names.node(id) for id in prefixes if isinstance(id, Name)}
@@ -272,7 +320,8 @@ class _Reader:
             for id, node in nodes.items()
             if node in self._resources
         }
-        mapped = _Names(self._base, Vocabulary(map_chunks, lambda id: cited.get(id)), set())
+        vocabulary = Vocabulary(map_chunks, lambda id: cited.get(id))
+        mapped = _Names(self._base, vocabulary, self._mapping, set())
         chunks = []
         for subject, resource in self._resources.items():
             is_plain = subject in maps or subject in nodes.values()
@@ -283,12 +332,12 @@ class _Reader:
         return Graph(chunks)
 
     def _chunk(self, subject: Any, resource: _Resource, names: _Names) -> Chunk:
+        type = Name("thing") if resource.type is None else self._name(resource.type, names)
         properties: dict[str, Any] = {}
         if resource.graph_name != ox.DefaultGraph():
             properties["@context"] = self._name(resource.graph_name, names)
         for iri, term in resource.properties.items():
-            properties[Name(names.name(iri))] = self._value(term, names)
-        type = Name("thing") if resource.type is None else self._name(resource.type, names)
+            properties[Name(names.name(iri, type))] = self._value(term, names)
         return Chunk(type, properties, id=self._name(subject, names))
 
     def _name(self, node: Any, names: _Names) -> Name:

@@ -1,7 +1,7 @@
 """Between a graph of chunks and a nexus: concepts are chunks, propositions are links.
 
-The id of a chunk is the name of the concept, its properties are the attributes, ``@context`` is
-the metadata key ``context``.
+The id of a chunk is the name of the concept, its properties are the attributes. The metadata key
+``context`` is ``@context``, ``texts`` lists the texts that are written like names.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from kiprdf.chunks.graph import Graph
 from kiprdf.chunks.model import Chunk, Name, Value
-from kiprdf.chunks.nexus_module import LINK_ENDS, element_chunk, plain_properties, to_json
+from kiprdf.chunks.nexus_module import (
+    LINK_ENDS,
+    element_chunk,
+    element_metadata,
+    plain_properties,
+    to_json,
+)
 from kiprdf.kml import statements
 from kiprdf.kml.statements import Concept, Proposition
 from kiprdf.language import to_text
@@ -179,5 +185,4 @@ def _key(name: str) -> str:
 
 
 def _metadata(chunk: Chunk) -> dict[str, Any]:
-    context: Value | None = chunk.get("@context")
-    return {} if context is None else {"context": to_json(context)}
+    return element_metadata(chunk, map(_key, chunk.properties))

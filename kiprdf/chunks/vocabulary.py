@@ -31,26 +31,29 @@ class Vocabulary:
 
     def iri(self, name: str) -> str | None:
         """The IRI of a name, or None if nothing maps it; ``*`` and reserved names have none."""
-        if name[:1] in ("*", "@"):
-            return None
+        return self.declared(name) or self.under_base(name)
+
+    def declared(self, name: str) -> str | None:
+        """The IRI of a name that is mapped or compact, or an IRI itself."""
         if name in self.names:
             return self._expanded(self.names[name])
-        return self._compact(name) or self._under_base(name)
+        return self._compact(name)
+
+    def under_base(self, name: str) -> str | None:
+        """The IRI of a name under ``@base``, or None without that."""
+        return None if self.base is None or name[:1] in ("*", "@") else self.base + name
 
     def _expanded(self, mapped: str) -> str | None:
         compact = self._compact(mapped)
         if compact is not None:
             return compact
-        return mapped if _ABSOLUTE.match(mapped) else self._under_base(mapped)
+        return mapped if _ABSOLUTE.match(mapped) else self.under_base(mapped)
 
     def _compact(self, name: str) -> str | None:
         prefix, colon, rest = name.partition(":")
         if rest.startswith("//"):
             return name
         return self.prefixes[prefix] + rest if colon and prefix in self.prefixes else None
-
-    def _under_base(self, name: str) -> str | None:
-        return None if self.base is None else self.base + name
 
 
 def _mappings(chunk: Chunk) -> dict[str, str]:

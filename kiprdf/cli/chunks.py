@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kiprdf.cli.options import JsonOption
+from kiprdf.cli.options import JsonOption, MappingOption
 from kiprdf.cli.root import app
 
 chunks_app = typer.Typer(no_args_is_help=True)
@@ -51,17 +51,20 @@ def check(
 def show(
     file: Annotated[Path, typer.Argument(help="A file of chunks, or - for standard input.")],
     format: Annotated[ShowFormat, typer.Option(help="What to write.")] = ShowFormat.text,
+    mapping: MappingOption = None,
 ) -> None:
     """Print a file in canonical form, and its counts on standard error.
 
     \b
     Examples:
       kiprdf chunks show facts.chk
-      kiprdf chunks show facts.chk --format turtle
+      kiprdf chunks show facts.chk --format turtle --mapping foaf
     """
     from kiprdf.cli.chunks_read import show_file
 
-    show_file(file, format)
+    if mapping and format is not ShowFormat.turtle:
+        raise typer.BadParameter("--mapping needs --format turtle.")
+    show_file(file, format, mapping)
 
 
 @chunks_app.command()

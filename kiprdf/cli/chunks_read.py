@@ -50,14 +50,14 @@ def _modules(rule: Rule) -> set[str]:
     return {str(name) for name in names}
 
 
-def show_file(file: Path, format: str) -> None:
+def show_file(file: Path, format: str, mapping: list[str] | None) -> None:
     """Print the statements of a file as text, json or turtle, and count them."""
     try:
         document = chunks.parse(inputs.read_text(file))
         if format == "json":
             output.show_json([_statement_json(statement) for statement in document.statements])
         elif format == "turtle":
-            output.write_exactly(chunks.to_rdf(Graph(document)))
+            output.write_exactly(chunks.to_rdf(Graph(document), mapping=inputs.mapping_of(mapping)))
         else:
             output.write_exactly(chunks.to_text(document))
     except ChunksError as error:

@@ -13,6 +13,7 @@ import pyoxigraph
 
 from tests.benchmarks import (
     carrying,
+    chunks,
     growth,
     parsing,
     questions,
@@ -34,6 +35,7 @@ PARTS: dict[str, Callable[[int], Iterator[Ratio]]] = {
     "starting": starting.measured,
     "serving": serving.measured,
     "growth": growth.measured,
+    "chunks": chunks.measured,
 }
 """What is measured, each part by a function of the number of propositions."""
 

@@ -241,3 +241,15 @@ def test_properties_of_a_concept(nexus: kiprdf.Nexus) -> None:
     engine.goal("start {}")
     engine.run()
     assert shown == [("age", 7)]
+
+
+def test_text_that_a_rule_writes_is_read_as_a_text(nexus: kiprdf.Nexus) -> None:
+    run(nexus, 'start {} => Dog {@module facts; @do put; @id Rex; breed "collie"; age "old"}')
+    later = run(nexus, 'start {} => Dog {@module facts; @do get; breed "collie"; age "old"}')
+    assert facts(later) == ("Dog", "Rex", {"age": "old", "breed": "collie"})
+    assert chunks.to_text(later.module("facts").buffer, compact=True) == (
+        'Dog Rex {age "old"; breed "collie"}'
+    )
+    run(nexus, "start {} => Dog {@module facts; @do put; @id Rex; breed collie}")
+    (rex,) = nexus.execute('FIND(?d) WHERE { ?d {type: "Dog", name: "Rex"} }')
+    assert "texts" not in rex["metadata"]

@@ -150,3 +150,23 @@ def test_canonical_text_is_written_as_it_was_read(text: str) -> None:
 def test_compact_text_has_one_line_for_a_statement() -> None:
     text = "dog dog1 {name Fido; age 4}\na kindof b\n!c {}, d {} => e {}, f {x 1}\n"
     assert to_text(parse(text), compact=True) == text
+
+
+def test_rule_with_an_identifier_keeps_it_in_text() -> None:
+    conditions = (Condition(Chunk("a", {"x": 1}), negated=True),)
+    rule = Rule(conditions, (Chunk("b"), Chunk("c", id="c1")), id="r1")
+    text = to_text(rule, compact=True)
+    assert text.splitlines() == [
+        "rule r1 {@condition !_:r1-1; @action _:r1-2, c1}",
+        "a _:r1-1 {x 1}",
+        "b _:r1-2 {}",
+        "c c1 {}",
+    ]
+    (read,) = parse(text).rules
+    assert read.id == "r1"
+    assert [condition.negated for condition in read.conditions] == [True]
+
+
+def test_condition_is_written_with_its_negation() -> None:
+    assert to_text(Condition(Chunk("a", {"x": 1}), negated=True)) == ("!a {\n  x 1\n}")
+    assert to_text(Condition(Chunk("a")), compact=True) == "a {}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyoxigraph as ox
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,6 +54,30 @@ def test_rdf_of_mapped_names_is_read_as_the_same_chunks(document: Document, base
     text = to_rdf(graph, base=base)
     assert list(from_rdf(text)) == list(graph)
     assert list(ox.parse(text, format=ox.RdfFormat.TRIG))
+
+
+FILE = {
+    "@context": {
+        "x": "http://x.org/",
+        "dog": {"@id": "x:Dog", "@context": {"a": "http://x.org/dogs-a", "p": "x:p"}},
+        "kindof": "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+        "a": "http://www.w3.org/1999/02/22-rdf-syntax-ns#first",
+        "b": "x:Dog",
+    }
+}
+
+
+@settings(max_examples=EXAMPLES)
+@given(strategies.documents, st.booleans(), st.sampled_from([FILE, [FILE, "foaf"]]))
+def test_rdf_of_names_mapped_by_files_is_read_as_the_same_chunks(
+    document: Document, has_vocabulary: bool, files: Any
+) -> None:
+    graph = Graph(VOCABULARY if has_vocabulary else None)
+    graph.update(document)
+    graph.update(parse("dog {a b; p dog; kindof c}"))
+    context: Any = {"@context": [FILE["@context"], {"@vocab": "http://v.org/"}]}
+    for mapping in (files, context):
+        assert list(from_rdf(to_rdf(graph, mapping=mapping), mapping=mapping)) == list(graph)
 
 
 @settings(max_examples=300)

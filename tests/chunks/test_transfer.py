@@ -81,6 +81,22 @@ def test_graph_is_written_with_the_definitions_that_it_needs() -> None:
     assert Link("d1", "chases", "cat1") in result.links()
 
 
+def test_texts_that_are_written_like_names_stay_texts() -> None:
+    graph = Graph(
+        """
+        dog d1 {age 4; kind Fido; likes d2, "d2", "a b", "4"; name "Fido"; since "2021-07"}
+        dog d2 {}
+        chases l1 {@subject d1; @object d2; how "fast"; often "true"}
+        """
+    )
+    nexus = Nexus.memory()
+    to_nexus(graph, nexus)
+    result = from_nexus(nexus)
+    assert (result["d1"], result["d2"]) == (graph["d1"], graph["d2"])
+    assert result.of_type("chases")[0].properties == graph["l1"].properties
+    assert repr(result.of_type("chases")[0]["how"]) == "Text('fast')"
+
+
 def test_links_are_between_concepts_that_the_nexus_has_already(town: Nexus) -> None:
     nexus = Nexus.memory()
     nexus.execute(TOWN)

@@ -84,6 +84,16 @@ def test_show_prints_turtle_of_standard_input() -> None:
     assert done.stdout.splitlines()[-2:] == [":dog1 a :dog ;", "\t:age 4 ."]
 
 
+def test_show_prints_turtle_with_the_names_of_a_mapping() -> None:
+    text = 'Person ann {given_name "Ann"}'
+    options = ("--format", "turtle", "--mapping", "foaf")
+    done = invoke("chunks", "show", "-", *options, input=text)
+    assert done.stdout.splitlines()[-2:] == [":ann a foaf:Person ;", '\tfoaf:givenName "Ann" .']
+    refused = invoke("chunks", "show", "-", "--mapping", "foaf", input=text)
+    assert refused.exit_code == 2
+    assert "--mapping needs --format turtle." in refused.stderr
+
+
 def test_show_of_a_faulty_file_is_an_error_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "faulty.chk"
     path.write_text("dog {")
