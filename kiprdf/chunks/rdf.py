@@ -53,8 +53,8 @@ _Node: TypeAlias = ox.NamedNode | ox.BlankNode
 class _Names:
     """The IRIs of names, and the names of IRIs.
 
-    ``owner`` is the type of the chunk if the name is that of a property: a mapping file may have
-    terms of its own for the attributes of a type.
+    ``owner`` is the type of the chunk if the name is that of a property: a mapping file may
+    define the attributes of each type apart.
     """
 
     def __init__(

@@ -18,11 +18,13 @@ from kiprdf.cli.failures import Failure
 
 def check_files(files: list[Path]) -> None:
     """Print the faults of files; exit with 1 if there are any."""
-    faults = [located(file, fault) for file in files for fault in _faults(inputs.read_text(file))]
-    for fault in faults:
-        output.show_text(fault)
-    noun = "fault" if len(faults) == 1 else "faults"
-    output.note(f"{output.counted(len(files), 'file')}, {len(faults)} {noun}.")
+    faults = 0
+    for file in files:
+        for fault in _faults(inputs.read_text(file)):
+            output.show_text(located(file, fault))
+            faults += 1
+    noun = "fault" if faults == 1 else "faults"
+    output.note(f"{output.counted(len(files), 'file')}, {faults} {noun}.")
     if faults:
         raise typer.Exit(1)
 

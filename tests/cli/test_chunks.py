@@ -51,6 +51,15 @@ def test_check_prints_each_fault_with_its_place(file: Path, tmp_path: Path) -> N
     assert done.stderr == "3 files, 4 faults.\n"
 
 
+def test_check_prints_the_faults_before_a_file_that_is_missing(tmp_path: Path) -> None:
+    faulty, missing = tmp_path / "faulty.chk", tmp_path / "missing.chk"
+    faulty.write_text("dog {")
+    done = invoke("chunks", "check", str(faulty), str(missing))
+    assert done.exit_code == 1
+    assert done.stdout.startswith(f"{faulty}:1:6: The text ends where")
+    assert str(missing) in done.stderr
+
+
 def test_show_prints_canonical_text_and_counts(file: Path) -> None:
     done = invoke("chunks", "show", str(file))
     assert done.exit_code == 0
