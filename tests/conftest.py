@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -57,6 +58,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(LongTests())
+
+
+def pytest_collection_finish() -> None:
+    # The fifteen thousand tests stay to the end: the collector need not look at them again.
+    gc.collect()
+    gc.freeze()
 
 
 class LongTests:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
@@ -176,9 +177,8 @@ class Writer:
         """Apply the UPSERT blocks of a capsule, and write ``records``, as one transaction."""
 
         def run() -> dict[str, Any]:
-            capsule = _parse_capsule(text)
-            self.require_writable(capsule)
-            command = bind(capsule, {})
+            command = _read_bundled(text) if privileged else _read_capsule(text)
+            self.require_writable(command)
 
             def prepare(store: Store) -> tuple[dict[str, Any], Delta]:
                 receipt, draft = self.draft(command, store, privileged=privileged)
@@ -244,13 +244,19 @@ def _run_in(draft: Draft, command: ast.Manipulation) -> dict[str, Any]:
             return dict(delete(command, draft))
 
 
-def _parse_capsule(text: str) -> ast.Upsert:
+def _read_capsule(text: str) -> ast.Upsert:
     """The UPSERT of a capsule; an export of nothing is empty, a difference may be comments only."""
     command = ast.Upsert(()) if _is_comment(text) else parse(text, limit_size=False)
     if not isinstance(command, ast.Upsert):
         message = "A capsule consists of UPSERT blocks."
         raise KipError("KIP_1001", message, "Use execute() for other commands.", keyword(command))
-    return command
+    return bind(command, {})
+
+
+@cache
+def _read_bundled(text: str) -> ast.Upsert:
+    """A bundled capsule, which each new nexus of a process applies."""
+    return _read_capsule(text)
 
 
 def _is_comment(text: str) -> bool:
