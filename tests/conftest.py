@@ -48,11 +48,12 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Named files, -k and -s run in one process, which starts at once and can be debugged.
 
-    Everything else runs in a process for each core.
+    Everything else runs in a process for each core, and one that runs while others wait.
     """
     option = config.option
     named = any(Path(argument.split("::")[0]).is_file() for argument in config.args)
-    return 0 if named or option.keyword or option.capture == "no" else None
+    alone = named or option.keyword or option.capture == "no"
+    return 0 if alone else (os.cpu_count() or 1) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:

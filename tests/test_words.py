@@ -90,6 +90,11 @@ def prose(source: str, texts: bool) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name.replace("_", " ")
 
 
+def in_some_text(source: str) -> bool:
+    """Whether a file may have an old phrase; looking at its tokens takes much longer."""
+    return PHRASES.search(re.sub(r"[\s_\"']+", " ", source)) is not None
+
+
 def old_phrases(parts: Iterator[tuple[int, str]]) -> list[str]:
     """The old phrases in texts, each with the line where its text begins."""
     joined = ((line, " ".join(text.split())) for line, text in parts)
@@ -119,7 +124,13 @@ def test_no_name_has_an_old_word() -> None:
 @pytest.mark.parametrize("folder", ["kiprdf", "tests"])
 def test_no_prose_in_code_has_an_old_phrase(folder: str) -> None:
     paths = [path for path in CODE if path.relative_to(ROOT).parts[0] == folder]
-    assert faults(paths, lambda source: old_phrases(prose(source, folder == "kiprdf"))) == {}
+
+    def check(source: str) -> list[str]:
+        if not in_some_text(source):
+            return []
+        return old_phrases(prose(source, folder == "kiprdf"))
+
+    assert faults(paths, check) == {}
 
 
 def test_no_page_has_an_old_phrase() -> None:

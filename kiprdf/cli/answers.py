@@ -10,7 +10,6 @@ from kiprdf.cli import output, tables
 from kiprdf.errors import KipError
 from kiprdf.language import ast
 from kiprdf.nexus import Nexus
-from kiprdf.protocol import response_of
 from kiprdf.source import NOWHERE, Span
 
 _FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")
@@ -44,7 +43,7 @@ def show_response(
 ) -> str | None:
     """Run a command and print the KIP response as JSON; returns the cursor of the next page."""
     answer = nexus.answer(text, parameters, dry_run=dry_run)
-    output.show_json(response_of(*answer))
+    output.show_response(*answer)
     output.show_warnings(answer.warnings)
     return answer.next_cursor
 

@@ -26,7 +26,6 @@ from kiprdf.cli.options import (
 from kiprdf.cli.root import app
 from kiprdf.language import ast
 from kiprdf.nexus import Nexus
-from kiprdf.protocol import response_of
 
 
 @app.command()
@@ -249,7 +248,7 @@ def diagnose(
         diagnosis = opened.diagnose(text, **parameters)
     if as_json:
         steps = [asdict(step) for step in diagnosis.steps]
-        output.show_json(response_of(steps, None, diagnosis.warnings))
+        output.show_response(steps, None, diagnosis.warnings)
     else:
         output.show_text(output.printable(repr(diagnosis), keep="\n"))
 

@@ -22,7 +22,6 @@ from kiprdf.cli.options import (
 from kiprdf.cli.root import app
 from kiprdf.errors import KipError, StoreError
 from kiprdf.nexus import Nexus
-from kiprdf.protocol import error_object
 
 SHOWN = 5
 """The number of warnings, and of reasons for skipped triples, in the report for people."""
@@ -159,7 +158,7 @@ class _Importer:
                 )
         except KipError as error:
             if self.as_json:
-                output.show_json({"file": name, "error": error_object(error).model_dump()})
+                output.show_error(error, file=name)
             raise
         if links_only and not report["propositions"]["created"]:
             return

@@ -18,7 +18,6 @@ from rich.text import Text
 from rich.theme import Theme
 
 from kiprdf.errors import KipError, KipWarning
-from kiprdf.protocol import error_object
 
 CODE_CHARACTERS = 100
 """The maximum width of cropped code."""
@@ -164,6 +163,21 @@ def show_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=indent) + "\n")
 
 
+def show_response(result: Any, next_cursor: str | None, warnings: Iterable[KipWarning]) -> None:
+    """Print the KIP response to a command that has succeeded."""
+    # The models of the protocol take a quarter of the start, and most commands need none.
+    from kiprdf.protocol import response_of
+
+    show_json(response_of(result, next_cursor, warnings))
+
+
+def show_error(error: KipError, **before: Any) -> None:
+    """Print the KIP response to a command that has failed, after the fields in ``before``."""
+    from kiprdf.protocol import error_object
+
+    show_json({**before, "error": error_object(error).model_dump()})
+
+
 @contextmanager
 def errors_as_json(as_json: bool) -> Iterator[None]:
     """Print a ``KipError`` as the response of a command too, for programs."""
@@ -171,7 +185,7 @@ def errors_as_json(as_json: bool) -> Iterator[None]:
         yield
     except KipError as error:
         if as_json:
-            show_json({"error": error_object(error).model_dump()})
+            show_error(error)
         raise
 
 

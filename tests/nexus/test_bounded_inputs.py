@@ -200,7 +200,7 @@ DOCUMENTS: dict[str, Callable[[], tuple[str, str]]] = {
 }
 
 
-def soon(nexus: kiprdf.Nexus, call: Callable[[], Any], seconds: float = 1.0) -> str:
+def soon(nexus: kiprdf.Nexus, call: Callable[[], Any], seconds: float = 0.5) -> str:
     """How a call ends under a budget, well before it would without one.
 
     The time is that of the processor, which other processes do not change.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from functools import cache
 
 from pyoxigraph import NamedNode
 
@@ -66,10 +67,6 @@ INTEGER_TYPES = frozenset(vocab.XSD + name for name in _INTEGERS)
 """The IRIs of the datatypes of integers."""
 NAMES = frozenset((*_PATTERNS, *_INTEGERS, *_UNCHECKED))
 """The names of all datatypes of XML Schema."""
-_COMPILED = {
-    name: re.compile(form, re.ASCII) for name, form in _PATTERNS.items() if "\\w" not in form
-}
-_COMPILED |= {name: re.compile(form) for name, form in _PATTERNS.items() if name not in _COMPILED}
 _INTEGER = re.compile(r"[+-]?\d{1,1000}", re.ASCII)
 
 
@@ -84,11 +81,17 @@ def fits(text: str, datatype: NamedNode) -> bool:
     name = datatype.value.removeprefix(vocab.XSD)
     if name in _INTEGERS:
         return _is_integer(text, *_INTEGERS[name])
-    form = _COMPILED.get(name)
-    if form is None:
+    if name not in _PATTERNS:
         return True
-    match = form.fullmatch(text)
+    match = _compiled(name).fullmatch(text)
     return match is not None and _is_day(match.groupdict())
+
+
+@cache
+def _compiled(name: str) -> re.Pattern[str]:
+    """The pattern of a datatype; compiling all of them takes longer than most commands."""
+    form = _PATTERNS[name]
+    return re.compile(form, 0 if "\\w" in form else re.ASCII)
 
 
 def _is_integer(text: str, lowest: int | None, highest: int | None) -> bool:
