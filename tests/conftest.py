@@ -44,6 +44,14 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List the engines that are not installed, each with the command that installs it."""
+    skipped = terminalreporter.getreports("skipped")
+    reasons = {report.longrepr[2] for report in skipped if "tests/engines" in report.nodeid}
+    for reason in sorted(reason for reason in reasons if " needs " in reason):
+        terminalreporter.write_line(reason)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Named files, -k and -s run in one process, which starts at once and can be debugged.
