@@ -1,0 +1,127 @@
+"""The texts of the queries that a store on a remote engine sends for itself.
+
+As in ``text``, pyoxigraph prints every term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.sparql.abilities import Links
+
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_REIFIES = f"<{_RDF}reifies>"
+_PARTS = f"<{_RDF}subject>", f"<{_RDF}predicate>", f"<{_RDF}object>"
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+
+PROBES = {
+    "nothing": ("SELECT (1 AS ?answer) WHERE { }", "1"),
+    "triple_term": (
+        "SELECT (STR(SUBJECT(<<( <urn:a> <urn:b> 1 )>>)) AS ?answer) WHERE { }",
+        "urn:a",
+    ),
+    "lateral": ("SELECT ?answer WHERE { BIND(1 AS ?a) LATERAL { BIND(?a + 1 AS ?answer) } }", "2"),
+    "double": (
+        "SELECT ?answer WHERE { BIND(STR(0.30000000000000004e0) AS ?answer) }",
+        "0.30000000000000004",
+    ),
+    "virtuoso": ("SELECT (STR(<bif:abs>(-7)) AS ?answer) WHERE { }", "7"),
+    "fuseki": (
+        "SELECT (<http://jena.apache.org/ARQ/function#strjoin>('-', 'a', 'b') AS ?answer) "
+        "WHERE { }",
+        "a-b",
+    ),
+    "oxigraph": (
+        f'SELECT (STR(ADJUST(<{_XSD}date>("2000-01-01"), "PT0S"^^<{_XSD}dayTimeDuration>)) '
+        "AS ?answer) WHERE { }",
+        "2000-01-01Z",
+    ),
+}
+"""Queries that show what an engine can do, each with the answer of one that can."""
+
+
+def notes(graph: NamedNode) -> str:
+    """What a nexus notes about itself: keys and values of its bookkeeping graph."""
+    return f"SELECT ?key ?value WHERE {{ GRAPH {graph} {{ {graph} ?key ?value }} }}"
+
+
+def noted(graph: NamedNode, key: NamedNode) -> str:
+    """The values of one key of the bookkeeping graph."""
+    return f"SELECT ?value WHERE {{ GRAPH {graph} {{ {graph} {key} ?value }} }}"
+
+
+def any_triple() -> str:
+    """Whether the default graph holds anything, as at most one row."""
+    return "SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 1"
+
+
+def any_link(links: Links) -> str:
+    """Whether a link is kept in one way, as at most one row."""
+    pattern = f"?l {_REIFIES} ?fact" if links == "rdf12" else _link(links)
+    return f"SELECT ?l WHERE {{ {pattern} }} LIMIT 1"
+
+
+def described(nodes: Iterable[NamedNode], facts: str, graph: NamedNode, number: NamedNode) -> str:
+    """The triples of some subjects, but those whose predicates begin with ``facts``; and the triple
+    of the commit number, so that one request shows both."""
+    return (
+        f"SELECT ?s ?p ?o WHERE {{\n"
+        f"  {{ GRAPH {graph} {{ {graph} {number} ?o }} "
+        f"BIND({graph} AS ?s) BIND({number} AS ?p) }}\n"
+        f"  UNION {{ VALUES ?s {{ {' '.join(map(str, nodes))} }} ?s ?p ?o "
+        f"FILTER(!STRSTARTS(STR(?p), {Literal(facts)})) }}\n}}"
+    )
+
+
+def reifiers(facts: Iterable[Triple] | None, links: Links) -> str:
+    """The links that state some facts, or any, each with the three terms of its fact."""
+    if facts is None:
+        return f"SELECT ?l ?s ?p ?o WHERE {{ {_link(links)} }}"
+    rows = " ".join(f"({fact.subject} {fact.predicate} {fact.object})" for fact in facts)
+    return f"SELECT ?l ?s ?p ?o WHERE {{ VALUES (?s ?p ?o) {{ {rows} }} {_link(links)} }}"
+
+
+def links_at(node: NamedNode, links: Links) -> str:
+    """The links whose fact has a node as subject or object, with the three terms of the fact."""
+    # The fact first: an engine has no index of what is inside triple terms.
+    ends = (f"{{ VALUES {end} {{ {node} }} ?s ?p ?o . {_link(links)} }}" for end in ("?s", "?o"))
+    return f"SELECT ?l ?s ?p ?o WHERE {{ {' UNION '.join(ends)} }}"
+
+
+def _link(links: Links) -> str:
+    if links == "rdf12":
+        return f"?l {_REIFIES} <<( ?s ?p ?o )>>"
+    subject, predicate, object_ = _PARTS
+    return f"?l {subject} ?s ; {predicate} ?p ; {object_} ?o"
+
+
+def newest(predicate: NamedNode, most: int, offset: int) -> str:
+    """The values of a predicate with their subjects, the last first; a page of them."""
+    return (
+        f"SELECT ?time ?node WHERE {{ ?node {predicate} ?time }} "
+        f"ORDER BY DESC(?time) STR(?node) LIMIT {most} OFFSET {offset}"
+    )
+
+
+def other_values(predicate: NamedNode) -> str:
+    """Whether a predicate has a value that is no string, as at most one row."""
+    is_other = f"DATATYPE(?value) != <{_XSD}string>"
+    return (
+        f"SELECT ?value WHERE {{ ?node {predicate} ?value "
+        f"FILTER(!isLiteral(?value) || {is_other}) }} LIMIT 1"
+    )
+
+
+def page(query: str, names: Iterable[str], most: int, offset: int) -> str:
+    """One page of the answer to a SELECT, for an engine that sends so many rows at most.
+
+    The declarations of prefixes stay in front of it.
+    """
+    lines = query.split("\n")
+    number = next(at for at, line in enumerate(lines) if not line.startswith("PREFIX "))
+    head, body = "\n".join(lines[:number]), "\n".join(lines[number:])
+    shown = " ".join(f"?{name}" for name in names)
+    ordered = f"SELECT * WHERE {{ {{ {body} }} }} ORDER BY {shown}"
+    return f"{head}\nSELECT {shown} WHERE {{ {{ {ordered} }} }} LIMIT {most} OFFSET {offset}"

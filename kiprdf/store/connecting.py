@@ -1,0 +1,149 @@
+"""Connects a store that speaks SPARQL: recognizes the engine, and checks what the store holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+from pyoxigraph import NamedNode
+
+from kiprdf.errors import StoreError
+from kiprdf.rdf import vocab
+from kiprdf.sparql import requests
+from kiprdf.sparql.abilities import Abilities, Links
+from kiprdf.store.endpoint import Endpoint
+from kiprdf.store.folder import FORMAT, checked_base
+from kiprdf.store.http import Auth
+from kiprdf.store.recognition import UNION_DEFAULT, recognize
+from kiprdf.store.remote import Place, RemoteStore
+
+Profile: TypeAlias = Literal["auto", "rdf11", "rdf12"]
+PROFILES = ("auto", "rdf11", "rdf12")
+LINKS = NamedNode(vocab.KIP + "links")
+"""The note of how links are kept."""
+
+
+def connect(
+    url: str,
+    update_url: str | None = None,
+    *,
+    default_graph: str | None = None,
+    profile: Profile = "auto",
+    auth: Auth = None,
+    headers: Mapping[str, str] | None = None,
+    base: str | None = None,
+    read_only: bool = False,
+) -> RemoteStore:
+    """The store behind a SPARQL endpoint, which holds a nexus, or nothing.
+
+    Without an ``update_url`` it is read-only. Raises ``StoreError`` with one sentence.
+    """
+    if profile not in PROFILES:
+        raise StoreError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}.")
+    place = _place(default_graph)
+    base = None if base is None else checked_base(base)
+    endpoint = Endpoint(url, update_url, auth, headers)
+    try:
+        engine, abilities = recognize(endpoint)
+        if default_graph is None and engine in UNION_DEFAULT:
+            raise StoreError(
+                f"The default graph of {engine} is the union of all graphs: name the graph of the "
+                "nexus, as default_graph."
+            )
+        is_read_only = read_only or update_url is None
+        opening = _Opening(endpoint, place, abilities, engine, is_read_only)
+        return opening.store(base, profile, accepts_others=read_only)
+    except BaseException:
+        endpoint.close()
+        raise
+
+
+def _place(default_graph: str | None) -> Place:
+    try:
+        place = Place.of(default_graph)
+    except (ValueError, TypeError):
+        raise StoreError(f"default_graph is {default_graph!r}, which is no IRI.") from None
+    if place.graph is not None and place.graph.value.startswith(vocab.GRAPH):
+        raise StoreError(f"The graph {default_graph} is one of kiprdf's own.")
+    return place
+
+
+class _Opening:
+    """What a store holds when it is connected."""
+
+    def __init__(
+        self, endpoint: Endpoint, place: Place, abilities: Abilities, engine: str, read_only: bool
+    ) -> None:
+        self._endpoint = endpoint
+        self._place = place
+        self._abilities = abilities
+        self._engine = engine
+        self._read_only = read_only
+
+    def store(self, base: str | None, profile: Profile, *, accepts_others: bool) -> RemoteStore:
+        """The store, once everything in it agrees with what was asked for."""
+        url = self._endpoint.url
+        notes = self._notes()
+        is_nexus = vocab.COMMIT in notes
+        if not is_nexus:
+            self._require_empty(accepts_others)
+        self._require_format(notes.get(vocab.FORMAT))
+        noted = notes.get(vocab.BASE)
+        if noted is not None and base not in (None, noted):
+            raise StoreError(f"The nexus in {url} has the base {noted}, not {base}.")
+        links = self._links(profile, notes.get(LINKS))
+        return RemoteStore(
+            self._endpoint,
+            self._place,
+            replace(self._abilities, links=links),
+            noted or base or vocab.DEFAULT_BASE,
+            engine_name=self._engine,
+            read_only=self._read_only,
+        )
+
+    def _rows(self, query: str) -> list[Any]:
+        return list(self._endpoint.select(query, self._place.dataset).rows)
+
+    def _notes(self) -> dict[NamedNode, str]:
+        rows = self._rows(requests.notes(self._place.bookkeeping))
+        return {key: getattr(value, "value", "") for key, value in rows}
+
+    def _require_empty(self, accepts_others: bool) -> None:
+        url = self._endpoint.url
+        where = (
+            url if self._place.graph is None else f"the graph {self._place.graph.value} of {url}"
+        )
+        has_triples = bool(self._rows(requests.any_triple()))
+        if has_triples and not accepts_others:
+            message = f"There is no nexus in {where}, but other data, which kiprdf leaves alone"
+            hint = "name another default_graph, or connect with read_only"
+            raise StoreError(f"{message}; {hint}.")
+        if not has_triples and self._read_only:
+            raise StoreError(f"There is no nexus in {where}.")
+
+    def _require_format(self, noted: str | None) -> None:
+        if noted is not None and not (noted.isdecimal() and int(noted) <= FORMAT):
+            url = self._endpoint.url
+            raise StoreError(f"The nexus in {url} has the format {noted}, which is newer.")
+
+    def _links(self, profile: Profile, noted: str | None) -> Links:
+        """How the store keeps links, or will."""
+        url = self._endpoint.url
+        kept: Links | None = None
+        for links in ("rdf12", "rdf11"):
+            if noted == links or (noted is None and self._has_links(links)):
+                kept = links
+                break
+        wanted: Links = self._abilities.links if profile == "auto" else profile
+        if kept is not None and profile not in ("auto", kept):
+            raise StoreError(f"The nexus in {url} keeps links as {kept}, not as {profile}.")
+        links = kept or wanted
+        if links == "rdf12" and not self._abilities.triple_terms:
+            raise StoreError(f"The engine at {url} has no triple terms, which {links} needs.")
+        return links
+
+    def _has_links(self, links: Links) -> bool:
+        if links == "rdf12" and not self._abilities.triple_terms:
+            return False
+        return bool(self._rows(requests.any_link(links)))

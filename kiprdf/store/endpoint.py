@@ -1,0 +1,267 @@
+"""The SPARQL 1.1 protocol: queries and updates of one store over HTTP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+from urllib.parse import quote, urlencode
+
+from pyoxigraph import (
+    NamedNode,
+    QueryBoolean,
+    QueryResultsFormat,
+    QuerySolutions,
+    RdfFormat,
+    Triple,
+    parse,
+    parse_query_results,
+)
+
+from kiprdf import budget
+from kiprdf.errors import KipError, StoreError
+from kiprdf.store.base import Keep, Row
+from kiprdf.store.cancellation import CancellationToken
+from kiprdf.store.http import Auth, EndpointFault, HttpClient, Response, shown_url
+from kiprdf.store.sparql_worker import Solutions, SparqlAnswer
+
+_RESULTS = "application/sparql-results+json"
+_TRIPLES = "application/n-triples"
+_FORM = "application/x-www-form-urlencoded"
+_SHOWN = 300
+"""The most characters of an answer that an error quotes."""
+_TOO_LARGE = re.compile(
+    r"SP03[01]|SQ156|SR483|too (large|long|many)|nesting depth|memory exhausted|out of memory",
+    re.IGNORECASE,
+)
+"""What engines write about a request that is beyond a limit of theirs."""
+
+ReadRow: TypeAlias = Callable[[Iterable[Any]], Row]
+"""Converts the terms of a row from the spelling of the store."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The graphs that a query reads: its default graph, and those that GRAPH can name.
+
+    Without any, they are what the store says.
+    """
+
+    default: NamedNode | None = None
+    named: tuple[NamedNode, ...] = ()
+
+    def parameters(self) -> list[tuple[str, str]]:
+        """The dataset as parameters of the protocol."""
+        default = [] if self.default is None else [("default-graph-uri", self.default.value)]
+        return default + [("named-graph-uri", graph.value) for graph in self.named]
+
+
+WHOLE = Dataset()
+
+
+class Endpoint:
+    """A query URL, and an update URL unless the store is only read; safe to use from threads.
+
+    ``uses_forms``: a query is sent as a form, not as a text, which an engine may want. Raises
+    ``EndpointFault`` for everything that is no answer, with one sentence that names the URL.
+    """
+
+    def __init__(
+        self,
+        query_url: str,
+        update_url: str | None = None,
+        auth: Auth = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self._queries = HttpClient(query_url, auth, headers)
+        self._updates = None if update_url is None else HttpClient(update_url, auth, headers)
+        self.uses_forms = False
+        self.server = ""
+        """What the last answer says in its header Server."""
+
+    @property
+    def url(self) -> str:
+        """The query URL, without what may be secret in it."""
+        return self._queries.url
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._queries.close()
+        if self._updates is not None:
+            self._updates.close()
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.url!r})"
+
+    # Queries ----------------------------------------------------------------------------------
+
+    def select(
+        self,
+        query: str,
+        dataset: Dataset = WHOLE,
+        *,
+        width: int | None = None,
+        keep: Keep | None = None,
+        read: ReadRow = tuple,
+    ) -> Solutions:
+        """The solutions of a SELECT, within the budget of the running request.
+
+        Parameters as in ``Store.select``.
+        """
+        answer = self.query(query, dataset, width=width, keep=keep, read=read)
+        if not isinstance(answer, Solutions):
+            raise EndpointFault(f"{self.url} answers a SELECT with something else.")
+        return answer
+
+    def query(
+        self,
+        query: str,
+        dataset: Dataset = WHOLE,
+        *,
+        width: int | None = None,
+        keep: Keep | None = None,
+        read: ReadRow = tuple,
+    ) -> SparqlAnswer:
+        """The answer to any query: solutions, a boolean, or triples."""
+        try:
+            return self._answer(query, dataset, width, keep, read)
+        except EndpointFault as fault:
+            spending = budget.current()
+            if fault.is_timeout and spending is not None:
+                raise spending.expired() from None
+            raise
+
+    def _answer(
+        self, query: str, dataset: Dataset, width: int | None, keep: Keep | None, read: ReadRow
+    ) -> SparqlAnswer:
+        accept = f"{_RESULTS}, {_TRIPLES};q=0.9"
+        with self._sent(self._queries, "query", query, dataset.parameters(), accept) as response:
+            kind = response.headers.get_content_type()
+            if kind == _TRIPLES:
+                return list(self._parsed_triples(response))
+            # Some engines send results as plain JSON.
+            if kind not in (_RESULTS, "application/json"):
+                raise self._no_results(response)
+            try:
+                return self._fetched(response, width, keep, read)
+            except (SyntaxError, ValueError) as fault:
+                message = f"The answer of {self.url} is no SPARQL result: {fault}."
+                raise EndpointFault(message) from None
+
+    def _fetched(
+        self, response: Response, width: int | None, keep: Keep | None, read: ReadRow
+    ) -> SparqlAnswer:
+        results = parse_query_results(cast(Any, _Body(response)), format=QueryResultsFormat.JSON)
+        if isinstance(results, QueryBoolean):
+            return bool(results)
+        assert isinstance(results, QuerySolutions)
+        names = tuple(variable.value for variable in results.variables)
+        token = CancellationToken(budget.current())
+        return Solutions(names, token.fetch_all(map(read, results), width, keep))
+
+    def _parsed_triples(self, response: Response) -> Iterator[Triple]:
+        try:
+            for quad in budget.paced(parse(cast(Any, _Body(response)), format=RdfFormat.N_TRIPLES)):
+                yield quad.triple
+        except SyntaxError as fault:
+            message = f"The answer of {self.url} is no RDF: {fault}."
+            raise EndpointFault(message) from None
+
+    def _no_results(self, response: Response) -> EndpointFault:
+        kind = response.headers.get_content_type()
+        begin = _excerpt(response, 60)
+        what = f"is {kind}, no SPARQL result" + (f': "{begin}"' if begin else "")
+        return EndpointFault(f"The answer of {self.url} {what}.", status=response.status)
+
+    # Updates ----------------------------------------------------------------------------------
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether there is an update URL."""
+        return self._updates is not None
+
+    def update(self, update: str) -> None:
+        """Send one update request, and return when the store says that it was carried out."""
+        if self._updates is None:
+            raise StoreError("The nexus is open read-only.")
+        with self._sent(self._updates, "update", update, [], "*/*") as response:
+            while response.read(1 << 16):
+                pass
+
+    # Both -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _sent(
+        self,
+        client: HttpClient,
+        operation: str,
+        text: str,
+        parameters: Sequence[tuple[str, str]],
+        accept: str,
+    ) -> Iterator[Response]:
+        """The answer to a query or an update, if it is one."""
+        headers = {"Accept": accept}
+        if self.uses_forms:
+            headers["Content-Type"] = _FORM
+            body, query = urlencode([(operation, text), *parameters]).encode(), ""
+        else:
+            headers["Content-Type"] = f"application/sparql-{operation}; charset=utf-8"
+            body, query = text.encode(), urlencode(parameters, quote_via=quote)
+        response = client.post(body, headers, query)
+        try:
+            self.server = response.headers.get("Server", self.server)
+            if not 200 <= response.status < 300:
+                raise _refusal(client.url, operation, response)
+            yield response
+        finally:
+            response.end()
+
+
+class _Body:
+    """The body of an answer as the file that parsers read."""
+
+    def __init__(self, response: Response) -> None:
+        self.read = response.read
+
+
+def _refusal(url: str, operation: str, response: Response) -> Exception:
+    """The error for an answer with another status than success."""
+    status = response.status
+    reason = _excerpt(response, _SHOWN)
+    said = f": {reason}" if reason else ""
+    if status == 401:
+        message = f"{url} wants other credentials (401): give auth=(user, password) or a token."
+    elif status == 403:
+        message = f"{url} does not allow this {operation} (403){said}"
+    elif 300 <= status < 400:
+        target = response.headers.get("Location", "")
+        message = (
+            f"{url} redirects to {_place(target)} ({status}); connect to that URL if you mean it."
+        )
+    elif status in (413, 414, 431) or (status >= 400 and _TOO_LARGE.search(reason)):
+        hint = "Split the command, or ask for less at once."
+        return KipError(
+            "KIP_4002", f"The store at {url} cannot hold this: {reason or status}", hint
+        )
+    elif status < 500:
+        message = f"{url} refused the {operation} ({status}){said}"
+    else:
+        message = f"The store at {url} failed ({status}){said}"
+    may_have_run = status >= 500 and operation == "update"
+    return EndpointFault(message, status=status, may_have_run=may_have_run)
+
+
+def _excerpt(response: Response, most: int) -> str:
+    """The begin of an answer in one line, without control characters."""
+    data = b""
+    while len(data) < 4 * most and (block := response.read(4 * most)):
+        data += block
+    text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", data.decode("utf-8", "replace")).strip()
+    return text[:most] + ("…" if len(text) > most else "")
+
+
+def _place(target: str) -> str:
+    """The target of a redirect, without what may be secret in it."""
+    return shown_url(target)[:_SHOWN] or "nowhere"

@@ -1,0 +1,372 @@
+"""HTTP to one SPARQL service, by the standard library: connections, credentials, deadlines."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import http.client
+import re
+import secrets
+import select
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import NamedTuple, TypeAlias
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+from kiprdf import budget
+from kiprdf.errors import StoreError
+
+Auth: TypeAlias = tuple[str, str] | str | None
+"""User and password, or a bearer token."""
+
+IDLE_S = 300.0
+"""How long a request without a time limit waits for the next byte."""
+KEPT_CONNECTIONS = 8
+_BLOCK = 1 << 16
+_FAULTS = (OSError, http.client.HTTPException)
+_CHALLENGE = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))')
+
+
+class EndpointFault(StoreError):
+    """A request to a store that failed.
+
+    ``may_have_run`` where the store may have carried the request out. ``is_timeout`` where the time
+    of the running request was over, ``status`` the one of HTTP where there was an answer.
+    """
+
+    hint = "Send the command again when the store answers."
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        may_have_run: bool = False,
+        is_timeout: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.may_have_run = may_have_run
+        self.is_timeout = is_timeout
+
+
+class Response(NamedTuple):
+    """An answer, whose body is still to be read."""
+
+    status: int
+    headers: http.client.HTTPMessage
+    read: Callable[[int], bytes]
+    """Up to so many bytes of the body; none at its end. Raises ``EndpointFault``."""
+    end: Callable[[], None]
+    """Gives the connection back, or closes it where the body was not read to its end."""
+
+
+class HttpClient:
+    """Keep-alive connections to one URL; safe to use from several threads.
+
+    Credentials are in no attribute that ``repr`` shows and in no message. Redirects are not
+    followed. Raises ``StoreError`` for a URL that is no HTTP URL.
+    """
+
+    def __init__(
+        self, url: str, auth: Auth = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        parts = _split(url)
+        if auth is None and parts.username is not None:
+            auth = (unquote(parts.username), unquote(parts.password or ""))
+        host = parts.hostname or ""
+        self._host = f"[{host}]" if ":" in host else host
+        self._port = parts.port
+        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+        self.url = shown_url(url)
+        """Without user, password and query."""
+        self._credentials = _Credentials(auth)
+        self._headers = _checked(headers or {})
+        self._lock = threading.Lock()
+        self._idle: list[http.client.HTTPConnection] = []
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        with self._lock:
+            self._is_closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def post(self, body: bytes, headers: Mapping[str, str], query: str = "") -> Response:
+        """Send a request; ``query`` is added to the URL's. The status is not judged, but for 401.
+
+        A request that a server refuses with a challenge of digest is sent once more.
+        """
+        path = self._path
+        if query:
+            path += ("&" if "?" in path else "?") + query
+        response = self._send(path, body, headers)
+        challenge = response.headers.get_all("WWW-Authenticate") or []
+        if response.status == 401 and self._credentials.accept(challenge):
+            response.end()
+            response = self._send(path, body, headers)
+        return response
+
+    def _send(self, path: str, body: bytes, headers: Mapping[str, str]) -> Response:
+        sent = {**self._headers, **headers, **self._credentials.header("POST", path)}
+        exchange = _Exchange(self, self._taken())
+        return exchange.send(path, body, sent)
+
+    def _taken(self) -> http.client.HTTPConnection:
+        """An idle connection that the server has not closed, or a new one."""
+        while True:
+            with self._lock:
+                if not self._idle:
+                    break
+                connection = self._idle.pop()
+            # Bytes, or the end, that nobody waits for: it cannot be used again.
+            if connection.sock is not None and not select.select([connection.sock], [], [], 0)[0]:
+                return connection
+            connection.close()
+        if self._tls is None:
+            return http.client.HTTPConnection(self._host, self._port)
+        return http.client.HTTPSConnection(self._host, self._port, context=self._tls)
+
+    def give_back(self, connection: http.client.HTTPConnection) -> None:
+        """Keep a connection whose answer was read to its end."""
+        with self._lock:
+            if not self._is_closed and len(self._idle) < KEPT_CONNECTIONS:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+
+class _Exchange:
+    """One request and its answer on one connection, within the time of the running request."""
+
+    def __init__(self, client: HttpClient, connection: http.client.HTTPConnection) -> None:
+        self._client = client
+        self._connection = connection
+        self._spending = budget.current()
+        self._response: http.client.HTTPResponse | None = None
+        self._has_begun = False
+        self._has_ended = False
+        self._missing: int | None = None
+        if self._spending is not None and self._spending.cancellation is not None:
+            self._spending.cancellation.call_on_cancel(self._interrupt)
+
+    def send(self, path: str, body: bytes, headers: Mapping[str, str]) -> Response:
+        try:
+            self._set_timeout()
+            if self._connection.sock is None:
+                self._connection.connect()
+                self._set_timeout()
+            self._has_begun = True
+            self._connection.request("POST", path, body, dict(headers))
+            self._response = self._connection.getresponse()
+            self._missing = self._response.length
+        except BaseException as fault:
+            self._close()
+            if isinstance(fault, _FAULTS):
+                raise self._fault(fault) from None
+            raise
+        return Response(self._response.status, self._response.headers, self.read, self.end)
+
+    def read(self, size: int = -1) -> bytes:
+        assert self._response is not None
+        try:
+            self._set_timeout()
+            data = self._response.read1(_BLOCK if size < 0 else min(size, _BLOCK))
+            if self._missing is not None:
+                self._missing -= len(data)
+                if not data and self._missing:
+                    raise http.client.IncompleteRead(data, self._missing)
+            return data
+        except _FAULTS as fault:
+            self._close()
+            raise self._fault(fault) from None
+
+    def end(self) -> None:
+        if self._has_ended:
+            return
+        assert self._response is not None
+        # A parser may leave the last line break, or what ends the last chunk.
+        is_read = self.read(_BLOCK) == b""
+        if is_read and self._connection.sock is not None:
+            self._has_ended = True
+            self._response.close()
+            self._client.give_back(self._connection)
+        else:
+            self._close()
+
+    def _close(self) -> None:
+        self._has_ended = True
+        self._connection.close()
+
+    def _set_timeout(self) -> None:
+        seconds = IDLE_S if self._spending is None else self._spending.seconds_left()
+        if seconds == 0:
+            raise TimeoutError
+        self._connection.timeout = min(seconds, IDLE_S)
+        if self._connection.sock is not None:
+            self._connection.sock.settimeout(self._connection.timeout)
+
+    def _interrupt(self) -> None:
+        """End the wait for an answer, from another thread."""
+        sock = self._connection.sock
+        if sock is not None and not self._has_ended:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def _fault(self, fault: Exception) -> EndpointFault:
+        spending = self._spending
+        is_over = spending is not None and spending.seconds_left() == 0
+        url = self._client.url
+        if is_over:
+            assert spending is not None
+            message = f"The store at {url} gave no answer in time."
+        elif isinstance(fault, ssl.SSLCertVerificationError):
+            message = (
+                f"The certificate of {url} is not trusted: {fault.verify_message}; "
+                "SSL_CERT_FILE names a file with its authority."
+            )
+        elif isinstance(fault, http.client.IncompleteRead):
+            message = f"The answer of {url} ends before its end."
+        elif isinstance(fault, TimeoutError):
+            message = f"The store at {url} gave no answer for {IDLE_S:g} s."
+        else:
+            message = f"The store at {url} cannot be reached: {_reason(fault)}."
+        return EndpointFault(message, may_have_run=self._has_begun, is_timeout=is_over)
+
+
+class _Credentials:
+    """What proves who sends a request: basic, digest once a server asks for it, or bearer."""
+
+    def __init__(self, auth: Auth) -> None:
+        if isinstance(auth, str):
+            _check_secret(auth)
+        elif auth is not None and not (
+            isinstance(auth, tuple | list) and len(auth) == 2 and all(map(_is_text, auth))
+        ):
+            raise StoreError("auth is a pair of user and password, or a token.")
+        self._auth = auth
+        self._digest: dict[str, str] | None = None
+        self._count = 0
+
+    def accept(self, challenges: list[str]) -> bool:
+        """Whether a challenge asks for digest, with a nonce that was not used yet."""
+        if not isinstance(self._auth, tuple | list):
+            return False
+        for challenge in challenges:
+            scheme, _, rest = challenge.partition(" ")
+            if scheme.lower() != "digest":
+                continue
+            fields = {
+                key.lower(): (quoted or plain) for key, quoted, plain in _CHALLENGE.findall(rest)
+            }
+            is_stale = fields.get("stale", "").lower() == "true"
+            if self._digest is not None and not is_stale:
+                return False  # user and password were refused
+            self._digest, self._count = fields, 0
+            return True
+        return False
+
+    def header(self, method: str, path: str) -> dict[str, str]:
+        if self._auth is None:
+            return {}
+        if isinstance(self._auth, str):
+            return {"Authorization": f"Bearer {self._auth}"}
+        user, password = self._auth
+        if self._digest is None:
+            pair = base64.b64encode(f"{user}:{password}".encode()).decode()
+            return {"Authorization": f"Basic {pair}"}
+        return {"Authorization": self._digested(self._digest, method, path)}
+
+    def _digested(self, fields: dict[str, str], method: str, path: str) -> str:
+        """The answer to a challenge of digest (RFC 7616)."""
+        assert isinstance(self._auth, tuple | list)
+        user, password = self._auth
+        algorithm = fields.get("algorithm", "MD5")
+        is_sha = algorithm.upper().startswith("SHA-256")
+
+        def digest(*parts: str) -> str:
+            data = ":".join(parts).encode()
+            # MD5 is what the protocol asks for; it protects nothing else here.
+            hashed = hashlib.sha256(data) if is_sha else hashlib.md5(data, usedforsecurity=False)
+            return hashed.hexdigest()
+
+        realm, nonce = fields.get("realm", ""), fields.get("nonce", "")
+        self._count += 1
+        count, client_nonce = f"{self._count:08x}", secrets.token_hex(8)
+        secret = digest(user, realm, password)
+        if algorithm.upper().endswith("-SESS"):
+            secret = digest(secret, nonce, client_nonce)
+        request = digest(method, path)
+        quoted = {"username": user, "realm": realm, "nonce": nonce, "uri": path}
+        plain = {"algorithm": algorithm}
+        if "auth" in re.split(r"[\s,]+", fields.get("qop", "")):
+            answer = digest(secret, nonce, count, client_nonce, "auth", request)
+            quoted["cnonce"] = client_nonce
+            plain |= {"qop": "auth", "nc": count}
+        else:
+            answer = digest(secret, nonce, request)
+        quoted["response"] = answer
+        if "opaque" in fields:
+            quoted["opaque"] = fields["opaque"]
+        escaped = {key: re.sub(r'(["\\])', r"\\\1", value) for key, value in quoted.items()}
+        pairs = [f'{key}="{value}"' for key, value in escaped.items()]
+        return "Digest " + ", ".join([*pairs, *(f"{key}={value}" for key, value in plain.items())])
+
+
+def _split(url: str) -> SplitResult:
+    parts = None
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        _ = parts.port  # raises for one that is no number
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise StoreError(f"{shown_url(url)!r} is no URL of HTTP.")
+    if re.search(r"[\s\x00-\x1f\x7f]|[^\x00-\x7f]", url):
+        raise StoreError(f"{shown_url(url)!r} has a character that is not allowed in a URL.")
+    return parts
+
+
+def shown_url(url: str) -> str:
+    """A URL without user, password, query and fragment.
+
+    >>> shown_url("https://me:secret@example.org/ds/query?key=1")
+    'https://example.org/ds/query'
+    """
+    return re.sub(r"(?<=//)[^/?#]*@", "", str(url)).partition("?")[0].partition("#")[0]
+
+
+def _checked(headers: Mapping[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        if not isinstance(name, str) or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+            raise StoreError("headers has a name that is not allowed in HTTP.")
+        if not isinstance(value, str) or re.search(r"[\r\n\x00]", value):
+            raise StoreError(f"The header {name} has a value that is not allowed in HTTP.")
+    return dict(headers)
+
+
+def _check_secret(token: str) -> None:
+    if not re.fullmatch(r"[\x21-\x7e]+", token):
+        raise StoreError("The token in auth has a character that is not allowed in HTTP.")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _reason(fault: Exception) -> str:
+    """What happened, without the address, which the message names."""
+    if isinstance(fault, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
+        return "it closed the connection"
+    if isinstance(fault, ConnectionRefusedError):
+        return "the connection was refused"
+    if isinstance(fault, socket.gaierror):
+        return "its name is unknown"
+    if isinstance(fault, http.client.HTTPException):
+        return f"its answer is no HTTP ({type(fault).__name__})"
+    reason = getattr(fault, "strerror", None) or type(fault).__name__
+    return str(reason).rstrip(".")

@@ -1,0 +1,124 @@
+"""Which engine answers at an endpoint, and what it can do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import NamedTuple
+
+from kiprdf.errors import KipError
+from kiprdf.sparql.abilities import Abilities
+from kiprdf.sparql.requests import PROBES
+from kiprdf.store.endpoint import Endpoint
+from kiprdf.store.http import EndpointFault
+from kiprdf.store.sparql_worker import Solutions
+
+_REMOTE = Abilities(functions=False, lookups=False, texts=False, isolates=False)
+_STANDARD = replace(
+    _REMOTE, lateral=False, triple_terms=False, links="rdf11", nested_outer=False, free_paths=False
+)
+"""What every engine is expected to do."""
+ENGINES: dict[str, Abilities] = {
+    "oxigraph": _REMOTE,
+    "fuseki": replace(_REMOTE, isolates=True),
+    "virtuoso": replace(
+        _STANDARD,
+        own_doubles=True,
+        isolates=True,
+        max_rows=10_000,
+        max_values=1_000,
+        max_optionals=50,
+        max_triples=4_000,
+        max_operations=500,
+    ),
+    "rdf4j": replace(_STANDARD, max_values=10_000),
+}
+"""What engines do, as it was measured."""
+UNION_DEFAULT = frozenset(("virtuoso", "rdf4j", "graphdb"))
+"""Engines whose default graph is the union of all graphs."""
+_SERVERS = {
+    "oxigraph": "oxigraph",
+    "fuseki": "fuseki",
+    "jena": "fuseki",
+    "virtuoso": "virtuoso",
+    "graphdb": "graphdb",
+    "rdf4j": "rdf4j",
+    "blazegraph": "blazegraph",
+    "stardog": "stardog",
+    "qlever": "qlever",
+}
+
+
+class Recognized(NamedTuple):
+    """The name of an engine, ``unknown`` among them, and what it can do."""
+
+    engine: str
+    abilities: Abilities
+
+
+def recognize(endpoint: Endpoint) -> Recognized:
+    """Ask an endpoint what it can do.
+
+    Raises ``EndpointFault`` where it does not answer queries.
+    """
+    # As a form: every engine takes a short one.
+    endpoint.uses_forms = True
+    _ask(endpoint, "nothing")
+    engine = _named(endpoint.server) or _by_answers(endpoint)
+    endpoint.uses_forms = engine == "virtuoso"
+    abilities = ENGINES.get(engine)
+    if abilities is None:
+        abilities = _tried(endpoint)
+    elif abilities.triple_terms:
+        # An older version of an engine may not have it.
+        has_terms, has_lateral = _takes(endpoint, "triple_term"), _takes(endpoint, "lateral")
+        links = abilities.links if has_terms else "rdf11"
+        abilities = replace(abilities, triple_terms=has_terms, lateral=has_lateral, links=links)
+    return Recognized(engine, abilities)
+
+
+def _named(server: str) -> str | None:
+    words = re.findall(r"[a-z0-9]+", server.lower())
+    return next((_SERVERS[word] for word in words if word in _SERVERS), None)
+
+
+def _by_answers(endpoint: Endpoint) -> str:
+    """The engine by what only it calculates, where something hides its name."""
+    for engine in ("virtuoso", "fuseki", "oxigraph"):
+        if _takes(endpoint, engine):
+            return engine
+    return "unknown"
+
+
+def _tried(endpoint: Endpoint) -> Abilities:
+    """What an engine without a name can do."""
+    has_terms = _takes(endpoint, "triple_term")
+    return replace(
+        _STANDARD,
+        triple_terms=has_terms,
+        links="rdf12" if has_terms else "rdf11",
+        lateral=_takes(endpoint, "lateral"),
+        own_doubles=not _takes(endpoint, "double"),
+    )
+
+
+def _takes(endpoint: Endpoint, probe: str) -> bool:
+    """Whether an engine answers a query as expected; a refusal is a no."""
+    try:
+        return _ask(endpoint, probe)
+    except EndpointFault as fault:
+        if fault.status is None or fault.status in (401, 403):
+            raise
+        return False
+    except KipError as error:
+        if error.code != "KIP_4002":
+            raise
+        return False
+
+
+def _ask(endpoint: Endpoint, probe: str) -> bool:
+    query, expected = PROBES[probe]
+    answer = endpoint.query(query)
+    if not isinstance(answer, Solutions) or answer.names != ("answer",):
+        raise EndpointFault(f"{endpoint.url} answers SPARQL wrongly.", status=200)
+    return [getattr(cell, "value", None) for (cell,) in answer.rows] == [expected]

@@ -1,0 +1,520 @@
+"""A dataset in a store that speaks SPARQL over HTTP (docs/decisions/073)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar, cast
+
+from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
+from pyoxigraph import Store as Engine
+
+from kiprdf import budget
+from kiprdf.errors import KipError, StoreError
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris, decode, encode
+from kiprdf.sparql import requests
+from kiprdf.sparql.abilities import Abilities
+from kiprdf.sparql.algebra import BGP, Select, TriplePattern, TripleTerm
+from kiprdf.sparql.text import render
+from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Keep, Row, Statement, Tests
+from kiprdf.store.commit_log import RECORD
+from kiprdf.store.delta import Delta
+from kiprdf.store.endpoint import Dataset, Endpoint
+from kiprdf.store.http import EndpointFault
+from kiprdf.store.layout import Layout
+from kiprdf.store.oxigraph import OxigraphStore, Reading
+from kiprdf.store.sparql_worker import Solutions, SparqlAnswer
+from kiprdf.store.texts import texts_in
+from kiprdf.store.update_times import UPDATED_AT, Range
+
+T = TypeVar("T")
+
+KEPT_ELEMENTS = 20_000
+"""The described elements that are kept; beyond them they are asked for again."""
+DESCRIBED_AT_ONCE = 500
+"""The elements that one request describes."""
+NEWEST_AT_ONCE = 2_000
+_VARIABLES = (Variable("s"), Variable("p"), Variable("o"))
+
+
+class Moved(Exception):
+    """Another commit came while a state was read: it must be read again."""
+
+
+class Place(NamedTuple):
+    """Where a store keeps a nexus: the graph of its knowledge, None for the default graph, and the
+    graph of its bookkeeping.
+
+    >>> Place.of("https://example.org/kb").bookkeeping.value
+    'urn:kip:graph/nexus/https%3A%2F%2Fexample.org%2Fkb'
+    """
+
+    graph: NamedNode | None
+    bookkeeping: NamedNode
+
+    @classmethod
+    def of(cls, graph: str | None) -> Place:
+        """The place of a nexus in a graph with this IRI, or in the default graph."""
+        if graph is None:
+            return cls(None, vocab.BOOKKEEPING)
+        bookkeeping = NamedNode(f"{vocab.BOOKKEEPING.value}/{encode(graph)}")
+        return cls(NamedNode(graph), bookkeeping)
+
+    @property
+    def dataset(self) -> Dataset:
+        """What queries of the knowledge read; without a graph of its own, what the store says."""
+        return Dataset() if self.graph is None else Dataset(self.graph, (self.bookkeeping,))
+
+
+class _State:
+    """One commit of the dataset, and what was read of it: elements, and the links of facts."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.described: dict[NamedNode, list[Triple]] = {}
+        self.links: dict[Triple, list[NamedNode]] = {}
+
+    def after(self, number: int, delta: Delta) -> _State:
+        """What is known after a commit that followed directly."""
+        state = _State(number)
+        changed = {triple[0] for triple in chain(delta.removed, delta.added)}
+        changed.update(delta.touched)
+        kept = self.described.items()
+        state.described = {node: triples for node, triples in kept if node not in changed}
+        facts = self.links.items()
+        state.links = {fact: links for fact, links in facts if links and changed.isdisjoint(links)}
+        return state
+
+
+class _Session:
+    """One run of a reading function; ``is_checked`` while nothing was read since the commit number
+    was seen."""
+
+    def __init__(self, state: _State) -> None:
+        self.state = state
+        self.is_checked = False
+        self.copy: Engine | None = None
+
+
+class RemoteStore:
+    """A dataset behind a SPARQL endpoint.
+
+    What was read of the last commit that was seen is kept. A reading function runs on that commit;
+    a request at its end shows whether it still is the last one, and otherwise the function runs
+    again. ``place`` says in which graphs the nexus is, ``layout`` how its triples are kept.
+    """
+
+    folder = None
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        place: Place,
+        abilities: Abilities,
+        base: str,
+        *,
+        engine_name: str = "unknown",
+        read_only: bool = False,
+    ) -> None:
+        self.endpoint = endpoint
+        self.place = place
+        self.abilities = abilities
+        self.layout = Layout.of(abilities)
+        self.iris = Iris(base)
+        self.engine_name = engine_name
+        self.read_only = read_only
+        self._process = os.getpid()
+        self._closed = False
+        self._state: _State | None = None
+        self._local = threading.local()
+
+    def __repr__(self) -> str:
+        return f"RemoteStore({self.endpoint.url!r})"
+
+    def close(self) -> None:
+        """Close the connections; the data stay. Closing twice is fine."""
+        self.require_own_process()
+        self._closed = True
+        self.endpoint.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether this process was forked from the one that connected the store."""
+        return self._process != os.getpid()
+
+    def require_own_process(self) -> None:
+        """Raise ``StoreError`` in a process that was forked from the one that connected."""
+        if self.is_forked:
+            message = "This nexus belongs to the process that connected it; connect again here."
+            raise StoreError(message)
+
+    def _require_open(self) -> None:
+        self.require_own_process()
+        if self._closed:
+            raise StoreError("The nexus is closed.")
+
+    # States -----------------------------------------------------------------------------------
+
+    @property
+    def _session(self) -> _Session | None:
+        return getattr(self._local, "session", None)
+
+    def number(self) -> int:
+        """Ask for the number of the last commit; 0 where there is none yet."""
+        text = requests.noted(self.place.bookkeeping, vocab.COMMIT)
+        return _number(value for (value,) in self._select(text).rows)
+
+    def commit(self) -> int:
+        session = self._session
+        if session is not None:
+            return session.state.number
+        return self._last().number
+
+    def _last(self) -> _State:
+        """The last state that was seen."""
+        state = self._state
+        return self._seen(self.number()) if state is None else state
+
+    def _seen(self, number: int) -> _State:
+        """The state of the commit that an answer shows to be the last one."""
+        state = self._state
+        if state is None or state.number != number:
+            state = self._state = _State(number)
+        return state
+
+    def read(self, function: Callable[[], T]) -> T:
+        self._require_open()
+        if self._session is not None:
+            return function()
+        while True:
+            try:
+                return self.attempt(function)
+            except Moved:
+                budget.check()
+
+    def attempt(self, function: Callable[[], T]) -> T:
+        """Run a function on the last state that was seen; raise ``Moved`` if it is not the last."""
+        self._require_open()
+        session = self._local.session = _Session(self._last())
+        try:
+            result = function()
+            self._check(session)
+            return result
+        except (Moved, EndpointFault):
+            raise
+        except Exception:
+            # An error on a mix of two states may be wrong; on one state it is the answer.
+            self._check(session)
+            raise
+        finally:
+            self._local.session = None
+
+    def _check(self, session: _Session) -> None:
+        """Raise ``Moved`` where another commit has come."""
+        if not session.is_checked:
+            self._compare(session, self.number())
+
+    def _compare(self, session: _Session, number: int) -> _State:
+        state = self._seen(number)
+        if session.state.number != number:
+            raise Moved
+        session.is_checked = True
+        return state
+
+    def try_read(self, function: Callable[[], T]) -> Reading[T] | None:
+        """Run a reading function once; None if a commit came in between."""
+        try:
+            return self.attempt(lambda: Reading(self.commit(), function()))
+        except Moved:
+            return None
+
+    def reached(self, number: int, delta: Delta | None) -> None:
+        """Note a commit of this store, and what it changed; None if that may be everything."""
+        before, state = self._state, _State(number)
+        if delta is not None and before is not None and before.number == number - 1:
+            state = before.after(number, delta)
+        self._state = state
+        session = self._session
+        if session is not None:
+            session.state, session.is_checked = state, True
+
+    # Reading ----------------------------------------------------------------------------------
+
+    def _select(self, text: str, width: int | None = None, keep: Keep | None = None) -> Solutions:
+        """The solutions of a query, all of them where the engine sends a part only."""
+        self._require_open()
+        session = self._session
+        if session is not None:
+            session.is_checked = False
+        dataset, read, most = self.place.dataset, self.layout.row, self.abilities.max_rows
+        if most is None:
+            return self.endpoint.select(text, dataset, width=width, keep=keep, read=read)
+        first = self.endpoint.select(text, dataset, width=width, read=read)
+        if len(first.rows) < most:
+            return first
+        return self._paged(text, first.names, most, width, keep)
+
+    def _paged(
+        self, text: str, names: Sequence[str], most: int, width: int | None, keep: Keep | None
+    ) -> Solutions:
+        """The rows of a query in the order of its variables, a page a request."""
+        rows: list[Row] = []
+        number, dataset, read = 0, self.place.dataset, self.layout.row
+        spending = budget.current()
+        while True:
+            query = requests.page(text, names, most, number)
+            page = self.endpoint.select(query, dataset, width=width, read=read).rows
+            number += len(page)
+            rows += page
+            if spending is not None:
+                spending.check_rows(number, len(names) if width is None else width)
+            if keep is not None:
+                rows = keep(rows)
+            if len(page) < most:
+                return Solutions(tuple(names), rows)
+
+    def select(
+        self,
+        query: str,
+        *,
+        cancellation: Cancellation = "none",
+        width: int | None = None,
+        tests: Tests = NO_TESTS,
+        keep: Keep | None = None,
+    ) -> list[Row]:
+        return self._select(query, width, keep).rows
+
+    def query(self, text: str) -> SparqlAnswer:
+        """Answer SPARQL that a caller wrote and the guard let through.
+
+        Raises ``SyntaxError`` for a text that the engine refuses, and KIP_4002 where it sends a
+        part of the answer only.
+        """
+        self._require_open()
+        place = self.place
+        dataset = Dataset() if place.graph is None else Dataset(place.graph)
+        try:
+            answer = self.endpoint.query(text, dataset, read=self.layout.row)
+        except EndpointFault as fault:
+            if fault.status == 400:
+                raise SyntaxError(str(fault).rstrip(".")) from None
+            raise
+        most = self.abilities.max_rows
+        if most is not None and isinstance(answer, Solutions) and len(answer.rows) >= most:
+            message = f"The store sends no more than {most} rows, and there may be more."
+            raise KipError("KIP_4002", message, "Page with ORDER BY, LIMIT and OFFSET.")
+        return answer
+
+    def match(
+        self,
+        subject: NamedNode | None,
+        predicate: NamedNode | None,
+        object: NamedNode | Literal | Triple | None,
+    ) -> Iterator[Triple]:
+        budget.check()
+        return iter(self._matching(subject, predicate, object))
+
+    def lookup(
+        self,
+        subject: Cell,
+        predicate: Cell,
+        object: Cell,
+        most: int,
+        graph: NamedNode | None = None,
+    ) -> list[Statement]:
+        assert graph is None, "a remote store has no graph of texts"
+        return list(self._matching(cast(Any, subject), cast(Any, predicate), object, most)[:most])
+
+    def _matching(
+        self,
+        subject: NamedNode | None,
+        predicate: NamedNode | None,
+        object_: Cell,
+        most: int | None = None,
+    ) -> list[Triple]:
+        """The triples of a pattern, from what is known or by a request."""
+        if subject is not None:
+            if predicate is not None and not predicate.value.startswith(self.iris.predicates):
+                of_subject = self.describe(subject)
+                return [
+                    triple
+                    for triple in of_subject
+                    if triple.predicate == predicate and object_ in (None, triple.object)
+                ]
+        elif predicate == vocab.REIFIES:
+            return self._reifying(object_)
+        if self.layout.links == "rdf11":
+            most = None  # rows of statements are dropped from the answer
+        rows = self._pattern(subject, predicate, object_, most)
+        return list(self.layout.folded(rows))
+
+    def _pattern(self, *pattern: Any) -> list[tuple[Any, Any, Any]]:
+        """The triples of a pattern as the store keeps them."""
+        *terms, most = pattern
+        given = [self.layout.term(term) for term in terms]
+        if None not in given:
+            given[1] = None  # a query without variables is no query to some engines
+        cells = [
+            variable if term is None else _in_pattern(term)
+            for term, variable in zip(given, _VARIABLES, strict=True)
+        ]
+        free = [number for number, term in enumerate(given) if term is None]
+        columns = tuple(_VARIABLES[number] for number in free)
+        limit = most if most is not None and most < 10**9 else None
+        query = Select(columns, BGP((TriplePattern(*cells),)), limit=limit, distinct=False)
+        triples = []
+        for row in self._select(render(query)).rows:
+            triple = list(terms)
+            for number, cell in zip(free, row, strict=True):
+                triple[number] = cell
+            if terms[1] in (None, triple[1]):
+                triples.append(tuple(triple))
+        return triples
+
+    def _reifying(self, fact: Any) -> list[Triple]:
+        """The reifying triples of a fact, or of all."""
+        session = self._session
+        known = session.state.links.get(fact) if session is not None and fact is not None else None
+        if known is None:
+            text = requests.reifiers(None if fact is None else [fact], self.abilities.links)
+            rows: Any = self._select(text).rows
+            if fact is None:
+                return [Triple(link, vocab.REIFIES, Triple(*ends)) for link, *ends in rows]
+            known = [link for link, *_ in rows]
+            if session is not None:
+                session.state.links[fact] = known
+        return [Triple(link, vocab.REIFIES, fact) for link in known]
+
+    def describe(self, node: NamedNode) -> list[Triple]:
+        budget.check()
+        session = self._session
+        if session is None:
+            return self._described([node])[1].get(node, [])
+        if node not in session.state.described:
+            self.prefetch([node])
+        return session.state.described[node]
+
+    def prefetch(self, nodes: Iterable[NamedNode]) -> None:
+        """Read what describes some nodes in one request, where a reading function runs."""
+        session = self._session
+        if session is None:
+            return
+        known = session.state.described
+        missing = [node for node in dict.fromkeys(nodes) if node not in known]
+        if len(missing) + len(known) > KEPT_ELEMENTS:
+            known.clear()
+        for some in _batches(missing, DESCRIBED_AT_ONCE):
+            number, described = self._described(some)
+            state = self._seen(number)
+            state.described.update({node: described.get(node, []) for node in some})
+            self._compare(session, number)
+
+    def _described(self, nodes: Sequence[NamedNode]) -> tuple[int, dict[NamedNode, list[Triple]]]:
+        """The number of the last commit, and the triples of nodes, without their facts."""
+        bookkeeping = self.place.bookkeeping
+        text = requests.described(nodes, self.iris.predicates, bookkeeping, vocab.COMMIT)
+        rows: Any = self._select(text).rows
+        number = _number(o for s, p, o in rows if s == bookkeeping and p == vocab.COMMIT)
+        described: dict[NamedNode, list[Triple]] = {}
+        for triple in self.layout.folded(row for row in rows if row[0] != bookkeeping):
+            described.setdefault(cast(NamedNode, triple.subject), []).append(triple)
+        return number, described
+
+    def newest(self, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
+        if self._select(requests.other_values(UPDATED_AT)).rows:
+            return
+        offset = 0
+        while True:
+            rows: Any = self._select(requests.newest(UPDATED_AT, NEWEST_AT_ONCE, offset)).rows
+            times: dict[str, list[str]] = {}
+            for time, node in rows:
+                if any(first <= node.value < end for first, end in ranges):
+                    times.setdefault(time.value, []).append(node.value)
+            for time, iris in times.items():
+                yield time, iris
+            offset += len(rows)
+            if len(rows) < NEWEST_AT_ONCE:
+                return
+
+    def records(self) -> dict[str, str]:
+        return {
+            decode(key.value[len(RECORD) :]): value.value
+            for key, value in self.notes()
+            if key.value.startswith(RECORD)
+        }
+
+    def notes(self) -> list[tuple[NamedNode, Literal]]:
+        """What the nexus notes about itself, as keys and values."""
+        rows: Any = self._select(requests.notes(self.place.bookkeeping)).rows
+        return list(rows)
+
+    # The whole dataset ------------------------------------------------------------------------
+
+    @property
+    def engine(self) -> Engine:
+        """A copy of the dataset in memory, as of one commit, for bulk reading."""
+        session = self._session
+        if session is None:
+            return self.read(self._copied)
+        if session.copy is None:
+            session.copy = self._copied()
+        return session.copy
+
+    @contextmanager
+    def bulk_reading(self) -> Iterator[Engine]:
+        """The same for a ``with`` block."""
+        yield self.engine
+
+    def copy(self) -> OxigraphStore:
+        """A copy in memory, as of one commit."""
+        return OxigraphStore(self.read(self._copied), self.iris.base)
+
+    def _copied(self) -> Engine:
+        engine = Engine()
+        triples = self.layout.folded(self._pattern(None, None, None, None))
+        engine.bulk_extend(Quad(*triple) for triple in budget.paced(triples))
+        graph = vocab.BOOKKEEPING
+        engine.extend(Quad(graph, key, value, graph) for key, value in self.notes())
+        engine.extend(texts_in(engine))
+        return engine
+
+    def backup(self, folder: object) -> None:
+        """Refused: the store has its own means."""
+        raise StoreError(
+            f"The nexus is in the store at {self.endpoint.url}: back it up there, by the means of "
+            f"{self.engine_name}, or write a snapshot."
+        )
+
+    # What only a folder can have --------------------------------------------------------------
+
+    def lacks_number(self) -> bool:
+        """Never: a number that cannot be read is refused when the store is connected."""
+        return False
+
+    def fault_of_files(self) -> str | None:
+        """None: the files are the store's."""
+        return None
+
+    def has_right_texts(self) -> bool:
+        """Always: no texts are kept."""
+        return True
+
+
+def _number(values: Iterable[Any]) -> int:
+    return max((int(value.value) for value in values), default=0)
+
+
+def _in_pattern(term: Any) -> Any:
+    return TripleTerm(*term) if isinstance(term, Triple) else term
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[at : at + size] for at in range(0, len(items), size))
