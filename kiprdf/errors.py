@@ -196,7 +196,12 @@ class KipWarning(_Located):
 
 
 class StoreError(Exception):
-    """A store that cannot be opened, read or written; the message is one clear sentence."""
+    """A store that cannot be opened, read or written; the message is one clear sentence.
+
+    ``hint`` is what helps where a command meets it.
+    """
+
+    hint = "Check the disk; open the nexus again."
 
 
 class ForkedLogError(StoreError):

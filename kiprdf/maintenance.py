@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Store as Engine
 
 from kiprdf.execution.bootstrap import LOST_COMMITS
 from kiprdf.execution.engine import CommandEngine
@@ -17,7 +18,7 @@ from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
-from kiprdf.store import OxigraphStore
+from kiprdf.store import NexusStore, OxigraphStore
 from kiprdf.store.commit_log import record
 
 _WRONG_TEXTS = "FILTER finds some texts of arrays, tagged or typed values wrongly; repair it."
@@ -42,20 +43,13 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
     return report
 
 
-def _check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
+def _check(store: NexusStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
     elements: list[str] = []
     with store.bulk_reading() as engine:
         sentences = [fault.message for fault in faults(StagingStore(engine), store.iris, elements)]
-    sentences += _faults_of_notes(store)
-    if not store.has_right_texts():
-        if repair:
-            store.rebuild_texts()
-        else:
-            sentences.append(_WRONG_TEXTS)
-    fault_of_files = store.fault_of_files()
-    if fault_of_files is not None:
-        hint = "The folder will not open again; back it up now, while it is open."
-        sentences.append(f"{hint} {fault_of_files}")
+        sentences += _faults_of_notes(store, engine)
+    if isinstance(store, OxigraphStore):
+        sentences += _embedded_faults(store, repair)
     names = map(store.iris.name, elements)
     kinds = Counter(isinstance(name, PropositionName) for name in names)
     return {
@@ -68,32 +62,45 @@ def _check(store: OxigraphStore, indexer: Indexer, repair: bool) -> dict[str, An
     }
 
 
-def _faults_of_notes(store: OxigraphStore) -> Iterator[str]:
+def _embedded_faults(store: OxigraphStore, repair: bool) -> Iterator[str]:
+    """The faults that only the embedded store can have."""
+    if not store.has_right_texts():
+        if repair:
+            store.rebuild_texts()
+        else:
+            yield _WRONG_TEXTS
+    fault_of_files = store.fault_of_files()
+    if fault_of_files is not None:
+        hint = "The folder will not open again; back it up now, while it is open."
+        yield f"{hint} {fault_of_files}"
+
+
+def _faults_of_notes(store: NexusStore, engine: Engine) -> Iterator[str]:
     """The faults outside of the default graph, where the records are."""
-    for graph in store.engine.named_graphs():
+    for graph in engine.named_graphs():
         if graph not in (vocab.BOOKKEEPING, vocab.TEXTS):
             yield f"There is a graph {graph}, which does not belong to a nexus."
-    if store.lacks_number():
-        noted = ", ".join(str(quad.object) for quad in _notes(store, vocab.COMMIT))
+    if isinstance(store, OxigraphStore) and store.lacks_number():
+        noted = ", ".join(str(quad.object) for quad in _notes(engine, vocab.COMMIT))
         yield f"The number of the last commit cannot be read: {noted}."
     if store.commit() == 0:
         return
     for key in _NOTES:
-        notes = list(_notes(store, key))
+        notes = list(_notes(engine, key))
         if len(notes) != 1:
             yield f"The record {key} has {len(notes)} values instead of one."
-    strict = [quad.object for quad in _notes(store, record(STRICT_SCHEMA))]
+    strict = [quad.object for quad in _notes(engine, record(STRICT_SCHEMA))]
     if strict not in ([], [Literal("true")], [Literal("false")]):
         noted = ", ".join(map(str, strict))
         yield f'The record {STRICT_SCHEMA} is {noted}; it is either "true" or "false".'
-    for quad in _notes(store, vocab.BASE):
+    for quad in _notes(engine, vocab.BASE):
         if quad.object != Literal(store.iris.base):
             yield f"The noted base is {quad.object}, and the nexus has {store.iris.base}."
 
 
-def _notes(store: OxigraphStore, key: NamedNode) -> Iterator[Quad]:
+def _notes(engine: Engine, key: NamedNode) -> Iterator[Quad]:
     graph = vocab.BOOKKEEPING
-    return iter(store.engine.quads_for_pattern(graph, key, None, graph))
+    return iter(engine.quads_for_pattern(graph, key, None, graph))
 
 
 def _index_state(indexer: Indexer, repair: bool) -> str:

@@ -18,7 +18,7 @@ from kiprdf.kml.draft import Clock, timestamp
 from kiprdf.language.parameters import refuse_misspelt_options
 from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder, require_numpy
-from kiprdf.store import OxigraphStore
+from kiprdf.store import NexusStore, OxigraphStore, is_store
 
 if TYPE_CHECKING:
     import rdflib
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping.contexts import Loader
     from kiprdf.interchange.publishing.publish import Published
+    from kiprdf.store import connecting
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -45,6 +46,13 @@ def timed(
         return self._engine.budgets.spend_as_work(lambda: method(self, *args, **kwargs))
 
     return run
+
+
+def _check_opening(strict_schema: bool | None, embedder: Embedder | None) -> None:
+    """Refuse arguments before a folder is created or a store is asked."""
+    arguments.check(strict_schema=strict_schema)
+    if embedder is not None:
+        require_numpy()
 
 
 class Nexus:
@@ -64,7 +72,7 @@ class Nexus:
 
     def __init__(
         self,
-        store: OxigraphStore,
+        store: NexusStore,
         *,
         genesis: bool = True,
         strict_schema: bool | None = None,
@@ -72,8 +80,8 @@ class Nexus:
         embedder: Embedder | None = None,
         budget: Budget | None = None,
     ) -> None:
-        if not isinstance(store, OxigraphStore):
-            raise TypeError("Call Nexus.open(folder) or Nexus.memory().")
+        if not is_store(store):
+            raise TypeError("Call Nexus.open(folder), Nexus.connect(url) or Nexus.memory().")
         self._store = store
         self._engine = CommandEngine(
             store, strict_schema=strict_schema, clock=clock, embedder=embedder, budget=budget
@@ -106,11 +114,21 @@ class Nexus:
         it needs numpy. ``budget`` limits what each request may spend. Raises ``StoreError`` with
         one sentence.
         """
-        # Before a folder is created.
-        arguments.check(strict_schema=strict_schema)
-        if embedder is not None:
-            require_numpy()
+        _check_opening(strict_schema, embedder)
         store = OxigraphStore.open(folder, base_iri, read_only)
+        return cls._on(store, genesis, strict_schema, clock, embedder, budget)
+
+    @classmethod
+    def _on(
+        cls,
+        store: NexusStore,
+        genesis: bool,
+        strict_schema: bool | None,
+        clock: Clock | None,
+        embedder: Embedder | None,
+        budget: Budget | None,
+    ) -> Nexus:
+        """The nexus in a store, which is closed where that fails."""
         try:
             return cls(
                 store,
@@ -123,6 +141,52 @@ class Nexus:
         except BaseException:
             store.close()
             raise
+
+    @classmethod
+    def connect(
+        cls,
+        target: str,
+        update_url: str | None = None,
+        *,
+        default_graph: str | None = None,
+        profile: connecting.Profile = "auto",
+        auth: tuple[str, str] | str | None = None,
+        headers: Mapping[str, str] | None = None,
+        index: str | os.PathLike[str] | None = None,
+        base_iri: str | None = None,
+        read_only: bool = False,
+        genesis: bool = True,
+        strict_schema: bool | None = None,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        budget: Budget | None = None,
+    ) -> Nexus:
+        """Connect the nexus in a store that speaks SPARQL 1.1; create it if the store is empty.
+
+        ``target`` is the URL of its queries, ``update_url`` that of its updates; without it the
+        nexus is read-only. ``default_graph`` is the IRI of the graph of the nexus, ``profile`` how
+        a new nexus keeps links: ``rdf12`` as reifiers, ``rdf11`` as ``rdf:Statement``, ``auto`` as
+        the engine can. ``auth`` is a pair of user and password, or a bearer token. ``index`` is a
+        folder for the text index, which is in memory without it. The others are those of ``open``.
+        Raises ``StoreError`` with one sentence.
+        """
+        _check_opening(strict_schema, embedder)
+        # HTTP takes longer to load than a nexus to open.
+        from kiprdf.store.connecting import connect
+
+        store = connect(
+            target,
+            update_url,
+            default_graph=default_graph,
+            profile=profile,
+            auth=auth,
+            headers=headers,
+            index=index,
+            base=base_iri,
+            read_only=read_only,
+            budget=budget,
+        )
+        return cls._on(store, genesis, strict_schema, clock, embedder, budget)
 
     @classmethod
     def memory(

@@ -12,7 +12,7 @@ from kiprdf.execution.writer import BOOTSTRAP, RESTORED
 from kiprdf.kql.identities import exists
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
-from kiprdf.store import Delta, OxigraphStore
+from kiprdf.store import Delta, NexusStore, OxigraphStore
 
 if TYPE_CHECKING:
     from kiprdf.execution.engine import CommandEngine
@@ -24,12 +24,12 @@ LOST_COMMITS = "The graph has lost %s commits, which its text index knows of; re
 _log = logging.getLogger(__name__)
 
 
-def compare_with_index(store: OxigraphStore, indexer: Indexer) -> int:
+def compare_with_index(store: NexusStore, indexer: Indexer) -> int:
     """The number of commits that the graph has lost, as far as the text index shows.
 
     It is called before anything is written. A commit number that cannot be read is replaced.
     """
-    if store.lacks_number() and not store.read_only:
+    if isinstance(store, OxigraphStore) and store.lacks_number() and not store.read_only:
         opened_at = int(store.records().get(BOOTSTRAP, 0))
         number = store.renumber(above=max(opened_at, indexer.indexed_commit()))
         _log.warning(
@@ -64,12 +64,12 @@ def apply_bundled(engine: CommandEngine) -> None:
                 writer.apply_capsule(bundled.text, privileged=True, records=records)
 
 
-def is_bundled(store: OxigraphStore) -> bool:
+def is_bundled(store: NexusStore) -> bool:
     """Whether the bundled capsules were ever applied."""
     return any(record.startswith(_CAPSULE) for record in store.records())
 
 
-def _require_definitions(store: OxigraphStore, records: Mapping[str, str]) -> None:
+def _require_definitions(store: NexusStore, records: Mapping[str, str]) -> None:
     """Refuse a graph that has lost the core schema, which no statement can delete."""
     root = store.iris.type("$ConceptType")
     # Each pattern reads another table of the engine, and each table may be lost by itself.

@@ -22,7 +22,7 @@ from kiprdf.kql.find import Lack
 from kiprdf.kql.identities import check_identities
 from kiprdf.language import ast
 from kiprdf.meta.indexing import Indexer
-from kiprdf.store import OxigraphStore
+from kiprdf.store import NexusStore
 from kiprdf.store.cancellation import is_any_abandoned, run_cancellable
 
 SECONDS = 0.05
@@ -49,7 +49,7 @@ class Diagnosis:
         return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
 
 
-def diagnose(command: diagnosis.Question, text: str, store: OxigraphStore) -> Diagnosis:
+def diagnose(command: diagnosis.Question, text: str, store: NexusStore) -> Diagnosis:
     """The whole account of a checked command; KIP_3002 where an exact identity is missing."""
     check_identities(command.where, store)
     steps = diagnosis.steps(command, text, store)
@@ -96,7 +96,7 @@ def reasons(
     command: ast.Command,
     text: str,
     commit: int,
-    store: OxigraphStore,
+    store: NexusStore,
     indexer: Indexer,
     lacks: Lack = "rows",
 ) -> tuple[KipWarning, ...]:
@@ -117,7 +117,7 @@ def reasons(
 
     def run() -> None:
         context = copy_context()  # the deadline
-        run_cancellable(lambda _: context.run(explain), budget.current())
+        run_cancellable(lambda _: context.run(store.try_read, explain), budget.current())
 
     try:
         budget.spend(limit, run)
@@ -131,7 +131,7 @@ def reasons(
 
 
 def _explained(
-    command: ast.Command, text: str, store: OxigraphStore, indexer: Indexer, lacks: Lack
+    command: ast.Command, text: str, store: NexusStore, indexer: Indexer, lacks: Lack
 ) -> Iterator[KipWarning]:
     if isinstance(command, ast.Search):
         for warning in _explain_search(command, store, indexer):
@@ -142,7 +142,7 @@ def _explained(
 
 
 def _explain_search(
-    command: ast.Search, store: OxigraphStore, indexer: Indexer
+    command: ast.Search, store: NexusStore, indexer: Indexer
 ) -> Iterator[KipWarning]:
     """What the search finds with a lower threshold, or in other types; or names like its term."""
     if command.threshold is not None:

@@ -34,9 +34,8 @@ from kiprdf.rdf.literals import Json
 from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder, convert_failures, require_numpy
 from kiprdf.semantics import check
-from kiprdf.store import OxigraphStore
+from kiprdf.store import NexusStore, Solutions
 from kiprdf.store.guard import check_query
-from kiprdf.store.sparql_worker import Solutions
 
 T = TypeVar("T")
 C = TypeVar("C", ast.Find, ast.Export)
@@ -64,7 +63,7 @@ class CommandEngine:
 
     def __init__(
         self,
-        store: OxigraphStore,
+        store: NexusStore,
         *,
         strict_schema: bool | None = None,
         clock: Clock | None = None,
@@ -75,7 +74,7 @@ class CommandEngine:
         if embedder is not None:
             require_numpy()
             embedder = convert_failures(embedder)
-        index_path = store.folder / _INDEX_FILE if store.folder else None
+        index_path = store.index_folder / _INDEX_FILE if store.index_folder else None
         self.store = store
         self.indexer = Indexer(store, index_path, embedder)
         self.lost_commits = bootstrap.compare_with_index(store, self.indexer)
@@ -340,6 +339,7 @@ class CommandEngine:
             return {
                 "base_iri": store.iris.base,
                 "folder": str(store.folder) if store.folder else None,
+                **store.location,
                 "read_only": store.read_only,
                 "strict_schema": self.writer.strict_schema,
                 "commit": store.commit(),

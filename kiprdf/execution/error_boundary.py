@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from kiprdf.budget import Budgets
 from kiprdf.errors import KipError, StoreError
-from kiprdf.store import OxigraphStore
+from kiprdf.store import NexusStore
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 class ErrorBoundary:
     """Runs functions on a store; what they raise reaches the caller as a ``KipError``."""
 
-    def __init__(self, store: OxigraphStore, budgets: Budgets) -> None:
+    def __init__(self, store: NexusStore, budgets: Budgets) -> None:
         self._store = store
         self._budgets = budgets
 
@@ -42,9 +42,7 @@ class ErrorBoundary:
             raise (error.in_source(source) if isinstance(source, str) else error) from None
         except StoreError as error:
             self._store.require_own_process()  # a callback may have forked
-            raise KipError(
-                "KIP_4003", str(error), "Check the disk; open the nexus again."
-            ) from error
+            raise KipError("KIP_4003", str(error), error.hint) from error
         except Exception as fault:
             if passes_os_errors and isinstance(fault, OSError):
                 raise

@@ -23,7 +23,7 @@ from kiprdf.language import ast, bind, parse
 from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.source import NOWHERE, Span
-from kiprdf.store import Delta, OxigraphStore, RecordedReads, Store
+from kiprdf.store import Delta, NexusStore, RecordedReads, Store
 
 if TYPE_CHECKING:
     from kiprdf.interchange.staging_store import StagingStore
@@ -42,7 +42,7 @@ class Writer:
 
     def __init__(
         self,
-        store: OxigraphStore,
+        store: NexusStore,
         indexer: Indexer,
         catalogs: CatalogCache,
         clock: Clock,
@@ -146,7 +146,7 @@ class Writer:
             self.commit(delta)
             return result
 
-    def try_out(self, judge: Callable[[OxigraphStore], T]) -> T:
+    def try_out(self, judge: Callable[[NexusStore], T]) -> T:
         """Run a long dry run on one state of the nexus, without any lock.
 
         If a commit came in between, it is repeated on a copy of the dataset in memory.

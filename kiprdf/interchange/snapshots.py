@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar, cast
 
 from pyoxigraph import NamedNode, Triple
 
@@ -14,7 +14,7 @@ from kiprdf import collector
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange import arguments, files, formats
-from kiprdf.store import OxigraphStore
+from kiprdf.store import NexusStore, is_store
 
 if TYPE_CHECKING:
     import rdflib
@@ -51,7 +51,7 @@ class Snapshot:
         )
 
     def write(
-        self, store: OxigraphStore, target: str | os.PathLike[str] | IO[bytes], select: Select
+        self, store: NexusStore, target: str | os.PathLike[str] | IO[bytes], select: Select
     ) -> int:
         """Write the snapshot of a store to a path or an open file; return the number of triples."""
 
@@ -76,7 +76,7 @@ class Snapshot:
             return files.write_whole(Path(target), write)
         return files.write_open(target, lambda: write(target))
 
-    def _part(self, store: OxigraphStore, select: Select) -> list[Triple] | StagingStore:
+    def _part(self, store: NexusStore, select: Select) -> list[Triple] | StagingStore:
         """The triples of the snapshot."""
         from kiprdf.interchange import selection
         from kiprdf.interchange.staging_store import StagingStore
@@ -112,12 +112,12 @@ def read(
     )
 
 
-def dataset(store: OxigraphStore) -> list[Triple]:
+def dataset(store: NexusStore) -> list[Triple]:
     """All triples of a store, as of one commit."""
     return store.read(lambda: list(paced(store.match(None, None, None))))
 
 
-def to_rdflib(store: OxigraphStore, mapping: Mapping | None) -> rdflib.Graph:
+def to_rdflib(store: NexusStore, mapping: Mapping | None) -> rdflib.Graph:
     """The rdf11 profile of the dataset as a graph of rdflib."""
     from kiprdf.interchange.formats import graphs
 
@@ -125,8 +125,8 @@ def to_rdflib(store: OxigraphStore, mapping: Mapping | None) -> rdflib.Graph:
 
 
 def compare(
-    store: OxigraphStore,
-    other: OxigraphStore | files.Source,
+    store: NexusStore,
+    other: NexusStore | files.Source,
     *,
     engine_metadata: bool,
     link_ids: bool,
@@ -135,10 +135,10 @@ def compare(
     from kiprdf.interchange.dataset import check_dataset
     from kiprdf.interchange.differences.difference import difference
 
-    if isinstance(other, OxigraphStore):
+    if is_store(other):
         after, iris = dataset(other), other.iris
     else:
-        snapshot = read(other, store.iris.base)
+        snapshot = read(cast(files.Source, other), store.iris.base)
         check_dataset(snapshot, store.iris)
         after, iris = list(snapshot), store.iris
     return difference(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
 from typing import Literal as OneOf
-from typing import Protocol, TypeAlias, TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from pyoxigraph import Store as Engine
@@ -27,6 +29,13 @@ NO_TESTS: Tests = {}
 Cancellation: TypeAlias = OneOf["none", "cooperative", "threaded"]
 """How a query is cancelled: not at all, by checks of the deadline in it, or by these on a separate
 thread, which can be abandoned."""
+
+
+class Solutions(NamedTuple):
+    """The answer to a SELECT."""
+
+    names: tuple[str, ...]
+    rows: list[Row]
 
 
 class Store(Protocol):
@@ -118,3 +127,62 @@ class WritableStore(Store, Protocol):
         """Replace the whole dataset, as one commit; the lock is held."""
 
     def close(self) -> None: ...
+
+
+class Reading(NamedTuple, Generic[T]):
+    """What a reading function returned, and the commit that it saw."""
+
+    commit: int
+    result: T
+
+
+class NexusStore(WritableStore, Protocol):
+    """What a nexus needs besides: it is closed, copied, and read as a whole."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the store is on disk, if it is."""
+
+    @property
+    def index_folder(self) -> Path | None:
+        """The folder of the text index; without one it is in memory."""
+
+    @property
+    def location(self) -> Mapping[str, str]:
+        """Where the store is, if it is not in this process: keys of ``Nexus.info``."""
+
+    @property
+    def closed(self) -> bool: ...
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether another process opened the store, and this one was forked from it."""
+
+    def require_own_process(self) -> None:
+        """Raise ``StoreError`` in a process that was forked from the one that opened the store."""
+
+    @property
+    def engine(self) -> Engine:
+        """The whole dataset, for bulk reading; ``bulk_reading`` converts failures."""
+
+    def bulk_reading(self) -> AbstractContextManager[Engine]: ...
+
+    def query(self, text: str) -> Solutions | bool | list[Triple]:
+        """Answer SPARQL that a caller wrote and the guard let through.
+
+        Raises ``SyntaxError``, ``ValueError``, ``OSError`` and ``RuntimeError`` as engines do.
+        """
+
+    def try_read(self, function: Callable[[], T]) -> Reading[T] | None:
+        """Run a reading function once, without a lock; None if a commit came in between."""
+
+    def copy(self) -> NexusStore:
+        """A copy in memory, as of one commit."""
+
+    def backup(self, folder: str | os.PathLike[str]) -> None:
+        """Copy the store into a folder; raises ``StoreError``."""
+
+
+def is_store(value: object) -> TypeGuard[NexusStore]:
+    """Whether a value is a store of any kind."""
+    return hasattr(value, "abilities")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pyoxigraph import NamedNode
 
-from kiprdf.errors import StoreError
+from kiprdf.budget import Budget, spend
+from kiprdf.errors import KipError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.sparql import requests
 from kiprdf.sparql.abilities import Abilities, Links
 from kiprdf.store.endpoint import Endpoint
-from kiprdf.store.folder import FORMAT, checked_base
+from kiprdf.store.folder import FORMAT, absolute, checked_base
 from kiprdf.store.http import Auth
 from kiprdf.store.recognition import UNION_DEFAULT, recognize
 from kiprdf.store.remote import Place, RemoteStore
@@ -32,8 +35,10 @@ def connect(
     profile: Profile = "auto",
     auth: Auth = None,
     headers: Mapping[str, str] | None = None,
+    index: str | os.PathLike[str] | None = None,
     base: str | None = None,
     read_only: bool = False,
+    budget: Budget | None = None,
 ) -> RemoteStore:
     """The store behind a SPARQL endpoint, which holds a nexus, or nothing.
 
@@ -43,8 +48,10 @@ def connect(
         raise StoreError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}.")
     place = _place(default_graph)
     base = None if base is None else checked_base(base)
+    index_folder = None if index is None else absolute(index)
     endpoint = Endpoint(url, update_url, auth, headers)
-    try:
+
+    def open() -> RemoteStore:
         engine, abilities = recognize(endpoint)
         if default_graph is None and engine in UNION_DEFAULT:
             raise StoreError(
@@ -53,7 +60,13 @@ def connect(
             )
         is_read_only = read_only or update_url is None
         opening = _Opening(endpoint, place, abilities, engine, is_read_only)
-        return opening.store(base, profile, accepts_others=read_only)
+        return opening.store(base, profile, index_folder, accepts_others=read_only)
+
+    try:
+        return spend(budget or Budget(), open)
+    except KipError as error:
+        endpoint.close()
+        raise StoreError(f"The store at {endpoint.url} gave no answer: {error.message}") from None
     except BaseException:
         endpoint.close()
         raise
@@ -81,7 +94,9 @@ class _Opening:
         self._engine = engine
         self._read_only = read_only
 
-    def store(self, base: str | None, profile: Profile, *, accepts_others: bool) -> RemoteStore:
+    def store(
+        self, base: str | None, profile: Profile, index: Path | None, *, accepts_others: bool
+    ) -> RemoteStore:
         """The store, once everything in it agrees with what was asked for."""
         url = self._endpoint.url
         notes = self._notes()
@@ -99,6 +114,7 @@ class _Opening:
             replace(self._abilities, links=links),
             noted or base or vocab.DEFAULT_BASE,
             engine_name=self._engine,
+            index_folder=index,
             read_only=self._read_only,
         )
 

@@ -22,10 +22,10 @@ from pyoxigraph import (
 
 from kiprdf import budget
 from kiprdf.errors import KipError, StoreError
-from kiprdf.store.base import Keep, Row
+from kiprdf.store.base import Keep, Row, Solutions
 from kiprdf.store.cancellation import CancellationToken
 from kiprdf.store.http import Auth, EndpointFault, HttpClient, Response, shown_url
-from kiprdf.store.sparql_worker import Solutions, SparqlAnswer
+from kiprdf.store.sparql_worker import SparqlAnswer
 
 _RESULTS = "application/sparql-results+json"
 _TRIPLES = "application/n-triples"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import chain, islice, starmap
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 from pyoxigraph import (
     DefaultGraph,
@@ -30,7 +31,17 @@ from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import BGP, Select, TriplePattern
 from kiprdf.sparql.text import render, render_update
-from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Keep, Row, Statement, Tests
+from kiprdf.store.base import (
+    NO_TESTS,
+    Cancellation,
+    Cell,
+    Keep,
+    Reading,
+    Row,
+    Solutions,
+    Statement,
+    Tests,
+)
 from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.commit_log import (
     ENGINE_FAULTS,
@@ -60,7 +71,7 @@ from kiprdf.store.folder import (
 )
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.lock import FairLock
-from kiprdf.store.sparql_worker import Solutions, SparqlAnswer, SparqlProcesses
+from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import rebuild_texts, stored_texts, texts_in, texts_of
 from kiprdf.store.update_times import UPDATED_AT, Range, UpdateTimes
 
@@ -85,13 +96,6 @@ _FORKED = (
 )
 
 
-class Reading(NamedTuple, Generic[T]):
-    """What a reading function returned, and the commit that it saw."""
-
-    commit: int
-    result: T
-
-
 class OxigraphStore:
     """A dataset in an embedded Oxigraph.
 
@@ -101,6 +105,7 @@ class OxigraphStore:
     """
 
     abilities = EMBEDDED
+    location: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self,
@@ -160,6 +165,11 @@ class OxigraphStore:
     @property
     def folder(self) -> Path | None:
         """Where the store lives on disk, if it does."""
+        return self._folder
+
+    @property
+    def index_folder(self) -> Path | None:
+        """The same: the text index is beside the graph."""
         return self._folder
 
     def close(self) -> None:

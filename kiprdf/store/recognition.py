@@ -9,9 +9,9 @@ from typing import NamedTuple
 from kiprdf.errors import KipError
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.requests import PROBES
+from kiprdf.store.base import Solutions
 from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.http import EndpointFault
-from kiprdf.store.sparql_worker import Solutions
 
 _REMOTE = Abilities(functions=False, lookups=False, texts=False, isolates=False)
 _STANDARD = replace(

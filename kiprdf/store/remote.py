@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
@@ -20,14 +21,24 @@ from kiprdf.sparql import requests
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import BGP, Select, TriplePattern, TripleTerm
 from kiprdf.sparql.text import render
-from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Keep, Row, Statement, Tests
+from kiprdf.store.base import (
+    NO_TESTS,
+    Cancellation,
+    Cell,
+    Keep,
+    Reading,
+    Row,
+    Solutions,
+    Statement,
+    Tests,
+)
 from kiprdf.store.commit_log import RECORD
 from kiprdf.store.delta import Delta
 from kiprdf.store.endpoint import Dataset, Endpoint
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import Layout
-from kiprdf.store.oxigraph import OxigraphStore, Reading
-from kiprdf.store.sparql_worker import Solutions, SparqlAnswer
+from kiprdf.store.oxigraph import OxigraphStore
+from kiprdf.store.sparql_worker import SparqlAnswer
 from kiprdf.store.texts import texts_in
 from kiprdf.store.update_times import UPDATED_AT, Range
 
@@ -108,7 +119,7 @@ class RemoteStore:
     again. ``place`` says in which graphs the nexus is, ``layout`` how its triples are kept.
     """
 
-    folder = None
+    folder: Path | None = None
 
     def __init__(
         self,
@@ -118,6 +129,7 @@ class RemoteStore:
         base: str,
         *,
         engine_name: str = "unknown",
+        index_folder: Path | None = None,
         read_only: bool = False,
     ) -> None:
         self.endpoint = endpoint
@@ -126,11 +138,20 @@ class RemoteStore:
         self.layout = Layout.of(abilities)
         self.iris = Iris(base)
         self.engine_name = engine_name
+        self.index_folder = index_folder
         self.read_only = read_only
         self._process = os.getpid()
         self._closed = False
         self._state: _State | None = None
         self._local = threading.local()
+
+    @property
+    def location(self) -> dict[str, str]:
+        return {
+            "endpoint": self.endpoint.url,
+            "engine": self.engine_name,
+            "profile": self.abilities.links,
+        }
 
     def __repr__(self) -> str:
         return f"RemoteStore({self.endpoint.url!r})"
@@ -456,6 +477,17 @@ class RemoteStore:
         rows: Any = self._select(requests.notes(self.place.bookkeeping)).rows
         return list(rows)
 
+    # Writing ----------------------------------------------------------------------------------
+
+    def writing(self) -> AbstractContextManager[Any]:
+        raise StoreError("The nexus is open read-only.")
+
+    def apply(self, delta: Delta) -> int:
+        raise StoreError("The nexus is open read-only.")
+
+    def replace(self, dataset: Engine, records: dict[str, str]) -> int:
+        raise StoreError("The nexus is open read-only.")
+
     # The whole dataset ------------------------------------------------------------------------
 
     @property
@@ -492,20 +524,6 @@ class RemoteStore:
             f"The nexus is in the store at {self.endpoint.url}: back it up there, by the means of "
             f"{self.engine_name}, or write a snapshot."
         )
-
-    # What only a folder can have --------------------------------------------------------------
-
-    def lacks_number(self) -> bool:
-        """Never: a number that cannot be read is refused when the store is connected."""
-        return False
-
-    def fault_of_files(self) -> str | None:
-        """None: the files are the store's."""
-        return None
-
-    def has_right_texts(self) -> bool:
-        """Always: no texts are kept."""
-        return True
 
 
 def _number(values: Iterable[Any]) -> int:

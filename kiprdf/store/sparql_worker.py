@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, repeat, starmap
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pyoxigraph
 from pyoxigraph import RdfFormat, Triple
@@ -32,7 +32,7 @@ from kiprdf.budget import WIDTH, Spending
 from kiprdf.errors import KipError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.store import sparql_child as child
-from kiprdf.store.base import Row
+from kiprdf.store.base import Solutions
 from kiprdf.store.commit_log import RecentChanges
 from kiprdf.store.folder import GRAPH
 
@@ -61,13 +61,6 @@ _HINT_MEMORY = (
     "Ask for less at once: link the patterns, filter before ORDER BY, GROUP BY and DISTINCT, "
     "and do not build long strings."
 )
-
-
-class Solutions(NamedTuple):
-    """The answer to a SELECT."""
-
-    names: tuple[str, ...]
-    rows: list[Row]
 
 
 SparqlAnswer: TypeAlias = Solutions | bool | list[Triple]
