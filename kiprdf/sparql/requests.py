@@ -16,7 +16,7 @@ _REIFIES = f"<{_RDF}reifies>"
 _PARTS = f"<{_RDF}subject>", f"<{_RDF}predicate>", f"<{_RDF}object>"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 
-PROBES = {
+QUESTIONS = {
     "nothing": ("SELECT (1 AS ?answer) WHERE { }", "1"),
     "triple_term": (
         "SELECT (STR(SUBJECT(<<( <urn:a> <urn:b> 1 )>>)) AS ?answer) WHERE { }",

@@ -23,7 +23,7 @@ from pyoxigraph import (
 from kiprdf import budget
 from kiprdf.errors import KipError, StoreError
 from kiprdf.store.base import Keep, Row, Solutions
-from kiprdf.store.cancellation import CancellationToken
+from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.http import Auth, EndpointFault, HttpClient, Response, shown_url
 from kiprdf.store.sparql_worker import SparqlAnswer
 
@@ -153,13 +153,17 @@ class Endpoint:
     def _fetched(
         self, response: Response, width: int | None, keep: Keep | None, read: ReadRow
     ) -> SparqlAnswer:
-        results = parse_query_results(cast(Any, _Body(response)), format=QueryResultsFormat.JSON)
-        if isinstance(results, QueryBoolean):
-            return bool(results)
-        assert isinstance(results, QuerySolutions)
-        names = tuple(variable.value for variable in results.variables)
-        token = CancellationToken(budget.current())
-        return Solutions(names, token.fetch_all(map(read, results), width, keep))
+        def parse(token: CancellationToken) -> SparqlAnswer:
+            body = cast(Any, _Body(response))
+            results = parse_query_results(body, format=QueryResultsFormat.JSON)
+            if isinstance(results, QueryBoolean):
+                return bool(results)
+            assert isinstance(results, QuerySolutions)
+            names = tuple(variable.value for variable in results.variables)
+            return Solutions(names, token.fetch_all(map(read, results), width, keep))
+
+        # Iterators of the engine must end on the thread that made them, after a failure too.
+        return run_cancellable(parse, budget.current(), threaded=False)
 
     def _parsed_triples(self, response: Response) -> Iterator[Triple]:
         try:
@@ -230,25 +234,22 @@ def _refusal(url: str, operation: str, response: Response) -> Exception:
     """The error for an answer with another status than success."""
     status = response.status
     reason = _excerpt(response, _SHOWN)
-    said = f": {reason}" if reason else ""
+    quoted = f": {reason}" if reason else ""
     if status == 401:
         message = f"{url} wants other credentials (401): give auth=(user, password) or a token."
     elif status == 403:
-        message = f"{url} does not allow this {operation} (403){said}"
+        message = f"{url} does not allow this {operation} (403){quoted}"
     elif 300 <= status < 400:
         target = response.headers.get("Location", "")
-        message = (
-            f"{url} redirects to {_place(target)} ({status}); connect to that URL if you mean it."
-        )
+        message = f"{url} redirects to {_place(target)} ({status}), which is not followed."
     elif status in (413, 414, 431) or (status >= 400 and _TOO_LARGE.search(reason)):
         hint = "Split the command, or ask for less at once."
-        return KipError(
-            "KIP_4002", f"The store at {url} cannot hold this: {reason or status}", hint
-        )
+        message = f"The store at {url} cannot hold this: {reason or status}"
+        return KipError("KIP_4002", message, hint)
     elif status < 500:
-        message = f"{url} refused the {operation} ({status}){said}"
+        message = f"{url} refused the {operation} ({status}){quoted}"
     else:
-        message = f"The store at {url} failed ({status}){said}"
+        message = f"The store at {url} failed ({status}){quoted}"
     may_have_run = status >= 500 and operation == "update"
     return EndpointFault(message, status=status, may_have_run=may_have_run)
 

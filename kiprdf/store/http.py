@@ -320,11 +320,12 @@ class _Credentials:
 
 
 def _split(url: str) -> SplitResult:
-    parts = None
-    with suppress(ValueError):
+    try:
         parts = urlsplit(url)
-        _ = parts.port  # raises for one that is no number
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        is_http = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except (ValueError, AttributeError):  # a port that is no number; no text
+        is_http = False
+    if not is_http:
         raise StoreError(f"{shown_url(url)!r} is no URL of HTTP.")
     if re.search(r"[\s\x00-\x1f\x7f]|[^\x00-\x7f]", url):
         raise StoreError(f"{shown_url(url)!r} has a character that is not allowed in a URL.")

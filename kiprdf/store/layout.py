@@ -14,7 +14,7 @@ from kiprdf.store.delta import Written
 T = TypeVar("T")
 
 OWN_DOUBLE = NamedNode("urn:kip:double")
-"""The datatype of doubles on an engine that rounds those of its own."""
+"""The datatype of doubles on an engine that rounds xsd:double."""
 _PARTS = frozenset((vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT))
 _BOOLEANS = {"1": "true", "0": "false"}
 

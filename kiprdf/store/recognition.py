@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kiprdf.errors import KipError
 from kiprdf.sparql.abilities import Abilities
-from kiprdf.sparql.requests import PROBES
+from kiprdf.sparql.requests import QUESTIONS
 from kiprdf.store.base import Solutions
 from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.http import EndpointFault
@@ -102,10 +102,10 @@ def _tried(endpoint: Endpoint) -> Abilities:
     )
 
 
-def _takes(endpoint: Endpoint, probe: str) -> bool:
+def _takes(endpoint: Endpoint, question: str) -> bool:
     """Whether an engine answers a query as expected; a refusal is a no."""
     try:
-        return _ask(endpoint, probe)
+        return _ask(endpoint, question)
     except EndpointFault as fault:
         if fault.status is None or fault.status in (401, 403):
             raise
@@ -116,8 +116,8 @@ def _takes(endpoint: Endpoint, probe: str) -> bool:
         return False
 
 
-def _ask(endpoint: Endpoint, probe: str) -> bool:
-    query, expected = PROBES[probe]
+def _ask(endpoint: Endpoint, question: str) -> bool:
+    query, expected = QUESTIONS[question]
     answer = endpoint.query(query)
     if not isinstance(answer, Solutions) or answer.names != ("answer",):
         raise EndpointFault(f"{endpoint.url} answers SPARQL wrongly.", status=200)

@@ -77,7 +77,7 @@ class Place(NamedTuple):
 
     @property
     def dataset(self) -> Dataset:
-        """What queries of the knowledge read; without a graph of its own, what the store says."""
+        """What queries of the knowledge read; without a graph, what the store says."""
         return Dataset() if self.graph is None else Dataset(self.graph, (self.bookkeeping,))
 
 
@@ -361,7 +361,7 @@ class RemoteStore:
         object_: Cell,
         most: int | None = None,
     ) -> list[Triple]:
-        """The triples of a pattern, from what is known or by a request."""
+        """The triples of a pattern, from what is cached or by a request."""
         if subject is not None:
             if predicate is not None and not predicate.value.startswith(self.iris.predicates):
                 of_subject = self.describe(subject)
@@ -403,40 +403,44 @@ class RemoteStore:
     def _reifying(self, fact: Any) -> list[Triple]:
         """The reifying triples of a fact, or of all."""
         session = self._session
-        known = session.state.links.get(fact) if session is not None and fact is not None else None
-        if known is None:
+        cached = session.state.links.get(fact) if session is not None and fact is not None else None
+        if cached is None:
             text = requests.reifiers(None if fact is None else [fact], self.abilities.links)
             rows: Any = self._select(text).rows
             if fact is None:
                 return [Triple(link, vocab.REIFIES, Triple(*ends)) for link, *ends in rows]
-            known = [link for link, *_ in rows]
+            cached = [link for link, *_ in rows]
             if session is not None:
-                session.state.links[fact] = known
-        return [Triple(link, vocab.REIFIES, fact) for link in known]
+                session.state.links[fact] = cached
+        return [Triple(link, vocab.REIFIES, fact) for link in cached]
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
         session = self._session
-        if session is None:
-            return self._described([node])[1].get(node, [])
-        if node not in session.state.described:
-            self.prefetch([node])
-        return session.state.described[node]
+        triples = None if session is None else session.state.described.get(node)
+        return self._ask([node])[node] if triples is None else triples
 
     def prefetch(self, nodes: Iterable[NamedNode]) -> None:
         """Read what describes some nodes in one request, where a reading function runs."""
         session = self._session
         if session is None:
             return
-        known = session.state.described
-        missing = [node for node in dict.fromkeys(nodes) if node not in known]
-        if len(missing) + len(known) > KEPT_ELEMENTS:
-            known.clear()
-        for some in _batches(missing, DESCRIBED_AT_ONCE):
-            number, described = self._described(some)
-            state = self._seen(number)
-            state.described.update({node: described.get(node, []) for node in some})
+        cached = session.state.described
+        missing = [node for node in dict.fromkeys(nodes) if node not in cached]
+        if len(missing) + len(cached) > KEPT_ELEMENTS:
+            cached.clear()
+        for at in range(0, len(missing), DESCRIBED_AT_ONCE):
+            self._ask(missing[at : at + DESCRIBED_AT_ONCE])
+
+    def _ask(self, nodes: Sequence[NamedNode]) -> dict[NamedNode, list[Triple]]:
+        """The triples of nodes by one request, which shows the commit number too."""
+        number, triples = self._described(nodes)
+        described = {node: triples.get(node, []) for node in nodes}
+        session = self._session
+        if session is not None:
+            self._seen(number).described.update(described)
             self._compare(session, number)
+        return described
 
     def _described(self, nodes: Sequence[NamedNode]) -> tuple[int, dict[NamedNode, list[Triple]]]:
         """The number of the last commit, and the triples of nodes, without their facts."""
@@ -532,7 +536,3 @@ def _number(values: Iterable[Any]) -> int:
 
 def _in_pattern(term: Any) -> Any:
     return TripleTerm(*term) if isinstance(term, Triple) else term
-
-
-def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (items[at : at + size] for at in range(0, len(items), size))

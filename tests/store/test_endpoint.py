@@ -1,0 +1,230 @@
+"""HTTP to a SPARQL endpoint: what it sends, and one error for each answer that is none."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import socket
+import time
+from typing import Any
+
+import pytest
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.budget import Budget, Cancellation, cancellable, spend
+from kiprdf.errors import KipError, StoreError
+from kiprdf.store.endpoint import Dataset, Endpoint
+from kiprdf.store.http import EndpointFault
+from tests.store.answering import RESULTS, Reply, Request, answering, rows
+
+QUERY = "SELECT ?x WHERE { ?x ?y ?z }"
+
+
+def test_a_query_is_one_post_with_its_dataset_as_parameters() -> None:
+    with answering(lambda request: rows("x", "a", "b")) as server:
+        dataset = Dataset(NamedNode("urn:g"), (NamedNode("urn:h&i"),))
+        solutions = Endpoint(server.url).select(QUERY, dataset)
+    assert solutions.names == ("x",)
+    assert solutions.rows == [(Literal("a"),), (Literal("b"),)]
+    (request,) = server.requests
+    assert request.path == "/ds?default-graph-uri=urn%3Ag&named-graph-uri=urn%3Ah%26i"
+    assert request.body == QUERY.encode()
+    assert request.headers["Content-Type"] == "application/sparql-query; charset=utf-8"
+
+
+def test_a_form_has_the_query_and_its_dataset() -> None:
+    with answering(lambda request: rows("x")) as server:
+        endpoint = Endpoint(server.url)
+        endpoint.uses_forms = True
+        endpoint.select("SELECT ?x { ?x ?y 'ä&' }", Dataset(NamedNode("urn:g")))
+    (request,) = server.requests
+    assert request.body == (
+        b"query=SELECT+%3Fx+%7B+%3Fx+%3Fy+%27%C3%A4%26%27+%7D&default-graph-uri=urn%3Ag"
+    )
+
+
+def test_connections_are_kept_alive() -> None:
+    with answering(lambda request: rows("x", "a")) as server:
+        endpoint = Endpoint(server.url, server.url)
+        for _ in range(5):
+            endpoint.select(QUERY)
+        assert len(server.clients) == 1
+        endpoint.update("CLEAR DEFAULT")
+        endpoint.update("CLEAR DEFAULT")
+    assert len(server.clients) == 2
+
+
+SECRET = "s3cr:t"
+
+
+def test_user_and_password_are_sent_as_basic() -> None:
+    with answering(lambda request: rows("x")) as server:
+        Endpoint(server.url, auth=("me", SECRET)).select(QUERY)
+        Endpoint(server.url.replace("//", "//me:s3cr%3At@")).select(QUERY)
+        Endpoint(server.url, auth="token").select(QUERY)
+    sent = [request.headers["Authorization"] for request in server.requests]
+    assert sent == ["Basic bWU6czNjcjp0", "Basic bWU6czNjcjp0", "Bearer token"]
+
+
+def _digest(request: Request) -> Reply:
+    """The reply of a server that lets ``me`` in, by digest only."""
+    header = request.headers.get("Authorization", "")
+    if not header.startswith("Digest "):
+        challenge = 'Digest realm="store", nonce="n1", qop="auth", algorithm=SHA-256, opaque="o"'
+        return Reply(401, b"who?", {"WWW-Authenticate": challenge})
+    fields = dict(re.findall(r'(\w+)="?([^",]+)', header))
+
+    def hashed(*parts: str) -> str:
+        return hashlib.sha256(":".join(parts).encode()).hexdigest()
+
+    secret, asked = hashed("me", "store", SECRET), hashed("POST", request.path)
+    parts = (fields["nonce"], fields["nc"], fields["cnonce"], fields["qop"])
+    right = fields["response"] == hashed(secret, *parts, asked) and fields["opaque"] == "o"
+    return rows("x", "in") if right else Reply(401, b"no", {"WWW-Authenticate": 'Digest nonce="m"'})
+
+
+def test_digest_is_sent_once_a_server_asks_for_it() -> None:
+    with answering(_digest) as server:
+        endpoint = Endpoint(server.url, auth=("me", SECRET))
+        for _ in range(2):
+            assert endpoint.select(QUERY, Dataset(NamedNode("urn:g"))).rows == [(Literal("in"),)]
+        assert len(server.requests) == 3
+        with pytest.raises(EndpointFault, match="other credentials"):
+            Endpoint(server.url, auth=("me", "wrong")).select(QUERY)
+        assert len(server.requests) == 5
+
+
+def _reply(status: int, body: bytes = b"", **headers: str) -> Reply:
+    return Reply(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+HTML = b"<html><body>Please   log\nin</body></html>"
+HALF = b'{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"a"}}'
+ANSWERS: dict[str, tuple[Reply, str]] = {
+    "html": (
+        _reply(200, HTML, Content_Type="text/html; charset=utf-8"),
+        'The answer of {url} is text/html, no SPARQL result: "<html><body>Please log in'
+        '</body></html>".',
+    ),
+    "half": (
+        _reply(200, HALF, Content_Type=RESULTS),
+        "The answer of {url} is no SPARQL result: Parser error at line 1 column 83: Array values "
+        "must be followed by a comma to add a new value or a squared bracket to end the array "
+        "(line 1).",
+    ),
+    "cut": (
+        Reply(200, HALF, {"Content-Type": RESULTS}, len(HALF) + 100),
+        "The answer of {url} ends before its end.",
+    ),
+    "redirect": (
+        _reply(302, b"", Location="https://me:pw@elsewhere.example/login?token=1"),
+        "{url} redirects to https://elsewhere.example/login (302), which is not followed.",
+    ),
+    "unauthorized": (
+        _reply(401, b"no"),
+        "{url} wants other credentials (401): give auth=(user, password) or a token.",
+    ),
+    "forbidden": (_reply(403, b"not\nyou"), "{url} does not allow this query (403): not you"),
+    "refused": (
+        _reply(400, b"syntax error at ?x"),
+        "{url} refused the query (400): syntax error at ?x",
+    ),
+    "failed": (_reply(500, b"oh\x00no"), "The store at {url} failed (500): oh no"),
+    "busy": (_reply(503), "The store at {url} failed (503)"),
+}
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+def test_an_answer_that_is_none_is_one_sentence(case: str) -> None:
+    reply, message = ANSWERS[case]
+    with answering(lambda request: reply) as server, pytest.raises(EndpointFault) as caught:
+        Endpoint(server.url, auth=("me", SECRET)).select(QUERY)
+    assert str(caught.value) == message.format(url=server.url)
+    assert not caught.value.may_have_run or case in ("cut", "half", "html")
+
+
+def test_a_request_beyond_a_limit_of_the_engine_is_kip_4002() -> None:
+    text = b"Virtuoso 37000 Error SP031: SPARQL compiler: nesting depth of SPARQL"
+    with answering(lambda request: Reply(500, text)) as server, pytest.raises(KipError) as caught:
+        Endpoint(server.url).select(QUERY)
+    assert caught.value.code == "KIP_4002"
+    assert "SP031" in caught.value.message
+
+
+def test_a_slow_server_costs_no_more_than_the_budget() -> None:
+    def slow(request: Request) -> Reply:
+        time.sleep(1.5)
+        return rows("x")
+
+    with answering(slow) as server:
+        endpoint = Endpoint(server.url, server.url)
+        begun = time.monotonic()
+        with pytest.raises(KipError, match="KIP_4001"):
+            spend(Budget(timeout_s=0.2), lambda: endpoint.select(QUERY))
+        with pytest.raises(EndpointFault, match="gave no answer in time") as caught:
+            spend(Budget(timeout_s=0.2), lambda: endpoint.update("CLEAR ALL"))
+        assert time.monotonic() - begun < 1.2
+    assert caught.value.is_timeout
+    assert caught.value.may_have_run
+
+
+def test_a_cancelled_request_ends_at_once() -> None:
+    cancellation = Cancellation()
+
+    def reply(request: Request) -> Reply:
+        cancellation.cancel()
+        time.sleep(1.5)
+        return rows("x")
+
+    with answering(reply) as server:
+        endpoint = Endpoint(server.url)
+        begun = time.monotonic()
+        with pytest.raises(KipError, match="KIP_4001 The request was cancelled"):
+            cancellable(cancellation, lambda: spend(Budget(), lambda: endpoint.select(QUERY)))
+        assert time.monotonic() - begun < 1.2
+
+
+def test_a_server_that_is_not_there_is_one_sentence() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/ds"
+    with pytest.raises(EndpointFault) as caught:
+        Endpoint(url, auth=("me", SECRET)).select(QUERY)
+    assert str(caught.value) == f"The store at {url} cannot be reached: the connection was refused."
+    assert not caught.value.may_have_run
+
+
+def test_no_secret_is_shown() -> None:
+    endpoint = Endpoint("http://me:pa55@kb.example/ds?key=s3cret", auth="t0ken")
+    assert repr(endpoint) == "Endpoint('http://kb.example/ds')"
+    assert not {"pa55", "s3cret", "t0ken"} & set(re.findall(r"\w+", repr(vars(endpoint))))
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "scheme": ({"query_url": "ftp://me:pw@kb.example/"}, "'ftp://kb.example/' is no URL of HTTP."),
+    "port": ({"query_url": "http://kb.example:x/"}, "'http://kb.example:x/' is no URL of HTTP."),
+    "space": (
+        {"query_url": "http://kb.example/a b"},
+        "'http://kb.example/a b' has a character that is not allowed in a URL.",
+    ),
+    "header": (
+        {"query_url": "http://kb.example/", "headers": {"X": "a\r\nY: s3cret"}},
+        "The header X has a value that is not allowed in HTTP.",
+    ),
+    "token": (
+        {"query_url": "http://kb.example/", "auth": "s3cret\n"},
+        "The token in auth has a character that is not allowed in HTTP.",
+    ),
+    "pair": (
+        {"query_url": "http://kb.example/", "auth": ("me",)},
+        "auth is a pair of user and password, or a token.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_arguments_are_refused_before_anything_is_sent(case: str) -> None:
+    arguments, message = WRONG[case]
+    with pytest.raises(StoreError) as caught:
+        Endpoint(**arguments)
+    assert str(caught.value) == message
