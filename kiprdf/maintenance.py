@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -35,9 +34,11 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
     has faults, it is "unchecked". ``vectors`` is the number of elements that have a vector.
     """
     store = engine.store
-    # A nexus that is open read-only never changes.
-    with nullcontext() if store.read_only else store.writing():
-        report = _check(store, engine.indexer, repair)
+    if store.read_only or store.is_shared:
+        report = store.read(lambda: _check(store, engine.indexer, repair))
+    else:
+        with store.writing():
+            report = _check(store, engine.indexer, repair)
     if engine.lost_commits:
         report["faults"].append(LOST_COMMITS % engine.lost_commits)
     return report

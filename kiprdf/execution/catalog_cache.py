@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kiprdf.kql.reader import read_catalog
 from kiprdf.semantics import Catalog
-from kiprdf.store import Delta, Store
+from kiprdf.store import Delta, NexusStore
 
 
 class CatalogCache:
@@ -16,18 +16,25 @@ class CatalogCache:
     True
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: NexusStore) -> None:
         self._store = store
         self._entry: tuple[int, Catalog] | None = None
         self._changed_by = 0
 
     def catalog(self) -> Catalog:
-        """The catalog of the commit that is being read; the same object until it changes."""
+        """The catalog of the commit that is being read; the same object until it changes.
+
+        Other processes may change a shared store at any time.
+        """
         entry = self._entry
-        if entry is not None and entry[0] >= self._changed_by:
+        is_shared = self._store.is_shared
+        valid_from = self._store.commit() if is_shared else self._changed_by
+        if entry is not None and entry[0] >= valid_from:
             return entry[1]
         commit = self._store.commit()
         catalog = read_catalog(self._store)
+        if entry is not None and entry[1] == catalog:
+            catalog = entry[1]
         self._entry = (commit, catalog)
         return catalog
 

@@ -12,7 +12,7 @@ from typing import cast
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.errors import KipError, nearest
-from kiprdf.kql.reader import facts_at, link_of
+from kiprdf.kql.reader import link_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.store import Store
@@ -79,7 +79,7 @@ def _among(store: Store, nodes: Iterable[NamedNode]) -> list[NamedNode]:
     pending = sorted(selected, key=str)
     links: dict[NamedNode, None] = {}
     while pending:
-        for fact in facts_at(store, pending.pop()):
+        for fact in store.facts(pending.pop()):
             if fact.subject not in selected or fact.object not in selected:
                 continue
             link = link_of(store, fact)

@@ -40,6 +40,7 @@ def _targets(
 ) -> list[NamedNode]:
     """The distinct elements of one kind that are bound to the target."""
     targets = nodes(command.target, command.where, draft.store)
+    draft.store.prefetch(targets)
     return [node for node in targets if isinstance(draft.element(node), kind)]
 
 
@@ -52,7 +53,9 @@ def _delete_keys(
 ) -> dict[str, int]:
     """Delete keys; the receipt counts the elements that had one."""
     counts = {Concept: 0, Proposition: 0}
-    for node in nodes(command.target, command.where, draft.store):
+    targets = nodes(command.target, command.where, draft.store)
+    draft.store.prefetch(targets)
+    for node in targets:
         element = draft.element(node)
         assert element is not None
         terms = element.attributes if attributes else element.metadata

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -83,7 +82,7 @@ class Draft:
         edit = self.edits.get(node)
         if edit is None:
             budget.check()
-            triples = self.store.lookup(node, None, None, sys.maxsize)
+            triples = self.store.statements(node)
             before = read_element(self.store.iris, node, triples)
             if before is None:
                 return None
@@ -190,13 +189,14 @@ class Draft:
         """Delete elements with every proposition about them, and about those (KIP 4.2.4)."""
         pending = list(nodes)
         while pending:
-            node = pending.pop()
-            if node in self.deleted:
-                continue
-            element = self.element(node)
-            assert element is not None
-            self.deleted[node] = element
-            pending.extend(link.node for link in self.links_at(node))
+            self.store.prefetch(pending, ends=pending)
+            level, pending = pending, []
+            for node in level:
+                if node not in self.deleted:
+                    element = self.element(node)
+                    assert element is not None
+                    self.deleted[node] = element
+                    pending.extend(link.node for link in self.links_at(node))
 
     def supersede(self, link: Proposition) -> None:
         """Delete a proposition without those about it; another one states its fact."""

@@ -33,6 +33,7 @@ def update(command: ast.Update, draft: Draft) -> dict[str, int]:
     targets = nodes(command.target, command.where, draft.store)[: page_size(command.limit)]
     attributes = _assignments(command.attributes, draft.store)
     metadata = _assignments(command.metadata, draft.store)
+    draft.store.prefetch(targets)
     for node in paced(targets):
         element = draft.element(node)
         before = draft.edits[node].before

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
@@ -17,9 +19,11 @@ from kiprdf.language.names import without_outer_blanks
 from kiprdf.language.parameters import to_json
 from kiprdf.language.printer import endpoint_text
 from kiprdf.rdf.elements import Concept, Element, Terms
+from kiprdf.rdf.iris import Iris, proposition_digits
 from kiprdf.rdf.literals import to_term
 from kiprdf.semantics.arguments import expected_version
 from kiprdf.source import Span
+from kiprdf.store import Store
 
 
 def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
@@ -27,6 +31,7 @@ def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
 
     Raises KIP_3002 for a target that does not exist, KIP_1001 for a link of a node to itself.
     """
+    _read_ahead(command, draft.store)
     statement = _Statement(draft)
     for block in paced(command.blocks):
         statement.block(block)
@@ -35,6 +40,51 @@ def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
         "upsert_concept_nodes": list(map(draft.id, statement.concepts)),
         "upsert_proposition_links": list(map(draft.id, statement.propositions)),
     }
+
+
+def _read_ahead(command: ast.Upsert, store: Store) -> None:
+    """Read what the blocks name in two requests, where a read is a request."""
+    if store.abilities.lookups:
+        return
+    iris = store.iris
+    nodes: list[NamedNode] = []
+    facts: list[Triple] = []
+    for block in command.blocks:
+        handles: dict[str, NamedNode] = {}
+        for item in block.items:
+            node = None
+            if isinstance(item, ast.ConceptBlock):
+                node = _named(ast.ConceptClause(None, item.matcher), handles, iris)
+                links = [(node, link.predicate, link.target) for link in item.propositions or ()]
+            elif isinstance(item.matcher, ast.PropositionMatcher):
+                predicate = cast(ast.Predicates, item.matcher.predicate).alternatives[0]
+                subject = _named(item.matcher.subject, handles, iris)
+                links = [(subject, predicate, item.matcher.object)]
+            else:
+                node = _named(ast.PropositionClause(None, item.matcher), handles, iris)
+                links = []
+            if node is not None and item.handle is not None:
+                handles[item.handle.name] = node
+            for subject, predicate, target in links:
+                object_ = _named(target, handles, iris)
+                nodes += [end for end in (subject, object_) if end is not None]
+                if subject is not None and object_ is not None:
+                    facts.append(Triple(subject, iris.predicate(predicate.name), object_))
+                    digits = proposition_digits(iris.id(subject), predicate.name, iris.id(object_))
+                    nodes.append(iris.proposition(digits, predicate.name))
+            nodes += [] if node is None else [node]
+    store.prefetch(nodes, facts)
+
+
+def _named(
+    endpoint: ast.Endpoint, handles: Mapping[str, NamedNode], iris: Iris
+) -> NamedNode | None:
+    """The node that an endpoint names; None where it must be looked for, or is refused later."""
+    if isinstance(endpoint, ast.Variable):
+        return handles.get(endpoint.name)
+    with suppress(KipError):
+        return exact_node(endpoint, iris)
+    return None
 
 
 def _terms(values: ast.Value | None) -> Terms:

@@ -76,7 +76,8 @@ class PreparedFind:
         parameters, which a cursor is made from.
         """
         bindings = Arguments(parameters, store.iris)
-        nodes = (bindings[node] if isinstance(node, Hole) else node for node in self.required)
+        nodes = [bindings[node] if isinstance(node, Hole) else node for node in self.required]
+        store.prefetch(cast(list[NamedNode], nodes))
         if not all(exists(cast(NamedNode, node), store) for node in nodes):
             return None
         return _result(self.find, self.plan, rows(self.plan, store, bindings), store, bound)

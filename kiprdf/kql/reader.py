@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterable
 from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -28,10 +28,15 @@ class Reader:
         self._facts: dict[NamedNode, Triple | None] = {}
         self.iris = store.iris
 
+    def prefetch(self, nodes: Iterable[object]) -> None:
+        """Read the elements among some cells ahead, where that is worth it."""
+        if not self._store.abilities.lookups:
+            self._store.prefetch(node for node in nodes if isinstance(node, NamedNode))
+
     def element(self, node: NamedNode) -> Element | None:
         if node not in self._elements:
             budget.check()
-            triples = self._store.lookup(node, None, None, sys.maxsize)
+            triples = self._store.statements(node)
             self._elements[node] = read_element(self.iris, node, triples, normalize=_in_order)
         return self._elements[node]
 
@@ -50,8 +55,10 @@ class Reader:
         name = self.iris.name(node.value)
         if isinstance(name, ConceptName):
             return {"type": name.type, "name": name.name}.get(field)
+        if field in ("type", "name"):
+            return None
         fact = self._fact(node)
-        if fact is None or field in ("type", "name"):
+        if fact is None:
             return None
         if field == "predicate":
             return self.predicate_name(fact.predicate)
@@ -102,19 +109,12 @@ def link_of(store: Store, fact: Triple) -> NamedNode | None:
     return None if triple is None else cast(NamedNode, triple.subject)
 
 
-def facts_at(store: Store, node: NamedNode) -> list[Triple]:
-    """The asserted triples that have a node as subject or object."""
-    return [
-        triple
-        for triple in (*store.match(node, None, None), *store.match(None, None, node))
-        if triple.predicate.value.startswith(store.iris.predicates)
-    ]
-
-
 def links_at(store: Store, node: NamedNode) -> list[tuple[NamedNode, Proposition]]:
     """The propositions that have a node as subject or object."""
     links: dict[NamedNode, Proposition] = {}
-    for fact in facts_at(store, node):
+    facts = store.facts(node)
+    store.prefetch((), facts)
+    for fact in facts:
         link = link_of(store, fact)
         assert link is not None, fact
         predicate = fact.predicate.value[len(store.iris.predicates) :]

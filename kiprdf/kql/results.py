@@ -55,10 +55,14 @@ def columns(
     answers = _Answers(find, cells, reader)
     end = None if limit is None else offset + limit
     if is_grouped(find):
+        answers.prefetch(find.expressions, rows)
         page = answers.grouped(rows)[offset:end]
+        reader.prefetch(itertools.chain.from_iterable(page))
         shown = [list(map(answers.shown, map(itemgetter(i), page))) for i in answers.indices]
         return shown, len(page)
+    answers.prefetch([key.expression for key in find.order_by], rows)
     chosen = list(itertools.islice(answers.collapsed(answers.ordered(rows)), offset, end))
+    answers.prefetch(find.expressions, chosen)
     return [answers.column(expression, chosen) for expression in find.expressions], len(chosen)
 
 
@@ -118,6 +122,31 @@ class _Answers:
         self._cells = cells
         self._reader = reader
         self.indices = range(len(find.expressions))
+
+    def prefetch(self, expressions: Iterable[ast.Expression], rows: Iterable[Row]) -> None:
+        """Read the elements ahead whose values some expressions need."""
+        read = [e for e in expressions if self._reads_element(e)]
+        indices = {self._cells.names[variable_of(expression).name] for expression in read}
+        if indices:
+            self._reader.prefetch(row[index] for row in rows for index in indices)
+
+    def _reads_element(self, expression: ast.Expression) -> bool:
+        if isinstance(expression, ast.Aggregate):
+            return expression not in self._cells.counts and self._reads_value(expression.argument)
+        if isinstance(expression, ast.Variable):
+            # In groups an element is shown, not read.
+            is_shown = not is_grouped(self._find)
+            return is_shown and expression.name not in self._cells.predicates
+        return self._reads_value(expression)
+
+    def _reads_value(self, expression: ast.Variable | ast.Path) -> bool:
+        if isinstance(expression, ast.Variable) or expression.field in ("id", "type", "name"):
+            return False
+        return (
+            expression.variable.name,
+            expression.field,
+            expression.key,
+        ) not in self._cells.values
 
     def column(self, expression: ast.Expression, rows: Sequence[Row]) -> list[Json]:
         """What an expression is in some rows, as JSON."""

@@ -29,7 +29,7 @@ from kiprdf.search import (
 )
 from kiprdf.search.embedders import INSTALL
 from kiprdf.semantics.arguments import Mode
-from kiprdf.store import Delta, WritableStore
+from kiprdf.store import Delta, NexusStore
 
 if TYPE_CHECKING:
     from kiprdf.search.semantic import SemanticIndex
@@ -55,7 +55,7 @@ class Indexer:
     """
 
     def __init__(
-        self, store: WritableStore, path: Path | None, embedder: Embedder | None = None
+        self, store: NexusStore, path: Path | None, embedder: Embedder | None = None
     ) -> None:
         self._store = store
         self._path = path
@@ -178,7 +178,7 @@ class Indexer:
         """
         if self._embedder is None:
             raise StoreError(f"Vectors need an embedder; one is installed by: {INSTALL}.")
-        semantic = self._semantic(self.current())
+        semantic = self._semantic(self._store.read(self.current))
         total = sum(len(semantic.index.entries(kind).keys) for kind in KINDS)
         done = 0
 
@@ -206,7 +206,8 @@ class Indexer:
 
     def _semantic(self, index: TextIndex) -> Semantic:
         def rows(keys: Iterable[str]) -> Iterable[IndexRow]:
-            return index_rows(self._store, map(NamedNode, keys))
+            nodes = list(map(NamedNode, keys))
+            return self._store.read(lambda: list(index_rows(self._store, nodes)))
 
         return Semantic(self._semantic_index(), index, rows)
 
@@ -228,7 +229,9 @@ class Indexer:
             if self._ranks is not None:
                 self._ranks.close()
             try:
-                if self._is_behind and self._path is not None and not self._store.read_only:
+                is_kept = self._path is not None and not self._store.read_only
+                # A shared store notes itself what its commits touch.
+                if self._is_behind and is_kept and not self._store.is_shared:
                     self._catch_up_or_postpone()
                 if self._index is not None:
                     self._index.close()
@@ -249,8 +252,12 @@ class Indexer:
             index.postpone((node.value for node in self._pending), *noted)
 
     def _lock(self) -> AbstractContextManager[Any]:
-        """The writer's lock, so that the store does not change while rows are read."""
-        return self._own_lock if self._store.read_only else self._store.writing()
+        """The writer's lock, so that the store does not change while rows are read.
+
+        What changes in a shared store meanwhile is noticed when it was read.
+        """
+        is_own = self._store.read_only or self._store.is_shared
+        return self._own_lock if is_own else self._store.writing()
 
     def _opened(self) -> TextIndex:
         if self._index is None:
@@ -297,7 +304,10 @@ class Indexer:
             return [NamedNode(key) for key in keys]
         if (reached, commit) == (self._noted_from, self._noted_to):
             return dict.fromkeys(map(NamedNode, keys)) | self._pending if keys else self._pending
-        return None
+        if not self._store.is_shared:
+            return None
+        self._forget()  # another process may have changed the same elements
+        return self._store.changed_since(index.commit)
 
     def _give_up(self, fault: sqlite3.Error) -> None:
         """Drop the index; the next SEARCH opens or rebuilds it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import cast
 
@@ -22,8 +21,10 @@ def names_in_use(store: Store, catalog: Catalog) -> dict[str, list[str]]:
     """The types and predicates that are defined, and the keys of some elements of each."""
     attributes: set[str] = set()
     metadata: set[str] = set()
-    for node in _examples(store, catalog):
-        for statement in store.lookup(node, None, None, sys.maxsize):
+    examples = list(_examples(store, catalog))
+    store.prefetch(examples)
+    for node in examples:
+        for statement in store.statements(node):
             iri = statement.predicate.value
             if iri.startswith(vocab.ATTRIBUTE):
                 attributes.add(iri.removeprefix(vocab.ATTRIBUTE))
@@ -42,7 +43,9 @@ def _examples(store: Store, catalog: Catalog) -> Iterator[NamedNode]:
         for statement in store.lookup(None, vocab.TYPE, store.iris.type(type), EXAMPLES):
             yield cast(NamedNode, statement.subject)
     for predicate in catalog.predicates:
-        for fact in store.lookup(None, store.iris.predicate(predicate), None, EXAMPLES):
-            link = link_of(store, Triple(fact.subject, fact.predicate, fact.object))
+        stated = store.lookup(None, store.iris.predicate(predicate), None, EXAMPLES)
+        facts = [Triple(fact.subject, fact.predicate, fact.object) for fact in stated]
+        store.prefetch((), facts)
+        for link in (link_of(store, fact) for fact in facts):
             if link is not None:
                 yield link

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import copy_context
 from dataclasses import astuple, dataclass, replace
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from kiprdf.search.semantic import Ranking, RowsOf, SemanticIndex
 
 MOST_HITS = 100
+READ_AT_ONCE = 500
+"""The elements that are read ahead for the rows of the index."""
 FUSED_HITS = 1000
 """The hits of each ranking that a hybrid search merges; far more than it returns, since an element
 in the middle of both rankings may beat one at the top of one."""
@@ -204,10 +207,13 @@ def index_rows(
 ) -> Iterator[IndexRow]:
     """The index rows of the nodes that are elements; those in ``elements`` are not read again."""
     rows = _Rows(store)
-    for node in nodes:
-        element = elements.get(node) or read_element(store.iris, node, store.describe(node))
-        if element is not None:
-            yield rows.of(element)
+    remaining = iter(nodes)
+    while some := list(islice(remaining, READ_AT_ONCE)):
+        store.prefetch(node for node in some if node not in elements)
+        for node in some:
+            element = elements.get(node) or read_element(store.iris, node, store.describe(node))
+            if element is not None:
+                yield rows.of(element)
 
 
 def all_elements(store: Store) -> Iterator[NamedNode]:

@@ -52,6 +52,17 @@ def noted(graph: NamedNode, key: NamedNode) -> str:
     return f"SELECT ?value WHERE {{ GRAPH {graph} {{ {graph} {key} ?value }} }}"
 
 
+def noted_at(graph: NamedNode, keys: Iterable[NamedNode]) -> str:
+    """The values of some keys of the bookkeeping graph, with their keys."""
+    values = f"VALUES ?key {{ {' '.join(map(str, keys))} }}"
+    return f"SELECT ?key ?value WHERE {{ {values} GRAPH {graph} {{ {graph} ?key ?value }} }}"
+
+
+def typed(types: Iterable[NamedNode]) -> str:
+    """The nodes that have one of some types, each with it."""
+    return f"SELECT ?s ?type WHERE {{ VALUES ?type {{ {' '.join(map(str, types))} }} ?s a ?type }}"
+
+
 def any_triple() -> str:
     """Whether the default graph holds anything, as at most one row."""
     return "SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 1"
@@ -83,10 +94,11 @@ def reifiers(facts: Iterable[Triple] | None, links: Links) -> str:
     return f"SELECT ?l ?s ?p ?o WHERE {{ VALUES (?s ?p ?o) {{ {rows} }} {_link(links)} }}"
 
 
-def links_at(node: NamedNode, links: Links) -> str:
-    """The links whose fact has a node as subject or object, with the three terms of the fact."""
+def links_at(nodes: Iterable[NamedNode], links: Links) -> str:
+    """The links whose fact has one of some nodes as an end, with the three terms of the fact."""
+    listed = " ".join(map(str, nodes))
     # The fact first: an engine has no index of what is inside triple terms.
-    ends = (f"{{ VALUES {end} {{ {node} }} ?s ?p ?o . {_link(links)} }}" for end in ("?s", "?o"))
+    ends = (f"{{ VALUES {end} {{ {listed} }} ?s ?p ?o . {_link(links)} }}" for end in ("?s", "?o"))
     return f"SELECT ?l ?s ?p ?o WHERE {{ {' UNION '.join(ends)} }}"
 
 

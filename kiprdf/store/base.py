@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
@@ -98,8 +98,21 @@ class Store(Protocol):
     def describe(self, node: NamedNode) -> list[Triple]:
         """The triples that make a node an element: those with it as subject, without its facts."""
 
-    def prefetch(self, nodes: Iterable[NamedNode]) -> None:
-        """Read what describes some nodes ahead, where one request takes longer than many reads."""
+    def statements(self, node: NamedNode) -> Sequence[Statement]:
+        """The same, and some of its facts may be among them: what is read fastest."""
+
+    def facts(self, node: NamedNode) -> list[Triple]:
+        """The triples that propositions state of a node, as subject or object."""
+
+    def prefetch(
+        self,
+        nodes: Iterable[NamedNode],
+        facts: Iterable[Triple] = (),
+        ends: Iterable[NamedNode] = (),
+    ) -> None:
+        """Read ahead what describes some nodes, the links of some facts, and the facts that have
+        some nodes as ends. Nothing where a read takes no request.
+        """
 
     def commit(self) -> int:
         """The number of commits; reading it costs almost nothing."""
@@ -138,6 +151,14 @@ class Reading(NamedTuple, Generic[T]):
 
 class NexusStore(WritableStore, Protocol):
     """What a nexus needs besides: it is closed, copied, and read as a whole."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may write to it at any time."""
+
+    def changed_since(self, number: int) -> Collection[NamedNode] | None:
+        """The elements that commits of a shared store after one touched; None where that is not
+        known."""
 
     @property
     def folder(self) -> Path | None:

@@ -108,7 +108,8 @@ class _Opening:
         if noted is not None and base not in (None, noted):
             raise StoreError(f"The nexus in {url} has the base {noted}, not {base}.")
         links = self._links(profile, notes.get(LINKS))
-        return RemoteStore(
+        number = notes.get(vocab.COMMIT, "0")
+        store = RemoteStore(
             self._endpoint,
             self._place,
             replace(self._abilities, links=links),
@@ -117,6 +118,9 @@ class _Opening:
             index_folder=index,
             read_only=self._read_only,
         )
+        if number.isdecimal():
+            store.reached(int(number), None)
+        return store
 
     def _rows(self, query: str) -> list[Any]:
         return list(self._endpoint.select(query, self._place.dataset).rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import chain, islice, starmap
@@ -105,6 +106,7 @@ class OxigraphStore:
     """
 
     abilities = EMBEDDED
+    is_shared = False
     location: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
@@ -319,7 +321,22 @@ class OxigraphStore:
         triples = _triples(self.engine, node, None, None, _DEFAULT)
         return [triple for triple in triples if not triple.predicate.value.startswith(facts)]
 
-    def prefetch(self, nodes: Iterable[NamedNode]) -> None:
+    def statements(self, node: NamedNode) -> list[Statement]:
+        return self.lookup(node, None, None, sys.maxsize)
+
+    def facts(self, node: NamedNode) -> list[Triple]:
+        return [
+            triple
+            for triple in (*self.match(node, None, None), *self.match(None, None, node))
+            if triple.predicate.value.startswith(self.iris.predicates)
+        ]
+
+    def prefetch(
+        self,
+        nodes: Iterable[NamedNode],
+        facts: Iterable[Triple] = (),
+        ends: Iterable[NamedNode] = (),
+    ) -> None:
         """Nothing: each read takes microseconds."""
 
     def _quads(self, *pattern: Any) -> Iterator[Quad]:
@@ -336,6 +353,9 @@ class OxigraphStore:
                 return noted.number + 1
             if noted is self._last:
                 return noted.number
+
+    def changed_since(self, number: int) -> None:
+        """None: each writer notes its commits where they matter."""
 
     def lacks_number(self) -> bool:
         """Whether the number of the last commit is noted, but cannot be read.

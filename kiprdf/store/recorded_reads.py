@@ -89,8 +89,21 @@ class RecordedReads:
         self._patterns.add((node, None, None))
         return self._store.describe(node)
 
-    def prefetch(self, nodes: Iterable[NamedNode]) -> None:
-        self._store.prefetch(nodes)
+    def statements(self, node: NamedNode) -> Sequence[Statement]:
+        self._patterns.add((node, None, None))
+        return self._store.statements(node)
+
+    def facts(self, node: NamedNode) -> list[Triple]:
+        self._patterns.update(((node, None, None), (None, None, node)))
+        return self._store.facts(node)
+
+    def prefetch(
+        self,
+        nodes: Iterable[NamedNode],
+        facts: Iterable[Triple] = (),
+        ends: Iterable[NamedNode] = (),
+    ) -> None:
+        self._store.prefetch(nodes, facts, ends)
 
     def commit(self) -> int:
         self._patterns.add(_ANY)

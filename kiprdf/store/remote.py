@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -49,7 +48,14 @@ KEPT_ELEMENTS = 20_000
 DESCRIBED_AT_ONCE = 500
 """The elements that one request describes."""
 NEWEST_AT_ONCE = 2_000
+NOTED_CHANGES = 200
+"""The last commits whose touched elements a store notes."""
 _VARIABLES = (Variable("s"), Variable("p"), Variable("o"))
+
+
+def changed(number: int) -> NamedNode:
+    """The key of the note of the elements that a commit touched, one IRI a line."""
+    return NamedNode(f"{vocab.KIP}changed/{number}")
 
 
 class Moved(Exception):
@@ -82,22 +88,32 @@ class Place(NamedTuple):
 
 
 class _State:
-    """One commit of the dataset, and what was read of it: elements, and the links of facts."""
+    """One commit of the dataset, and what was read of it: elements, the links of facts, and the
+    definitions of types and predicates."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.described: dict[NamedNode, list[Triple]] = {}
         self.links: dict[Triple, list[NamedNode]] = {}
+        self.facts: dict[NamedNode, list[Triple]] = {}
+        self.definitions: dict[NamedNode, list[NamedNode]] | None = None
 
-    def after(self, number: int, delta: Delta) -> _State:
-        """What is known after a commit that followed directly."""
+    def after(self, number: int, changed: Collection[NamedNode], definitions: str) -> _State:
+        """What is known after other commits, from the elements that they touched.
+
+        IRIs of definitions begin with ``definitions``.
+        """
         state = _State(number)
-        changed = {triple[0] for triple in chain(delta.removed, delta.added)}
-        changed.update(delta.touched)
-        kept = self.described.items()
+        kept = list(self.described.items())
         state.described = {node: triples for node, triples in kept if node not in changed}
-        facts = self.links.items()
-        state.links = {fact: links for fact, links in facts if links and changed.isdisjoint(links)}
+        facts = list(self.links.items())
+        state.links = {
+            fact: links
+            for fact, links in facts
+            if links and not any(link in changed for link in links)
+        }
+        if not any(node.value.startswith(definitions) for node in changed):
+            state.definitions = self.definitions
         return state
 
 
@@ -120,6 +136,7 @@ class RemoteStore:
     """
 
     folder: Path | None = None
+    is_shared = True
 
     def __init__(
         self,
@@ -143,6 +160,9 @@ class RemoteStore:
         self._process = os.getpid()
         self._closed = False
         self._state: _State | None = None
+        self._noted_changes: dict[int, tuple[NamedNode, ...]] = {}
+        self._definitions = f"{base}$"
+        self._meta_types = (self.iris.type("$ConceptType"), self.iris.type("$PropositionType"))
         self._local = threading.local()
 
     @property
@@ -207,9 +227,34 @@ class RemoteStore:
     def _seen(self, number: int) -> _State:
         """The state of the commit that an answer shows to be the last one."""
         state = self._state
-        if state is None or state.number != number:
+        if state is None:
             state = self._state = _State(number)
+        elif state.number != number:
+            changed = self._changes(state.number, number)
+            before, state = state, _State(number)
+            if changed is not None:
+                state = before.after(number, changed, self._definitions)
+            self._state = state
         return state
+
+    def changed_since(self, number: int) -> Collection[NamedNode] | None:
+        return self._changes(number, self.commit())
+
+    def _changes(self, first: int, last: int) -> set[NamedNode] | None:
+        """The elements that the commits after one touched, up to another, as far as it is noted."""
+        if not 0 < last - first <= NOTED_CHANGES:
+            return set() if first == last else None
+        noted = self._noted_changes
+        missing = {changed(at): at for at in range(first + 1, last + 1) if at not in noted}
+        if missing:
+            rows: Any = self._select(requests.noted_at(self.place.bookkeeping, missing)).rows
+            for key, value in rows:
+                noted[missing[key]] = tuple(map(NamedNode, value.value.split()))
+            for at in sorted(noted)[:-NOTED_CHANGES]:
+                noted.pop(at, None)
+        if not all(at in noted for at in missing.values()):
+            return None
+        return {node for at in range(first + 1, last + 1) for node in noted.get(at, ())}
 
     def read(self, function: Callable[[], T]) -> T:
         self._require_open()
@@ -260,8 +305,10 @@ class RemoteStore:
     def reached(self, number: int, delta: Delta | None) -> None:
         """Note a commit of this store, and what it changed; None if that may be everything."""
         before, state = self._state, _State(number)
-        if delta is not None and before is not None and before.number == number - 1:
-            state = before.after(number, delta)
+        if delta is not None:
+            self._noted_changes[number] = tuple(delta.touched)
+            if before is not None and before.number == number - 1:
+                state = before.after(number, set(delta.touched), self._definitions)
         self._state = state
         session = self._session
         if session is not None:
@@ -372,6 +419,9 @@ class RemoteStore:
                 ]
         elif predicate == vocab.REIFIES:
             return self._reifying(object_)
+        elif predicate == vocab.TYPE and object_ in self._meta_types:
+            defined = self._defined()[cast(NamedNode, object_)]
+            return [Triple(node, vocab.TYPE, object_) for node in defined]
         if self.layout.links == "rdf11":
             most = None  # rows of statements are dropped from the answer
         rows = self._pattern(subject, predicate, object_, most)
@@ -400,19 +450,38 @@ class RemoteStore:
                 triples.append(tuple(triple))
         return triples
 
+    def _defined(self) -> dict[NamedNode, list[NamedNode]]:
+        """The definitions of types and of predicates, by their meta-type."""
+        session = self._session
+        if session is not None and session.state.definitions is not None:
+            return session.state.definitions
+        defined: dict[NamedNode, list[NamedNode]] = {type: [] for type in self._meta_types}
+        for node, type in cast(Any, self._select(requests.typed(self._meta_types)).rows):
+            defined[type].append(node)
+        if session is not None:
+            session.state.definitions = defined
+        return defined
+
     def _reifying(self, fact: Any) -> list[Triple]:
         """The reifying triples of a fact, or of all."""
+        if fact is None:
+            rows: Any = self._select(requests.reifiers(None, self.abilities.links)).rows
+            return [Triple(link, vocab.REIFIES, Triple(*ends)) for link, *ends in rows]
         session = self._session
-        cached = session.state.links.get(fact) if session is not None and fact is not None else None
-        if cached is None:
-            text = requests.reifiers(None if fact is None else [fact], self.abilities.links)
-            rows: Any = self._select(text).rows
-            if fact is None:
-                return [Triple(link, vocab.REIFIES, Triple(*ends)) for link, *ends in rows]
-            cached = [link for link, *_ in rows]
+        links = None if session is None else session.state.links.get(fact)
+        if links is None:
+            links = self._links_of([fact])[fact]
             if session is not None:
-                session.state.links[fact] = cached
-        return [Triple(link, vocab.REIFIES, fact) for link in cached]
+                session.state.links[fact] = links
+        return [Triple(link, vocab.REIFIES, fact) for link in links]
+
+    def _links_of(self, facts: Sequence[Triple]) -> dict[Triple, list[NamedNode]]:
+        """The links that state each of some facts."""
+        rows: Any = self._select(requests.reifiers(facts, self.abilities.links)).rows
+        links: dict[Triple, list[NamedNode]] = {fact: [] for fact in facts}
+        for link, *ends in rows:
+            links[Triple(*ends)].append(link)
+        return links
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
@@ -420,11 +489,47 @@ class RemoteStore:
         triples = None if session is None else session.state.described.get(node)
         return self._ask([node])[node] if triples is None else triples
 
-    def prefetch(self, nodes: Iterable[NamedNode]) -> None:
-        """Read what describes some nodes in one request, where a reading function runs."""
+    def statements(self, node: NamedNode) -> list[Triple]:
+        return self.describe(node)
+
+    def facts(self, node: NamedNode) -> list[Triple]:
+        session = self._session
+        facts = None if session is None else session.state.facts.get(node)
+        return self._facts_at([node])[node] if facts is None else facts
+
+    def _facts_at(self, nodes: Sequence[NamedNode]) -> dict[NamedNode, list[Triple]]:
+        """The facts that have one of some nodes as an end; their links are kept, too."""
+        facts: dict[NamedNode, list[Triple]] = {node: [] for node in nodes}
+        session = self._session
+        rows: Any = self._select(requests.links_at(nodes, self.layout.links)).rows
+        for link, subject, predicate, object_ in rows:
+            fact = Triple(subject, predicate, object_)
+            for end in (subject, object_):
+                if end in facts and fact not in facts[end]:
+                    facts[end].append(fact)
+            if session is not None and link not in session.state.links.setdefault(fact, []):
+                session.state.links[fact].append(link)
+        if session is not None:
+            session.state.facts.update(facts)
+        return facts
+
+    def prefetch(
+        self,
+        nodes: Iterable[NamedNode],
+        facts: Iterable[Triple] = (),
+        ends: Iterable[NamedNode] = (),
+    ) -> None:
+        """Read each kind in one request, where a reading function runs."""
         session = self._session
         if session is None:
             return
+        unread = [end for end in dict.fromkeys(ends) if end not in session.state.facts]
+        for at in range(0, len(unread), DESCRIBED_AT_ONCE):
+            self._facts_at(unread[at : at + DESCRIBED_AT_ONCE])
+        links = session.state.links
+        unlinked = [fact for fact in dict.fromkeys(facts) if fact not in links]
+        for at in range(0, len(unlinked), DESCRIBED_AT_ONCE):
+            links.update(self._links_of(unlinked[at : at + DESCRIBED_AT_ONCE]))
         cached = session.state.described
         missing = [node for node in dict.fromkeys(nodes) if node not in cached]
         if len(missing) + len(cached) > KEPT_ELEMENTS:
