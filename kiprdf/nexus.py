@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kiprdf.interchange.formats.output import Advance
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping.contexts import Loader
-    from kiprdf.interchange.publishing.publish import Published
+    from kiprdf.interchange.publishing.publish import Facts, Published
     from kiprdf.store import connecting
 
 T = TypeVar("T")
@@ -351,6 +351,23 @@ class Nexus:
         return self._engine.boundary.run(lambda: self._engine.writer.apply_capsule(text), text)
 
     @timed
+    def apply_patch(self, patch: str | os.PathLike[str]) -> dict[str, int]:
+        """Apply an RDF Patch that ``kiprdf diff --as patch`` wrote: a file, or a text.
+
+        One transaction, exact to the triple, times and versions included. Returns how many triples
+        were ``deleted`` and ``added``. Raises KIP_2002 for a patch of another state.
+        """
+        from kiprdf.interchange.differences.patch import read
+
+        def run() -> dict[str, int]:
+            changes = read(text)
+            self._engine.writer.apply_patch(changes)
+            return {"deleted": len(changes.removed), "added": len(changes.added)}
+
+        text = files.capsule_text(patch)
+        return self._engine.boundary.run(run, text)
+
+    @timed
     def export(self, command: str | None = None, /, **parameters: Any) -> str:
         """A selection as a knowledge capsule, which ``apply_capsule`` or any KIP engine reads.
 
@@ -436,24 +453,36 @@ class Nexus:
         *,
         mapping: MappingSources = None,
         title: str | None = None,
+        description: str | None = None,
+        publisher: str | None = None,
+        license: str | None = None,
         address: str | None = None,
+        facts: Facts | None = None,
         advance: Advance | None = None,
     ) -> Published:
         """Write static pages and files into a folder, replacing what was published there.
 
-        ``title`` is the name of the nexus on the pages, ``address`` the IRI at which the folder
-        will be served, if that is not the base. ``advance(1)`` is called for each element. Raises
-        ``StoreError`` for a folder with other things in it, the home folder, and the folder of the
-        nexus.
+        ``title`` is the name of the nexus on the pages; with ``description``, ``publisher`` (a name
+        or an IRI) and ``license`` (an IRI) it describes the dataset. ``address`` is the IRI at
+        which the folder will be served, if that is not the base. ``facts`` are on ``"pages"`` of
+        their own or ``"inline"``, on those of concepts, the default above 1 000 facts.
+        ``advance(1)`` is called for each element. Raises ``StoreError`` for a folder with other
+        things in it, the home folder, and the folder of the nexus.
         """
         from kiprdf.interchange.publishing import publish as publishing
+        from kiprdf.interchange.publishing.description import About
 
-        arguments.check(folder=folder, title=title, address=address, advance=advance)
+        texts = {"description": description, "publisher": publisher, "license": license}
+        arguments.check(folder=folder, title=title, **texts, address=address, facts=facts)
+        arguments.check(advance=advance)
         # The folder is the caller's: a fault in it is no failure of the nexus.
         target = publishing.checked_folder(folder, self._store.folder)
         publish = functools.partial(publishing.publish, mapping=arguments.mapping_of(mapping))
+        about = About(title or "", **texts)
         return self._run_on_files(
-            lambda: publish(self._store, target, title=title, address=address, advance=advance)
+            lambda: publish(
+                self._store, target, about=about, address=address, facts=facts, advance=advance
+            )
         )
 
     @timed

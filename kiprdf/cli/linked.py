@@ -14,6 +14,7 @@ from kiprdf.cli import inputs, output
 from kiprdf.cli.failures import Failure, writing
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
+    Facts,
     JsonOption,
     MappingOption,
     NexusOption,
@@ -63,7 +64,7 @@ def diff(
     with ExitStack() as stack:
         old, new = (stack.enter_context(_opened(path)) for path in (before, after))
         if form is DiffFormat.PATCH:
-            text, status = _patch(old, new)
+            text, status = _patch_between(old, new)
         else:
             text, status = _difference(old, new, "json" if as_json else form.value, engine_metadata)
     output.write_exactly(text)
@@ -88,7 +89,7 @@ def _difference(before: Nexus, after: Nexus, form: str, engine_metadata: bool) -
     return render(difference, form), exit_status(difference)  # type: ignore[arg-type]
 
 
-def _patch(before: Nexus, after: Nexus) -> tuple[str, int]:
+def _patch_between(before: Nexus, after: Nexus) -> tuple[str, int]:
     from kiprdf.interchange.differences import patch
 
     if before.base_iri != after.base_iri:
@@ -100,6 +101,32 @@ def _patch(before: Nexus, after: Nexus) -> tuple[str, int]:
     )
     changes = patch.between(old, new)
     return patch.write(*changes), int(any(changes))
+
+
+@app.command()
+def patch(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An RDF Patch, or - to read it.")],
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Apply an RDF Patch, which kiprdf diff --as patch writes.
+
+    The nexus must be in the state that the patch was made for: it deletes what
+    is there, and adds what is not. One transaction.
+
+    \b
+    Examples:
+      kiprdf diff yesterday.nt today.nt --as patch > changes.rdfp
+      kiprdf patch changes.rdfp --nexus copy
+    """
+    text = inputs.read_text(file)
+    with inputs.open_to_write(nexus) as opened, inputs.naming(file), output.errors_as_json(as_json):
+        changes = opened.apply_patch(text)
+    if as_json:
+        output.show_json(changes)
+        return
+    deleted, added = (output.counted(changes[kind], "triple") for kind in ("deleted", "added"))
+    output.note(f"{deleted} deleted, {added} added.")
 
 
 @app.command()
@@ -147,6 +174,22 @@ def publish(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Output folder.")],
     nexus: NexusOption = DEFAULT_NEXUS,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the pages.")] = None,
+    description: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What the dataset is about.")
+    ] = None,
+    publisher: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Who publishes it: a name or an IRI.")
+    ] = None,
+    license: Annotated[
+        str | None, typer.Option("--license", "--licence", metavar="IRI", help="Its license.")
+    ] = None,
+    facts: Annotated[
+        Facts | None,
+        typer.Option(
+            help="Facts on pages of their own, or on those of concepts "
+            "(default: inline above 1000 facts)."
+        ),
+    ] = None,
     address: Annotated[
         str | None,
         typer.Option(metavar="IRI", help="Address of the published folder (default: the base)."),
@@ -157,13 +200,17 @@ def publish(
     """Write the nexus as a folder of static HTML pages and data files.
 
     The folder contains a page and a Turtle file for each concept and proposition,
-    the vocabulary, and the whole dataset in several formats. A folder written by
-    an earlier publish is replaced; any other folder that is not empty is refused.
+    the vocabulary, and the whole dataset in several formats. With --facts inline,
+    propositions are on the pages of concepts, and a type has one Turtle file. A
+    folder written by an earlier publish is replaced; any other folder that is not
+    empty is refused.
 
     \b
     Examples:
       kiprdf publish site --title Pharmacy
       kiprdf publish site --address https://example.org/kb/ --mapping schema-org
+      kiprdf publish site --facts inline --publisher "Acme Pharmacy" \\
+          --license https://creativecommons.org/licenses/by/4.0/
     """
     names = inputs.mapping_of(mapping)
     with inputs.open_to_read(nexus) as opened:
@@ -172,7 +219,15 @@ def publish(
         with output.progress_bar(total) as advance:
             advance(0, "writing pages")
             result = opened.publish(
-                folder, title=title, address=address, mapping=names, advance=advance
+                folder,
+                title=title,
+                description=description,
+                publisher=publisher,
+                license=license,
+                address=address,
+                facts=None if facts is None else facts.value,
+                mapping=names,
+                advance=advance,
             )
     if as_json:
         counts = {"elements": result.elements, "files": result.files}

@@ -27,6 +27,13 @@ class RdfFormat(StrEnum):
     RDFXML = "rdfxml"
 
 
+class Facts(StrEnum):
+    """Where a published nexus shows its facts."""
+
+    PAGES = "pages"
+    INLINE = "inline"
+
+
 class LogFormat(StrEnum):
     """The form of the lines of a log."""
 

@@ -26,6 +26,7 @@ from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, RecordedReads, Store
 
 if TYPE_CHECKING:
+    from kiprdf.interchange.differences.patch import Patch
     from kiprdf.interchange.staging_store import StagingStore
 
 T = TypeVar("T")
@@ -207,6 +208,22 @@ class Writer:
             return count
 
         return collector.paused(run)
+
+    def apply_patch(self, patch: Patch) -> None:
+        """Change the dataset triple by triple, as one commit, if the result is one of a nexus."""
+        from kiprdf.interchange.dataset import check_dataset
+
+        def run() -> None:
+            self.require_writable()
+            with self._store.writing():
+                dataset = patch.applied(self._store.match(None, None, None))
+                check_dataset(dataset, self._store.iris)
+                if any(patch):
+                    self._announce(None)
+                    self._store.replace(dataset.engine, {})
+                    self._indexer.outdate()
+
+        collector.paused(run)
 
     def is_empty(self) -> bool:
         """Whether nothing was written since opening wrote the bundled capsules."""

@@ -60,6 +60,8 @@ _KINDS = {
     **dict.fromkeys(
         ("domain", "select", "title", "address", "default_type", "language", "base_iri"), _TEXT
     ),
+    **dict.fromkeys(("description", "publisher", "license"), _TEXT),
+    "facts": _Kind(lambda value: value in ("pages", "inline"), '"pages" or "inline"'),
     **dict.fromkeys(("engine_metadata", "define", "inherit", "dry_run", "link_ids"), _SWITCH),
     "strict_schema": _Kind(lambda value: isinstance(value, bool), "True or False"),
     **dict.fromkeys(("advance", "loader"), _CALLABLE),

@@ -117,9 +117,10 @@ def void(nexus: Nexus, store: Store, address: str, title: str, chosen: Variant) 
     counts = description.Counts.of(dict.fromkeys(to_profile(normalized(triples), "rdf11")))
     # A published folder has these files; here they are routes.
     routes = {f"{address}void.ttl": f"{address}.well-known/void", f"{address}index.html": address}
+    about = description.About(title)
     described = [
         Triple(_renamed(triple.subject, routes), triple.predicate, _renamed(triple.object, routes))
-        for triple in description.describe(counts, nexus.base_iri, title=title, address=address)
+        for triple in description.describe(counts, nexus.base_iri, about=about, address=address)
     ]
     dataset = NamedNode(f"{address}.well-known/void#dataset")
     described += [

@@ -390,6 +390,19 @@ def test_a_patch_leads_from_one_to_the_other(changed: Invoke, tmp_path: Path) ->
     assert answer.stdout == patch.write(*difference)
 
 
+def test_a_patch_is_applied_once(changed: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "changes.rdfp").write_text(
+        changed("diff", "old.ttl", "nexus", "--as", "patch").stdout, "utf-8"
+    )
+    changed("restore", "old.ttl", "--nexus", "copy")
+    answer = changed("patch", "changes.rdfp", "--nexus", "copy", "--json")
+    assert set(json.loads(answer.stdout)) == {"deleted", "added"}
+    assert changed("diff", "nexus", "copy", "--engine-metadata").exit_code == 0
+    again = changed("patch", "changes.rdfp", "--nexus", "copy")
+    assert again.exit_code == 1
+    assert "The patch deletes a triple that is absent" in again.stderr
+
+
 def test_a_patch_is_between_datasets_of_one_base(changed: Invoke) -> None:
     changed("restore", "old.ttl", "--nexus", "copy", "--base-iri", "urn:other/")
     assert changed("diff", "old.ttl", "copy").exit_code == 0
@@ -468,6 +481,18 @@ def test_a_nexus_is_published(loaded: Invoke, tmp_path: Path) -> None:
     assert answer.stdout.endswith("; open site/index.html\n")
     assert "Pharmacy" in (tmp_path / "site" / "index.html").read_text("utf-8")
     assert (tmp_path / "site" / "Drug" / "Aspirin.html").is_file()
+
+
+def test_a_nexus_is_published_with_inline_facts_and_a_license(
+    loaded: Invoke, tmp_path: Path
+) -> None:
+    license = "https://example.org/license"
+    address = ("--address", "https://example.org/kb/")
+    loaded("publish", "site", "--facts", "inline", "--license", license, *address)
+    assert not (tmp_path / "site" / "$proposition").exists()
+    assert f"<{license}>" in (tmp_path / "site" / "void.ttl").read_text("utf-8")
+    answer = loaded("publish", "other", "--license", "CC BY")
+    assert (answer.exit_code, "The license 'CC BY' is not an IRI" in answer.stderr) == (1, True)
 
 
 def test_a_folder_of_others_is_not_published_into(loaded: Invoke, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from rdflib.namespace import DCTERMS, RDF, VOID
 
 import kiprdf
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.publishing.description import Counts, Dump, describe
+from kiprdf.interchange.publishing.description import About, Counts, Dump, describe
 from kiprdf.interchange.publishing.publish import publish
 from tests.interchange.nexuses import colliding, demonstration, hostile, small, thousands
 
@@ -38,11 +38,14 @@ DUMPS = (
 )
 
 
-def described(address: str | None = None) -> rdflib.Graph:
+FIVE = About("Five triples")
+
+
+def described(address: str | None = None, about: About = FIVE) -> rdflib.Graph:
     triples = describe(
         Counts.of(GRAPH),
         "https://data.example.org/kb/",
-        title="Five triples",
+        about=about,
         address=address,
         dumps=DUMPS,
         examples=[node("a")],
@@ -139,6 +142,33 @@ def test_files_may_stand_elsewhere_than_the_iris() -> None:
     assert str(example) == "https://data.example.org/kb/a"
     (root,) = graph.objects(dataset, VOID.rootResource)
     assert str(root) == "https://data.example.org/kb/b"
+
+
+BASE = "https://data.example.org/kb/"
+
+
+@pytest.mark.parametrize(
+    ("publisher", "agent"),
+    [
+        ("Acme Pharmacy", f"{BASE}void.ttl#publisher"),
+        ("https://acme.example/#us", "https://acme.example/#us"),
+    ],
+)
+def test_the_publisher_and_the_license_are_described(publisher: str, agent: str) -> None:
+    license = "https://creativecommons.org/licenses/by/4.0/"
+    graph = described(about=About("Drugs", "What drugs treat.", publisher, license))
+    dataset = dataset_of(graph)
+    assert graph.value(dataset, DCTERMS.description) == rdflib.Literal("What drugs treat.")
+    assert graph.value(dataset, DCTERMS.publisher) == rdflib.URIRef(agent)
+    names = list(graph.objects(rdflib.URIRef(agent), rdflib.FOAF.name))
+    assert names == ([rdflib.Literal("Acme Pharmacy")] if "void" in agent else [])
+    licensed = set(graph.subjects(DCTERMS.license, rdflib.URIRef(license)))
+    assert licensed == {dataset, *graph.subjects(RDF.type, rdflib.DCAT.Distribution)}
+
+
+def test_a_license_that_is_no_address_is_refused() -> None:
+    with pytest.raises(kiprdf.KipError, match="KIP_1001 The license 'CC BY' is not an IRI"):
+        About(license="CC BY")
 
 
 def test_a_description_has_no_blank_nodes() -> None:

@@ -15,12 +15,70 @@ from kiprdf.rdf import vocab
 from tests.interchange import nexuses
 from tests.interchange.pairs import opened, triples
 from tests.long_runs import amount
-from tests.nexus.support import empty, medical
+from tests.nexus.support import empty, medical, untouched
 from tests.oracle.graph import Graph
 from tests.properties.strategies import graphs
 
 EXAMPLES = amount("EXAMPLES", 25) // 2
 A, B, C = (Triple(NamedNode(f"urn:{n}"), NamedNode("urn:p"), Literal(n)) for n in "abc")
+
+
+# A patch applied to a nexus ------------------------------------------------------------------
+
+
+def changed() -> tuple[kiprdf.Nexus, str]:
+    """A nexus, and the patch that it takes to a later state of it."""
+    before, after = medical(), medical()
+    after.execute(
+        'UPSERT { CONCEPT { {type: "Drug", name: "Ibuprofen"} SET ATTRIBUTES { dose: 0.5 } '
+        'SET PROPOSITIONS { ("treats", {type: "Symptom", name: "Fever"}) } } }'
+    )
+    after.execute('DELETE CONCEPT ?u DETACH WHERE { ?u {type: "User", name: "Ann"} }')
+    return before, patch.write(*patch.between(triples(before), triples(after)))
+
+
+def test_a_patch_is_applied_as_one_commit_that_search_follows() -> None:
+    nexus, text = changed()
+    nexus.execute('SEARCH CONCEPT "Ann"')
+    number = nexus.info()["commit"]
+    # A concept has a type, a label and three times and versions; a link a triple and a reifier.
+    assert nexus.apply_patch(text) == {"deleted": 5 + 6, "added": 6 + 5}
+    assert nexus.info()["commit"] == number + 1
+    assert nexus.execute('FIND(?d.attributes.dose) WHERE { ?d {name: "Ibuprofen"} }') == [0.5]
+    assert nexus.execute('SEARCH CONCEPT "Ann"') == []
+    assert [hit["name"] for hit in nexus.execute('SEARCH CONCEPT "Ibuprofen"')] == ["Ibuprofen"]
+    assert nexus.check()["faults"] == []
+
+
+def test_a_patch_of_another_state_writes_nothing() -> None:
+    nexus, text = changed()
+    nexus.apply_patch(text)
+    with untouched(nexus), pytest.raises(kiprdf.KipError, match="KIP_2002") as raised:
+        nexus.apply_patch(text)
+    assert "deletes a triple that is absent" in raised.value.message
+
+
+def test_a_patch_that_would_break_the_nexus_writes_nothing() -> None:
+    nexus = medical()
+    row = "D <urn:kip:nexus/$ConceptType/Drug> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
+    with untouched(nexus), pytest.raises(kiprdf.KipError):
+        nexus.apply_patch(row + "<urn:kip:nexus/$ConceptType/$ConceptType> .\n")
+
+
+@pytest.mark.parametrize(
+    "row", ["A <urn:a> <urn:b> .", "PA ex <urn:x> .", "A ex:a ex:b ex:c .", "TA .", "hello"]
+)
+def test_what_is_no_row_is_shown_with_its_place(row: str) -> None:
+    with pytest.raises(kiprdf.KipError, match="KIP_1001 2:1") as raised:
+        medical().apply_patch(f"TX .\n{row}\nTC .\n")
+    assert repr(row) in raised.value.message
+
+
+def test_what_a_patch_adds_and_deletes_again_has_not_changed() -> None:
+    nexus = medical()
+    row = "<urn:kip:nexus/Drug/Aspirin> <urn:kip:attribute/x> <urn:kip:vocab/null> ."
+    with untouched(nexus):
+        assert nexus.apply_patch(f"A {row}\nD {row}\n") == {"deleted": 0, "added": 0}
 
 
 # The text -------------------------------------------------------------------------------------

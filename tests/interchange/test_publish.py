@@ -22,6 +22,7 @@ import kiprdf
 from kiprdf.errors import StoreError
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.publishing import publish as module
+from kiprdf.interchange.publishing.description import About
 from kiprdf.interchange.publishing.file_names import LONGEST, Paths, file_name, href
 from kiprdf.interchange.publishing.markup import Markup, element, escape
 from kiprdf.interchange.publishing.publish import MARKER, publish
@@ -35,7 +36,7 @@ from tests.interchange.nexuses import (
     thousands,
 )
 from tests.long_runs import amount
-from tests.nexus.support import StoppedClock, empty, restored_from
+from tests.nexus.support import StoppedClock, empty, medical, restored_from
 
 VOID_ELEMENTS = {"meta", "link", "br", "hr", "input"}
 LOADING = {"src", "srcset", "poster", "data", "action", "formaction", "background"}
@@ -213,9 +214,57 @@ def test_every_link_leads_somewhere_and_every_page_is_html(
     assert set(crawl.pages) == pages
 
 
+@pytest.mark.parametrize("make", [demonstration, hostile, colliding, breaking])
+def test_inline_facts_are_at_an_id_on_the_page_of_a_concept(
+    make: Callable[[], kiprdf.Nexus], tmp_path: Path
+) -> None:
+    nexus = make()
+    counts, folder = nexus.info(), tmp_path / "site"
+    report = publish(nexus._store, folder, facts="inline")
+    assert report.elements == counts["concepts"] + counts["propositions"]
+    crawl = Crawl(folder)
+    assert crawl.faults == []
+    pages = set(folder.rglob("*.html"))
+    assert len(pages) == counts["concepts"] + 2
+    assert set(crawl.pages) == pages
+    ids = [tag.attributes.get("id", "") for page in crawl.pages.values() for tag in page.tags]
+    facts = nexus.execute("FIND(?f.id) WHERE { ?f (?s, ?p, ?o) }")
+    assert sorted(id for id in ids if id.startswith("P:")) == sorted(facts)
+
+
+def test_an_inline_fact_shows_what_its_page_would(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    publish(demonstration()._store, folder, facts="inline")
+    aspirin = (folder / "Drug" / "Aspirin.html").read_text("utf-8")
+    page = Reader(aspirin)
+    assert "onset minutes" in page.text
+    assert "../Drug/index.ttl" in page.values("link", "href")
+    assert page.text.rstrip().endswith("Every type also has a Turtle file.")
+    about = [link for link in page.values("a", "href") if ".html#P:" in link]
+    assert any("John%20Doe.html#P:" in link for link in about)
+
+
+def test_the_turtle_of_a_type_has_its_concepts_and_their_facts(tmp_path: Path) -> None:
+    publish(medical()._store, tmp_path, facts="inline")
+    drugs = rdflib.Graph().parse(tmp_path / "Drug" / "index.ttl")
+    aspirin = rdflib.URIRef("urn:kip:nexus/Drug/Aspirin")
+    assert drugs.value(aspirin, rdflib.URIRef("urn:kip:attribute/risk")) == rdflib.Literal(2)
+    assert len(list(drugs.subjects(rdflib.RDF.type, rdflib.RDF.Statement))) == 2
+    users = rdflib.Graph().parse(tmp_path / "User" / "index.ttl")
+    (claim,) = users.subjects(rdflib.RDF.type, rdflib.RDF.Statement)
+    assert users.value(claim, rdflib.RDF.subject) == rdflib.URIRef("urn:kip:nexus/User/Ann")
+
+
+def test_above_a_thousand_facts_they_are_inline(tmp_path: Path) -> None:
+    nexus = thousands(1_001)
+    report = publish(nexus._store, tmp_path / "site")
+    assert not (tmp_path / "site" / "$proposition").exists()
+    assert report.files < nexus.info()["concepts"] + 40
+
+
 def test_texts_stay_texts(tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    publish(breaking()._store, folder, title=BREAKING[1])
+    publish(breaking()._store, folder, about=About(BREAKING[1]))
     for path in folder.rglob("*.html"):
         page = Reader(path.read_text("utf-8"))
         scripts = [tag for tag in page.tags if tag.name == "script"]
@@ -291,7 +340,7 @@ def test_the_page_of_a_fact_shows_the_facts_about_it(tmp_path: Path) -> None:
 
 def test_the_start_page_shows_domains_types_and_counts(tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    publish(demonstration()._store, folder, title="Pharmacy")
+    publish(demonstration()._store, folder, about=About("Pharmacy"))
     page = Reader((folder / "index.html").read_text("utf-8"))
     for shown in ("Pharmacy", "53 concepts", "163 facts", "Medical", "43 members", "nexus.ttl"):
         assert shown in page.text

@@ -10,20 +10,29 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.errors import KipError, shown
 from kiprdf.interchange.publishing.provenance import DCTERMS, dcterms, time_literal
 from kiprdf.rdf import vocab
 
 VOID = "http://rdfs.org/ns/void#"
+FOAF = "http://xmlns.com/foaf/0.1/"
 DCAT = "http://www.w3.org/ns/dcat#"
 MEDIA_TYPE = "https://www.iana.org/assignments/media-types/"
 SYNTAX = "http://www.w3.org/ns/formats/"
 
-PREFIXES = {"void": VOID, "dcat": DCAT, "dcterms": DCTERMS, "rdf": vocab.RDF, "xsd": vocab.XSD}
+PREFIXES = {
+    "void": VOID,
+    "dcat": DCAT,
+    "foaf": FOAF,
+    "dcterms": DCTERMS,
+    "rdf": vocab.RDF,
+    "xsd": vocab.XSD,
+}
 """The prefixes for a description."""
 
 EXAMPLES = 5
@@ -81,11 +90,42 @@ class Dump:
     triples: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class About:
+    """What people are to know of a dataset: its title, a text, its publisher and its license.
+
+    The license is an IRI, the publisher a name or an IRI.
+    """
+
+    title: str = ""
+    description: str | None = None
+    publisher: str | None = None
+    license: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.license is not None and not _is_iri(self.license):
+            message = f"The license {shown(self.license)!r} is not an IRI."
+            hint = 'Give its address, such as "https://creativecommons.org/licenses/by/4.0/".'
+            raise KipError("KIP_1001", message, hint)
+
+    def titled(self, title: str) -> About:
+        """The same, with this title if it has none."""
+        return self if self.title else replace(self, title=title)
+
+
+def _is_iri(text: str) -> bool:
+    try:
+        NamedNode(text)
+    except ValueError:
+        return False
+    return True
+
+
 def describe(
     counts: Counts,
     base: str,
     *,
-    title: str,
+    about: About,
     address: str | None = None,
     dumps: Sequence[Dump] = (),
     examples: Iterable[NamedNode] = (),
@@ -98,7 +138,7 @@ def describe(
     location, as ``urn:kip:nexus/`` is not, the description contains no download links.
     ``examples`` and ``roots`` become ``void:exampleResource`` and ``void:rootResource``.
     """
-    description = _Description(counts, base, title, address or base)
+    description = _Description(counts, base, about, address or base)
     return _grouped(list(description.triples(dumps, examples, roots)))
 
 
@@ -112,10 +152,10 @@ def _grouped(triples: list[Triple]) -> list[Triple]:
 
 
 class _Description:
-    def __init__(self, counts: Counts, base: str, title: str, address: str) -> None:
+    def __init__(self, counts: Counts, base: str, about: About, address: str) -> None:
         self._counts = counts
         self._base = base
-        self._title = title
+        self._about = about
         self._address = address
         self._has_location = PLACE.fullmatch(address) is not None
         self._dataset = self._node("dataset")
@@ -125,23 +165,23 @@ class _Description:
     ) -> Iterator[Triple]:
         document = NamedNode(f"{self._address}void.ttl")
         yield Triple(document, vocab.TYPE, void("DatasetDescription"))
-        yield Triple(document, dcterms("title"), Literal(self._title))
-        topic = NamedNode("http://xmlns.com/foaf/0.1/primaryTopic")
-        yield Triple(document, topic, self._dataset)
-        yield from self._about(dumps, examples, roots)
+        yield Triple(document, dcterms("title"), Literal(self._about.title))
+        yield Triple(document, NamedNode(FOAF + "primaryTopic"), self._dataset)
+        yield from self._of_dataset(dumps, examples, roots)
         members = {iri: len(nodes) for iri, nodes in self._counts.classes.items()}
         yield from self._partitions("class", members)
         yield from self._partitions("property", self._counts.properties)
         for dump in dumps:
             yield from self._distribution(dump)
 
-    def _about(
+    def _of_dataset(
         self, dumps: Sequence[Dump], examples: Iterable[NamedNode], roots: Iterable[NamedNode]
     ) -> Iterator[Triple]:
         about = self._dataset
         for kind in (void("Dataset"), dcat("Dataset")):
             yield Triple(about, vocab.TYPE, kind)
-        yield Triple(about, dcterms("title"), Literal(self._title))
+        yield Triple(about, dcterms("title"), Literal(self._about.title))
+        yield from self._publication()
         modified = time_literal(self._counts.modified)
         if modified is not None:
             yield Triple(about, dcterms("modified"), modified)
@@ -158,6 +198,20 @@ class _Description:
             yield Triple(about, dcat("distribution"), self._node(dump.name))
             if dump.triples is None:
                 yield from self._dump_of(about, dump)
+
+    def _publication(self) -> Iterator[Triple]:
+        about, publisher = self._about, self._about.publisher
+        if about.description:
+            yield Triple(self._dataset, dcterms("description"), Literal(about.description))
+        if about.license:
+            yield Triple(self._dataset, dcterms("license"), NamedNode(about.license))
+        if publisher and _is_iri(publisher):
+            yield Triple(self._dataset, dcterms("publisher"), NamedNode(publisher))
+        elif publisher:
+            agent = self._node("publisher")
+            yield Triple(self._dataset, dcterms("publisher"), agent)
+            yield Triple(agent, vocab.TYPE, NamedNode(FOAF + "Agent"))
+            yield Triple(agent, NamedNode(FOAF + "name"), Literal(publisher))
 
     def _numbers(self) -> Iterator[Triple]:
         counts = self._counts
@@ -191,6 +245,8 @@ class _Description:
         media_type = NamedNode(MEDIA_TYPE + dump.media_type)
         yield Triple(about, vocab.TYPE, dcat("Distribution"))
         yield Triple(about, dcterms("title"), Literal(dump.title))
+        if self._about.license:
+            yield Triple(about, dcterms("license"), NamedNode(self._about.license))
         if self._has_location:
             yield Triple(about, dcat("downloadURL"), NamedNode(self._address + dump.name))
         yield Triple(about, dcat("mediaType"), media_type)

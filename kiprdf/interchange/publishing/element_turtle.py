@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from pyoxigraph import NamedNode, RdfFormat, Triple, serialize
@@ -33,10 +33,10 @@ class ElementTriples:
         for triple in provenance:
             self._by_subject[cast(NamedNode, triple.subject).value].append(triple)
 
-    def of(self, node: NamedNode) -> Iterator[Triple]:
-        """The triples of one file; those about the element come first."""
-        yield from sorted(set(self._by_subject.get(node.value, ())), key=_order)
-        yield from sorted(set(self._by_object.get(node.value, ())), key=_order)
+    def of(self, nodes: Sequence[NamedNode]) -> Iterator[Triple]:
+        """The triples of one file; those about its elements come first."""
+        for index in (self._by_subject, self._by_object):
+            yield from sorted({t for node in nodes for t in index.get(node.value, ())}, key=_order)
 
 
 def _order(triple: Triple) -> tuple[str, bool, str, str]:

@@ -59,6 +59,20 @@ class Knowledge:
             self.facts_to[element.object].append(element)
             self.facts_by[element.predicate].append(element)
 
+    def beginning(self, node: NamedNode) -> NamedNode:
+        """The concept where a fact begins: its subject, or where that begins; else the element."""
+        while isinstance(element := self.elements[node], Proposition):
+            node = element.subject
+        return node
+
+    def facts_about_facts(self, concept: NamedNode) -> Iterator[Proposition]:
+        """The facts that begin at a concept and have a fact as subject."""
+        pending = [fact.node for fact in self.facts_from.get(concept, ())]
+        while pending:
+            facts = self.facts_from.get(pending.pop(), ())
+            yield from facts
+            pending.extend(fact.node for fact in facts)
+
     @property
     def concepts(self) -> Iterator[Concept]:
         return (one for one in self.elements.values() if isinstance(one, Concept))

@@ -44,6 +44,27 @@ class Site:
         """The file of an element."""
         return f"{self.paths.by_iri[node.value]}.{suffix}"
 
+    def anchor(self, node: NamedNode) -> str | None:
+        """The id of an element in its file; None if it has the file to itself."""
+        return None
+
+
+class CompactSite(Site):
+    """A site whose facts are on the pages of the concepts where they begin.
+
+    The concepts of a type share a Turtle file.
+    """
+
+    __slots__ = ()
+
+    def path(self, node: NamedNode, suffix: str = "html") -> str:
+        page = self.paths.by_iri[self.knowledge.beginning(node).value]
+        return f"{page}.html" if suffix == "html" else f"{page.rpartition('/')[0]}/index.{suffix}"
+
+    def anchor(self, node: NamedNode) -> str | None:
+        is_fact = isinstance(self.knowledge.elements[node], Proposition)
+        return self.knowledge.iris.id(node) if is_fact else None
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -64,8 +85,10 @@ class Page:
         element_ = self.site.knowledge.elements.get(node)
         if element_ is None:
             return element("code", node.value)
-        content = text or (self.label(element_),)
-        return element("a", *content, href=self.href(self.site.path(node)), class_=class_)
+        content, anchor = text or (self.label(element_),), self.site.anchor(node)
+        fragment = "" if anchor is None else f"#{anchor}"
+        address = self.href(self.site.path(node)) + fragment
+        return element("a", *content, href=address, class_=class_)
 
     def label(self, element_: Element) -> Markup:
         """The name of a concept or the sentence of a proposition, without links."""
@@ -213,7 +236,8 @@ class Page:
     @property
     def footer(self) -> str:
         """The last line."""
-        return "Published by kiprdf. Every element also has a Turtle file."
+        owner = "type" if isinstance(self.site, CompactSite) else "element"
+        return f"Published by kiprdf. Every {owner} also has a Turtle file."
 
 
 def _str(value: Json) -> str | None:

@@ -10,7 +10,15 @@ from pyoxigraph import NamedNode
 
 from kiprdf.interchange.publishing.knowledge import attribute, metadata
 from kiprdf.interchange.publishing.markup import Child, Markup, element
-from kiprdf.interchange.publishing.page_parts import Page, count, lines, name, section, words
+from kiprdf.interchange.publishing.page_parts import (
+    CompactSite,
+    Page,
+    count,
+    lines,
+    name,
+    section,
+    words,
+)
 from kiprdf.interchange.vocabularies.schema import attribute_rules, end_types
 from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
 
@@ -31,6 +39,9 @@ def facts_section(page: Page, element_: Element, direction: Literal["from", "to"
     if not facts:
         return None
 
+    # The facts have no other page, so none is left out.
+    is_home = isinstance(page.site, CompactSite) and direction == "from"
+
     def other_end(fact: Proposition) -> NamedNode:
         return fact.object if direction == "from" else fact.subject
 
@@ -42,13 +53,15 @@ def facts_section(page: Page, element_: Element, direction: Literal["from", "to"
         this = name(element_.name) if isinstance(element_, Concept) else "this fact"
         here = element("span", this, class_="here")
         heading = [here, " ", verb] if direction == "from" else [verb, " ", here]
-        rows = [_fact_row(page, fact, other_end(fact)) for fact in members[:MOST_ROWS]]
-        in_columns = len(rows) >= _COLUMNS and not any(fact.attributes for fact in members)
+        shown = members if is_home else members[:MOST_ROWS]
+        rows = [_fact_row(page, fact, other_end(fact), is_home) for fact in shown]
+        is_short = not is_home and not any(fact.attributes for fact in members)
+        in_columns = len(rows) >= _COLUMNS and is_short
         number = f"{len(members):,}" if len(members) > 1 else None
         parts = [
             element("h3", heading, [" ", element("small", number)] if number else None),
             element("ul", rows, class_="columns" if in_columns else "facts"),
-            _omitted(len(members)),
+            _omitted(len(members) - len(shown)),
         ]
         return element("div", "\n", lines(parts), class_="group")
 
@@ -69,18 +82,55 @@ def _sort_name(page: Page, node: NamedNode) -> str:
     return end.name.casefold() if isinstance(end, Concept) else ""
 
 
-def _fact_row(page: Page, fact: Proposition, other_end: NamedNode) -> Markup:
-    """The other end of a fact, and a link to the page of the fact."""
+def facts_about_facts(page: Page, concept: Concept) -> Markup | None:
+    """The facts about the facts that begin at a concept, where these have no pages."""
+    if not isinstance(page.site, CompactSite):
+        return None
+    facts = list(page.site.knowledge.facts_about_facts(concept.node))
+    rows = [
+        element("li", page.sentence(fact), " ", _opened(page, fact), id=page.site.anchor(fact.node))
+        for fact in facts
+    ]
+    listed = element("ul", rows, class_="facts")
+    return section("Facts about these facts", listed, note=f"{len(facts):,}") if facts else None
+
+
+def _fact_row(page: Page, fact: Proposition, other_end: NamedNode, is_home: bool) -> Markup:
+    """The other end of a fact, and the rest of the fact or a link to its page."""
     other = page.site.knowledge.elements.get(other_end)
     if isinstance(other, Proposition):
         shown: Child = element("span", page.sentence(other, 2), class_="quoted")
     else:
         shown = page.link(other_end)
+    if is_home:
+        return element("li", shown, " ", _opened(page, fact), id=page.site.anchor(fact.node))
     return element("li", shown, " ", _details(page, fact))
+
+
+def _opened(page: Page, fact: Proposition) -> Markup:
+    """All that a fact has, which a click shows."""
+    knowledge = page.site.knowledge
+    about = [*knowledge.facts_to.get(fact.node, ()), *knowledge.facts_from.get(fact.node, ())]
+    links = [element("li", page.link(other.node)) for other in about[:MOST_ROWS]]
+    parts = [
+        element("p", element("code", knowledge.iris.id(fact.node))),
+        page.table(fact.attributes),
+        metadata_table(page, fact),
+        element("ul", links, class_="facts") if links else None,
+        _omitted(len(about) - len(links)),
+    ]
+    return element("details", element("summary", _notes(page, fact) or "details"), lines(parts))
 
 
 def _details(page: Page, fact: Proposition) -> Markup:
     """A link to the page of a fact, with its attributes and confidence as text."""
+    notes = _notes(page, fact)
+    class_ = "more notes" if notes else "more"
+    return element("small", page.link(fact.node, notes or "details"), class_=class_)
+
+
+def _notes(page: Page, fact: Proposition) -> str:
+    """The attributes and confidence of a fact, and how many facts are about it."""
     knowledge = page.site.knowledge
     about = len(knowledge.facts_to.get(fact.node, ())) + len(
         knowledge.facts_from.get(fact.node, ())
@@ -88,9 +138,7 @@ def _details(page: Page, fact: Proposition) -> Markup:
     notes = [_attribute_note(key, attribute(fact, key)) for key in sorted(fact.attributes)]
     notes.append(_confidence(fact))
     notes.append(f"{count(about, 'fact')} about it" if about else None)
-    shown = [note for note in notes if note]
-    text = " · ".join(shown) if shown else "details"
-    return element("small", page.link(fact.node, text), class_="more notes" if shown else "more")
+    return " · ".join(note for note in notes if note)
 
 
 def _attribute_note(key: str, value: object) -> str | None:
@@ -106,11 +154,30 @@ def _confidence(fact: Proposition) -> str | None:
     return None if certain else f"confidence {value}"
 
 
-def _omitted(number: int) -> Markup | None:
-    if number <= MOST_ROWS:
+def metadata_table(page: Page, element_: Element) -> Markup | None:
+    """The metadata; keys of the engine come last."""
+    terms = element_.metadata
+    if not terms:
         return None
-    text = f"{number - MOST_ROWS:,} more are in the downloads."
-    return element("p", text, class_="quiet")
+    keys = sorted(terms, key=lambda key: (key.startswith("_"), key))
+    rows = (_metadata_row(page, element_, key) for key in keys)
+    return element("dl", rows, class_="table")
+
+
+def _metadata_row(page: Page, element_: Element, key: str) -> Child:
+    value = metadata(element_, key)
+    # An author who is a Person of the nexus is linked.
+    person = (
+        page.site.knowledge.person(value) if key == "author" and isinstance(value, str) else None
+    )
+    shown = page.value(value) if person is None else page.link(person)
+    return [element("dt", words(key.lstrip("_")), title=key), element("dd", shown)]
+
+
+def _omitted(number: int) -> Markup | None:
+    if number == 0:
+        return None
+    return element("p", f"{number:,} more are in the downloads.", class_="quiet")
 
 
 # Types and predicates ---------------------------------------------------------------------------
@@ -214,5 +281,5 @@ def _list(title: str, class_: str, number: int, rows: Iterable[Child]) -> Markup
     if not number:
         return None
     items = (element("li", row) for row, _ in zip(rows, range(MOST_ROWS), strict=False))
-    parts = [element("ul", items, class_=class_), _omitted(number)]
+    parts = [element("ul", items, class_=class_), _omitted(max(0, number - MOST_ROWS))]
     return section(title, parts, note=f"{number:,}")

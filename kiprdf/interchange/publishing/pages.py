@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pyoxigraph import NamedNode
 
-from kiprdf.interchange.publishing.knowledge import is_definition, metadata
+from kiprdf.interchange.publishing.knowledge import is_definition
 from kiprdf.interchange.publishing.markup import Child, Markup, element
 from kiprdf.interchange.publishing.page_parts import (
     SHOWN_NAME,
@@ -20,7 +20,9 @@ from kiprdf.interchange.publishing.page_parts import (
 )
 from kiprdf.interchange.publishing.page_sections import (
     attributes_in_sections,
+    facts_about_facts,
     facts_section,
+    metadata_table,
     schema_sections,
 )
 from kiprdf.rdf.elements import Concept, Element, Proposition
@@ -45,6 +47,7 @@ def _concept_page(page: Page, concept: Concept) -> str:
         _attributes(page, concept),
         schema_sections(page, concept),
         facts_section(page, concept, "from"),
+        facts_about_facts(page, concept),
         facts_section(page, concept, "to"),
         page.drawing(concept.node),
     ]
@@ -109,7 +112,7 @@ def _aside(page: Page, element_: Element) -> Markup:
         _row("data", element("a", "Turtle", href=turtle, type="text/turtle")),
     ]
     parts = [element("h2", "Identity"), element("dl", identity, class_="identity")]
-    metadata_ = _metadata(page, element_)
+    metadata_ = metadata_table(page, element_)
     if metadata_ is not None:
         parts += [element("h2", "Provenance"), metadata_]
     return element("aside", "\n", lines(parts))
@@ -128,26 +131,6 @@ def _equivalents(page: Page, element_: Element) -> Iterator[str]:
     term = term_of(element_.name)
     if term is not None:
         yield term.value
-
-
-def _metadata(page: Page, element_: Element) -> Markup | None:
-    """The metadata; keys of the engine come last."""
-    terms = element_.metadata
-    if not terms:
-        return None
-    keys = sorted(terms, key=lambda key: (key.startswith("_"), key))
-    rows = (_metadata_row(page, element_, key) for key in keys)
-    return element("dl", rows, class_="table")
-
-
-def _metadata_row(page: Page, element_: Element, key: str) -> Child:
-    value = metadata(element_, key)
-    # An author who is a Person of the nexus is linked.
-    person = (
-        page.site.knowledge.person(value) if key == "author" and isinstance(value, str) else None
-    )
-    shown = page.value(value) if person is None else page.link(person)
-    return [element("dt", words(key.lstrip("_")), title=key), element("dd", shown)]
 
 
 # The article ------------------------------------------------------------------------------------

@@ -9,10 +9,11 @@ import json
 import os
 import secrets
 import shutil
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pyoxigraph import NamedNode, Triple
 
@@ -26,11 +27,11 @@ from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.mapping.apply import apply_mapping
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.publishing import description, overview, provenance
-from kiprdf.interchange.publishing.description import Counts, Dump
+from kiprdf.interchange.publishing.description import About, Counts, Dump
 from kiprdf.interchange.publishing.element_turtle import ElementTriples, turtle_text
 from kiprdf.interchange.publishing.file_names import Paths
 from kiprdf.interchange.publishing.knowledge import DOMAIN, Knowledge, is_definition
-from kiprdf.interchange.publishing.page_parts import Page, Site
+from kiprdf.interchange.publishing.page_parts import CompactSite, Page, Site
 from kiprdf.interchange.publishing.pages import element_page
 from kiprdf.interchange.vocabularies.nested_turtle import write_nested
 from kiprdf.interchange.vocabularies.schema import schema_triples
@@ -39,6 +40,10 @@ from kiprdf.interchange.vocabularies.standards import owl
 from kiprdf.rdf import vocab
 from kiprdf.store import Store
 
+Facts = Literal["pages", "inline"]
+"""Where facts are shown: on pages of their own, or on that of the concept where they begin."""
+MOST_FACT_PAGES = 1_000
+"""A nexus with more facts has no pages for them, unless these are asked for."""
 MARKER = "kiprdf.json"
 """The file that identifies a published folder: format, base, and the files written."""
 FORMAT = 1
@@ -82,16 +87,18 @@ def publish(
     folder: str | os.PathLike[str],
     *,
     mapping: Mapping | None = None,
-    title: str | None = None,
+    about: About | None = None,
     address: str | None = None,
+    facts: Facts | None = None,
     advance: Advance | None = None,
 ) -> Published:
     """Write a nexus as static pages and data files into a folder.
 
-    ``mapping`` translates types, predicates and keys in the data files, ``title`` is the title of
-    the pages, ``address`` the IRI of the published folder (by default the base). ``advance(1)`` is
-    called for each element. The folder must be absent, empty, or published before; it is replaced
-    only when everything has been written.
+    ``mapping`` translates types, predicates and keys in the data files, ``about`` is what people
+    are to know of the nexus, ``address`` the IRI of the published folder (by default the base).
+    ``facts`` are on pages of their own if there are at most ``MOST_FACT_PAGES``.
+    ``advance(1)`` is called for each element. The folder must be absent, empty, or published
+    before; it is replaced only when everything has been written.
 
     Raises ``StoreError`` for a folder with other files, KIP_1001 for an address that is not an
     IRI, and ``OSError`` if a file cannot be written.
@@ -104,7 +111,7 @@ def publish(
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
         partial.mkdir(parents=True)
-        writer = _Writer(partial, store, mapping, title, address)
+        writer = _Writer(partial, store, mapping, about or About(), address, facts)
         writer.write(triples, schema, advance or (lambda number: None))
         _put_in_place(partial, target)
     except OSError as fault:
@@ -219,14 +226,16 @@ class _Writer:
         folder: Path,
         store: Store,
         mapping: Mapping | None,
-        title: str | None,
+        about: About,
         address: str,
+        facts: Facts | None,
     ) -> None:
         self._folder = folder
         self._iris = store.iris
         self._mapping = mapping or Mapping.none()
-        self._title = title or f"Nexus {store.iris.base}"
+        self._about = about.titled(f"Nexus {store.iris.base}")
         self._address = address
+        self._facts = facts
         self._prefixes = {
             **self._mapping.prefixes,
             "owl": owl,
@@ -241,8 +250,7 @@ class _Writer:
 
     def write(self, triples: list[Triple], schema: list[Triple], advance: Advance) -> None:
         knowledge = Knowledge.of(triples, self._iris)
-        paths = Paths.of(self._iris.base, (node.value for node in knowledge.elements))
-        site = Site(knowledge, paths, self._title, self._mapping)
+        site = self._site(knowledge)
         dumps = [self._write_dump(dump_format, triples) for dump_format in _DUMPS]
         # The RDF 1.1 graph, which is described. Two keys mapped to one name can be equal triples.
         mapped = apply_mapping(normalized(triples), self._iris, self._mapping)
@@ -270,16 +278,29 @@ class _Writer:
         # Without this file, GitHub Pages would omit names that begin with an underscore.
         self._write_text(".nojekyll", "")
         element_triples = ElementTriples(knowledge, graph, added)
+        data_files: dict[str, list[NamedNode]] = defaultdict(list)
         for node, element in paced(knowledge.elements.items()):
-            page = Page(site, site.path(node))
-            self._write_text(page.path, element_page(page, element))
-            self._write_text(site.path(node, "ttl"), self._turtle(element_triples.of(node)))
+            if site.anchor(node) is None:
+                page = Page(site, site.path(node))
+                self._write_text(page.path, element_page(page, element))
+            data_files[site.path(node, "ttl")].append(node)
             self.elements += 1
             advance(1)
+        for path, nodes in paced(data_files.items()):
+            self._write_text(path, self._turtle(element_triples.of(nodes)))
         # The marker is written last: a folder with a marker is complete.
         published = sorted(_files(self._folder))
         marker = {"format": FORMAT, "base": self._iris.base, "published": published}
         self._write_text(MARKER, json.dumps(marker, indent=2) + "\n")
+
+    def _site(self, knowledge: Knowledge) -> Site:
+        is_compact = self._facts == "inline" or (
+            self._facts is None and sum(1 for _ in knowledge.propositions) > MOST_FACT_PAGES
+        )
+        shown = (one.node for one in knowledge.concepts) if is_compact else knowledge.elements
+        paths = Paths.of(self._iris.base, (node.value for node in shown))
+        kind = CompactSite if is_compact else Site
+        return kind(knowledge, paths, self._about.title, self._mapping)
 
     def _write_dump(self, dump: _DumpFormat, triples: Iterable[Triple]) -> Dump:
         path = self._folder / dump.name
@@ -303,7 +324,7 @@ class _Writer:
         triples = description.describe(
             counts,
             self._iris.base,
-            title=self._title,
+            about=self._about,
             address=self._address,
             dumps=dumps,
             examples=(members[0].node for members in largest[: description.EXAMPLES]),
