@@ -1,0 +1,32 @@
+"""Fills a server with the dataset of an embedded nexus, without any write of a remote store."""
+
+from __future__ import annotations
+
+from kiprdf import Nexus
+from kiprdf.rdf import vocab
+from kiprdf.sparql.abilities import Links
+from kiprdf.store.layout import Layout
+from kiprdf.store.recognition import ENGINES
+from kiprdf.store.remote import Place
+from tests.engines.servers import Engine
+
+AT_ONCE = 2_000
+
+
+def fill(server: Engine, nexus: Nexus, links: Links | None = None) -> None:
+    """Insert all triples and records, links kept as the engine can by default."""
+    abilities = ENGINES[server.name.partition("-")[0]]
+    layout = Layout(links or abilities.links, abilities.own_doubles)
+    place = Place.of(server.default_graph)
+    dataset = nexus._store.engine
+    known = [quad for quad in dataset if quad.graph_name != vocab.TEXTS]
+    triples = [quad.triple for quad in known if quad.graph_name != vocab.BOOKKEEPING]
+    lines = [f"{triple} ." for triple in layout.stored(triples)]
+    for at in range(0, len(lines), AT_ONCE):
+        some = "\n".join(lines[at : at + AT_ONCE])
+        inner = some if place.graph is None else f"GRAPH {place.graph} {{ {some} }}"
+        server.update(f"INSERT DATA {{ {inner} }}")
+    graph = place.bookkeeping
+    notes = [quad for quad in known if quad.graph_name == vocab.BOOKKEEPING]
+    text = " ".join(f"{graph} {quad.predicate} {quad.object} ." for quad in notes)
+    server.update(f"INSERT DATA {{ GRAPH {graph} {{ {text} }} }}")

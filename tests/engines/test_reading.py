@@ -1,0 +1,204 @@
+"""A store on each engine reads as an embedded one with the same dataset, in few requests."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kiprdf import KipError, Nexus, StoreError
+from tests.engines.filling import fill
+from tests.engines.servers import Engine
+from tests.store.answering import Reply, Request, answering
+
+TEXT = "a\u0000b\r\n\U0001f34e e\u0301 \\ \" ' ?x } #"
+VALUES = {
+    "double": 0.1 + 0.2,
+    "tiny": 5e-324,
+    "huge": 1.7976931348623157e308,
+    "whole": 1.0,
+    "integer": 1,
+    "long": 2**63 - 1,
+    "least": -(2**63),
+    "yes": True,
+    "no": False,
+    "null": None,
+    "text": TEXT,
+    "array": [1, 1.0, "a", None, {"k": [TEXT]}],
+    "language": {"@value": "Kopfweh", "@language": "de-ch"},
+    "typed": {"@value": "1.50", "@type": "http://www.w3.org/2001/XMLSchema#decimal"},
+    "own": {"@value": "x", "@type": "http://kb.example/own"},
+}
+
+
+@pytest.fixture(scope="module")
+def embedded() -> Iterator[Nexus]:
+    with Nexus.memory() as nexus:
+        nexus.execute(
+            """UPSERT {
+              CONCEPT { {type: "$ConceptType", name: "Drug"} }
+              CONCEPT { {type: "$ConceptType", name: "Symptom"} }
+              CONCEPT { {type: "$PropositionType", name: "treats"} }
+              CONCEPT { {type: "$PropositionType", name: "states"} }
+            }"""
+        )
+        nexus.execute(
+            """UPSERT {
+              CONCEPT ?h { {type: "Symptom", name: "Headache"} }
+              CONCEPT ?p { {type: "Person", name: "Ada <b> / ü"} }
+              CONCEPT ?a { {type: "Drug", name: "Aspirin"}
+                SET ATTRIBUTES :values SET PROPOSITIONS { ("treats", ?h) } }
+              CONCEPT { {type: "Drug", name: "Paracetamol"}
+                SET ATTRIBUTES { double: 0.25 } SET PROPOSITIONS { ("treats", ?h) } }
+              PROPOSITION { (?p, "states", (?a, "treats", ?h)) }
+            } WITH METADATA { confidence: 0.9 }""",
+            values=VALUES,
+        )
+        yield nexus
+
+
+def connected(server: Engine, **arguments: Any) -> Nexus:
+    """The nexus on a server, which is only read."""
+    given = {"target": server.target, "default_graph": server.default_graph, **arguments}
+    return Nexus.connect(**given)
+
+
+FINDS = {
+    "type": 'FIND(?d) WHERE { ?d {type: "Drug"} }',
+    "named": 'FIND(?s) WHERE { ?d {type: "Drug", name: "Aspirin"} (?d, "treats", ?s) }',
+    "links": 'FIND(?l, ?d.name) WHERE { ?l (?d, "treats", ?s) }',
+    "facts about facts": 'FIND(?p.name, ?l) WHERE { (?p, "states", ?l) }',
+    "ordered": 'FIND(?d.name) WHERE { ?d {type: "Drug"} } ORDER BY ?d.attributes.double DESC',
+    "grouped": 'FIND(?s.name, COUNT(?d)) WHERE { (?d, "treats", ?s) }',
+    "map": 'FIND(?d.attributes) WHERE { ?d {type: "Drug"} }',
+}
+
+
+def _rows(result: Any) -> list[str]:
+    """The rows of columns, in an order of their own."""
+    columns = result if result and isinstance(result[0], list) else [result]
+    return sorted(json.dumps(row, sort_keys=True) for row in zip(*columns, strict=True))
+
+
+def test_a_nexus_reads_as_the_embedded_one(server: Engine, embedded: Nexus) -> None:
+    fill(server, embedded)
+    with connected(server) as nexus:
+        for name, command in FINDS.items():
+            assert _rows(nexus.execute(command)) == _rows(embedded.execute(command)), name
+        assert nexus.snapshot() == embedded.snapshot()
+        assert nexus.check() == embedded.check()
+        for command in ("DESCRIBE CONCEPT TYPES", 'SEARCH CONCEPT "aspirin"'):
+            assert nexus.execute(command) == embedded.execute(command)
+
+
+def test_the_info_names_the_store(server: Engine, embedded: Nexus) -> None:
+    fill(server, embedded)
+    name = server.name.partition("-")[0]
+    with connected(server) as nexus:
+        info = nexus.info()
+        assert (info["endpoint"], info["engine"]) == (server.target, name)
+        assert info["profile"] == ("rdf11" if name == "virtuoso" else "rdf12")
+        assert info["folder"] is None
+        assert {key: info[key] for key in embedded.info().keys() - {"read_only", "folder"}} == {
+            key: value
+            for key, value in embedded.info().items()
+            if key not in ("read_only", "folder")
+        }
+
+
+def _forward(server: Engine, request: Request) -> Reply:
+    kept = ("Accept", "Content-Type")
+    url = server.target.rpartition("/")[0] + request.path
+    headers = {name: value for name, value in request.headers.items() if name in kept}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, request.body, headers)) as answer:
+            kind = {"Content-Type": answer.headers["Content-Type"]}
+            return Reply(answer.status, answer.read(), kind)
+    except urllib.error.HTTPError as fault:
+        return Reply(fault.code, fault.read(), {"Content-Type": "text/plain"})
+
+
+REQUESTS = {
+    # The elements that are named, the definitions, the answer, its elements.
+    'FIND(?s) WHERE { ?d {type: "Drug", name: "Aspirin"} (?d, "treats", ?s) }': (4, 3),
+    'FIND(?d) WHERE { ?d {type: "Drug", name: "Aspirin"} }': (2, 2),
+    'FIND(?l) WHERE { ?l ({type: "Drug", name: "Aspirin"}, "treats", ?s) }': (3, 3),
+}
+
+
+def test_a_find_takes_few_requests_on_one_connection(server: Engine, embedded: Nexus) -> None:
+    fill(server, embedded)
+    with answering(lambda request: _forward(server, request)) as proxy:
+        path = server.target.rpartition("/")[2]
+        url = proxy.url.replace("/ds", f"/{path}")
+        with connected(server, target=url) as nexus:
+            for command, most in REQUESTS.items():
+                for number in most:
+                    proxy.requests.clear()
+                    assert _rows(nexus.execute(command)) == _rows(embedded.execute(command))
+                    assert len(proxy.requests) <= number, command
+            assert len(proxy.clients) == 1
+            # The proxy has another name than the engine.
+            assert nexus.info()["engine"] == server.name.partition("-")[0]
+
+
+def test_a_missing_element_has_the_same_error(server: Engine, embedded: Nexus) -> None:
+    fill(server, embedded)
+    command = 'FIND(?d) WHERE { ?d {type: "Drug", name: "Asprin"} }'
+    with connected(server) as nexus:
+        errors = []
+        for each in (nexus, embedded):
+            with pytest.raises(KipError) as caught:
+                each.execute(command)
+            errors.append(str(caught.value))
+    assert errors[0] == errors[1]
+
+
+def test_raw_sparql_reads_the_knowledge_only(server: Engine, embedded: Nexus) -> None:
+    fill(server, embedded)
+    with connected(server) as nexus:
+        rows = nexus.sparql(
+            "SELECT ?n { ?d a ?t ; <http://www.w3.org/2000/01/rdf-schema#label> ?n "
+            'FILTER(?n = "Aspirin") }'
+        )
+        assert [value.value for value in rows.column("n")] == ["Aspirin"]
+        assert nexus.sparql("ASK { ?x <urn:kip:vocab/commit> ?n }") is False
+
+
+def test_a_store_that_is_no_nexus_is_left_alone(server: Engine) -> None:
+    place = server.target
+    graph = server.default_graph
+    where = place if graph is None else f"the graph {graph} of {place}"
+    with pytest.raises(StoreError) as caught:
+        connected(server)
+    assert str(caught.value) == f"There is no nexus in {where}."
+    triple = "<urn:a> <urn:b> <urn:c>"
+    server.update(
+        f"INSERT DATA {{ {triple if graph is None else f'GRAPH <{graph}> {{ {triple} }}'} }}"
+    )
+    with pytest.raises(StoreError) as caught:
+        connected(server)
+    assert str(caught.value) == (
+        f"There is no nexus in {where}, but other data, which kiprdf leaves alone; name another "
+        "default_graph, or connect with read_only."
+    )
+    with connected(server, read_only=True) as nexus:
+        assert nexus.sparql("ASK { <urn:a> <urn:b> <urn:c> }") is True
+        assert nexus.execute("FIND(?x) WHERE { ?x {} }") == []
+
+
+def test_what_contradicts_the_store_is_refused(server: Engine, embedded: Nexus) -> None:
+    fill(server, embedded, "rdf11")
+    where = server.target
+    with pytest.raises(StoreError) as caught:
+        connected(server, profile="rdf12")
+    assert str(caught.value) == f"The nexus in {where} keeps links as rdf11, not as rdf12."
+    with pytest.raises(StoreError) as caught:
+        connected(server, base_iri="http://kb.example/other/")
+    assert str(caught.value) == (
+        f"The nexus in {where} has the base urn:kip:nexus/, not http://kb.example/other/."
+    )
