@@ -117,14 +117,14 @@ def import_(
         output.note("Dry run: nothing was written.")
 
 
-def _open_for_dry_run(folder: Path) -> Nexus:
+def _open_for_dry_run(place: str) -> Nexus:
     """Open a nexus for a dry run; if another program writes to it, write checks are skipped."""
-    if inputs.is_absent(folder):
+    if inputs.is_absent(place):
         return inputs.open_in_memory()
     try:
-        return inputs.open_to_write(folder)
+        return inputs.open_to_write(place)
     except StoreError:
-        return inputs.open_to_read(folder)
+        return inputs.open_to_read(place)
 
 
 class _Importer:

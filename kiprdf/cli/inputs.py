@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import typer
 
 from kiprdf import Embedder, resources
+from kiprdf.cli import places
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import RdfFormat
 from kiprdf.errors import KipError
@@ -29,21 +30,32 @@ STDIN = Path("-")
 # Nexuses --------------------------------------------------------------------------------------
 
 
-def open_to_read(folder: Path, base_iri: str | None = None) -> Nexus:
+def open_to_read(place: str, base_iri: str | None = None) -> Nexus:
     """Open a nexus read-only, also while another program writes to it."""
-    if is_absent(folder):
+    if places.is_url(place):
+        return places.connect(place, writes=False, base_iri=base_iri, embedder=embedder())
+    places.refuse_options(place)
+    if is_absent(place):
         raise Failure(
-            f"There is no nexus in {folder}; create one with kiprdf load, run, import, restore or "
+            f"There is no nexus in {place}; create one with kiprdf load, run, import, restore or "
             "shell, or name another folder with --nexus or KIPRDF_NEXUS."
         )
-    return Nexus.open(folder, base_iri, read_only=True, embedder=embedder())
+    return Nexus.open(place, base_iri, read_only=True, embedder=embedder())
 
 
 def open_to_write(
-    folder: Path, base_iri: str | None = None, strict_schema: bool | None = None
+    place: str, base_iri: str | None = None, strict_schema: bool | None = None
 ) -> Nexus:
-    """Open a nexus; create it if the folder does not exist or is empty."""
-    return Nexus.open(folder, base_iri, strict_schema=strict_schema, embedder=embedder())
+    """Open a nexus; create it if the folder or the store does not exist or is empty."""
+    arguments: dict[str, Any] = {
+        "base_iri": base_iri,
+        "strict_schema": strict_schema,
+        "embedder": embedder(),
+    }
+    if places.is_url(place):
+        return places.connect(place, writes=True, **arguments)
+    places.refuse_options(place)
+    return Nexus.open(place, **arguments)
 
 
 def open_in_memory(base_iri: str | None = None, strict_schema: bool | None = None) -> Nexus:
@@ -58,11 +70,12 @@ def embedder() -> Embedder | None:
 
 @contextmanager
 def open_for_command(
-    folder: Path, base_iri: str | None = None, strict_schema: bool | None = None
+    place: str, base_iri: str | None = None, strict_schema: bool | None = None
 ) -> Iterator[Nexus]:
-    """Open a nexus for one command; if the command fails, a nexus created for it is deleted."""
-    existed, is_new = folder.exists(), is_absent(folder)
-    nexus = open_to_write(folder, base_iri, strict_schema)
+    """Open a nexus for one command; if the command fails, a folder created for it is deleted."""
+    folder = Path(place)
+    existed, is_new = folder.exists(), is_absent(place)
+    nexus = open_to_write(place, base_iri, strict_schema)
     first_commit = nexus.info()["commit"]
     keep = True
     try:
@@ -79,8 +92,11 @@ def open_for_command(
                 folder.mkdir()
 
 
-def is_absent(folder: Path) -> bool:
-    """Whether opening the folder would create a nexus."""
+def is_absent(place: str) -> bool:
+    """Whether opening a folder would create a nexus; a store shows it when it is connected."""
+    folder = Path(place)
+    if places.is_url(place):
+        return False
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 

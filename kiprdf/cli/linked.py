@@ -76,7 +76,7 @@ def diff(
 
 def _opened(path: Path) -> Nexus:
     if path.is_dir():
-        return inputs.open_to_read(path)
+        return inputs.open_to_read(str(path))
     if path != inputs.STDIN and not path.exists():
         raise Failure(f"There is no nexus and no snapshot {path}.")
     return inputs.restored(path)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kiprdf.cli import inputs, output
+from kiprdf.cli import inputs, output, places
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption
 from kiprdf.cli.root import app
@@ -41,10 +41,13 @@ def check(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
     raise typer.Exit(int(bool(report["faults"]) or report["index"] == "wrong"))
 
 
-def _open_to_check(folder: Path) -> Nexus:
+def _open_to_check(place: str) -> Nexus:
     """Open the nexus as it is, without loading the bundled capsules."""
-    if inputs.is_absent(folder):
-        raise Failure(f"There is no nexus in {folder}.")
+    if places.is_url(place):
+        return inputs.open_to_read(place)
+    if inputs.is_absent(place):
+        raise Failure(f"There is no nexus in {place}.")
+    folder = Path(place)
     try:
         try:
             return Nexus.open(folder, genesis=False)
@@ -60,13 +63,13 @@ def _open_to_check(folder: Path) -> Nexus:
         return Nexus.open(folder, read_only=True)
 
 
-def _show(folder: Path, report: dict[str, Any]) -> None:
+def _show(place: str, report: dict[str, Any]) -> None:
     faults = report["faults"]
     concepts = output.counted(report["concepts"], "concept")
     propositions = output.counted(report["propositions"], "proposition")
     verdict = output.counted(len(faults), "fault") if faults else "no faults"
     output.show_text(
-        f"{folder}: {concepts}, {propositions}; {verdict}. The text index is {report['index']}."
+        f"{place}: {concepts}, {propositions}; {verdict}. The text index is {report['index']}."
     )
     total = report["concepts"] + report["propositions"]
     if report["vectors"]:

@@ -13,14 +13,14 @@ import typer
 
 from kiprdf.cli import inputs, output
 from kiprdf.cli.failures import Failure, writing
-from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption
+from kiprdf.cli.options import DEFAULT_NEXUS, Application, JsonOption, NexusOption
 from kiprdf.cli.root import app
 
 if TYPE_CHECKING:
     from kiprdf.memory import Memory
     from kiprdf.memory.items import Entity
 
-memory_app = typer.Typer(no_args_is_help=True)
+memory_app = Application(no_args_is_help=True)
 app.add_typer(memory_app, name="memory")
 
 
@@ -52,11 +52,11 @@ def memory() -> None:
 
 
 @contextmanager
-def _opened(folder: Path, *, writes: bool = False) -> Iterator[Memory]:
+def _opened(place: str, *, writes: bool = False) -> Iterator[Memory]:
     """The memory of a nexus; what it refuses is reported as one sentence."""
     from kiprdf.memory import Memory
 
-    opened = inputs.open_to_write(folder) if writes else inputs.open_to_read(folder)
+    opened = inputs.open_to_write(place) if writes else inputs.open_to_read(place)
     with opened as nexus:
         try:
             yield Memory(nexus)

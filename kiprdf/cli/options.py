@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -41,12 +46,16 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-DEFAULT_NEXUS = Path("nexus")
+DEFAULT_NEXUS = "nexus"
 
 NexusOption = Annotated[
-    Path,
+    str,
     typer.Option(
-        "--nexus", "-n", envvar="KIPRDF_NEXUS", metavar="FOLDER", help="Folder of the nexus."
+        "--nexus",
+        "-n",
+        envvar="KIPRDF_NEXUS",
+        metavar="PLACE",
+        help="Folder of the nexus, or URL of a SPARQL store.",
     ),
 ]
 BaseOption = Annotated[
@@ -99,3 +108,65 @@ MappingOption = Annotated[
 TargetArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="Output file; standard output if omitted.")
 ]
+
+_OF_STORES: dict[str, Any] = {
+    "update_url": Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="URL of the updates of a store; else it is only read."),
+    ],
+    "default_graph": Annotated[
+        str | None, typer.Option(metavar="IRI", help="Graph of the nexus in a store.")
+    ],
+    "profile": Annotated[
+        str | None,
+        typer.Option(help="How a new nexus in a store keeps links: auto, rdf11 or rdf12."),
+    ],
+}
+_given: ContextVar[Mapping[str, str]] = ContextVar(
+    "kiprdf_options_of_stores", default=MappingProxyType({})
+)
+
+
+class Application(typer.Typer):
+    """Commands; those with ``nexus`` have the options of a nexus in a store, too.
+
+    An option of the same name that a command has itself goes first.
+    """
+
+    def command(self, *arguments: Any, **options: Any) -> Callable[[Any], Any]:
+        register = super().command(*arguments, **options)
+        return lambda function: register(_with_options_of_stores(function))
+
+
+def _with_options_of_stores(function: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+    if "nexus" not in signature.parameters:
+        return function
+    types = {name: type for name, type in _OF_STORES.items() if name not in signature.parameters}
+
+    @functools.wraps(function)
+    def run(**values: Any) -> Any:
+        given = {name: values.pop(name) for name in types}
+        token = _given.set({name: value for name, value in given.items() if value is not None})
+        try:
+            return function(**values)
+        finally:
+            _given.reset(token)
+
+    # The wrapper is in another module than the names in its annotations.
+    run.__annotations__ = {**get_type_hints(function, include_extras=True), **types}
+    declared = [
+        parameter.replace(annotation=run.__annotations__[name])
+        for name, parameter in signature.parameters.items()
+    ]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=type)
+        for name, type in types.items()
+    ]
+    run.__signature__ = signature.replace(parameters=[*declared, *added])  # type: ignore[attr-defined]
+    return run
+
+
+def given() -> dict[str, Any]:
+    """The options of stores that the running command has."""
+    return dict(_given.get())

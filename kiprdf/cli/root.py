@@ -10,8 +10,9 @@ import typer
 
 import kiprdf
 from kiprdf.cli.failures import Commands
+from kiprdf.cli.options import Application
 
-app = typer.Typer(
+app = Application(
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,

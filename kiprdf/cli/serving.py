@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import signal
 import sys
 from dataclasses import dataclass, field
@@ -14,13 +13,16 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from kiprdf.budget import Budget
-from kiprdf.cli import inputs
+from kiprdf.cli import inputs, places
 from kiprdf.cli.failures import Failure
-from kiprdf.cli.options import DEFAULT_NEXUS, LogFormat, MemoryOption, NexusOption
+from kiprdf.cli.options import DEFAULT_NEXUS, LogFormat, MemoryOption, NexusOption, given
 from kiprdf.cli.root import app
 from kiprdf.nexus import Nexus
 
-StoreArgument = Annotated[Path | None, typer.Argument(metavar="STORE", help="Folder of the nexus.")]
+StoreArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="STORE", help="Folder of the nexus, or URL of a SPARQL store."),
+]
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int, typer.Option(help="Port; 0 takes any free one.", min=0)]
 TokenOption = Annotated[
@@ -181,8 +183,8 @@ class _Service:
     log_format: LogFormat = LogFormat.TEXT
     audit_log: Path | None = None
 
-    def run(self, place: Path | None, is_open_to_all: bool = False) -> None:
-        """Serve the nexus of a folder, or a new one in memory, until a signal."""
+    def run(self, place: str | None, is_open_to_all: bool = False) -> None:
+        """Serve the nexus in a place, or a new one in memory, until a signal."""
         try:
             from kiprdf.serve import observation, server
             from kiprdf.serve.application import Server
@@ -210,12 +212,14 @@ def _refuse(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def _open(place: Path | None, read_only: bool, budget: Budget) -> Nexus:
+def _open(place: str | None, read_only: bool, budget: Budget) -> Nexus:
     embedder = inputs.embedder()
     if place is None:
         return Nexus.memory(embedder=embedder, budget=budget)
-    if re.match("https?:", str(place)):
-        raise Failure(f"{place} is no folder; a nexus is served where its folder is.")
+    if places.is_url(place):
+        writes = not read_only and "update_url" in given()
+        return places.connect(place, writes=writes, embedder=embedder, budget=budget)
+    places.refuse_options(place)
     if read_only and inputs.is_absent(place):
         raise Failure(f"There is no nexus in {place}.")
     return Nexus.open(place, read_only=read_only, embedder=embedder, budget=budget)

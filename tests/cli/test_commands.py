@@ -564,3 +564,21 @@ def test_reports_of_loading_and_restoring_are_json(
     report = json.loads(invoke(*copy).stdout)
     assert report["file"] == str(tmp_path / "s.ttl")
     assert report["elements"] > 0
+
+
+def test_an_option_of_stores_is_refused_for_a_folder(invoke: Invoke) -> None:
+    ran = invoke("info", "--nexus", "brain", "--default-graph", "urn:g")
+    assert ran.exit_code == 1
+    assert ran.stderr == "kiprdf: --default-graph belongs to a store, and brain is a folder.\n"
+
+
+def test_a_store_that_cannot_be_reached_is_one_sentence(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIPRDF_AUTH", "me:s3cret")
+    ran = invoke("info", "--nexus", "http://127.0.0.1:1/query")
+    assert ran.exit_code == 1
+    assert ran.stderr == (
+        "kiprdf: The store at http://127.0.0.1:1/query cannot be reached: "
+        "the connection was refused.\n"
+    )

@@ -19,14 +19,14 @@ def fill(server: Engine, nexus: Nexus, links: Links | None = None) -> None:
     layout = Layout(links or abilities.links, abilities.own_doubles)
     place = Place.of(server.default_graph)
     dataset = nexus._store.engine
-    known = [quad for quad in dataset if quad.graph_name != vocab.TEXTS]
-    triples = [quad.triple for quad in known if quad.graph_name != vocab.BOOKKEEPING]
+    kept = [quad for quad in dataset if quad.graph_name != vocab.TEXTS]
+    triples = [quad.triple for quad in kept if quad.graph_name != vocab.BOOKKEEPING]
     lines = [f"{triple} ." for triple in layout.stored(triples)]
     for at in range(0, len(lines), AT_ONCE):
         some = "\n".join(lines[at : at + AT_ONCE])
         inner = some if place.graph is None else f"GRAPH {place.graph} {{ {some} }}"
         server.update(f"INSERT DATA {{ {inner} }}")
     graph = place.bookkeeping
-    notes = [quad for quad in known if quad.graph_name == vocab.BOOKKEEPING]
+    notes = [quad for quad in kept if quad.graph_name == vocab.BOOKKEEPING]
     text = " ".join(f"{graph} {quad.predicate} {quad.object} ." for quad in notes)
     server.update(f"INSERT DATA {{ GRAPH {graph} {{ {text} }} }}")

@@ -1,0 +1,58 @@
+"""Where the nexus of a command is: a folder, or a store that speaks SPARQL."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from kiprdf.cli.failures import Failure
+from kiprdf.cli.options import given
+from kiprdf.nexus import Nexus
+from kiprdf.search import Embedder
+
+AUTH = "KIPRDF_AUTH"
+"""The environment variable with ``user:password``, or a token."""
+
+
+def is_url(place: str) -> bool:
+    """Whether a nexus is in a store, not in a folder.
+
+    >>> is_url("http://127.0.0.1:3030/ds/query"), is_url("brain")
+    (True, False)
+    """
+    return re.match(r"https?://", place) is not None
+
+
+def connect(
+    url: str,
+    *,
+    writes: bool,
+    embedder: Embedder | None,
+    **arguments: Any,
+) -> Nexus:
+    """The nexus in the store at a URL, with the options of the running command."""
+    options = given()
+    update_url = options.pop("update_url", None)
+    if writes and update_url is None:
+        raise Failure(f"The nexus at {url} is only read without --update-url.")
+    auth: Any = os.environ.get(AUTH) or None
+    if auth is not None and ":" in auth:
+        auth = tuple(auth.split(":", 1))
+    return Nexus.connect(
+        url,
+        update_url,
+        auth=auth,
+        read_only=not writes and update_url is not None,
+        embedder=embedder,
+        **options,
+        **arguments,
+    )
+
+
+def refuse_options(folder: str) -> None:
+    """Raise ``Failure`` where options of stores come with a folder."""
+    options = given()
+    if options:
+        option = f"--{next(iter(options)).replace('_', '-')}"
+        raise Failure(f"{option} belongs to a store, and {folder} is a folder.")
