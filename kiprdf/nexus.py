@@ -627,13 +627,17 @@ class Nexus:
         format: formats.Format | None = None,
         mapping: MappingSources = None,
         inherit: bool = False,
+        base_iri: str | None = None,
         metadata: JsonMap | None = None,
+        loader: Loader | None = None,
+        update: bool = True,
         dry_run: bool = False,
     ) -> dict[str, Any]:
         """Import an ontology in RDFS, OWL or SHACL as definitions of types and predicates.
 
-        ``inherit`` writes what classes inherit into the schemas of those below. Returns a report
-        as ``import_rdf`` does.
+        Classes above classes become propositions ``subclass_of``, properties above properties
+        ``subproperty_of``. ``inherit`` writes what classes inherit into the schemas of those
+        below. The other arguments and the report are those of ``import_rdf``.
         """
         from kiprdf.execution.imports import run_import
         from kiprdf.interchange import imports
@@ -644,7 +648,10 @@ class Nexus:
             format=format,
             mapping=mapping,
             inherit=inherit,
+            base_iri=base_iri,
             metadata=metadata,
+            loader=loader,
+            update=update,
             dry_run=dry_run,
         )
         return run_import(self._engine, document, dry_run)

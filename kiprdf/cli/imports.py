@@ -82,20 +82,19 @@ def import_(
     """
     if inherit and not ontology:
         raise typer.BadParameter("--inherit requires --ontology.")
-    if ontology and (define or default_type or language or base_iri):
-        names = "--define, --default-type, --language and --base-iri"
+    if ontology and (define or default_type or language):
+        names = "--define, --default-type and --language"
         raise typer.BadParameter(f"{names} cannot be combined with --ontology.")
     if strict is not None and dry_run:
         raise typer.BadParameter("--strict is stored; it cannot be combined with --dry-run.")
     for path in files:
         inputs.require_file(path)
     options: dict[str, Any] = {"format": format and format.value, "dry_run": dry_run}
-    options["mapping"] = inputs.mapping_of(mapping)
+    options |= {"mapping": inputs.mapping_of(mapping), "base_iri": base_iri}
     if ontology:
         options["inherit"] = inherit
     else:
-        options |= {"define": define, "default_type": default_type}
-        options |= {"language": language, "base_iri": base_iri}
+        options |= {"define": define, "default_type": default_type, "language": language}
     importer = _Importer(ontology, options, source, as_json)
     # Standard input can be read only once, but links between files need a second pass.
     documents = [
@@ -109,7 +108,7 @@ def import_(
     with target as opened:
         for path, content in documents:
             importer.run(opened, path, content)
-        if not ontology and not dry_run:
+        if not dry_run:
             # Adds links to resources that later files described; nothing else changes.
             for path, content in documents[:-1]:
                 importer.run(opened, path, content, links_only=True)
@@ -188,7 +187,7 @@ def report_lines(name: str, report: dict[str, Any]) -> Iterator[str]:
     """
     yield f"{name}: {output.counted(report['triples'], 'triple')}"
     kinds = ("concepts", "propositions")
-    # An ontology has neither.
+    # An ontology without a hierarchy has neither.
     if any(sum(report[kind].values()) for kind in kinds):
         for kind in kinds:
             counts = ", ".join(f"{number} {what}" for what, number in report[kind].items())

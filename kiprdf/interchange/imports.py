@@ -92,11 +92,21 @@ def ontology(
     format: formats.Format | None,
     mapping: arguments.MappingSources,
     inherit: bool,
+    base_iri: str | None,
     metadata: JsonMap | None,
+    loader: Loader | None,
+    update: bool,
     dry_run: bool,
 ) -> Document:
     """Read an ontology; the arguments are those of ``Nexus.import_ontology``."""
-    arguments.check(format=format, inherit=inherit, metadata=metadata, dry_run=dry_run)
+    arguments.check(
+        format=format,
+        inherit=inherit,
+        base_iri=base_iri,
+        metadata=metadata,
+        loader=loader,
+        dry_run=dry_run,
+    )
     vocabulary = arguments.mapping_of(mapping) or Mapping.none()
     content, chosen = _read(source, format)
 
@@ -108,10 +118,11 @@ def ontology(
             existing,
             _metadata(source, imported_at, metadata),
         )
-        plan.triples = len(quads)
+        plan.triples, plan.update = len(quads), update
         return plan
 
-    return _document(content, functools.partial(formats.parse, content, chosen), plan)
+    parse = functools.partial(formats.parse, content, chosen, base_iri=base_iri, loader=loader)
+    return _document(content, parse, plan)
 
 
 def _document(

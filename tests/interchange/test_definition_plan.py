@@ -86,13 +86,14 @@ def test_what_a_second_file_says_of_a_term_is_added() -> None:
     assert attributes(nexus, "Patient") == {
         "description": "Somebody ill.",
         "same_as": NS + "Patient",
-        "subclass_of": ["Person", "Client"],
         "instance_schema": {
             "age": {"is_required": True, "item_type": "integer", "description": "In years."},
             "bed": {"is_required": False},
         },
     }
     assert source(nexus, "Patient") == "first.ttl"
+    above = 'FIND(?t.name) WHERE { ({type: "$ConceptType", name: "Patient"}, "subclass_of", ?t) }'
+    assert sorted(nexus.execute(above)) == ["Client", "Person"]
 
 
 def test_what_a_second_file_does_not_say_of_a_predicate_stays() -> None:

@@ -157,7 +157,7 @@ def test_subclasses_name_the_classes_above_them() -> None:
     definitions = read(
         ":A a owl:Class ; rdfs:subClassOf :B, :C, owl:Thing . :B rdfs:subClassOf :D ."
     )
-    assert type_(definitions, "A").attributes()["subclass_of"] == ["B", "C"]
+    assert type_(definitions, "A").parents == ("B", "C")
     assert [one.name for one in definitions.types] == ["A", "B", "C", "D"]
 
 

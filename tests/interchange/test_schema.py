@@ -26,7 +26,7 @@ UPSERT {
   CONCEPT {
     {type: "$ConceptType", name: "Drug"}
     SET ATTRIBUTES {
-      description: "A substance.", display_hint: "💊", subclass_of: ["Substance"],
+      description: "A substance.", display_hint: "💊",
       same_as: "https://example.org/Drug",
       instance_schema: {
         risk_level: {type: "integer", is_required: true, description: "From 1 to 5."},
@@ -50,9 +50,19 @@ UPSERT {
   CONCEPT {
     {type: "$PropositionType", name: "is_near"}
     SET ATTRIBUTES {
-      subject_types: ["*"], object_types: [], is_symmetric: true, is_transitive: true,
-      subproperty_of: ["treats"]
+      subject_types: ["*"], object_types: [], is_symmetric: true, is_transitive: true
     }
+  }
+  CONCEPT { {type: "$PropositionType", name: "subclass_of"} }
+  CONCEPT { {type: "$PropositionType", name: "subproperty_of"} }
+  PROPOSITION {
+    ({type: "$ConceptType", name: "Drug"}, "subclass_of", {type: "$ConceptType", name: "Substance"})
+  }
+  PROPOSITION {
+    (
+      {type: "$PropositionType", name: "is_near"}, "subproperty_of",
+      {type: "$PropositionType", name: "treats"}
+    )
   }
 }"""
 
@@ -253,7 +263,7 @@ def test_the_schema_of_an_odd_definition_is_still_a_schema() -> None:
       CONCEPT {
         {type: "$ConceptType", name: "T"}
         SET ATTRIBUTES {
-          description: 7, same_as: ["no IRI", 7, "urn:x:y"], subclass_of: "U",
+          description: 7, same_as: ["no IRI", 7, "urn:x:y"],
           instance_schema: {a: "text", "no key": {type: "string"}, b: {type: 7, enum: []}}
         }
       }
@@ -285,6 +295,6 @@ def test_definitions_written_as_owl_are_read_back_the_same() -> None:
     assert drug.instance_schema["aliases"]["description"] == "Other names."
     assert drug.instance_schema["form"]["enum"] == ["tablet", "syrup"]
     assert (substance.name, symptom.name) == ("Substance", "Symptom")
-    near, treats = definitions.predicates
+    near, _, _, treats = definitions.predicates
     assert (near.is_symmetric, near.is_transitive, near.parents) == (True, True, ("treats",))
     assert (treats.subject_types, treats.object_types) == (("Drug", "Substance"), ("Symptom",))

@@ -8,7 +8,7 @@ from typing import cast
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.foreign import Skipped
 from kiprdf.interchange.importing.naming import spellings
-from kiprdf.interchange.importing.plan import JsonMap, Plan, concept
+from kiprdf.interchange.importing.plan import JsonMap, Plan, Proposition, concept
 from kiprdf.interchange.importing.values import listed, one_or_all
 from kiprdf.interchange.vocabularies.definitions import (
     Definition,
@@ -16,11 +16,14 @@ from kiprdf.interchange.vocabularies.definitions import (
     ExistingDefinition,
     TypeDefinition,
 )
-from kiprdf.rdf.iris import ConceptName
+from kiprdf.interchange.vocabularies.hierarchy import ABOVE, link_definition
+from kiprdf.kml import statements
+from kiprdf.language.names import META_TYPES
+from kiprdf.rdf.iris import ConceptName, PropositionName, proposition_digits
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics.protected import SYSTEM
 
-_LISTS = (SAME_AS, "subclass_of", "subproperty_of", "key_instances")
+_LISTS = (SAME_AS, "key_instances")
 """Attributes whose values are joined with those of other ontologies."""
 _BY_LANGUAGE = ("labels", "descriptions")
 
@@ -49,7 +52,41 @@ def plan_definitions(
             plan.skipped.append(Skipped(f"<{new.iri}>", reason))
         else:
             _plan_existing(plan, name, old, new, metadata or {})
+    _plan_hierarchy(plan, definitions, existing, metadata or {})
     return plan
+
+
+def _plan_hierarchy(
+    plan: Plan,
+    definitions: Definitions,
+    existing: Mapping[ConceptName, ExistingDefinition],
+    metadata: JsonMap,
+) -> None:
+    """Add the propositions to the definitions above, and the predicates that they need."""
+    needed: set[str] = set()
+    for new in (*definitions.types, *definitions.predicates):
+        name = ConceptName(new.meta_type, new.name)
+        before = existing[name].parents if name in existing else frozenset[str]()
+        if name in SYSTEM:
+            continue
+        for parent in new.parents:
+            if parent not in before:
+                needed.add(new.meta_type)
+                above = ConceptName(new.meta_type, parent)
+                plan.propositions.append(_link(name, above, metadata))
+    links = [ConceptName(META_TYPES[1], ABOVE[meta_type]) for meta_type in sorted(needed)]
+    plan.definitions += [
+        concept(link, link_definition(meta_type), metadata)
+        for meta_type, link in zip(sorted(needed), links, strict=True)
+        if link not in existing
+    ]
+
+
+def _link(below: ConceptName, above: ConceptName, metadata: JsonMap) -> Proposition:
+    predicate = ABOVE[below.type]
+    digits = proposition_digits(below.id, predicate, above.id)
+    id = PropositionName(digits, predicate).id
+    return statements.Proposition(id, below.id, predicate, above.id, {}, metadata)
 
 
 def _plan_existing(

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.importing.values import listed, one_or_all
+from kiprdf.interchange.vocabularies.hierarchy import read_parents
 from kiprdf.interchange.vocabularies.schema import attribute_rules, definitions
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
@@ -99,7 +100,6 @@ class TypeDefinition(Definition):
         return {
             "instance_schema": self.instance_schema,
             "key_instances": list(self.key_instances),
-            "subclass_of": list(self.parents),
         }
 
 
@@ -128,7 +128,6 @@ class PredicateDefinition(Definition):
             "is_symmetric": self.is_symmetric,
             "is_transitive": self.is_transitive,
             "inverse_of": self.inverse_of,
-            "subproperty_of": list(self.parents),
         }
 
 
@@ -218,10 +217,13 @@ def _merged(
 
 
 class ExistingDefinition(NamedTuple):
-    """A definition of a nexus: its attributes, and whether an import created it."""
+    """A definition of a nexus."""
 
     attributes: JsonMap
     is_imported: bool = False
+    """Whether an import created it."""
+    parents: frozenset[str] = frozenset()
+    """The names of the definitions directly above it."""
 
     @property
     def originals(self) -> list[Json]:
@@ -243,9 +245,10 @@ ExistingDefinitions: TypeAlias = Mapping[ConceptName, ExistingDefinition]
 
 def read_definitions(store: Store) -> dict[ConceptName, ExistingDefinition]:
     """All definitions of a nexus."""
+    parents = read_parents(store)
     return {
-        ConceptName(concept.type, concept.name): ExistingDefinition(
-            attributes, IMPORTED_AT in concept.metadata
+        (name := ConceptName(concept.type, concept.name)): ExistingDefinition(
+            attributes, IMPORTED_AT in concept.metadata, frozenset(parents.get(name, ()))
         )
         for meta_type in META_TYPES
         for concept, attributes in definitions(store, meta_type)

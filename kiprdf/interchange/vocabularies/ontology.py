@@ -28,8 +28,20 @@ from kiprdf.interchange.vocabularies.definitions import (
     TypeDefinition,
     preferred,
 )
+from kiprdf.interchange.vocabularies.equivalents import (
+    groups,
+    joined_predicates,
+    joined_rules,
+    joined_types,
+)
 from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Values
-from kiprdf.interchange.vocabularies.ontology_names import Given, Homonyms, allocate, plain_name
+from kiprdf.interchange.vocabularies.ontology_names import (
+    Given,
+    Homonyms,
+    allocate,
+    numbered,
+    plain_name,
+)
 from kiprdf.interchange.vocabularies.ontology_report import DefinedTerms, left_out
 from kiprdf.interchange.vocabularies.ontology_terms import OntologyTerms, Property, Use, rule_of
 from kiprdf.interchange.vocabularies.standards import (
@@ -45,6 +57,7 @@ from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 
+_EQUIVALENT = {META_TYPES[0]: owl("equivalentClass"), META_TYPES[1]: owl("equivalentProperty")}
 _SHAPE_LABELS = (*LABELS, sh("name"))
 _SHAPE_DESCRIPTIONS = (*DESCRIPTIONS, sh("description"))
 
@@ -75,6 +88,7 @@ class _Reading:
         self._warnings: list[str] = []
         self._homonyms: set[str] = set()
         self._name_terms()
+        self._unions = self._unions_by_member()
 
     def _name_terms(self) -> None:
         """Name every class, predicate and attribute."""
@@ -85,8 +99,13 @@ class _Reading:
         self._predicates = self._named(
             META_TYPES[1], predicates, lambda iri: self._ends(self._terms.properties[iri])
         )
-        ordered = self._by_rank(attributes)
-        self._keys = allocate(ordered, self._labels(ordered), self._given.key)
+        equivalent = self._grouped(attributes, _EQUIVALENT[META_TYPES[1]], self._given.key)
+        leaders = list(dict.fromkeys(equivalent.values()))
+        labels = self._labels(leaders)
+        keys = allocate(leaders, labels, self._given.key)
+        plain = {i: plain_name(i, labels[i]) for i in keys if keys[i] != self._given.key(i)}
+        self._warnings += numbered(keys, plain)
+        self._keys = {iri: keys[leader] for iri, leader in equivalent.items()}
 
     def _named(
         self,
@@ -94,17 +113,46 @@ class _Reading:
         iris: Iterable[str],
         ends: Callable[[str], dict[str, tuple[str, ...]]],
     ) -> dict[str, str]:
-        ordered = self._by_rank(iris)
-        labels = self._labels(ordered)
-        given = {iri: self._given.name(meta_type, iri) for iri in ordered}
+        given = {iri: self._given.name(meta_type, iri) for iri in iris}
+        equivalent = self._grouped(given, _EQUIVALENT[meta_type], given.get)
+        leaders = list(dict.fromkeys(equivalent.values()))
+        labels = self._labels(leaders)
         homonyms = Homonyms(meta_type, self._existing)
         names = allocate(
-            ordered, labels, given.get, lambda iri, name: homonyms.is_free(name, ends(iri))
+            leaders, labels, given.get, lambda iri, name: homonyms.is_free(name, ends(iri))
         )
-        self._homonyms |= {i for i, name in names.items() if homonyms.is_homonym(i, name, given[i])}
+        self._homonyms |= {
+            iri
+            for iri, leader in equivalent.items()
+            if homonyms.is_homonym(leader, names[leader], given[leader])
+        }
         plain = {i: plain_name(i, labels[i]) for i, name in names.items() if name != given[i]}
         self._warnings += homonyms.warnings(names, plain)
-        return names
+        return {iri: names[leader] for iri, leader in equivalent.items()}
+
+    def _grouped(
+        self, iris: Iterable[str], predicate: NamedNode, given: Callable[[str], str | None]
+    ) -> dict[str, str]:
+        """For each term the equivalent one that names it, in the order in which names are given.
+
+        Terms that the mapping or the nexus name differently stay apart.
+        """
+        leaders: dict[str, str] = {}
+        for group in groups(self._graph, self._by_rank(iris), predicate):
+            named: dict[str, str] = {}
+            for iri in group:
+                name = given(iri)
+                if name is not None:
+                    named.setdefault(name, iri)
+            first = next(iter(named.values()), group[0])
+            leaders[first] = first
+            leaders |= {iri: named.get(given(iri) or "", first) for iri in group}
+            if len(named) > 1:
+                listed = " and ".join(f"'{name}'" for name in sorted(named))
+                self._warnings.append(
+                    f"{listed} are equivalent in the ontology; they stay two definitions."
+                )
+        return leaders
 
     def _labels(self, iris: Iterable[str]) -> dict[str, str | None]:
         return {iri: preferred(self._graph.texts(NamedNode(iri), *LABELS)) for iri in iris}
@@ -120,8 +168,14 @@ class _Reading:
         for attribute, classes in owners.items():
             for one in classes:
                 owned[one].append(attribute)
-        types = [self._type(iri, owned[iri]) for iri in self._types]
-        predicates = [self._predicate(iri) for iri in self._predicates]
+        types = [
+            joined_types([self._type(iri, owned[iri]) for iri in iris])
+            for iris in _by_name(self._types)
+        ]
+        predicates = [
+            joined_predicates([self._predicate(iri) for iri in iris])
+            for iris in _by_name(self._predicates)
+        ]
         for iri in self._keys:
             self._use_attribute(iri, owners[iri])
         self._skipped += left_out(self._graph, self._defined_terms())
@@ -164,12 +218,21 @@ class _Reading:
     def _common(self, iri: str, equivalent: NamedNode) -> dict[str, Any]:
         graph, node = self._graph, NamedNode(iri)
         same = [one for one in graph.statements(node, equivalent) if isinstance(one[2], NamedNode)]
-        graph.use(same)
+        # Of a term that has no definition, the statement may be the other way round.
+        named = self._types.keys() | self._predicates.keys()
+        backwards = [
+            (one, equivalent, node)
+            for one in sorted(graph.subjects(equivalent, node), key=str)
+            if isinstance(one, NamedNode) and one.value not in named
+        ]
+        graph.use([*same, *backwards])
         return {
             "iri": iri,
             "labels": graph.use_texts(node, *LABELS),
             "descriptions": graph.use_texts(node, *DESCRIPTIONS),
-            "same_as": tuple(one[2].value for one in same),
+            "same_as": tuple(
+                one.value for one in (*(s[2] for s in same), *(s[0] for s in backwards))
+            ),
             "is_declared": self._terms.is_declared(iri),
             "is_homonym": iri in self._homonyms,
         }
@@ -185,12 +248,12 @@ class _Reading:
         parents = self._parents(iri)
         for path in parents.values():
             self._graph.use(path)
-        rules = {self._keys[one]: self._rule(iri, one) for one in owned}
-        names = (self._types[one] for one in parents if one in self._types and one != iri)
+        rules = self._rules(iri, owned)
+        names = {self._types[one] for one in parents if one in self._types}
         return TypeDefinition(
             name=self._types[iri],
             **common,
-            parents=tuple(sorted(names)),
+            parents=tuple(sorted(names - {self._types[iri]})),
             instance_schema={key: rules[key][0] for key in sorted(rules)},
             undescribed=frozenset(key for key, (_, is_label) in rules.items() if is_label),
             key_instances=tuple(self._enumerated(NamedNode(iri))),
@@ -207,12 +270,26 @@ class _Reading:
 
         The class of everything is among them; it is above every class.
         """
+        node = NamedNode(iri)
+        above = [*self._graph.superiors(node), *self._graph.broader(node)]
         return {
             term.value: path
-            for term, path in self._graph.superiors(NamedNode(iri))
+            for term, path in above
             if isinstance(term, NamedNode)
             and (term.value in self._types or term.value in EVERYTHING)
-        }
+        } | {one: [] for one in self._unions.get(iri, ())}
+
+    def _unions_by_member(self) -> dict[str, list[str]]:
+        """The classes that are a union, by the classes that it consists of.
+
+        Nothing counts as used: that a union has no other members is in no definition.
+        """
+        unions: dict[str, list[str]] = defaultdict(list)
+        for iri in self._types:
+            for member in self._graph.union_members(NamedNode(iri)):
+                if isinstance(member, NamedNode):
+                    unions[member.value].append(iri)
+        return unions
 
     def _enumerated(self, node: NamedNode) -> Iterator[str]:
         """The names of the members of a class that lists them."""
@@ -232,6 +309,18 @@ class _Reading:
         if not owners:
             reason = "an attribute without a class; any concept may have it"
             self._skipped.append(Skipped(iri, reason))
+
+    def _rules(self, iri: str, owned: Iterable[str]) -> dict[str, tuple[dict[str, Json], bool]]:
+        """The rules of a class by attribute, and whether their descriptions are only labels."""
+        rules: dict[str, tuple[dict[str, Json], bool]] = {}
+        for one in owned:
+            key, (rule, is_label) = self._keys[one], self._rule(iri, one)
+            if key in rules:
+                before, was_label = rules[key]
+                rule = joined_rules(before, rule, keeps_text=not was_label)
+                is_label = is_label and was_label
+            rules[key] = rule, is_label
+        return rules
 
     def _rule(self, owner: str | None, iri: str) -> tuple[dict[str, Json], bool]:
         """The rule of an ``instance_schema``, and whether its description is only a label."""
@@ -268,13 +357,18 @@ class _Reading:
         )
 
     def _parents_of_predicate(self, node: NamedNode) -> list[str]:
+        direct = [(s[2], [s]) for s in self._graph.statements(node, rdfs("subPropertyOf"))]
         parents = {
-            statement: self._predicates[statement[2].value]
-            for statement in self._graph.statements(node, rdfs("subPropertyOf"))
-            if statement[2].value in self._predicates
+            name: path
+            for term, path in (*direct, *self._graph.broader(node))
+            if isinstance(term, NamedNode) and (name := self._predicate_name(term.value))
         }
-        self._graph.use(parents)
-        return sorted(parents.values())
+        self._graph.use(statement for path in parents.values() for statement in path)
+        return sorted(parents.keys() - {self._predicates[node.value]})
+
+    def _predicate_name(self, iri: str) -> str | None:
+        """The name of a predicate of the ontology, or of an earlier one."""
+        return self._predicates.get(iri) or self._given.index.definition(META_TYPES[1], iri)
 
     def _described_by_shapes(self, iri: str, common: dict[str, Any]) -> dict[str, Any]:
         """The texts of the first class that has some, if the property has none."""
@@ -309,6 +403,14 @@ class _Reading:
     def _allowed(self, values: Values) -> tuple[str, ...]:
         names = sorted(self._types[iri] for iri in values.classes if iri in self._types)
         return tuple(names) if names and not values.everything else ("*",)
+
+
+def _by_name(names: dict[str, str]) -> list[list[str]]:
+    """The terms of each name; the one that gave the name comes first."""
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for iri, name in names.items():
+        by_name[name].append(iri)
+    return list(by_name.values())
 
 
 def _plain(text: str) -> str:

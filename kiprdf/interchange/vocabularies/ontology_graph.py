@@ -22,6 +22,7 @@ from kiprdf.interchange.vocabularies.standards import (
     owl,
     rdfs,
     sh,
+    skos,
 )
 from kiprdf.rdf import vocab
 
@@ -31,6 +32,8 @@ Statement: TypeAlias = tuple[Node, NamedNode, Term]
 
 _COUNT = re.compile(r"[0-9]{1,18}")
 _INTERSECTION = owl("intersectionOf")
+_BROADER = (skos("broader"), skos("broaderTransitive"), skos("broadMatch"))
+_NARROWER = (skos("narrower"), skos("narrowerTransitive"), skos("narrowMatch"))
 _OPERATORS = (owl("unionOf"), _INTERSECTION)
 
 
@@ -243,6 +246,23 @@ class Graph:
             if isinstance(term, BlankNode):
                 pending += [(o, [*path, *way]) for o, way in self.members(term, _INTERSECTION)]
             yield term, path
+
+    def broader(self, node: Node) -> Iterator[tuple[Term, list[Statement]]]:
+        """The terms that SKOS says are above a term, with the statements that say so."""
+        for statement in self.statements(node, *_BROADER):
+            yield statement[2], [statement]
+        for predicate in _NARROWER:
+            for above in sorted(self.subjects(predicate, node), key=str):
+                yield above, [(above, predicate, node)]
+
+    def union_members(self, node: Node) -> Iterator[Term]:
+        """The members of the unions that a class is, in any of the ways of OWL."""
+        equal = [
+            one for one in self.nodes(node, owl("equivalentClass")) if isinstance(one, BlankNode)
+        ]
+        for one in (node, *equal):
+            for member, _ in self.members(one, owl("unionOf"), owl("disjointUnionOf")):
+                yield member
 
     def values(self, node: Node, *predicates: NamedNode) -> Values:
         """The values that the classes, datatypes and expressions of a node allow."""

@@ -19,6 +19,7 @@ from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.naming import first_spelling, identifier, local_name
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions
+from kiprdf.interchange.vocabularies.hierarchy import ABOVE
 from kiprdf.interchange.vocabularies.schema import end_types
 from kiprdf.language import limits
 from kiprdf.language.names import META_TYPES, is_definition_name
@@ -26,6 +27,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.semantics.protected import SYSTEM
 
+_RESERVED = frozenset(ABOVE.values())
 _OPAQUE = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
 """Local names that are numbers, such as BFO_0000001; people use the label."""
 
@@ -141,6 +143,8 @@ class Homonyms:
     def is_free(self, name: str, ends: MappingType[str, tuple[str, ...]]) -> bool:
         """Whether a term of an ontology may have a name; ``ends`` are its types by role."""
         definition = self._existing.get(ConceptName(self._meta_type, name))
+        if self._meta_type == META_TYPES[1] and name in _RESERVED:
+            return False
         if definition is None or self._is_core(name):
             return True
         return not definition.originals and all(
@@ -173,12 +177,34 @@ class Homonyms:
                     f"<{iri}> is called '{names[iri]}' because '{name}' of the nexus "
                     "is something else; a mapping can say that they are the same."
                 )
+            elif name in _RESERVED and names[iri] != name:
+                yield f"<{iri}> is called '{names[iri]}' because '{name}' links definitions."
+        others = {iri: name for iri, name in plain.items() if not self._has(name)}
+        yield from numbered(names, others)
 
     def _has(self, name: str) -> bool:
         return ConceptName(self._meta_type, name) in self._existing
 
     def _is_core(self, name: str) -> bool:
         return (self._meta_type, name) in SYSTEM
+
+
+def numbered(names: MappingType[str, str], plain: MappingType[str, str]) -> Iterator[str]:
+    """A sentence for each term that has a number because another one of the data has its name.
+
+    >>> names = {"urn:a:Person": "Person", "urn:b:Person": "Person_2"}
+    >>> list(numbered(names, dict.fromkeys(names, "Person")))
+    ["<urn:b:Person> is called 'Person_2' because <urn:a:Person> is called 'Person'; \
+a mapping can give it another name."]
+    """
+    holders = {name: iri for iri, name in names.items()}
+    for iri, name in plain.items():
+        holder = holders.get(name)
+        if holder not in (None, iri):
+            yield (
+                f"<{iri}> is called '{names[iri]}' because <{holder}> is called '{name}'; "
+                "a mapping can give it another name."
+            )
 
 
 def _allows(allowed: list[str] | None, types: tuple[str, ...]) -> bool:

@@ -16,6 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.interchange.vocabularies.hierarchy import read_parents
 from kiprdf.interchange.vocabularies.nested import (
     Description,
     Each,
@@ -27,7 +28,7 @@ from kiprdf.interchange.vocabularies.standards import owl, rdf, rdfs, schema, sk
 from kiprdf.language.names import is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, json_map, read_element
-from kiprdf.rdf.iris import Iris, encode
+from kiprdf.rdf.iris import ConceptName, Iris, encode
 from kiprdf.rdf.literals import Json, to_term
 from kiprdf.store import Store
 
@@ -42,6 +43,8 @@ RANGES: dict[str, tuple[NamedNode, ...]] = {
 """The datatypes of the literals of a JSON type; see docs/mapping.md."""
 User: TypeAlias = tuple[Concept, dict[str, Any]]
 Users: TypeAlias = dict[str, list[User]]
+Parents: TypeAlias = dict[ConceptName, set[str]]
+"""The names of the definitions above each."""
 DISPLAY_HINT = NamedNode(vocab.ATTRIBUTE + "display_hint")
 _SINGLE = ("string", "number", "integer", "boolean")
 """The JSON types with one literal a value. An array is one here, several in other vocabularies."""
@@ -89,14 +92,15 @@ def schema_triples(store: Store, mapping: Mapping | None = None) -> Iterator[Tri
     mapping = mapping or Mapping.none()
     types = definitions(store, "$ConceptType")
     users = _users(types)
+    parents = read_parents(store)
     yield Triple(NamedNode(f"{store.iris.base}$schema"), vocab.TYPE, owl("Ontology"))
     triples = [
-        *(triple for one in types for triple in _class(*one, users, store.iris, mapping)),
+        *(triple for one in types for triple in _class(*one, users, parents, store.iris, mapping)),
         *(
             triple
             for concept, attributes in definitions(store, "$PropositionType")
             for triple in described(
-                concept.node, _property(concept, attributes, store.iris, mapping)
+                concept.node, _property(concept, attributes, parents, store.iris, mapping)
             )
         ),
         *(
@@ -153,18 +157,19 @@ def _equivalent(node: NamedNode, attributes: dict[str, Json], mapped: NamedNode 
     return Each(other for other in dict.fromkeys(others) if other != node)
 
 
-def _names(value: Json) -> list[str]:
-    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+def _above(concept: Concept, parents: Parents) -> list[str]:
+    return sorted(parents.get(ConceptName(concept.type, concept.name), ()))
 
 
 def _class(
     concept: Concept,
     attributes: dict[str, Json],
     users: Users,
+    parents: Parents,
     iris: Iris,
     mapping: Mapping,
 ) -> Iterator[Triple]:
-    above = [iris.type(name) for name in _names(attributes.get("subclass_of"))]
+    above = [iris.type(name) for name in _above(concept, parents)]
     rules = {k: rule for k, rule in attribute_rules(attributes).items() if is_key(k)}
     restrictions = {
         key: {
@@ -251,14 +256,18 @@ def _data_range(rule: dict[str, Any]) -> NamedNode | Description | None:
 
 
 def _property(
-    concept: Concept, attributes: dict[str, Json], iris: Iris, mapping: Mapping
+    concept: Concept,
+    attributes: dict[str, Json],
+    parents: Parents,
+    iris: Iris,
+    mapping: Mapping,
 ) -> Description:
+    above = [iris.predicate(name) for name in _above(concept, parents)]
     kinds = [rdf("Property"), owl("ObjectProperty")]
     if attributes.get("is_symmetric") is True:
         kinds.append(owl("SymmetricProperty"))
     if attributes.get("is_transitive") is True:
         kinds.append(owl("TransitiveProperty"))
-    above = [iris.predicate(name) for name in _names(attributes.get("subproperty_of"))]
     return {
         vocab.TYPE: Each(kinds),
         **_texts(concept, attributes),
