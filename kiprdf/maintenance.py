@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Triple
 from pyoxigraph import Store as Engine
 
+from kiprdf.errors import StoreError
 from kiprdf.execution.bootstrap import LOST_COMMITS
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.execution.writer import STRICT_SCHEMA
@@ -17,8 +18,10 @@ from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
+from kiprdf.rdf.literals import normal
 from kiprdf.store import NexusStore, OxigraphStore
 from kiprdf.store.commit_log import record
+from kiprdf.store.journal import Journal
 
 _WRONG_TEXTS = "FILTER finds some texts of arrays, tagged or typed values wrongly; repair it."
 _NOTES = (vocab.FORMAT, vocab.BASE)
@@ -32,6 +35,7 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
     command writes, a missing record, files that cannot be opened again. ``index`` is "sound",
     "wrong" or "repaired"; ``repair`` rebuilds an index that differs from the graph. If the graph
     has faults, it is "unchecked". ``vectors`` is the number of elements that have a vector.
+    ``history`` is None without a journal; else its ``state`` is "sound", "gap" or "wrong".
     """
     store = engine.store
     if store.read_only or store.is_shared:
@@ -60,6 +64,7 @@ def _check(store: NexusStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
         "faults": sentences,
         "index": "unchecked" if sentences else _index_state(indexer, repair),
         "vectors": indexer.embedded(),
+        "history": None if store.journal is None else _check_history(store, store.journal),
     }
 
 
@@ -74,6 +79,37 @@ def _embedded_faults(store: OxigraphStore, repair: bool) -> Iterator[str]:
     if fault_of_files is not None:
         hint = "The folder will not open again; back it up now, while it is open."
         yield f"{hint} {fault_of_files}"
+
+
+def _check_history(store: NexusStore, journal: Journal) -> dict[str, Any]:
+    """The state of the journal: sound, with a gap, or wrong, with ``faults`` as sentences."""
+    number = store.commit()
+    sentences = journal.verify()
+    earliest = journal.earliest(number)
+    try:
+        if not sentences and not _leads_to(store, journal, earliest, number):
+            sentences.append("The records of the history do not lead to the graph.")
+    except StoreError as fault:
+        sentences.append(str(fault))
+    has_gap = journal.has_gap or journal.last < number
+    state = "wrong" if sentences else "gap" if has_gap else "sound"
+    return {"state": state, "earliest_seq": earliest, "faults": sentences}
+
+
+def _leads_to(store: NexusStore, journal: Journal, earliest: int, number: int) -> bool:
+    """Whether the graph has what the journal added last, and nothing that it removed last."""
+    present: dict[tuple[Any, Any, Any], bool] = {}
+    for commit in journal.commits(earliest, number):
+        for triples, is_added in ((commit.removed, False), (commit.added, True)):
+            for subject, predicate, value in triples:
+                term = value if isinstance(value, Triple) else normal(value)
+                present[subject, predicate, term] = is_added
+    with store.bulk_reading() as engine:
+        default = DefaultGraph()
+        if any((Quad(*terms, default) in engine) != is_in for terms, is_in in present.items()):
+            return False
+        size = sum(1 for _ in engine.quads_for_pattern(None, None, None, default))
+        return earliest > 0 or size == sum(present.values())
 
 
 def _faults_of_notes(store: NexusStore, engine: Engine) -> Iterator[str]:

@@ -98,6 +98,7 @@ class Nexus:
         base_iri: str | None = None,
         *,
         read_only: bool = False,
+        history: bool = True,
         genesis: bool = True,
         strict_schema: bool | None = None,
         clock: Clock | None = None,
@@ -107,15 +108,18 @@ class Nexus:
         """Open the nexus in a folder; create it if the folder is absent or empty.
 
         ``base_iri`` is chosen once, when the nexus is created. ``read_only`` works beside a writer
-        and shows the state at its opening. ``genesis=False`` loads no capsules.
+        and shows the state at its opening. ``history`` keeps a journal of all changes in the
+        folder; commits that the graph loses in a crash are restored from it. ``genesis=False``
+        loads no capsules.
         ``strict_schema`` enforces instance schemas on write; it is stored in the nexus, and without
         it opening obeys what is stored (False in a new nexus). ``clock`` returns the time for
         engine-maintained metadata. ``embedder`` turns texts into vectors, for SEARCH by meaning;
         it needs numpy. ``budget`` limits what each request may spend. Raises ``StoreError`` with
         one sentence.
         """
+        arguments.check(history=history)
         _check_opening(strict_schema, embedder)
-        store = OxigraphStore.open(folder, base_iri, read_only)
+        store = OxigraphStore.open(folder, base_iri, read_only, history)
         return cls._on(store, genesis, strict_schema, clock, embedder, budget)
 
     @classmethod
@@ -712,12 +716,14 @@ class Nexus:
         """
         return self._engine.indexer.embed(advance)
 
-    def backup(self, folder: str | os.PathLike[str]) -> None:
+    def backup(self, folder: str | os.PathLike[str], *, history: bool = True) -> None:
         """Copy the nexus into a folder, which is absent or empty, while it is in use.
 
-        The copy holds one commit, ids and all; ``open`` opens it. Raises ``StoreError``.
+        The copy holds one commit, ids and all, and unless ``history`` is false its history;
+        ``open`` opens it. Raises ``StoreError``.
         """
-        self._store.backup(folder)
+        arguments.check(history=history)
+        self._store.backup(folder, history)
 
     @timed
     def check(self, *, repair: bool = False) -> dict[str, Any]:

@@ -74,10 +74,19 @@ def _show(place: str, report: dict[str, Any]) -> None:
     total = report["concepts"] + report["propositions"]
     if report["vectors"]:
         output.show_text(f"{report['vectors']} of {total} elements have vectors.")
+    history = report["history"]
+    if history and history["state"] != "sound":
+        begins = f"it is complete from commit {history['earliest_seq']} on"
+        output.show_text(f"The history is {_HISTORY[history['state']]}; {begins}.")
+        for fault in history["faults"]:
+            output.show_text(f"  {fault}")
     for fault in faults[:SHOWN_FAULTS]:
         output.show_text(f"  {fault}")
     if len(faults) > SHOWN_FAULTS:
         output.note(f"{len(faults) - SHOWN_FAULTS} more; --json shows all of them.")
+
+
+_HISTORY = {"gap": "not complete", "wrong": "damaged"}
 
 
 @app.command()

@@ -331,7 +331,10 @@ class CommandEngine:
         return self.request(lambda: self.boundary.run(run, query))
 
     def info(self) -> dict[str, Any]:
-        """Base, counts and commit; ``vectors`` counts the elements that have one."""
+        """Base, counts and commit; ``vectors`` counts the elements that have one.
+
+        ``history`` has the first and the last commit of the journal, if there is one.
+        """
         store = self.store
 
         def run() -> dict[str, Any]:
@@ -343,6 +346,7 @@ class CommandEngine:
                 "read_only": store.read_only,
                 "strict_schema": self.writer.strict_schema,
                 "commit": store.commit(),
+                "history": self._history(),
                 "concepts": total(store, vocab.TYPE),
                 "propositions": total(store, vocab.REIFIES),
                 "concept_types": len(catalog.concept_types),
@@ -351,6 +355,13 @@ class CommandEngine:
             }
 
         return self.boundary.run(lambda: store.read(run))
+
+    def _history(self) -> dict[str, int] | None:
+        journal = self.store.journal
+        if journal is None:
+            return None
+        number = self.store.commit()
+        return {"earliest_seq": journal.earliest(number), "latest_seq": min(journal.last, number)}
 
     def names(self) -> dict[str, list[str]]:
         """The types, the predicates, and keys in use."""

@@ -12,7 +12,7 @@ from kiprdf import collector
 from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.kml.delete import check_unused, delete
-from kiprdf.kml.draft import Clock, Draft
+from kiprdf.kml.draft import Clock, Draft, timestamp
 from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.schema import check_schema
@@ -23,7 +23,7 @@ from kiprdf.language import ast, bind, parse
 from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.source import NOWHERE, Span
-from kiprdf.store import Delta, NexusStore, RecordedReads, Store
+from kiprdf.store import Delta, NexusStore, Origin, RecordedReads, Store
 
 if TYPE_CHECKING:
     from kiprdf.interchange.differences.patch import Patch
@@ -66,7 +66,7 @@ class Writer:
             records = {STRICT_SCHEMA: str(strict_schema).lower()}
             if self.is_empty():
                 records[BOOTSTRAP] = str(self._store.commit() + 1)
-            self.commit(Delta(records=records))
+            self.commit(Delta(records=records), "SETTING")
         self.strict_schema = strict_schema
 
     def run(self, command: ast.Manipulation, *, dry_run: bool = False) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Writer:
             return self._store.read(lambda: self.draft(command)[0])
         with self._store.writing():
             receipt, draft = self.draft(command)
-            self.commit(draft.delta())
+            self.commit(draft.delta(), _kind(command))
             return receipt
 
     def run_together(self, commands: Sequence[ast.Manipulation]) -> None:
@@ -155,12 +155,16 @@ class Writer:
         reading = self._store.try_read(lambda: judge(self._store))
         return judge(self._store.copy()) if reading is None else reading.result
 
-    def commit(self, delta: Delta) -> None:
-        """Apply a delta as one commit; the writer's lock is held."""
+    def commit(self, delta: Delta, kind: str = "UPSERT") -> None:
+        """Apply a delta as one commit; the writer's lock is held. ``kind`` is for the history."""
         if delta:
+            delta = replace(delta, origin=self._origin(kind, delta.origin.at))
             self._announce(delta)
             commit = self._store.apply(delta)
             self._indexer.note(delta, commit)
+
+    def _origin(self, kind: str, at: str = "") -> Origin:
+        return Origin(at or timestamp(self._clock()), kind)
 
     def _announce(self, delta: Delta | None) -> None:
         """Announce a commit, before it happens, to caches and preparations; None for a restore."""
@@ -203,7 +207,8 @@ class Writer:
             with self._store.writing():
                 self._require_empty()
                 self._announce(None)
-                self._store.replace(dataset.engine, {RESTORED: "true"})
+                origin = self._origin("RESTORE")
+                self._store.replace(dataset.engine, {RESTORED: "true"}, origin)
                 self._indexer.outdate()
             return count
 
@@ -246,6 +251,19 @@ class Writer:
 def keyword(command: ast.Command) -> Span:
     """The place of a command's first keyword; the shortest has four letters."""
     return Span(command.span.start, command.span.start + 4)
+
+
+def _kind(command: ast.Manipulation) -> str:
+    """What the history calls a statement."""
+    match command:
+        case ast.Upsert():
+            return "UPSERT"
+        case ast.Update():
+            return "UPDATE"
+        case ast.MergeConcept():
+            return "MERGE"
+        case _:
+            return "DELETE"
 
 
 def _run_in(draft: Draft, command: ast.Manipulation) -> dict[str, Any]:

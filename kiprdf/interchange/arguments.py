@@ -62,7 +62,9 @@ _KINDS = {
     ),
     **dict.fromkeys(("description", "publisher", "license"), _TEXT),
     "facts": _Kind(lambda value: value in ("pages", "inline"), '"pages" or "inline"'),
-    **dict.fromkeys(("engine_metadata", "define", "inherit", "dry_run", "link_ids"), _SWITCH),
+    **dict.fromkeys(
+        ("engine_metadata", "define", "history", "inherit", "dry_run", "link_ids"), _SWITCH
+    ),
     "strict_schema": _Kind(lambda value: isinstance(value, bool), "True or False"),
     **dict.fromkeys(("advance", "loader"), _CALLABLE),
     "binary": _Kind(_is_binary, "a path or a file that is open in binary", is_optional=False),

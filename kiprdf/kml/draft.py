@@ -18,7 +18,7 @@ from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, read_eleme
 from kiprdf.rdf.iris import ConceptName, proposition_digits
 from kiprdf.rdf.literals import to_term
 from kiprdf.source import Span
-from kiprdf.store import Delta, Store, Written
+from kiprdf.store import Delta, Origin, Store, Written
 
 Clock: TypeAlias = Callable[[], datetime]
 Term: TypeAlias = Literal | NamedNode
@@ -217,7 +217,8 @@ class Draft:
         added: list[Written] = []
         touched: list[NamedNode] = []
         elements: list[Element] = []
-        moment = to_term(timestamp(self.clock()))
+        time = timestamp(self.clock())
+        moment = to_term(time)
         for edit in self.changes():
             before, after = edit.before, edit.after
             node = after.node
@@ -253,7 +254,7 @@ class Draft:
             if isinstance(stored, Proposition):
                 removed.append(self._fact(stored))
             touched.append(node)
-        return Delta(removed, added, touched, elements)
+        return Delta(removed, added, touched, elements, origin=Origin(time))
 
     def _identity(self, element: Element) -> Iterable[Written]:
         """The triples of the identity of an element."""

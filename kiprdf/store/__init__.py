@@ -2,7 +2,8 @@
 
 ``delta`` (what a write changes), ``base`` (the protocols: all that other rooms may call),
 ``recorded_reads`` (validates a write that was prepared without the lock), ``lock`` (the writer's
-lock), ``commit_log`` (commit numbers, recent changes), ``folder`` (manifest, claims, opening),
+lock), ``commit_log`` (commit numbers, recent changes), ``journal`` and
+``journal_files`` (what each commit changed, on disk), ``folder`` (manifest, claims, opening),
 ``update_times`` (elements in the order of their updates), ``oxigraph`` (the embedded store, in
 memory or in a folder), ``connecting`` (opens a store that speaks SPARQL: ``recognition`` of its
 engine, then ``remote``, which reads it through ``endpoint`` and ``http``; ``layout`` converts its
@@ -12,13 +13,14 @@ and ``sparql_child`` (the processes that answer it).
 """
 
 from kiprdf.store.base import NexusStore, Solutions, Store, WritableStore, is_store
-from kiprdf.store.delta import Delta, Written
+from kiprdf.store.delta import Delta, Origin, Written
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.recorded_reads import RecordedReads
 
 __all__ = [
     "Delta",
     "NexusStore",
+    "Origin",
     "OxigraphStore",
     "RecordedReads",
     "Solutions",

@@ -14,7 +14,8 @@ from pyoxigraph import Store as Engine
 
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.abilities import Abilities
-from kiprdf.store.delta import Delta
+from kiprdf.store.delta import UNKNOWN, Delta, Origin
+from kiprdf.store.journal import Journal
 from kiprdf.store.update_times import Range
 
 T = TypeVar("T")
@@ -136,7 +137,7 @@ class WritableStore(Store, Protocol):
     def apply(self, delta: Delta) -> int:
         """Write a delta as one commit and return its number; the lock is held."""
 
-    def replace(self, dataset: Engine, records: dict[str, str]) -> int:
+    def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
         """Replace the whole dataset, as one commit; the lock is held."""
 
     def close(self) -> None: ...
@@ -197,11 +198,15 @@ class NexusStore(WritableStore, Protocol):
     def try_read(self, function: Callable[[], T]) -> Reading[T] | None:
         """Run a reading function once, without a lock; None if a commit came in between."""
 
+    @property
+    def journal(self) -> Journal | None:
+        """What each commit changed, if that is recorded."""
+
     def copy(self) -> NexusStore:
         """A copy in memory, as of one commit."""
 
-    def backup(self, folder: str | os.PathLike[str]) -> None:
-        """Copy the store into a folder; raises ``StoreError``."""
+    def backup(self, folder: str | os.PathLike[str], history: bool = True) -> None:
+        """Copy the store into a folder, with its journal or not; raises ``StoreError``."""
 
 
 def is_store(value: object) -> TypeGuard[NexusStore]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -14,13 +14,25 @@ Written: TypeAlias = Triple | tuple[NamedNode, NamedNode, NamedNode | Literal | 
 """A triple, or its three terms, which the engine accepts without a triple being created."""
 
 
+class Origin(NamedTuple):
+    """Where a commit comes from: the time in UTC, the kind of statement, who sent it."""
+
+    at: str = ""
+    kind: str = ""
+    author: str | None = None
+    session: str | None = None
+
+
+UNKNOWN = Origin()
+
+
 @dataclass(frozen=True, slots=True)
 class Delta:
     """What one atomic commit changes in the default graph; duplicates count once.
 
     ``touched`` are the elements whose rows in the text index must be updated. ``elements`` are
     those of them whose state after the commit is known, so that it need not be read. ``records``
-    are written to the bookkeeping graph in the same commit.
+    are written to the bookkeeping graph in the same commit. ``origin`` is for the journal.
     """
 
     removed: Sequence[Written] = ()
@@ -28,6 +40,7 @@ class Delta:
     touched: Sequence[NamedNode] = ()
     elements: Sequence[Element] = ()
     records: dict[str, str] = field(default_factory=dict)
+    origin: Origin = UNKNOWN
 
     def __bool__(self) -> bool:
         return bool(self.removed or self.added or self.records)

@@ -57,7 +57,7 @@ from kiprdf.store.commit_log import (
     remove_earlier_number,
     unreadable,
 )
-from kiprdf.store.delta import Delta, Written
+from kiprdf.store.delta import UNKNOWN, Delta, Origin, Written
 from kiprdf.store.folder import (
     FORMAT,
     GRAPH,
@@ -71,6 +71,9 @@ from kiprdf.store.folder import (
     write_manifest,
 )
 from kiprdf.store.guard import is_one_pattern
+from kiprdf.store.journal import FOLDER as HISTORY
+from kiprdf.store.journal import Journal
+from kiprdf.store.journal_files import Commit
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import rebuild_texts, stored_texts, texts_in, texts_of
@@ -116,6 +119,7 @@ class OxigraphStore:
         folder: Path | None = None,
         read_only: bool = False,
         claim: Claim | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self._engine = engine
         self._folder = folder
@@ -128,6 +132,7 @@ class OxigraphStore:
         self._uncompacted = 0
         self._compacted_after = COMPACTED_QUADS
         self._processes = SparqlProcesses()
+        self.journal = journal
         self.changes = RecentChanges()
         self._update_times = UpdateTimes()
         self.iris = Iris(base)
@@ -143,11 +148,17 @@ class OxigraphStore:
 
     @classmethod
     def open(
-        cls, folder: str | os.PathLike[str], base: str | None = None, read_only: bool = False
+        cls,
+        folder: str | os.PathLike[str],
+        base: str | None = None,
+        read_only: bool = False,
+        history: bool = False,
     ) -> OxigraphStore:
         """The store in a folder, which is created if it is absent or empty.
 
-        Raises ``StoreError`` as ``open_folder`` does.
+        ``history`` writes a journal of the commits. Commits of a journal that the graph has lost
+        are written again, with and without ``history``. Raises ``StoreError`` as ``open_folder``
+        does.
         """
         path = absolute(folder)
         claim: Claim | None = None
@@ -158,11 +169,27 @@ class OxigraphStore:
                 _convert(engine, path, chosen)
             if not read_only:
                 remove_earlier_number(engine)
-            return cls(engine, chosen, path, read_only, claim)
+            store = cls(engine, chosen, path, read_only, claim)
+            if (history and not read_only) or (path / HISTORY).is_dir():
+                store._open_journal(path / HISTORY, history)
+            return store
         except BaseException:
             # The traceback keeps this frame, and must not keep the folder.
             claim = None
             raise
+
+    def _open_journal(self, folder: Path, history: bool) -> None:
+        """Open the journal, and write again what the graph has lost of it."""
+        journal = Journal(folder, self.read_only)
+        if not self.read_only and not self.lacks_number():
+            for commit in journal.commits(self.commit(), journal.last):
+                if commit.number != self._last.number + 1:
+                    break
+                self.apply(commit.delta())
+        if history or self.read_only:
+            self.journal = journal
+        else:
+            journal.close()
 
     @property
     def folder(self) -> Path | None:
@@ -183,6 +210,8 @@ class OxigraphStore:
         engine = self._engine
         try:
             self._processes.close()
+            if self.journal is not None:
+                self.journal.close()
             if self._folder is not None and not self.read_only:
                 engine.flush()
         except ENGINE_FAULTS as fault:
@@ -367,7 +396,8 @@ class OxigraphStore:
     def renumber(self, above: int) -> int:
         """Give the last commit a number above another one, and return it."""
         with self.writing():
-            self._last = self._last._replace(number=above)
+            journaled = 0 if self.journal is None else self.journal.last
+            self._last = self._last._replace(number=max(above, journaled))
             return self.apply(Delta())
 
     def records(self) -> dict[str, str]:
@@ -427,11 +457,11 @@ class OxigraphStore:
         # An iterator sees one state as long as it lives.
         return OxigraphStore(_copied(budget.paced(iter(self.engine))), self.iris.base)
 
-    def backup(self, folder: str | os.PathLike[str]) -> None:
+    def backup(self, folder: str | os.PathLike[str], history: bool = True) -> None:
         """Copy the store into a folder, which is absent or empty, as of one commit.
 
-        Readers do not wait, and writers hardly wait for a folder. The copy is complete or absent.
-        Raises ``StoreError``.
+        The journal is copied, too, unless ``history`` is false. Readers do not wait, and writers
+        hardly wait for a folder. The copy is complete or absent. Raises ``StoreError``.
         """
         self._require_open()
         target = absolute(folder)
@@ -443,7 +473,7 @@ class OxigraphStore:
             if target.exists() and any(target.iterdir()):
                 raise StoreError(f"{target} is not empty; a backup needs an empty folder.")
             partial.mkdir(parents=True)
-            self._copy_graph(partial / GRAPH)
+            self._copy_graph(partial / GRAPH, partial / HISTORY if history else None)
             write_manifest(partial, self.iris.base)
             if target.exists():
                 target.rmdir()
@@ -454,12 +484,14 @@ class OxigraphStore:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
-    def _copy_graph(self, graph: Path) -> None:
+    def _copy_graph(self, graph: Path, history: Path | None) -> None:
         if self._folder is not None and not self.read_only:
             with self.writing():
                 self.engine.flush()
                 # RocksDB links the files that never change.
                 self.engine.backup(str(graph))
+                if self.journal is not None and history is not None:
+                    self.journal.copy(history)
             return
         # An iterator sees one state as long as it lives.
         copy = Engine(str(graph))
@@ -483,6 +515,7 @@ class OxigraphStore:
             if number == 1:
                 notes.append(_FORMAT_NOTE)
                 notes.append(note(vocab.BASE, Literal(self.iris.base)))
+            self._note_in_journal(number, delta)
             self._last = before._replace(is_certain=False)
             earlier: Sequence[Quad] = ()
             try:
@@ -498,6 +531,8 @@ class OxigraphStore:
                 # Only the graph shows whether the write has happened.
                 with suppress(StoreError):
                     self._last = read_commit_number(engine)
+                if self.journal is not None and self._last.number < number:
+                    self.journal.drop(number)
                 if isinstance(fault, ENGINE_FAULTS):
                     raise StoreError(f"The nexus cannot be written: {fault}") from fault
                 raise
@@ -511,6 +546,14 @@ class OxigraphStore:
             else:
                 self._compact_after(len(delta.removed) + len(before.notes))
             return number
+
+    def _note_in_journal(self, number: int, delta: Delta) -> None:
+        """Append a commit to the journal, before it happens."""
+        if self.journal is not None:
+            before = self.records() if delta.records else {}
+            records = {key: (before.get(key), value) for key, value in delta.records.items()}
+            commit = Commit(number, delta.origin, delta.removed, delta.added, records)
+            self.journal.append(commit)
 
     def _flush_after(self, written: int) -> None:
         """Flush the log into tables after enough writes; a failure does not undo them."""
@@ -570,7 +613,7 @@ class OxigraphStore:
             return earlier
         return ()
 
-    def replace(self, dataset: Engine, records: dict[str, str]) -> int:
+    def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
         """Replace the whole dataset, as one commit, and return its number.
 
         ``dataset`` has a default graph only, and belongs to this store from now on. ``records`` are
@@ -578,7 +621,7 @@ class OxigraphStore:
         """
         with self.writing():
             if self._folder is not None:
-                return self._replace_on_disk(dataset, records)
+                return self.apply(self._difference(dataset, records, origin))
             graph, number = vocab.BOOKKEEPING, self.commit() + 1
             notes = {quad.predicate: quad.object for quad in self._quads(graph, None, None, graph)}
             notes |= {vocab.FORMAT: _FORMAT_NOTE.object, vocab.BASE: Literal(self.iris.base)}
@@ -593,13 +636,13 @@ class OxigraphStore:
             self._build_update_times()
             return number
 
-    def _replace_on_disk(self, dataset: Engine, records: dict[str, str]) -> int:
-        """Replace the dataset by one delta: only an update removes and adds in one transaction."""
+    def _difference(self, dataset: Engine, records: dict[str, str], origin: Origin) -> Delta:
+        """What leads to a dataset: on disk only an update removes and adds in one transaction."""
         after = {quad.triple: None for quad in dataset}
         before = set(self.match(None, None, None))
         removed = tuple(triple for triple in before if triple not in after)
         added = tuple(triple for triple in after if triple not in before)
-        return self.apply(Delta(removed, added, records=records))
+        return Delta(removed, added, records=records, origin=origin)
 
 
 def _copied(quads: Iterable[Quad]) -> Engine:

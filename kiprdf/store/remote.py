@@ -32,7 +32,7 @@ from kiprdf.store.base import (
     Tests,
 )
 from kiprdf.store.commit_log import RECORD
-from kiprdf.store.delta import Delta
+from kiprdf.store.delta import UNKNOWN, Delta, Origin
 from kiprdf.store.endpoint import Dataset, Endpoint
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import Layout
@@ -137,6 +137,7 @@ class RemoteStore:
 
     folder: Path | None = None
     is_shared = True
+    journal = None
 
     def __init__(
         self,
@@ -594,7 +595,7 @@ class RemoteStore:
     def apply(self, delta: Delta) -> int:
         raise StoreError("The nexus is open read-only.")
 
-    def replace(self, dataset: Engine, records: dict[str, str]) -> int:
+    def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
         raise StoreError("The nexus is open read-only.")
 
     # The whole dataset ------------------------------------------------------------------------
@@ -627,7 +628,7 @@ class RemoteStore:
         engine.extend(texts_in(engine))
         return engine
 
-    def backup(self, folder: object) -> None:
+    def backup(self, folder: object, history: bool = True) -> None:
         """Refused: the store has its own means."""
         raise StoreError(
             f"The nexus is in the store at {self.endpoint.url}: back it up there, by the means of "

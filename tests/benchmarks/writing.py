@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,8 @@ def measured(propositions: int) -> Iterator[Ratio]:
     yield upsert("UPSERT, in memory", min(propositions, MOST_AROUND), None)
     with tempfile.TemporaryDirectory() as folder:
         yield upsert("UPSERT, on disk", min(propositions, MOST_AROUND), Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        yield journal(min(propositions, MOST_AROUND), Path(folder))
     yield update(min(propositions, UPDATED))
     yield apply_capsule(min(propositions, MOST_APPLIED))
 
@@ -125,6 +127,19 @@ def upsert(name: str, propositions: int, folder: Path | None) -> Ratio:
         ratio = side_by_side(name, ours, yardstick, target=3.0)
         require_equal(name, nexus._store.engine, bare)
     return ratio
+
+
+def journal(propositions: int, folder: Path) -> Ratio:
+    """A new concept with a journal, beside the same without one."""
+
+    def writer(history: bool) -> Callable[[int], None]:
+        nexus = kiprdf.Nexus.open(folder / str(history), genesis=False, history=history)
+        data.build(propositions, nexus)
+        command = 'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES {risk: :risk} } }'
+        turns = itertools.count()
+        return lambda _: nexus.execute(command, name=f"New {next(turns)}", risk=3)
+
+    return side_by_side("UPSERT, with a journal", writer(True), writer(False), target=1.1)
 
 
 def upsert_by_hand(

@@ -189,6 +189,7 @@ def test_a_folder_whose_number_cannot_be_read_is_opened_and_says_so(
         assert nexus.check() == {
             "concepts": 43, "propositions": 26, "commit": number, "faults": [],
             "index": "sound", "vectors": 0,
+            "history": {"state": "sound", "earliest_seq": 0, "faults": []},
         }  # fmt: skip
         with pytest.raises(kiprdf.KipError, match="holds other knowledge"):
             nexus.restore("# kiprdf 1 base <urn:kip:nexus/>\n")

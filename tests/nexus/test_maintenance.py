@@ -133,6 +133,7 @@ def test_a_nexus_is_sound() -> None:
         "faults": [],
         "index": "sound",
         "vectors": 0,
+        "history": None,
     }
 
 

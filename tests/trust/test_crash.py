@@ -31,6 +31,8 @@ MOMENTS = ("opening", "open", "writing", "writing", "writing", "writing", "searc
 LATEST = {"opening": 0.12, "open": 0.02, "writing": 0.006, "searching": 0.01, "closing": 0.02}
 """The maximum number of seconds from the report to the kill."""
 NAMES_SEARCHED = 12
+DAMAGED = 0.3
+"""The part of the kills after which the engine's log is damaged."""
 
 
 class Writer:
@@ -91,6 +93,8 @@ def survive(folder: Path, expected: Expected, seed: int, chance: random.Random) 
     writer.wait_for(moment, times)
     time.sleep(chance.random() * LATEST[moment])
     writer.kill()
+    if chance.random() < DAMAGED:
+        damage_log(folder, chance)
     expected.execute_until(writer.last)
     with kiprdf.Nexus.open(folder, clock=writing.Clock()) as nexus:
         quads = dataset(nexus)
@@ -99,6 +103,13 @@ def survive(folder: Path, expected: Expected, seed: int, chance: random.Random) 
             assert quads == dataset(expected.nexus), (moment, times, writer.last)
         look_at(nexus, chance)
     return moment
+
+
+def damage_log(folder: Path, chance: random.Random) -> None:
+    """Cut the engine's log, as a power failure does; the journal has what is lost."""
+    for log in folder.glob("graph/*.log"):
+        text = log.read_bytes()
+        log.write_bytes(text[: int(len(text) * chance.uniform(0.5, 0.98))])
 
 
 def look_at(nexus: kiprdf.Nexus, chance: random.Random) -> None:
@@ -110,6 +121,7 @@ def look_at(nexus: kiprdf.Nexus, chance: random.Random) -> None:
             assert [hit["name"] for hit in hits] == [name]
     report = nexus.check()
     assert (report["faults"], report["index"]) == ([], "sound")
+    assert report["history"] == {"state": "sound", "earliest_seq": 0, "faults": []}
 
 
 @pytest.mark.parametrize("first", range(0, KILLS, KILLS_A_FOLDER))

@@ -1,0 +1,260 @@
+"""The journal of a nexus: what each commit removed and added, in the order of the commits.
+
+A record is appended before the graph's transaction. So the journal is a write-ahead log as well:
+records that the graph lacks after a crash are written to it again (docs/decisions/059).
+
+::
+
+    history/000001.klog   the last records
+    history/000000.kseg   earlier ones, compressed, with the SHA-256 of the file before
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import itertools
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from kiprdf.errors import StoreError
+from kiprdf.store.journal_files import (
+    Commit,
+    Sealed,
+    decoded,
+    encoded,
+    framed,
+    frames_of,
+    joined,
+    number_of,
+    runs_of,
+    seal,
+)
+
+FOLDER = "history"
+SEALED_BYTES = 4 * 1024**2
+"""The size from which the file of the last records is sealed."""
+_NO_HASH = "0" * 64
+
+
+class Journal:
+    """The records of a folder; the writer's lock is held by whoever appends.
+
+    ``faults`` are sentences about files that are damaged. Raises ``StoreError`` where the folder
+    cannot be read.
+
+    >>> import tempfile
+    >>> from kiprdf.store.delta import Origin
+    >>> journal = Journal(Path(tempfile.mkdtemp()))
+    >>> journal.append(Commit(1, Origin("2026-01-01T00:00:00.000Z", "UPSERT")))
+    >>> [commit.origin.kind for commit in journal.commits(after=0, until=1)]
+    ['UPSERT']
+    """
+
+    def __init__(self, folder: Path, read_only: bool = False) -> None:
+        self._folder = folder
+        self._read_only = read_only
+        self._log: io.FileIO | None = None
+        self._broken = False
+        self._time = ""
+        try:
+            if not read_only:
+                folder.mkdir(parents=True, exist_ok=True)
+            self._read()
+        except OSError as fault:
+            reason = fault.strerror or fault
+            raise StoreError(f"The history in {folder} cannot be read: {reason}.") from None
+
+    def _read(self) -> None:
+        """Read what files there are, and cut a torn tail off."""
+        self.faults: list[str] = []
+        self._sealed: list[Sealed] = []
+        self._runs: list[tuple[int, int]] = []
+        sealed = sorted(self._folder.glob("*.kseg"))
+        for path in sealed:
+            try:
+                segment = Sealed(path)
+            except (ValueError, KeyError) as fault:
+                self.faults.append(f"The file {path.name} of the history is damaged: {fault}")
+                continue
+            self._sealed.append(segment)
+            self._runs = joined(self._runs, segment.runs)
+        done = {path.stem for path in sealed}
+        logs = sorted(self._folder.glob("*.klog"))
+        number = max((int(path.stem) for path in (*sealed, *logs)), default=0)
+        # A kill between sealing a log and removing it leaves both.
+        current = next((path for path in reversed(logs) if path.stem not in done), None)
+        self._path = current or self._folder / f"{number + 1:06d}.klog"
+        text = current.read_bytes() if current is not None else b""
+        frames = frames_of(text)
+        if frames.damaged:
+            records = "1 record" if frames.damaged == 1 else f"{frames.damaged} records"
+            verb = "is" if frames.damaged == 1 else "are"
+            name = self._path.name
+            self.faults.append(f"{records} of the file {name} of the history {verb} damaged.")
+        self._runs = joined(self._runs, runs_of(frames.numbers))
+        self._size = frames.end
+        self._time = self._last_time()
+        if self._read_only:
+            return
+        for path in (*self._folder.glob("*.partial"), *(log for log in logs if log != current)):
+            path.unlink()
+        if len(text) > frames.end:
+            with self._path.open("r+b") as log:
+                log.truncate(frames.end)
+
+    def _last_time(self) -> str:
+        times = [commit.origin.at for commit in self.commits(self.last - 1, self.last)]
+        return times[-1] if times else ""
+
+    @property
+    def last(self) -> int:
+        """The number of the last record; 0 without any."""
+        return self._runs[-1][1] if self._runs else 0
+
+    def earliest(self, number: int) -> int:
+        """The first commit from which all records up to a commit are there."""
+        for first, last in reversed(self._runs):
+            if first <= number <= last:
+                return first - 1
+        return number
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether records between others are missing."""
+        return any(one[1] + 1 != other[0] for one, other in itertools.pairwise(self._runs))
+
+    # Writing ----------------------------------------------------------------------------------
+
+    def append(self, commit: Commit) -> None:
+        """Append a record; nothing is written if that raises ``StoreError``.
+
+        The time that is recorded never falls, even if the clock does.
+        """
+        if self._broken:
+            raise StoreError("The history could not be corrected; open the nexus again.")
+        if self._size >= SEALED_BYTES:
+            self._seal_log()
+        if commit.origin.at < self._time:
+            commit = replace(commit, origin=commit.origin._replace(at=self._time))
+        frame = framed(encoded(commit))
+        self._before = self._size
+        try:
+            if self._log is None:
+                self._log = io.FileIO(self._path, "ab")
+            if self._log.write(frame) != len(frame):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as fault:
+            self.drop()
+            reason = fault.strerror or fault
+            raise StoreError(f"The history cannot be written: {reason}.") from fault
+        self._size += len(frame)
+        self._time = commit.origin.at
+        self._runs = joined(self._runs, [(commit.number, commit.number)])
+
+    def drop(self, number: int | None = None) -> None:
+        """Remove the record that was appended last, if it has this number."""
+        try:
+            if self._log is not None:
+                self._log.truncate(self._before)
+        except OSError:
+            self._broken = True
+            return
+        self._size = self._before
+        if number is not None and self._runs and self._runs[-1][1] == number:
+            first = self._runs[-1][0]
+            rest = [(first, number - 1)] if first < number else []
+            self._runs = [*self._runs[:-1], *rest]
+
+    def _seal_log(self) -> None:
+        """Compress the file of the last records and begin another; a full disk is no fault."""
+        try:
+            text = self._path.read_bytes()[: self._size]
+            previous = self._sealed[-1].hash() if self._sealed else _NO_HASH
+            sealed = self._path.with_suffix(".kseg")
+            seal(sealed, text, frames_of(text), previous)
+            segment = Sealed(sealed)
+        except (OSError, ValueError):
+            return
+        self.close()
+        self._sealed = [*self._sealed, segment]
+        with suppress(OSError):
+            self._path.unlink()
+        self._path = self._folder / f"{int(self._path.stem) + 1:06d}.klog"
+        self._size = 0
+
+    def close(self) -> None:
+        """Close the file of the last records."""
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    # Reading ----------------------------------------------------------------------------------
+
+    def commits(self, after: int, until: int) -> Iterator[Commit]:
+        """The commits above a number, up to another one, in their order.
+
+        Raises ``StoreError`` for a damaged record.
+        """
+        try:
+            for data in self._records(after):
+                number = number_of(data)
+                if number > until:
+                    return
+                yield decoded(data)
+        except (OSError, ValueError) as fault:
+            raise StoreError(f"The history cannot be read: {fault}") from None
+
+    def _records(self, after: int) -> Iterator[bytes]:
+        """The records above a number; a writer may seal the last file meanwhile."""
+        while True:
+            sealed, path, size = self._sealed, self._path, self._size
+            for segment in sealed:
+                if segment.runs[-1][1] > after:
+                    for data in segment.records(after):
+                        yield data
+                        after = number_of(data)
+            try:
+                text = path.read_bytes()[:size] if size else b""
+            except FileNotFoundError:
+                if self._read_only:
+                    self._read()
+                if path == self._path:
+                    raise
+                continue
+            frames = frames_of(text)
+            for number, (start, end) in zip(frames.numbers, frames.places, strict=True):
+                if number > after:
+                    yield text[start:end]
+            return
+
+    def copy(self, folder: Path) -> None:
+        """Copy the files into a new folder; files that never change are linked if possible."""
+        folder.mkdir()
+        for segment in self._sealed:
+            try:
+                os.link(segment.path, folder / segment.path.name)
+            except OSError:
+                shutil.copy2(segment.path, folder / segment.path.name)
+        if self._size:
+            (folder / self._path.name).write_bytes(self._path.read_bytes()[: self._size])
+
+    def verify(self) -> list[str]:
+        """Sentences about what is damaged; every record is read."""
+        sentences = list(self.faults)
+        previous = _NO_HASH
+        for segment in self._sealed:
+            if segment.previous != previous:
+                sentences.append(f"A file of the history before {segment.path.name} is missing.")
+            try:
+                previous = segment.hash()
+                for _ in segment.records(0):
+                    pass
+            except (OSError, ValueError) as fault:
+                name = segment.path.name
+                sentences.append(f"The file {name} of the history is damaged: {fault}")
+        return sentences

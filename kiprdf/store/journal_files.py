@@ -1,0 +1,198 @@
+"""The records of the journal, and the files that they are in.
+
+A record is a line of JSON and N-Triples. In a file it is in a frame: its length, its CRC-32, and
+the record. A sealed file has blocks of compressed frames, and a directory of the blocks at its end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyoxigraph as ox
+
+from kiprdf.store.delta import Delta, Origin, Written
+
+BLOCK = 256
+"""The number of records that are compressed together."""
+COMPRESSED_BYTES = 64 * 1024
+"""The size from which a record is compressed by itself."""
+_FRAME = struct.Struct("<II")
+_MAGIC = b"kipseg1\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit: the triples that it removed and added, and the records with both values."""
+
+    number: int
+    origin: Origin
+    removed: Sequence[Written] = ()
+    added: Sequence[Written] = ()
+    records: dict[str, tuple[str | None, str]] = field(default_factory=dict)
+
+    def delta(self) -> Delta:
+        """What writes this commit again."""
+        after = {key: value for key, (_, value) in self.records.items()}
+        return Delta(self.removed, self.added, records=after, origin=self.origin)
+
+
+def encoded(commit: Commit) -> bytes:
+    """The text of a record: one line of JSON, then N-Triples, the removed ones first."""
+    head: list[Any] = [commit.number, *commit.origin, len(commit.removed), commit.records]
+    rows = [json.dumps(head, ensure_ascii=False)]
+    for subject, predicate, value in itertools.chain(commit.removed, commit.added):
+        # pyoxigraph prints a triple without the brackets of a triple term.
+        text = f"<<( {value} )>>" if isinstance(value, ox.Triple) else value
+        rows.append(f"{subject} {predicate} {text} .")
+    data = "\n".join(rows).encode()
+    return zlib.compress(data, 1) if len(data) > COMPRESSED_BYTES else data
+
+
+def decoded(data: bytes) -> Commit:
+    """The inverse of ``encoded``."""
+    text = data if data[:1] == b"[" else zlib.decompress(data)
+    first, _, rows = text.partition(b"\n")
+    number, at, kind, author, session, removed, records = json.loads(first)
+    triples = [quad.triple for quad in ox.parse(rows, format=ox.RdfFormat.N_TRIPLES)]
+    origin = Origin(at, kind, author, session)
+    both = {key: (before, after) for key, (before, after) in records.items()}
+    return Commit(number, origin, triples[:removed], triples[removed:], both)
+
+
+def number_of(data: bytes) -> int:
+    head = data if data[:1] == b"[" else zlib.decompressobj().decompress(data, 64)
+    return int(head[1 : head.index(b",")])
+
+
+class Frames(NamedTuple):
+    """The intact frames of a text: the numbers and places of the records, and where they end."""
+
+    numbers: list[int]
+    places: list[tuple[int, int]]
+    end: int
+    damaged: int
+
+
+def framed(data: bytes) -> bytes:
+    return _FRAME.pack(len(data), zlib.crc32(data)) + data
+
+
+def frames_of(text: bytes) -> Frames:
+    """Read frames up to the first one that is torn; a damaged one before others is left out."""
+    numbers: list[int] = []
+    places: list[tuple[int, int]] = []
+    at = end = damaged = skipped = 0
+    while at + _FRAME.size <= len(text):
+        length, checksum = _FRAME.unpack_from(text, at)
+        start, at = at + _FRAME.size, at + _FRAME.size + length
+        if at > len(text):
+            break
+        data = text[start:at]
+        if zlib.crc32(data) != checksum or length == 0:
+            skipped += 1
+            continue
+        numbers.append(number_of(data))
+        places.append((start, at))
+        end, damaged, skipped = at, damaged + skipped, 0
+    return Frames(numbers, places, end, damaged)
+
+
+def runs_of(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """The first and last number of each run without a hole.
+
+    >>> runs_of([1, 2, 3, 7, 8])
+    [(1, 3), (7, 8)]
+    """
+    return joined((), ((number, number) for number in numbers))
+
+
+class Sealed:
+    """A compressed file of the journal, which never changes; raises ``ValueError`` if damaged."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END) - _FRAME.size
+            file.seek(max(0, size))
+            tail = file.read()
+            length, checksum = _FRAME.unpack(tail) if len(tail) == _FRAME.size else (size + 1, 0)
+            if length > size:
+                raise ValueError("The directory is missing.")
+            file.seek(size - length)
+            directory = file.read(length)
+        if zlib.crc32(directory) != checksum:
+            raise ValueError("The directory is damaged.")
+        content = json.loads(directory)
+        self.runs: list[tuple[int, int]] = [tuple(run) for run in content["runs"]]
+        self.previous: str = content["previous"]
+        self._blocks: list[tuple[int, int, int]] = content["blocks"]
+
+    def hash(self) -> str:
+        """The SHA-256 of the file."""
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
+    def records(self, after: int) -> Iterator[bytes]:
+        """The records above a number, in their order."""
+        with self.path.open("rb") as file:
+            for place, (_, offset, length) in enumerate(self._blocks):
+                following = self._blocks[place + 1 : place + 2]
+                if following and following[0][0] <= after + 1:
+                    continue
+                file.seek(offset)
+                text = _decompressed(file.read(length))
+                frames = frames_of(text)
+                if frames.damaged or frames.end != len(text):
+                    raise ValueError("A record is damaged.")
+                for number, (start, end) in zip(frames.numbers, frames.places, strict=True):
+                    if number > after:
+                        yield text[start:end]
+
+
+def _decompressed(data: bytes) -> bytes:
+    try:
+        return zlib.decompress(data)
+    except zlib.error as fault:
+        raise ValueError(str(fault)) from None
+
+
+def seal(path: Path, text: bytes, frames: Frames, previous: str) -> None:
+    """Write the frames of a text as a compressed file, whole or not at all."""
+    parts, blocks, offset = [_MAGIC], [], len(_MAGIC)
+    for start in range(0, len(frames.numbers), BLOCK):
+        places = frames.places[start : start + BLOCK]
+        block = b"".join(text[begin - _FRAME.size : end] for begin, end in places)
+        data = zlib.compress(block, 6)
+        blocks.append((frames.numbers[start], offset, len(data)))
+        parts.append(data)
+        offset += len(data)
+    content = {"runs": runs_of(frames.numbers), "previous": previous, "blocks": blocks}
+    directory = json.dumps(content).encode()
+    parts += (directory, _FRAME.pack(len(directory), zlib.crc32(directory)))
+    partial = path.with_suffix(".partial")
+    with partial.open("wb") as file:
+        file.write(b"".join(parts))
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def joined(
+    runs: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Runs with others at their end, as a new list; adjacent ones are one."""
+    result: list[tuple[int, int]] = []
+    for first, last in (*runs, *others):
+        if result and result[-1][1] + 1 == first:
+            result[-1] = (result[-1][0], last)
+        else:
+            result.append((first, last))
+    return result
