@@ -372,13 +372,14 @@ def test_with_a_default_type_the_end_of_a_mapped_predicate_is_a_concept() -> Non
     assert concepts(nexus, "T")["a"]["seeAlso"] == "https://e.org/page"
 
 
-def test_a_mapped_attribute_stays_a_string_where_its_iri_is_described() -> None:
+def test_a_link_is_no_attribute_even_under_a_mapped_key() -> None:
     nexus = empty()
     context = {
         "attributes": {"@id": "@nest", "@context": {"page": {"@id": FOAF + "page", "@type": "@id"}}}
     }
-    import_text(nexus, ":a a :T ; foaf:page :p . :p a :T .", context)
-    assert concepts(nexus, "T")["a"]["page"] == "https://example.org/p"
+    import_text(nexus, ":a a :T ; foaf:page :p, :elsewhere . :p a :T .", context)
+    assert concepts(nexus, "T")["a"]["page"] == "https://example.org/elsewhere"
+    assert nexus.execute('FIND(?o.name) WHERE { (?s, "page", ?o) }') == ["p"]
 
 
 # Statements about statements ------------------------------------------------------------------

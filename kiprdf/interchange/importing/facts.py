@@ -15,7 +15,7 @@ from pyoxigraph import NamedNode
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.context import Context
 from kiprdf.interchange.importing.foreign import Node, Object, Statement
-from kiprdf.interchange.importing.identities import Resource, claimed
+from kiprdf.interchange.importing.identities import claimed
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName, proposition_digits
@@ -71,8 +71,8 @@ class Facts:
 
     # Which statements are facts ---------------------------------------------------------------
 
-    def is_fact(self, statement: Statement, resource: Resource | None) -> bool:
-        """Whether a statement links two elements, and the mapping makes it no attribute."""
+    def is_fact(self, statement: Statement) -> bool:
+        """Whether a statement links two elements; then it is no value, even under a mapped key."""
         property = statement.predicate.value
         if not isinstance(statement.object, NamedNode) or self._naming.is_claim(property):
             return False
@@ -80,13 +80,8 @@ class Facts:
             return False
         if self._naming.is_native_predicate(property):
             return True
-        if self._awaited(statement.object) is None and self._element(statement.object) is None:
-            return False
-        if self._naming.is_mapped_predicate(property):
-            return True
-        type_name = resource.identity.type if resource else None
-        is_attribute = self._naming.is_mapped_attribute(property, type_name)
-        return not is_attribute and not self._naming.is_mapped_metadata(property)
+        end = statement.object
+        return self._awaited(end) is not None or self._element(end) is not None
 
     def _awaited(self, end: Object) -> Awaited | None:
         """The triple that must first become a proposition; None for other ends."""

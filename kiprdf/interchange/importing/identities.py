@@ -100,7 +100,7 @@ def claims_by_element(by_subject: BySubject, define: bool, naming: Naming) -> di
 
 
 def stubs(foreign: Foreign, by_subject: BySubject, naming: Naming) -> set[Node]:
-    """The undescribed ends of predicates that the mapping names.
+    """The undescribed objects of properties that the mapping names, if they are no values.
 
     With a default type they become concepts that have nothing but their IRI.
     """
@@ -115,7 +115,7 @@ def stubs(foreign: Foreign, by_subject: BySubject, naming: Naming) -> set[Node]:
         and not is_blank(statement.object)
         and not naming.is_below_base(statement.object.value)
         and naming.index.element(statement.object.value) is None
-        and naming.is_mapped_predicate(statement.predicate.value)
+        and naming.is_link(statement.predicate.value)
     }
 
 

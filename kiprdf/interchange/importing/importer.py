@@ -158,7 +158,7 @@ def _add(statement: Statement, context: Context, facts: Facts, values: ValueRead
         context.foreign.skip(statement, reason)
     elif statement.predicate == vocab.TYPE:
         values.add_type(statement, resource)
-    elif facts.is_fact(statement, resource):
+    elif facts.is_fact(statement):
         return False
     else:
         values.add(statement, resource)
@@ -285,7 +285,11 @@ def _warnings(context: Context, facts: Iterable[Fact], values: ValueReader) -> I
     yield from identities.warnings
     yield from naming.warnings()
     yield from values.warnings.sentences(
-        lambda property: property in properties or naming.is_defined_predicate(property)
+        lambda property: (
+            property in properties
+            or naming.is_link(property)
+            or naming.is_defined_predicate(property)
+        )
     )
     if context.foreign.statements and naming.mapping_is_unused():
         yield "The mapping has no term for any type or property of the data."

@@ -305,8 +305,13 @@ class Naming:
         keys = self._mapped(self._mapping.all_metadata_of, iri)
         return _best(keys, value) if keys else None
 
-    def is_mapped_metadata(self, iri: str) -> bool:
-        return self._mapped(self._mapping.metadata_of, iri) is not None
+    def is_link(self, iri: str) -> bool:
+        """Whether the mapping names a property whose values are no IRIs: a homepage is no link."""
+        if self.is_mapped_predicate(iri):
+            return True
+        metadata = self._mapped(self._mapping.all_metadata_of, iri) or []
+        keys = [*(self._attributes(iri, None) or ()), *metadata]
+        return bool(keys) and not any(term.is_iri for _, term in keys)
 
     def labels(self, concept_type: str | None) -> tuple[str, ...]:
         """The properties that name a concept, the best first."""
