@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,8 +10,9 @@ import pytest
 
 from kiprdf import KipError, Nexus, StoreError
 from tests.engines.filling import fill
+from tests.engines.forwarding import at, forward
 from tests.engines.servers import Engine
-from tests.store.answering import Reply, Request, answering
+from tests.store.answering import answering
 
 TEXT = "a\u0000b\r\n\U0001f34e e\u0301 \\ \" ' ?x } #"
 VALUES = {
@@ -110,18 +109,6 @@ def test_the_info_names_the_store(server: Engine, embedded: Nexus) -> None:
         }
 
 
-def _forward(server: Engine, request: Request) -> Reply:
-    kept = ("Accept", "Content-Type")
-    url = server.target.rpartition("/")[0] + request.path
-    headers = {name: value for name, value in request.headers.items() if name in kept}
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, request.body, headers)) as answer:
-            kind = {"Content-Type": answer.headers["Content-Type"]}
-            return Reply(answer.status, answer.read(), kind)
-    except urllib.error.HTTPError as fault:
-        return Reply(fault.code, fault.read(), {"Content-Type": "text/plain"})
-
-
 REQUESTS = {
     # The elements that are named, the definitions, the answer, its elements.
     'FIND(?s) WHERE { ?d {type: "Drug", name: "Aspirin"} (?d, "treats", ?s) }': (4, 3),
@@ -132,18 +119,18 @@ REQUESTS = {
 
 def test_a_find_takes_few_requests_on_one_connection(server: Engine, embedded: Nexus) -> None:
     fill(server, embedded)
-    with answering(lambda request: _forward(server, request)) as proxy:
-        path = server.target.rpartition("/")[2]
-        url = proxy.url.replace("/ds", f"/{path}")
-        with connected(server, target=url) as nexus:
-            for command, most in REQUESTS.items():
-                for number in most:
-                    proxy.requests.clear()
-                    assert _rows(nexus.execute(command)) == _rows(embedded.execute(command))
-                    assert len(proxy.requests) <= number, command
-            assert len(proxy.clients) == 1
-            # The proxy has another name than the engine.
-            assert nexus.info()["engine"] == server.name.partition("-")[0]
+    with (
+        answering(lambda request: forward(server, request)) as proxy,
+        connected(server, target=at(proxy.url, server.target)) as nexus,
+    ):
+        for command, most in REQUESTS.items():
+            for number in most:
+                proxy.requests.clear()
+                assert _rows(nexus.execute(command)) == _rows(embedded.execute(command))
+                assert len(proxy.requests) <= number, command
+        assert len(proxy.clients) == 1
+        # The proxy has another name than the engine.
+        assert nexus.info()["engine"] == server.name.partition("-")[0]
 
 
 def test_a_missing_element_has_the_same_error(server: Engine, embedded: Nexus) -> None:

@@ -1,0 +1,29 @@
+"""A proxy in front of an engine, whose answers a test may replace."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from urllib.parse import urlsplit
+
+from tests.engines.servers import Engine
+from tests.store.answering import Reply, Request
+
+_KEPT = ("Accept", "Content-Type")
+
+
+def at(proxy_url: str, target: str) -> str:
+    """The URL of an engine, at the address of the proxy."""
+    return f"http://{urlsplit(proxy_url).netloc}{urlsplit(target).path}"
+
+
+def forward(server: Engine, request: Request) -> Reply:
+    """The answer of an engine, without its name."""
+    url = f"http://{urlsplit(server.target).netloc}{request.path}"
+    headers = {name: value for name, value in request.headers.items() if name in _KEPT}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, request.body, headers)) as answer:
+            kind = {"Content-Type": answer.headers["Content-Type"] or "text/plain"}
+            return Reply(answer.status, answer.read(), kind)
+    except urllib.error.HTTPError as fault:
+        return Reply(fault.code, fault.read(), {"Content-Type": "text/plain"})

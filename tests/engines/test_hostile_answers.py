@@ -1,0 +1,131 @@
+"""A store that answers wrongly, late or not at all: one clear error, and then it goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pytest
+
+from kiprdf import Budget, KipError, Nexus, StoreError
+from tests.engines.filling import fill
+from tests.engines.forwarding import at, forward
+from tests.engines.servers import Engine
+from tests.store.answering import RESULTS, Reply, Request, answering
+
+FIND = 'FIND(?d.name) WHERE { ?d {type: "Domain"} } ORDER BY ?d.name'
+NAMES = ["Archived", "CoreSchema", "System", "Unsorted"]
+HTML = Reply(200, b"<html>log in</html>", {"Content-Type": "text/html"})
+HALF = Reply(200, b'{"head":{"vars":["x"]},"results":{"bin', {"Content-Type": RESULTS})
+CUT = Reply(200, HALF.body, HALF.headers, 10_000)
+
+
+class Proxy(NamedTuple):
+    """``answers`` has the function that replaces the engine's answers, if any."""
+
+    url: str
+    answers: list[Callable[[Request], Reply]]
+    default_graph: str | None
+
+
+@pytest.fixture
+def proxy(start: Callable[[str], Engine]) -> Iterator[Proxy]:
+    server = start("oxigraph")
+    server.clear()
+    with Nexus.memory() as nexus:
+        fill(server, nexus)
+    answers: list[Callable[[Request], Reply]] = []
+
+    def reply(request: Request) -> Reply:
+        return answers[0](request) if answers else forward(server, request)
+
+    with answering(reply) as listening:
+        yield Proxy(at(listening.url, server.target), answers, server.default_graph)
+
+
+def _late(request: Request) -> Reply:
+    time.sleep(1)
+    return HTML
+
+
+FAULTS: dict[str, tuple[Callable[[Request], Reply], str, str]] = {
+    "html": (
+        lambda request: HTML,
+        "KIP_4003",
+        'The answer of {url} is text/html, no SPARQL result: "<html>log in</html>".',
+    ),
+    "half": (lambda request: HALF, "KIP_4003", "The answer of {url} is no SPARQL result: "),
+    "cut": (lambda request: CUT, "KIP_4003", "The answer of {url} ends before its end."),
+    "failed": (
+        lambda request: Reply(500, b"disk full"),
+        "KIP_4003",
+        "The store at {url} failed (500): disk full",
+    ),
+    "forbidden": (
+        lambda request: Reply(403),
+        "KIP_4003",
+        "{url} does not allow this query (403)",
+    ),
+    "redirect": (
+        lambda request: Reply(307, b"", {"Location": "http://elsewhere.example/"}),
+        "KIP_4003",
+        "{url} redirects to http://elsewhere.example/ (307), which is not followed.",
+    ),
+    "late": (_late, "KIP_4001", "The request took longer than 0.3 s."),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_command_has_one_error_and_the_next_one_an_answer(proxy: Proxy, case: str) -> None:
+    answer, code, message = FAULTS[case]
+    with Nexus.connect(proxy.url, default_graph=proxy.default_graph) as nexus:
+        assert nexus.execute(FIND) == NAMES
+        proxy.answers.append(answer)
+        begun = time.monotonic()
+        with pytest.raises(KipError) as caught, nexus.limited(timeout_s=0.3):
+            nexus.execute(FIND)
+        assert time.monotonic() - begun < 0.9
+        assert caught.value.code == code
+        assert caught.value.message.startswith(message.format(url=proxy.url))
+        proxy.answers.clear()
+        assert nexus.execute(FIND) == NAMES
+
+
+def test_an_answer_that_is_cut_later_is_an_error_too(proxy: Proxy) -> None:
+    """The elements of a page come in another answer than its rows."""
+    with Nexus.connect(proxy.url, default_graph=proxy.default_graph) as nexus:
+        number = 0
+
+        def reply(request: Request) -> Reply:
+            nonlocal number
+            number += 1
+            return HALF
+
+        for command in ('FIND(?d) WHERE { ?d {type: "Domain"} }', "DESCRIBE PRIMER"):
+            proxy.answers.append(reply)
+            with pytest.raises(KipError, match="KIP_4003"):
+                nexus.execute(command)
+            proxy.answers.clear()
+        assert number == 2
+
+
+@pytest.mark.parametrize("case", [case for case in FAULTS if case != "late"])
+def test_connecting_is_one_sentence(proxy: Proxy, case: str) -> None:
+    answer, _, message = FAULTS[case]
+    proxy.answers.append(answer)
+    with pytest.raises(StoreError) as caught:
+        Nexus.connect(proxy.url, default_graph=proxy.default_graph, auth=("me", "s3cret"))
+    assert str(caught.value).startswith(message.format(url=proxy.url))
+    assert "s3cret" not in str(caught.value)
+
+
+def test_connecting_takes_no_longer_than_the_budget(proxy: Proxy) -> None:
+    proxy.answers.append(_late)
+    begun = time.monotonic()
+    with pytest.raises(StoreError) as caught:
+        Nexus.connect(proxy.url, default_graph=proxy.default_graph, budget=Budget(timeout_s=0.3))
+    assert time.monotonic() - begun < 0.9
+    assert str(caught.value) == (
+        f"The store at {proxy.url} gave no answer: The request took longer than 0.3 s."
+    )
