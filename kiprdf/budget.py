@@ -217,20 +217,20 @@ class Budgets:
     """The budget of each request of one nexus, and those of its ``limited`` blocks."""
 
     def __init__(self, budget: Budget | None) -> None:
-        self._of_requests = budget or Budget()
-        self._of_work = replace(self._of_requests, timeout_s=None)
+        self.budget = budget or Budget()
+        self._of_work = replace(self.budget, timeout_s=None)
 
     def limited(self, **changes: Any) -> AbstractContextManager[object]:
         """A ``with`` block in which each call spends a budget with other fields."""
         # The block begins and ends with calls of C functions, which no interrupt can split.
         block = threading.Lock()
-        limit = _Limit(self, replace(self._in_block(self._of_requests), **changes), block)
+        limit = _Limit(self, replace(self._in_block(self.budget), **changes), block)
         _limits.set((*(outer for outer in _limits.get() if outer.block.locked()), limit))
         return block
 
     def spend_as_request(self, function: Callable[[], T]) -> T:
         """Run a request; inside another request it spends the outer one's budget."""
-        return function() if current() else spend(self._in_block(self._of_requests), function)
+        return function() if current() else spend(self._in_block(self.budget), function)
 
     def spend_as_work(self, function: Callable[[], T]) -> T:
         """The same for work with without its own time limit, such as a snapshot."""

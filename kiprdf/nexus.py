@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kiprdf.budget import Budget
@@ -197,6 +198,7 @@ class Nexus:
         cls,
         base_iri: str | None = None,
         *,
+        history: bool = False,
         genesis: bool = True,
         strict_schema: bool | None = None,
         clock: Clock | None = None,
@@ -204,9 +206,9 @@ class Nexus:
         budget: Budget | None = None,
     ) -> Nexus:
         """A nexus that lives as long as the process; parameters as in ``open``."""
-        arguments.check(strict_schema=strict_schema)
+        arguments.check(strict_schema=strict_schema, history=history)
         return cls(
-            OxigraphStore.memory(base_iri),
+            OxigraphStore.memory(base_iri, history),
             genesis=genesis,
             strict_schema=strict_schema,
             clock=clock,
@@ -681,6 +683,27 @@ class Nexus:
         return self._run_on_files(
             lambda: compare(engine_metadata=engine_metadata, link_ids=link_ids)
         )
+
+    # Time -------------------------------------------------------------------------------------
+
+    def at(self, when: int | str | datetime) -> Nexus:
+        """The nexus as of a commit, or of the last one at or before a time, to read; close it.
+
+        ``when`` is the number of a commit, an ISO 8601 time with an offset, or a ``datetime``.
+        KIP_3002 for what the history does not reach.
+
+        >>> nexus = Nexus.memory(history=True)
+        >>> before = nexus.info()["commit"]
+        >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        >>> with nexus.at(before) as past:
+        ...     past.execute('FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.name')
+        ['$self', '$system']
+        """
+        from kiprdf.store.past import open_past
+
+        engine = self._engine
+        store = engine.boundary.run(lambda: open_past(self._store, when))
+        return self._on(store, False, None, engine.clock, engine.embedder, engine.budgets.budget)
 
     # Maintenance ------------------------------------------------------------------------------
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
 from kiprdf.errors import KipError, KipWarning
 
 BATCH_COMMANDS = 256
-_FIELDS = "The fields are command or commands, parameters, dry_run."
+_FIELDS = "The fields are command or commands, parameters, dry_run, as_of."
 _STRICT_COMMANDS = "KIP commands to run in order. The first write that fails ends the batch."
 _READ = """\
 Begin with `DESCRIBE PRIMER`, which says what the memory contains, and \
@@ -37,6 +37,26 @@ _ARGUMENTS_OF = {"openai": "parameters", "anthropic": "input_schema", "mcp": "in
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
+class AsOf(BaseModel):
+    """A state of the nexus in its history: that of a commit, or that at a time."""
+
+    model_config = _STRICT
+
+    seq: Annotated[StrictInt | None, Field(description="The number of a commit.")] = None
+    time: Annotated[
+        StrictStr | None,
+        Field(description="An ISO 8601 time with an offset: the last commit at or before it."),
+    ] = None
+
+    @property
+    def when(self) -> int | str:
+        """The one of the two that is given."""
+        if (self.seq is None) == (self.time is None):
+            message = "`as_of` has exactly one of `seq` and `time`."
+            raise KipError("KIP_1001", message, "Send one of the two.")
+        return self.seq if self.seq is not None else self.time or ""
+
+
 class CommandItem(BaseModel):
     """One command of a batch with its own parameters, which override the shared ones."""
 
@@ -47,6 +67,9 @@ class CommandItem(BaseModel):
         dict[str, Any],
         Field(description="Values by placeholder name; they override the shared parameters."),
     ] = Field(default_factory=dict)
+    as_of: Annotated[
+        AsOf | None, Field(description="Read the memory as it was then, by this command only.")
+    ] = None
 
 
 class Request(BaseModel):
@@ -75,6 +98,9 @@ class Request(BaseModel):
     dry_run: Annotated[
         StrictBool, Field(description="Answer as a real run would, write nothing.")
     ] = False
+    as_of: Annotated[
+        AsOf | None, Field(description="Read the memory as it was then; writes are refused.")
+    ] = None
 
 
 class ErrorObject(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 from pyoxigraph import NamedNode
@@ -36,6 +37,7 @@ from kiprdf.search.embedders import Embedder, convert_failures, require_numpy
 from kiprdf.semantics import check
 from kiprdf.store import NexusStore, Solutions
 from kiprdf.store.guard import check_query
+from kiprdf.store.past import open_past
 
 T = TypeVar("T")
 C = TypeVar("C", ast.Find, ast.Export)
@@ -70,7 +72,7 @@ class CommandEngine:
         embedder: Embedder | None = None,
         budget: Budget | None = None,
     ) -> None:
-        self._embedder = embedder
+        self.embedder = embedder
         if embedder is not None:
             require_numpy()
             embedder = convert_failures(embedder)
@@ -98,7 +100,12 @@ class CommandEngine:
 
     def copy(self) -> CommandEngine:
         """An engine on a copy of the dataset in memory, for trying commands out."""
-        return CommandEngine(self.store.copy(), clock=self.clock, embedder=self._embedder)
+        return CommandEngine(self.store.copy(), clock=self.clock, embedder=self.embedder)
+
+    def past(self, when: int | str | datetime) -> CommandEngine:
+        """An engine on the dataset as of a commit or a time, to read; close it."""
+        store = self.boundary.run(lambda: open_past(self.store, when))
+        return CommandEngine(store, clock=self.clock, embedder=self.embedder)
 
     def request(self, function: Callable[[], T]) -> T:
         """Call a function as one request."""

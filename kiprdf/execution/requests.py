@@ -19,9 +19,10 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
         request = protocol.read_request(arguments)
     except KipError as error:
         return protocol.Response(error=protocol.error_object(error)).to_json()
-    if request.command is not None:
-        return _run(engine, request.command, request.parameters, request.dry_run, readonly)[0]
-    return _run_batch(engine, request, readonly)
+    if request.command is None:
+        return _run_batch(engine, request, readonly)
+    command, parameters = request.command, request.parameters
+    return _run_as_of(engine, request.as_of, command, parameters, request.dry_run, readonly)[0]
 
 
 def _run_batch(engine: CommandEngine, request: protocol.Request, readonly: bool) -> dict[str, Any]:
@@ -40,11 +41,32 @@ def _run_batch(engine: CommandEngine, request: protocol.Request, readonly: bool)
             if dry_run and number < len(items) and _writes(engine, text, parameters, readonly):
                 engine = stack.enter_context(closing(engine.copy()))
                 dry_run = False
-            response, is_last = _run(engine, text, parameters, dry_run, readonly)
+            as_of = request.as_of if isinstance(item, str) else item.as_of or request.as_of
+            response, is_last = _run_as_of(engine, as_of, text, parameters, dry_run, readonly)
             responses.append(response)
             if is_last:
                 break
     return {"result": responses}
+
+
+def _run_as_of(
+    engine: CommandEngine,
+    as_of: protocol.AsOf | None,
+    text: str,
+    parameters: Mapping[str, Any],
+    dry_run: bool,
+    readonly: bool,
+) -> tuple[dict[str, Any], bool]:
+    """The response to one command, which may ask for an earlier state of the nexus."""
+    if as_of is None:
+        return _run(engine, text, parameters, dry_run, readonly)
+    try:
+        past = engine.past(as_of.when)
+    except KipError as error:
+        return protocol.Response(error=protocol.error_object(error)).to_json(), False
+    with closing(past):
+        response = _run(past, text, parameters, dry_run, readonly)[0]
+        return {**response, "snapshot_seq": past.store.commit()}, False
 
 
 def _writes(

@@ -24,6 +24,7 @@ from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Origin, RecordedReads, Store
+from kiprdf.store.past import PastStore
 
 if TYPE_CHECKING:
     from kiprdf.interchange.differences.patch import Patch
@@ -225,7 +226,7 @@ class Writer:
                 check_dataset(dataset, self._store.iris)
                 if any(patch):
                     self._announce(None)
-                    self._store.replace(dataset.engine, {})
+                    self._store.replace(dataset.engine, {}, self._origin("PATCH"))
                     self._indexer.outdate()
 
         collector.paused(run)
@@ -245,7 +246,11 @@ class Writer:
         """Raise KIP_1001, at the keyword of a command, when the nexus is open read-only."""
         if self._store.read_only:
             span = NOWHERE if command is None else keyword(command)
-            raise KipError("KIP_1001", "The nexus is open read-only.", hint, span)
+            message = "The nexus is open read-only."
+            if isinstance(self._store, PastStore):
+                message = f"This is the nexus as of commit {self._store.commit()}."
+                hint = "Write to the nexus itself."
+            raise KipError("KIP_1001", message, hint, span)
 
 
 def keyword(command: ast.Command) -> Span:

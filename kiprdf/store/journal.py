@@ -36,6 +36,8 @@ from kiprdf.store.journal_files import (
 )
 
 FOLDER = "history"
+PAST = "past-"
+"""What the names of temporary copies of the graph begin with, in the same folder."""
 SEALED_BYTES = 4 * 1024**2
 """The size from which the file of the last records is sealed."""
 _NO_HASH = "0" * 64
@@ -103,6 +105,8 @@ class Journal:
             return
         for path in (*self._folder.glob("*.partial"), *(log for log in logs if log != current)):
             path.unlink()
+        for past in self._folder.glob(f"{PAST}*"):
+            shutil.rmtree(past, ignore_errors=True)
         if len(text) > frames.end:
             with self._path.open("r+b") as log:
                 log.truncate(frames.end)

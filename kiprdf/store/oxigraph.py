@@ -6,6 +6,8 @@ import os
 import secrets
 import shutil
 import sys
+import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import chain, islice, starmap
@@ -142,9 +144,14 @@ class OxigraphStore:
         forks.protect(self)
 
     @classmethod
-    def memory(cls, base: str | None = None) -> OxigraphStore:
-        """A new store that lives as long as the process."""
-        return cls(Engine(), checked_base(vocab.DEFAULT_BASE if base is None else base))
+    def memory(cls, base: str | None = None, history: bool = False) -> OxigraphStore:
+        """A new store that lives as long as the process; its journal is in a temporary folder."""
+        store = cls(Engine(), checked_base(vocab.DEFAULT_BASE if base is None else base))
+        if history:
+            files = tempfile.mkdtemp(prefix="kiprdf-")
+            weakref.finalize(store, shutil.rmtree, files, ignore_errors=True)
+            store.journal = Journal(Path(files))
+        return store
 
     @classmethod
     def open(
@@ -623,6 +630,8 @@ class OxigraphStore:
             if self._folder is not None:
                 return self.apply(self._difference(dataset, records, origin))
             graph, number = vocab.BOOKKEEPING, self.commit() + 1
+            if self.journal is not None:
+                self._note_in_journal(number, self._difference(dataset, records, origin))
             notes = {quad.predicate: quad.object for quad in self._quads(graph, None, None, graph)}
             notes |= {vocab.FORMAT: _FORMAT_NOTE.object, vocab.BASE: Literal(self.iris.base)}
             notes |= {record(key): Literal(value) for key, value in records.items()}

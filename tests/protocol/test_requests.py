@@ -502,7 +502,9 @@ def test_every_field_is_described(schemas: list[dict[str, Any]]) -> None:
 
 
 def test_the_fields_of_a_batch_item_are_described(schemas: list[dict[str, Any]]) -> None:
-    (item,) = schemas[0]["parameters"]["$defs"].values()
+    definitions = schemas[0]["parameters"]["$defs"]
+    assert sorted(definitions) == ["AsOf", "CommandItem"]
+    item = definitions["CommandItem"]
     assert (item["required"], item["additionalProperties"]) == (["command"], False)
     assert all(field["description"] for field in item["properties"].values())
 

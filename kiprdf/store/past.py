@@ -1,0 +1,158 @@
+"""The dataset as of an earlier commit: a copy of the current one, from which commits are undone.
+
+On disk the copy is a checkpoint of the engine, which links its files (docs/decisions/060).
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from pyoxigraph import Literal, NamedNode, Quad, Triple
+from pyoxigraph import Store as Engine
+
+from kiprdf.errors import KipError
+from kiprdf.rdf.literals import normal
+from kiprdf.sparql.text import render_update
+from kiprdf.store.base import NexusStore
+from kiprdf.store.commit_log import commit_note, note, read_commit_number, record
+from kiprdf.store.journal import FOLDER, PAST, Journal
+from kiprdf.store.journal_files import Commit
+from kiprdf.store.oxigraph import OxigraphStore
+from kiprdf.store.texts import texts_of
+
+Terms: TypeAlias = tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
+NO_HISTORY = "This nexus has no history."
+NO_HISTORY_HINT = "Open a folder without history=False, or memory(history=True)."
+
+
+class Net(NamedTuple):
+    """What some commits changed together; of the records, what they were before."""
+
+    removed: Sequence[Terms]
+    added: Sequence[Terms]
+    records: dict[str, str | None]
+
+
+def net(commits: Iterable[Commit]) -> Net:
+    """The changes of commits, without what a later one took back."""
+    before: dict[Terms, bool] = {}
+    after: dict[Terms, bool] = {}
+    records: dict[str, str | None] = {}
+    for commit in commits:
+        for triples, is_added in ((commit.removed, False), (commit.added, True)):
+            for subject, predicate, value in triples:
+                term = value if isinstance(value, Triple) else normal(value)
+                terms: Any = (subject, predicate, term)
+                before.setdefault(terms, not is_added)
+                after[terms] = is_added
+        for key, (value_before, _) in commit.records.items():
+            records.setdefault(key, value_before)
+    removed = [terms for terms, was in before.items() if was and not after[terms]]
+    added = [terms for terms, was in before.items() if after[terms] and not was]
+    return Net(removed, added, records)
+
+
+class PastStore(OxigraphStore):
+    """The dataset as of a commit, to read; its files are removed when it is closed."""
+
+    def __init__(self, engine: Engine, base: str, files: Path | None) -> None:
+        super().__init__(engine, base, read_only=True)
+        self._files = files
+
+    def close(self) -> None:
+        super().close()
+        if self._files is not None:
+            shutil.rmtree(self._files, ignore_errors=True)
+
+
+def open_past(store: NexusStore, when: int | str | datetime) -> PastStore:
+    """The dataset as of a commit, or as of the last one recorded at or before a time.
+
+    Raises ``KipError``: KIP_3002 for a commit that the history does not reach, KIP_1001 for what is
+    neither a commit nor a time with an offset, and without a history.
+    """
+    journal = journal_of(store)
+    assert isinstance(store, OxigraphStore)
+    with nullcontext() if store.read_only else store.writing():
+        last = store.commit()
+        number = number_at(journal, when, last)
+        if store.folder is None or store.read_only:
+            files, engine = None, store.copy().engine
+        else:
+            files = store.folder / FOLDER / f"{PAST}{secrets.token_hex(4)}"
+            store.engine.flush()
+            store.engine.backup(str(files))
+            engine = Engine(str(files))
+    try:
+        _undo(engine, net(journal.commits(number, last)), number)
+        return PastStore(engine, store.iris.base, files)
+    except BaseException:
+        del engine
+        if files is not None:
+            shutil.rmtree(files, ignore_errors=True)
+        raise
+
+
+def journal_of(store: NexusStore) -> Journal:
+    """The journal of a store; KIP_1001 without one."""
+    if store.journal is None:
+        raise KipError("KIP_1001", NO_HISTORY, NO_HISTORY_HINT)
+    return store.journal
+
+
+def _undo(engine: Engine, changes: Net, number: int) -> None:
+    removed: list[Any] = [*changes.added, *texts_of(changes.added)]
+    added: list[Any] = [*changes.removed, *texts_of(changes.removed), commit_note(number)]
+    removed += read_commit_number(engine).notes
+    for key, value in changes.records.items():
+        quad = note(record(key), Literal(""))
+        removed += engine.quads_for_pattern(quad.subject, quad.predicate, None, quad.graph_name)
+        if value is not None:
+            added.append(Quad(quad.subject, quad.predicate, Literal(value), quad.graph_name))
+    engine.update(render_update(removed, added))
+
+
+def number_at(journal: Journal, when: int | str | datetime, last: int) -> int:
+    """The number of the commit that a number or a time means."""
+    earliest = journal.earliest(last)
+    if isinstance(when, bool) or not isinstance(when, int | str | datetime):
+        message = f"A state is named by a commit or a time, not by {type(when).__name__}."
+        raise KipError("KIP_1001", message, "Give the number of a commit, or a time with offset.")
+    if isinstance(when, int):
+        if when > last or when < 0:
+            message = f"There is no commit {when}; the last one is {last}."
+            raise KipError("KIP_3002", message, f"Give a number from {earliest} to {last}.")
+        if when < earliest:
+            message = f"The history begins at commit {earliest}; commit {when} is not in it."
+            raise KipError("KIP_3002", message, f"Give a number from {earliest} to {last}.")
+        return when
+    time = _utc(when)
+    low, high = earliest, last
+    while low < high:
+        middle = (low + high + 1) // 2
+        (commit,) = journal.commits(middle - 1, middle)
+        low, high = (middle, high) if commit.origin.at <= time else (low, middle - 1)
+    if low == earliest:
+        message = f"The history has no commit at or before {time}."
+        raise KipError(
+            "KIP_3002", message, f"It begins after commit {earliest}; give a later time."
+        )
+    return low
+
+
+def _utc(when: str | datetime) -> str:
+    """A time as the journal writes it; the end of its millisecond."""
+    try:
+        moment = datetime.fromisoformat(when) if isinstance(when, str) else when
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        hint = "Write it with date, time and offset, such as 2026-03-01T12:00:00Z."
+        raise KipError("KIP_1001", f"'{when}' is not a time with an offset.", hint)
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
