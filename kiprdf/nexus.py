@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from kiprdf.interchange.arguments import MappingSources
     from kiprdf.interchange.differences.difference import Difference
+    from kiprdf.interchange.formats.given_contexts import Contexts
     from kiprdf.interchange.formats.output import Advance
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping.contexts import Loader
@@ -589,6 +590,7 @@ class Nexus:
         language: str | None = None,
         base_iri: str | None = None,
         metadata: JsonMap | None = None,
+        context: Contexts | None = None,
         loader: Loader | None = None,
         update: bool = True,
         dry_run: bool = False,
@@ -599,10 +601,12 @@ class Nexus:
         needed where no suffix names it. ``define`` creates missing types and predicates, which
         are KIP_2001 otherwise; ``default_type`` is the type of resources without one,
         ``language`` the preferred one of names, ``base_iri`` the base of relative IRIs,
-        ``metadata`` what every element gets besides its source and time. Nothing is fetched but
-        the contexts of JSON-LD, by a given ``loader``. ``update=False`` writes only what is new:
-        the links to what other files described. Returns a report: what was, or with ``dry_run``
-        would be, created, updated or left unchanged, and what was skipped and why.
+        ``metadata`` what every element gets besides its source and time. ``context`` is the
+        context of JSON-LD that names one or has none: an object, a file, several, or files by
+        URL. Nothing is fetched but such contexts, by a given ``loader``. ``update=False`` writes
+        only what is new: the links to what other files described. Returns a report: what was, or
+        with ``dry_run`` would be, created, updated or left unchanged, and what was skipped and
+        why.
 
         Other writers go on while the import is planned (docs/decisions/045).
         """
@@ -619,6 +623,7 @@ class Nexus:
             language=language,
             base_iri=base_iri,
             metadata=metadata,
+            context=context,
             loader=loader,
             update=update,
             dry_run=dry_run,
@@ -635,6 +640,7 @@ class Nexus:
         inherit: bool = False,
         base_iri: str | None = None,
         metadata: JsonMap | None = None,
+        context: Contexts | None = None,
         loader: Loader | None = None,
         update: bool = True,
         dry_run: bool = False,
@@ -656,6 +662,7 @@ class Nexus:
             inherit=inherit,
             base_iri=base_iri,
             metadata=metadata,
+            context=context,
             loader=loader,
             update=update,
             dry_run=dry_run,

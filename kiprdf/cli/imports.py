@@ -48,6 +48,10 @@ def import_(
     base_iri: Annotated[
         str | None, typer.Option(metavar="IRI", help="Base for relative IRIs in the files.")
     ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Context of JSON-LD, or URL=FILE. Can be repeated."),
+    ] = None,
     source: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="Source recorded as metadata (default: the file name)."),
@@ -78,6 +82,7 @@ def import_(
       kiprdf import people.ttl --mapping foaf --mapping mine.jsonld --dry-run
       kiprdf import rivers.ttl --define --language en --nexus brain
       kiprdf import clinic.owl --ontology --inherit
+      kiprdf import data.jsonld --define --context context.jsonld
       kiprdf import - --format ntriples --source crm --define < data.nt
     """
     if inherit and not ontology:
@@ -90,6 +95,7 @@ def import_(
     for path in files:
         inputs.require_file(path)
     options: dict[str, Any] = {"format": format and format.value, "dry_run": dry_run}
+    options["context"] = _contexts(context or [])
     options |= {"mapping": inputs.mapping_of(mapping), "base_iri": base_iri}
     if ontology:
         options["inherit"] = inherit
@@ -114,6 +120,17 @@ def import_(
                 importer.run(opened, path, content, links_only=True)
     if dry_run and not importer.as_json:
         output.note("Dry run: nothing was written.")
+
+
+def _contexts(arguments: list[str]) -> list[Any] | None:
+    """The contexts of ``--context``: files, some of them by URL."""
+    contexts: list[Any] = []
+    for argument in arguments:
+        url, separator, file = argument.rpartition("=")
+        path = Path(file if separator and "://" in url else argument)
+        inputs.require_file(path)
+        contexts.append(path if str(path) == argument else {url: path})
+    return contexts or None
 
 
 def _open_for_dry_run(place: str) -> Nexus:

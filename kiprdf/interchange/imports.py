@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pyoxigraph import Quad
+from pyoxigraph import NamedNode, Quad
 
 from kiprdf.errors import KipError
 from kiprdf.interchange import arguments, files, formats
@@ -23,6 +25,8 @@ from kiprdf.store import Store
 
 if TYPE_CHECKING:
     import rdflib
+
+    from kiprdf.interchange.formats.given_contexts import Contexts
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ def rdf(
     base_iri: str | None,
     metadata: JsonMap | None,
     loader: Loader | None,
+    context: Contexts | None,
     update: bool,
     dry_run: bool,
 ) -> Document:
@@ -65,7 +70,13 @@ def rdf(
     )
     vocabulary = arguments.mapping_of(mapping) or Mapping.none()
     content, chosen = _read(source, format)
-    parse = functools.partial(formats.parse, content, chosen, base_iri=base_iri, loader=loader)
+    parse = functools.partial(
+        formats.parse_foreign,
+        content,
+        chosen,
+        base_iri=base_iri,
+        loader=_loader(context, loader),
+    )
 
     def plan(store: Store, quads: list[Quad]) -> Plan:
         text = content if isinstance(content, str) else content[:4096].decode("utf-8", "ignore")
@@ -95,6 +106,7 @@ def ontology(
     base_iri: str | None,
     metadata: JsonMap | None,
     loader: Loader | None,
+    context: Contexts | None,
     update: bool,
     dry_run: bool,
 ) -> Document:
@@ -121,20 +133,63 @@ def ontology(
         plan.triples, plan.update = len(quads), update
         return plan
 
-    parse = functools.partial(formats.parse, content, chosen, base_iri=base_iri, loader=loader)
-    return _document(content, parse, plan)
+    address = _address(source) if base_iri is None else None
+    parse = functools.partial(
+        formats.parse_foreign,
+        content,
+        chosen,
+        base_iri=base_iri or address,
+        loader=_loader(context, loader),
+    )
+    return _document(content, parse, plan, address)
 
 
 def _document(
     content: str | bytes,
-    parse: Callable[[], list[Quad]],
+    parse: Callable[[], tuple[list[Quad], list[str]]],
     plan: Callable[[Store, list[Quad]], Plan],
+    address: str | None = None,
 ) -> Document:
-    """A document that is parsed by its first plan, once."""
-    quads = functools.cache(parse)
-    return Document(
-        content if isinstance(content, str) else None, lambda store: plan(store, quads())
+    """A document that is parsed by its first plan, once; ``address`` is a base nobody gave."""
+    parsed = functools.cache(parse)
+
+    def planned(store: Store) -> Plan:
+        quads, warnings = parsed()
+        result = plan(store, quads)
+        result.warnings += warnings
+        if address is not None and _mentions(quads, address):
+            result.warnings.append(
+                f"The document has relative IRIs; its address <{address}> is their base. "
+                "A base_iri (--base-iri) gives them names that hold on other machines."
+            )
+        return result
+
+    return Document(content if isinstance(content, str) else None, planned)
+
+
+def _address(source: files.Source) -> str | None:
+    """The address of a document, if it is a path."""
+    if files.is_text(source) or not isinstance(source, str | os.PathLike):
+        return None
+    return Path(source).absolute().as_uri()
+
+
+def _mentions(quads: Iterable[Quad], address: str) -> bool:
+    """Whether a term is the document, or a part of it."""
+    folder = address.rpartition("/")[0] + "/"
+    return any(
+        isinstance(term, NamedNode) and term.value.startswith(folder)
+        for quad in quads
+        for term in quad
     )
+
+
+def _loader(context: Contexts | None, loader: Loader | None) -> Loader | None:
+    if context is None:
+        return loader
+    from kiprdf.interchange.formats.given_contexts import GivenContexts
+
+    return GivenContexts(context, loader)
 
 
 def _metadata(source: Any, imported_at: str, metadata: JsonMap | None) -> JsonMap:

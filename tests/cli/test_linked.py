@@ -309,6 +309,32 @@ def test_an_ontology_is_imported(invoke: Invoke, tmp_path: Path) -> None:
     assert "A part of a clinic." in described
 
 
+def test_contexts_of_json_ld_are_given(invoke: Invoke, tmp_path: Path) -> None:
+    url = "https://example.org/v.jsonld"
+    document = f'{{"@context": "{url}", "@id": "urn:joy", "@type": "Boat"}}'
+    (tmp_path / "boat.jsonld").write_text(document)
+    (tmp_path / "c.json").write_text('{"@context": {"Boat": "urn:v:Boat"}}')
+    for context in ("c.json", f"{url}=c.json"):
+        answer = invoke("import", "boat.jsonld", "--define", "--dry-run", "--context", context)
+        assert "  concept types defined: Boat\n" in answer.stdout
+    assert invoke("import", "boat.jsonld", "--define").exit_code == 2
+    assert invoke("import", "boat.jsonld", "--context", "missing.json").exit_code == 2
+
+
+def test_the_order_of_ontologies_makes_no_difference_to_the_hierarchy(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    owl = "@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <urn:v:> .\n"
+    sub = "<http://www.w3.org/2000/01/rdf-schema#subPropertyOf>"
+    (tmp_path / "a.ttl").write_text(f"{owl}:meets a owl:ObjectProperty ; {sub} :knows_of .")
+    (tmp_path / "b.ttl").write_text(f"{owl}:knows_of a owl:ObjectProperty .")
+    query = 'FIND(?p.name) WHERE { (?p, "subproperty_of", {name: "knows_of"}) }'
+    for order in (("a.ttl", "b.ttl"), ("b.ttl", "a.ttl")):
+        folder = f"nexus-{order[0]}"
+        invoke("import", *order, "--ontology", "--nexus", folder)
+        assert "meets" in invoke("run", query, "--nexus", folder).stdout
+
+
 @pytest.mark.parametrize("options", [("--inherit",), ("--ontology", "--define")])
 def test_options_that_do_not_fit_are_refused(
     invoke: Invoke, people: Path, options: tuple[str, ...]

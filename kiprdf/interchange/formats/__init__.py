@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from kiprdf.interchange.formats.names import NAMES, Format, Profile, format_of
 
 if TYPE_CHECKING:
+    from kiprdf.interchange.formats.languages import parse_foreign
     from kiprdf.interchange.formats.parsing import parse
     from kiprdf.interchange.formats.reading import base_of, read, stage
     from kiprdf.interchange.formats.writing import write
@@ -33,6 +34,7 @@ __all__ = [
     "base_of",
     "format_of",
     "parse",
+    "parse_foreign",
     "read",
     "stage",
     "write",
@@ -40,6 +42,7 @@ __all__ = [
 _MODULES = {
     "base_of": "reading",
     "parse": "parsing",
+    "parse_foreign": "languages",
     "read": "reading",
     "stage": "reading",
     "write": "writing",

@@ -22,20 +22,20 @@ NESTING = 100
 
 # Unclosed strings are tokens too, or the search would start again at each of their quotes.
 # ``++`` does not backtrack; without it, matching a string of 10 MB would take a gigabyte.
-_STRINGS = (
+STRINGS = (
     r'"""(?:[^"\\]++|\\.?+|"(?!""))*+(?:"""|\Z)|\'\'\'(?:[^\'\\]++|\\.?+|\'(?!\'\'))*+(?:\'\'\'|\Z)'
     r'|"(?:[^"\\\n]++|\\.?+)*+(?:"|$)|\'(?:[^\'\\\n]++|\\.?+)*+(?:\'|$)'
 )
 _IRI = r'<[^<>"{}|^`\s]*+>'
 _MARKS = r"<<\(?|\)?>>|[][(){}]|[bBpP](?i:ase|refix)\b"
 _TOKENS = re.compile(
-    rf"{_STRINGS}|\\.|{_IRI}|\#[^\n]*|{_MARKS}",
+    rf"{STRINGS}|\\.|{_IRI}|\#[^\n]*|{_MARKS}",
     re.DOTALL | re.MULTILINE,
 )
 # Most of a text is before the next bracket, directive or IRI that is too long. It is skipped in one
 # match; each character is in one of these alternatives, and so no place is matched twice.
 _NOTABLE = re.compile(
-    rf"""(?:[^"'\\<>\[\](){{}}\#bBpP]++|{_STRINGS}|\\.?+|<[^<>"{{}}|^`\s]{{0,{lengths.IRI}}}+>"""
+    rf"""(?:[^"'\\<>\[\](){{}}\#bBpP]++|{STRINGS}|\\.?+|<[^<>"{{}}|^`\s]{{0,{lengths.IRI}}}+>"""
     rf"|\#[^\n]*+|(?!{_MARKS}|{_IRI})[<>bBpP])*+((?:{_MARKS}|{_IRI})?)",
     re.DOTALL | re.MULTILINE,
 )

@@ -17,6 +17,7 @@ from urllib.parse import urljoin
 from kiprdf import budget
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats import json_text, lengths
+from kiprdf.interchange.formats.given_contexts import GivenContexts, with_initial
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.language.sizes import Sizes
 from kiprdf.source import NOWHERE, Span
@@ -45,9 +46,11 @@ def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> st
     contexts = _Contexts(text, loader, base_iri)
     try:
         document = contexts.inserted(_json(text))
+        initial = contexts.initial()
+        document = with_initial(document, initial) if initial else document
         contexts.check_work()
         _check_length(document, contexts, text)
-        return json.dumps(document) if contexts.fetched else text
+        return json.dumps(document) if contexts.fetched or initial else text
     except RecursionError:
         message = "A fetched context nests too deeply."
         raise KipError("KIP_4002", message, "Put the context into the file.") from None
@@ -140,6 +143,17 @@ class _Contexts:
             key: self._context(item, ()) if key == "@context" else self.inserted(item)
             for key, item in value.items()
         }
+
+    def initial(self) -> list[Any]:
+        """The contexts that a caller gives and the document does not name."""
+        if not isinstance(self._loader, GivenContexts):
+            return []
+        contexts = self._loader.initial()
+        # They apply to each object at the top of the document.
+        self._with_context += self.values if contexts else 0
+        for context in contexts:
+            self._sizes.add(context)
+        return [self._context(context, ()) for context in contexts]
 
     def check_work(self) -> None:
         """Raise KIP_4002 for large contexts that are applied again and again."""
@@ -254,7 +268,7 @@ class _Contexts:
         at = self._text.find(json.dumps(url, ensure_ascii=False))
         span = NOWHERE if at < 0 else Span(at, at + len(url) + 2)
         message = f"The context {shown(url)} {why}."
-        hint = "Put the context into the file, or pass a loader."
+        hint = "Give the context (context, --context FILE), put it into the file, or pass a loader."
         return KipError("KIP_1001", message, hint, span, self._text)
 
 
