@@ -18,19 +18,26 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from pyoxigraph import Literal, NamedNode
 
 import kiprdf
+from kiprdf.kql.optimize.as_statements import as_statements
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.fetch_values import fetch_values
 from kiprdf.kql.optimize.order_joins import order_joins
 from kiprdf.kql.optimize.push_filters import push_filters
+from kiprdf.kql.optimize.standard_conditions import standard_conditions
+from kiprdf.kql.optimize.standard_joins import standard_joins
 from kiprdf.kql.plan import plan_find
+from kiprdf.kql.translate import Translation
 from kiprdf.language import ast, bind, parse
 from kiprdf.rdf.iris import Iris
-from kiprdf.rdf.vocab import prefixes
+from kiprdf.rdf.vocab import JSON, prefixes
+from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import Pattern, Select
 from kiprdf.sparql.text import render
 from tests.golden.pages import fenced_blocks, json_text, with_bodies
+from tests.standard_sparql import STANDARD
 
 FOLDER = Path(__file__).parent / "golden"
 PAGES = sorted(FOLDER.glob("*.md"))
@@ -120,25 +127,43 @@ def test_pass(path: Path, update_golden: bool) -> None:
         assert answers == {block.note: block.body for block in blocks}
 
 
+ITEMS = {NamedNode("urn:kip:attribute/x"): [Literal('["a","b"]', datatype=JSON)]}
+STANDARD_PASSES: dict[str, Callable[[Pattern, Translation], Pattern]] = {
+    "as_statements": lambda p, _: as_statements(p),
+    "standard_joins": lambda p, made: standard_joins(p, made.values, made.namer),
+    "standard_conditions": lambda p, made: standard_conditions(p, made.values, ITEMS),
+}
+"""For an engine with SPARQL 1.1 on a dataset in RDF 1.1."""
+
+
 def sparql_of_pass(name: str, command: str) -> tuple[str, str]:
     """A command before and after the pass that a page is named after."""
     iris = Iris("urn:kip:nexus/")
-    plan = plan_find(cast(ast.Find, bind(parse(command), {})), iris)
+    abilities = STANDARD if name.startswith(tuple(STANDARD_PASSES)) else EMBEDDED
+    plan = plan_find(cast(ast.Find, bind(parse(command), {})), iris, abilities=abilities)
     translation, needed = plan.translation, set(plan.variables)
     values, namer = translation.values, translation.namer
     passes: dict[str, Callable[[Pattern], Pattern]] = {
-        "push_filters": lambda p: push_filters(p, values, iris, namer),
-        "order_joins": lambda p: order_joins(p, needed, values, namer),
+        "push_filters": lambda p: push_filters(p, values, iris, namer, abilities.texts),
+        "order_joins": lambda p: order_joins(p, needed, values, namer, abilities.lateral),
         "fetch_values": lambda p: fetch_values(p, values, namer, iris),
-        "deadlines": add_deadline_checks,
     }
-    pattern = translation.pattern
+    if abilities == EMBEDDED:
+        passes["deadlines"] = add_deadline_checks
+    else:
+        for key, run in STANDARD_PASSES.items():
+            passes[key] = lambda p, run=run: run(p, translation)  # type: ignore[misc]
+    pattern, writer = translation.pattern, EMBEDDED
     for pass_name, function in passes.items():
-        before, pattern = pattern, function(pattern)
+        texts: list[str] = []
+        for form in (pattern, function(pattern)):
+            if texts and pass_name == "standard_joins":
+                writer = STANDARD
+            select = Select(plan.variables, form, distinct=False)
+            texts.append(render(select, prefixes(iris.base), writer))
+            pattern = form
         if name.startswith(pass_name):
-            selects = (Select(plan.variables, p, distinct=False) for p in (before, pattern))
-            first, second = (render(select, prefixes(iris.base)) for select in selects)
-            return first, second
+            return texts[0], texts[1]
     raise AssertionError(f"{name} names no pass")
 
 

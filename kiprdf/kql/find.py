@@ -19,6 +19,7 @@ from kiprdf.kql.lookup import MOST_READS
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.solutions import filters_product
 from kiprdf.kql.plan import Plan, plan_bindings, plan_find
+from kiprdf.kql.queries import json_values
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.rdf.literals import Json
@@ -26,10 +27,9 @@ from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.semantics.scope import exported
 from kiprdf.sparql.algebra import Bindings, Hole, Pattern
-from kiprdf.sparql.text import prepare as prepare_query
-from kiprdf.sparql.text import render_count
+from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
-from kiprdf.store.base import Row
+from kiprdf.store.base import NO_TESTS, Row, Tests
 
 NO_BINDINGS: Bindings = {}
 
@@ -84,9 +84,12 @@ class PreparedFind:
 
 
 def prepare(find: ast.Find, store: Store) -> PreparedFind | None:
-    """Compile a checked FIND with holes; None for one with a product, whose size is counted."""
+    """Compile a checked FIND with holes.
+
+    None for one with a product, whose size is counted, and for one whose text depends on the data.
+    """
     plan = plan_find(find, store.iris, abilities=store.abilities)
-    if plan.products:
+    if plan.products or plan.json_keys:
         return None
     check_patterns(find.where)
     return PreparedFind(find, plan, tuple(required(find.where, store.iris)))
@@ -162,19 +165,24 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
             return looked_up
     if budget is not None and budget.max_product_rows is not None:
         for sides in plan.products:
-            _check_combinations(sides, budget.max_product_rows, store)
+            _check_combinations(sides, budget.max_product_rows, plan, store)
     if spending is not None and plan.products:
         _check_product(plan, spending, store)
-    text = plan.text(None if budget is None else budget.max_rows).text(bindings)
+    values = json_values(plan.json_keys, store)
+    text = plan.text(None if budget is None else budget.max_rows, values).text(bindings)
     keep = None
     if plan.ordered is not None and plan.needed is not None:
         keep = results.first_rows(plan.ordered, plan.cells, Reader(store), plan.needed)
     selected = store.select(
-        text, cancellation=plan.cancellation, width=plan.width, tests=TESTS, keep=keep
+        text, cancellation=plan.cancellation, width=plan.width, tests=_tests(store), keep=keep
     )
     if plan.counts:
         _check_rows(selected, plan)
     return selected
+
+
+def _tests(store: Store) -> Tests:
+    return TESTS if store.abilities.functions else NO_TESTS
 
 
 def _check_rows(rows: list[Row], plan: Plan) -> None:
@@ -185,14 +193,21 @@ def _check_rows(rows: list[Row], plan: Plan) -> None:
         spending.check_rows(number, plan.width)
 
 
-def _count(pattern: Pattern, most: int, store: Store, distinct: Sequence[Variable] = ()) -> int:
-    query = render_count(add_deadline_checks(pattern), most, distinct)
-    return results.count(store.select(query, cancellation="threaded", tests=TESTS)[0][0])
+def _count(
+    pattern: Pattern, most: int, plan: Plan, store: Store, distinct: Sequence[Variable] = ()
+) -> int:
+    pattern = plan.adapted(pattern, json_values(plan.json_keys, store))
+    if store.abilities.functions:
+        pattern = add_deadline_checks(pattern)
+    query = render_count(pattern, most, distinct, store.abilities)
+    return results.count(store.select(query, cancellation="threaded", tests=_tests(store))[0][0])
 
 
-def _check_combinations(sides: tuple[Pattern, Pattern], most: int, store: Store) -> None:
+def _check_combinations(
+    sides: tuple[Pattern, Pattern], most: int, plan: Plan, store: Store
+) -> None:
     """Raise KIP_4002 when two patterns without a common variable have too many combinations."""
-    left, right = (_count(side, most + 1, store) for side in sides)
+    left, right = (_count(side, most + 1, plan, store) for side in sides)
     combinations = left * right
     if combinations > most:
         message = f"Two parts of WHERE share no variable, and have {combinations} combinations"
@@ -212,20 +227,22 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
         return
     distinct = plan.variables if plan.is_ambiguous else ()
     enough = most // -(-plan.width // WIDTH) + 1
-    spending.check_rows(_count(plan.pattern, enough, store, distinct), plan.width)
+    spending.check_rows(_count(plan.pattern, enough, plan, store, distinct), plan.width)
 
 
 def count_solutions(where: ast.Block, store: Store, most: int) -> int:
     """How many solutions a checked WHERE has; counting stops at ``most``."""
     plan = plan_bindings(map(ast.Variable, exported(where)), where, store.iris, store.abilities)
     distinct = plan.variables if most > 1 and plan.is_ambiguous else ()
-    return _count(plan.pattern, most, store, distinct)
+    return _count(plan.pattern, most, plan, store, distinct)
 
 
 def explain(find: ast.Find, store: Store) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
     plan = plan_find(find, store.iris, abilities=store.abilities)
-    return prepare_query(plan.select, query_prefixes(store.iris.base)).text(NO_BINDINGS)
+    pattern = plan.adapted(plan.pattern, json_values(plan.json_keys, store))
+    select = replace(plan.select, pattern=pattern)
+    return render(select, query_prefixes(store.iris.base), store.abilities)
 
 
 def nodes(

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from pyoxigraph import Variable
+from pyoxigraph import NamedNode, Variable
 
 from kiprdf.budget import WIDTH
 from kiprdf.kql import results
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
 from kiprdf.kql.newest import NewestPlan, plan_newest
-from kiprdf.kql.optimize import optimize
+from kiprdf.kql.optimize import JsonValues, for_engine, json_keys, optimize
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
 from kiprdf.kql.optimize.push_filters import push_filters
@@ -27,6 +27,8 @@ from kiprdf.sparql.abilities import EMBEDDED, Abilities
 from kiprdf.sparql.algebra import Count, Pattern, Select
 from kiprdf.sparql.text import PreparedQuery, prepare
 from kiprdf.store.base import Cancellation
+
+NO_VALUES: JsonValues = {}
 
 
 @dataclass
@@ -54,7 +56,7 @@ class Plan:
     @cached_property
     def lookup(self) -> LookupPlan | None:
         """None where there is none, and for later pages: their order is the engine's."""
-        if self.offset:
+        if self.offset or not self.abilities.lookups:
             return None
         distinct = self._carriers(self.translation.scope if self.counts else self.cells.names)
         values = self.translation.values
@@ -63,7 +65,7 @@ class Plan:
     @cached_property
     def newest(self) -> NewestPlan | None:
         """None where the order is not by the time of update, the last one first."""
-        if self.ordered is None or self.needed is None:
+        if self.ordered is None or self.needed is None or not self.abilities.lookups:
             return None
         made = self.translation
         return plan_newest(
@@ -81,7 +83,8 @@ class Plan:
     @cached_property
     def _pushed(self) -> Pattern:
         made = self.translation
-        return push_filters(made.pattern, made.values, self.iris, made.namer)
+        texts = self.abilities.texts
+        return push_filters(made.pattern, made.values, self.iris, made.namer, texts)
 
     @cached_property
     def pattern(self) -> Pattern:
@@ -122,17 +125,27 @@ class Plan:
         """The pairs of parts that share no variable; they are counted before they run."""
         return [] if self.is_linear else products(self.pattern)
 
-    def text(self, max_rows: int | None) -> PreparedQuery:
+    @cached_property
+    def json_keys(self) -> tuple[NamedNode, ...]:
+        """The keys whose arrays and objects must be known before the query can be written."""
+        return () if self.abilities.functions else json_keys(self.pattern, self.translation.values)
+
+    def adapted(self, pattern: Pattern, json_values: JsonValues = NO_VALUES) -> Pattern:
+        """A part of the query by what the engine can do."""
+        made = self.translation
+        return for_engine(pattern, made.values, made.namer, self.abilities, json_values)
+
+    def text(self, max_rows: int | None, json_values: JsonValues = NO_VALUES) -> PreparedQuery:
         """The SPARQL; where solutions are counted, no more than ``max_rows`` of them are."""
         text = self._texts.get(max_rows)
-        if text is None:
-            select = self.select
+        if text is None or self.json_keys:
+            select = replace(self.select, pattern=self.adapted(self.pattern, json_values))
             if not self.is_linear and self.abilities.functions:
                 select = replace(select, pattern=add_deadline_checks(select.pattern))
             if select.counts and max_rows is not None:
                 # One more row shows that there are too many.
                 select = replace(select, limit=max_rows // -(-self.width // WIDTH) + 1)
-            text = prepare(select, query_prefixes(self.iris.base))
+            text = prepare(select, query_prefixes(self.iris.base), self.abilities)
             self._texts = {max_rows: text}
         return text
 

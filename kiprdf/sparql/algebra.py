@@ -54,6 +54,13 @@ class OneOrMore:
 
 
 @dataclass(frozen=True, slots=True)
+class ZeroOrMore:
+    """``p*``."""
+
+    predicate: NamedNode
+
+
+@dataclass(frozen=True, slots=True)
 class TextOf:
     """``p``, in the default graph or in the ``graph`` of the texts that values hold."""
 
@@ -78,7 +85,7 @@ class TriplePattern:
     """``names`` are its variables, which are computed once, since the compiler reads them often."""
 
     subject: Term
-    predicate: Term | Alternative | OneOrMore | TextOf
+    predicate: Term | Alternative | OneOrMore | ZeroOrMore | TextOf
     object: Term | TripleTerm
     names: frozenset[Variable] = field(init=False, repr=False, compare=False)
 

@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar, assert_never
 from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
 
 from kiprdf.sparql import algebra
+from kiprdf.sparql.abilities import EMBEDDED, Abilities
 from kiprdf.sparql.algebra import Bindings, Expression, Hole, Pattern, Term
 
 T = TypeVar("T")
@@ -29,6 +30,7 @@ _SHORT = {
 }
 _NEVER = re.compile(r"(?!)").fullmatch
 _Piece: TypeAlias = str | Hole
+_Path: TypeAlias = Term | algebra.Alternative | algebra.OneOrMore | algebra.ZeroOrMore
 
 
 class PreparedQuery:
@@ -49,12 +51,17 @@ class PreparedQuery:
         )
 
 
-def prepare(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> PreparedQuery:
-    """The query as SPARQL 1.2 text with LATERAL, indented for people.
+def prepare(
+    query: algebra.Select,
+    prefixes: Mapping[str, str] | None = None,
+    abilities: Abilities = EMBEDDED,
+) -> PreparedQuery:
+    """The query as SPARQL text for an engine, indented for people.
 
-    ``prefixes`` (prefix to IRI) shorten the IRIs; only those in use are declared.
+    ``prefixes`` (prefix to IRI) shorten the IRIs; only those in use are declared. Without LATERAL
+    the pattern is one that ``kql.optimize.standard_joins`` returned.
     """
-    writer = _Writer(prefixes or {})
+    writer = _writer(prefixes or {}, abilities)
     if query.counts:
         writer.counted(query)
     else:
@@ -68,17 +75,26 @@ def prepare(query: algebra.Select, prefixes: Mapping[str, str] | None = None) ->
     return PreparedQuery([writer.declarations(), *writer.pieces])
 
 
-def render(query: algebra.Select, prefixes: Mapping[str, str] | None = None) -> str:
+def render(
+    query: algebra.Select,
+    prefixes: Mapping[str, str] | None = None,
+    abilities: Abilities = EMBEDDED,
+) -> str:
     """The text of a query without holes; see ``prepare``."""
-    return prepare(query, prefixes).text({})
+    return prepare(query, prefixes, abilities).text({})
 
 
-def render_count(pattern: Pattern, most: int, distinct: Sequence[Variable] = ()) -> str:
+def render_count(
+    pattern: Pattern,
+    most: int,
+    distinct: Sequence[Variable] = (),
+    abilities: Abilities = EMBEDDED,
+) -> str:
     """How many solutions a pattern has, as a SELECT of one number; counting stops at ``most``.
 
     With ``distinct``, how many that differ in some variables.
     """
-    writer = _Writer({})
+    writer = _writer({}, abilities)
     projected = f"DISTINCT {_names(distinct)}" if distinct else "*"
     writer.write(f"SELECT (COUNT(*) AS ?number) WHERE {{ SELECT {projected} WHERE ")
     writer.group(pattern, 1)
@@ -174,11 +190,13 @@ class _Writer:
         self._term(triple.object)
         self.write(" .")
 
-    def _predicate(self, predicate: Term | algebra.Alternative | algebra.OneOrMore) -> None:
+    def _predicate(self, predicate: _Path) -> None:
         if isinstance(predicate, algebra.Alternative):
             self.write(f"({'|'.join(map(self._iri, predicate.predicates))})")
         elif isinstance(predicate, algebra.OneOrMore):
             self.write(f"{self._iri(predicate.predicate)}+")
+        elif isinstance(predicate, algebra.ZeroOrMore):
+            self.write(f"{self._iri(predicate.predicate)}*")
         elif predicate == _TYPE:
             self.write("a")
         else:
@@ -201,12 +219,12 @@ class _Writer:
                     self.write(indent)
                     self._triple(triple)
                     self.write("\n")
-            case algebra.Lateral() | algebra.LeftJoin():
+            case algebra.Lateral():
                 self._open(pattern.left, depth)
-                keyword = "LATERAL" if isinstance(pattern, algebra.Lateral) else "OPTIONAL"
-                self.write(f"{indent}{keyword} ")
-                self.group(pattern.right, depth)
-                self.write("\n")
+                self._lateral(pattern.right, depth)
+            case algebra.LeftJoin():
+                self._open(pattern.left, depth)
+                self._braced("OPTIONAL", pattern.right, depth)
             case algebra.AntiJoin():
                 self._anti_join(pattern, depth)
             case algebra.Union():
@@ -235,6 +253,14 @@ class _Writer:
                 self.write("\n")
             case _:
                 assert_never(pattern)
+
+    def _lateral(self, right: Pattern, depth: int) -> None:
+        self._braced("LATERAL", right, depth)
+
+    def _braced(self, keyword: str, pattern: Pattern, depth: int) -> None:
+        self.write("  " * depth + keyword + " ")
+        self.group(pattern, depth)
+        self.write("\n")
 
     def _group_elements(self, group: algebra.Group, depth: int) -> None:
         for part in (group.before, *group.parts):
@@ -314,6 +340,27 @@ class _Writer:
                 self._term(expression)
             case _:
                 assert_never(expression)
+
+
+class _StandardWriter(_Writer):
+    """Writes SPARQL 1.1: a LATERAL whose right side sees nothing of the left is a join."""
+
+    def _lateral(self, right: Pattern, depth: int) -> None:
+        self._open(right, depth)
+
+    def _anti_join(self, pattern: algebra.AntiJoin, depth: int) -> None:
+        right = pattern.right
+        self._open(pattern.left, depth)
+        if isinstance(right, algebra.Project):
+            self._braced("MINUS", right, depth)
+        elif isinstance(right, algebra.AntiJoin) and right.left == algebra.UNIT:
+            self._braced("FILTER EXISTS", right.right, depth)
+        else:
+            self._braced("FILTER NOT EXISTS", right, depth)
+
+
+def _writer(prefixes: Mapping[str, str], abilities: Abilities) -> _Writer:
+    return (_Writer if abilities.lateral else _StandardWriter)(prefixes)
 
 
 Written: TypeAlias = Triple | Quad | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]

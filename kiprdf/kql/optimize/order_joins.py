@@ -42,9 +42,14 @@ TRIPLES_A_GROUP = 16
 """Planning time grows steeply with the triples of one group: 192 in one take seven seconds."""
 
 
-def order_joins(pattern: Pattern, needed: set[Variable], values: Values, namer: Namer) -> Pattern:
-    """A pattern without groups that has the same distinct values of the ``needed`` variables."""
-    return _Order(values, namer).pattern(pattern, set(), needed)
+def order_joins(
+    pattern: Pattern, needed: set[Variable], values: Values, namer: Namer, lateral: bool = True
+) -> Pattern:
+    """A pattern without groups that has the same distinct values of the ``needed`` variables.
+
+    Without ``lateral`` joins, hop ranges are written so that each is evaluated alone.
+    """
+    return _Order(values, namer, lateral).pattern(pattern, set(), needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +65,9 @@ class IsolatedUnit:
 
 
 class _Order:
-    def __init__(self, values: Mapping[Variable, Value], namer: Namer) -> None:
+    def __init__(self, values: Mapping[Variable, Value], namer: Namer, lateral: bool) -> None:
         self._values = values
+        self._lateral = lateral
         self._fresh = namer.fresh
 
     def pattern(self, pattern: Pattern, bound: set[Variable], needed: set[Variable]) -> Pattern:
@@ -122,7 +128,7 @@ class _Order:
 
     def _join_isolated(self, pattern: Pattern, part: Pattern, bound: set[Variable]) -> Pattern:
         if isinstance(part, Hops):
-            return expand_hops(pattern, part, bound, self._fresh)
+            return expand_hops(pattern, part, bound, self._fresh, self._lateral)
         return lateral(pattern, part)
 
     def _where_exists(self, pattern: Pattern, component: list[TriplePattern]) -> Pattern:

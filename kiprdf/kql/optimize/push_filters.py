@@ -36,14 +36,20 @@ from kiprdf.sparql.algebra import (
 NAMESPACES = {"attributes": vocab.ATTRIBUTE, "metadata": vocab.METADATA}
 
 
-def push_filters(pattern: Pattern, values: Values, iris: Iris, namer: Namer) -> Pattern:
-    """The same solutions, with the patterns that the conditions of its groups imply."""
-    return _Push(values, iris, namer).pattern(pattern, frozenset())
+def push_filters(
+    pattern: Pattern, values: Values, iris: Iris, namer: Namer, texts: bool = True
+) -> Pattern:
+    """The same solutions, with the patterns that the conditions of its groups imply.
+
+    A value is found by its text where the store has a graph of ``texts``.
+    """
+    return _Push(values, iris, namer, texts).pattern(pattern, frozenset())
 
 
 class _Push:
-    def __init__(self, values: Values, iris: Iris, namer: Namer) -> None:
+    def __init__(self, values: Values, iris: Iris, namer: Namer, texts: bool) -> None:
         self._values = values
+        self._texts = texts
         self._iris = iris
         self._namer = namer
 
@@ -75,7 +81,7 @@ class _Push:
             return (BGP((TriplePattern(value.node, vocab.LABEL, text),)),)
         if value.field == "type" and isinstance(text, Literal):
             return (BGP((TriplePattern(value.node, vocab.TYPE, self._iris.type(text.value)),)),)
-        if value.field in NAMESPACES and value.key is not None:
+        if self._texts and value.field in NAMESPACES and value.key is not None:
             predicate = NamedNode(NAMESPACES[value.field] + value.key)
             # The text may be that of an item, or have a language.
             of_value = TextOf(predicate, vocab.TEXTS)

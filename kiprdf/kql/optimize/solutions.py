@@ -26,6 +26,7 @@ from kiprdf.sparql.algebra import (
     TriplePattern,
     TripleTerm,
     Union,
+    ZeroOrMore,
     is_iri,
     variables,
 )
@@ -192,7 +193,7 @@ def _unbound(missing: set[Variable], links: list[Link]) -> set[Variable]:
 
 def bound_together(triple: TriplePattern) -> list[set[Variable]]:
     """The variables that one match of a triple binds; a value depends on its subject alone."""
-    if isinstance(triple.predicate, OneOrMore):
+    if isinstance(triple.predicate, OneOrMore | ZeroOrMore):
         # From each end it reaches a set of other ends, in any number of steps.
         return [variables(triple.subject), variables(triple.object)]
     if isinstance(triple.object, TripleTerm):

@@ -1,0 +1,88 @@
+"""Links for a store that keeps them as RDF 1.1: ``rdf:Statement`` in the place of reifiers.
+
+``?l rdf:reifies <<( ?s ?p ?o )>>`` becomes the three triples of a statement. Since a statement has
+a type too, a pattern that asks for any type leaves ``rdf:Statement`` out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pyoxigraph import NamedNode, Variable
+
+from kiprdf.rdf import vocab
+from kiprdf.sparql.algebra import (
+    BGP,
+    Call,
+    Expression,
+    Extend,
+    Filter,
+    Infix,
+    Pattern,
+    TriplePattern,
+    TripleTerm,
+    map_patterns,
+)
+
+_PARTS = {"SUBJECT": vocab.SUBJECT, "PREDICATE": vocab.PREDICATE, "OBJECT": vocab.OBJECT}
+
+
+def as_statements(pattern: Pattern) -> Pattern:
+    """The same solutions on the same knowledge in RDF 1.1."""
+    return _converted(pattern, dict(_parts_read(pattern)))
+
+
+def _parts_read(node: Any) -> Iterator[tuple[Variable, NamedNode]]:
+    """The variables that hold a whole fact, with the one part of it that is read."""
+    if isinstance(node, Call) and node.function in _PARTS:
+        (fact,) = node.arguments
+        assert isinstance(fact, Variable), node
+        yield fact, _PARTS[str(node.function)]
+        return
+    items = node if isinstance(node, tuple) else ()
+    names = getattr(node, "__dataclass_fields__", ())
+    for item in (*items, *(getattr(node, name) for name in names)):
+        yield from _parts_read(item)
+
+
+def _converted(pattern: Pattern, parts: Mapping[Variable, NamedNode]) -> Pattern:
+    if isinstance(pattern, BGP):
+        return _triples(pattern, parts)
+    pattern = map_patterns(pattern, lambda part, *_: _converted(part, parts))
+    if isinstance(pattern, Extend):
+        return replace(pattern, expression=_expression(pattern.expression))
+    return pattern
+
+
+def _triples(group: BGP, parts: Mapping[Variable, NamedNode]) -> Pattern:
+    triples: list[TriplePattern] = []
+    types: list[Variable] = []
+    for triple in group.triples:
+        value = triple.object
+        if isinstance(value, TripleTerm):
+            terms = (value.subject, value.predicate, value.object)
+            pairs = zip(_PARTS.values(), terms, strict=True)
+            triples += (TriplePattern(triple.subject, part, term) for part, term in pairs)
+        elif triple.predicate == vocab.REIFIES:
+            assert isinstance(value, Variable), triple
+            part = parts.get(value, vocab.PREDICATE)
+            triples.append(TriplePattern(triple.subject, part, value))
+        else:
+            triples.append(triple)
+            if triple.predicate == vocab.TYPE and isinstance(value, Variable):
+                types.append(value)
+    pattern: Pattern = BGP(tuple(triples))
+    for type in types:
+        pattern = Filter(pattern, Infix("!=", (type, vocab.STATEMENT)))
+    return pattern
+
+
+def _expression(expression: Expression) -> Expression:
+    """An expression in which a fact's variable is bound to the part that was taken of it."""
+    if not isinstance(expression, Call):
+        return expression
+    if expression.function in _PARTS:
+        return expression.arguments[0]
+    return replace(expression, arguments=tuple(map(_expression, expression.arguments)))

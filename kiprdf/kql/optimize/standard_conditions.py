@@ -1,0 +1,304 @@
+"""Conditions for an engine that calls no custom functions (docs/decisions/075).
+
+Each operand is read as what it can be: null, a number, a boolean, a text, a node, or one of the
+arrays and objects that the store has under its key, which are constants here. A condition is the
+disjunction of the pairs for which it may hold. Two constants are compared in Python, by the table
+of ``kql.comparisons``; other pairs by an operator of SPARQL 1.1, behind tests of the kinds of both
+sides, since engines differ in what they compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeGuard, cast
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from kiprdf.errors import KipError
+from kiprdf.kql.comparisons import FALSE, FUNCTIONS, TESTS, TRUE
+from kiprdf.kql.optimize.push_filters import NAMESPACES
+from kiprdf.kql.scopes import Values
+from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import to_term
+from kiprdf.rdf.readings import Reading, read
+from kiprdf.sparql.algebra import (
+    Call,
+    Condition,
+    Expression,
+    Filter,
+    Group,
+    In,
+    Infix,
+    Negation,
+    Pattern,
+    map_patterns,
+)
+from kiprdf.store.base import Cell
+
+JsonValues: TypeAlias = Mapping[NamedNode, Sequence[Literal]]
+"""The arrays and objects that a store has under each key."""
+MOST_VALUES = 5_000
+"""Arrays and objects that one condition lists; engines end at some ten thousand constants."""
+MOST_TESTS = 500
+"""Comparisons of one condition; ten thousand crash the parser of some engines."""
+OWN_DOUBLE = NamedNode("urn:kip:double")
+"""The datatype of doubles where the engine would round its own."""
+_NUMBERS = (vocab.INTEGER, vocab.DOUBLE)
+
+
+def standard_conditions(
+    pattern: Pattern, values: Values, json_values: JsonValues, own_doubles: bool = False
+) -> Pattern:
+    """The same solutions by conditions that SPARQL 1.1 has.
+
+    ``json_values`` has at least the values of the ``json_keys``. Raises KIP_4002 for a condition
+    that more than ``MOST_VALUES`` arrays and objects satisfy.
+    """
+    return _Conditions(values, json_values, own_doubles).pattern(pattern)
+
+
+def json_keys(pattern: Pattern, values: Values) -> tuple[NamedNode, ...]:
+    """The predicates whose arrays and objects the conditions of a pattern may read."""
+    names = {
+        name
+        for condition in _conditions(pattern)
+        if condition.name != "IS_NULL"
+        for name in condition.names
+    }
+    keys = {_key(name, values) for name in names}
+    return tuple(sorted((key for key in keys if key is not None), key=str))
+
+
+def _conditions(node: Any) -> Iterator[Condition]:
+    if isinstance(node, Condition):
+        yield node
+        return
+    items = node if isinstance(node, tuple) else ()
+    names = getattr(node, "__dataclass_fields__", ())
+    for item in (*items, *(getattr(node, name) for name in names)):
+        yield from _conditions(item)
+
+
+def _key(name: Variable, values: Values) -> NamedNode | None:
+    value = values.get(name)
+    if value is None or value.field not in NAMESPACES:
+        return None
+    return NamedNode(NAMESPACES[value.field] + str(value.key))
+
+
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    """An operand where ``guard`` holds: one term, or null."""
+
+    guard: Expression
+    cell: Cell
+    holder: Variable | None = None
+    """The variable that holds an array or object, which is known by its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """An operand where ``guard`` holds: any value of a kind."""
+
+    guard: Expression
+    kind: str
+    value: Expression
+
+
+_Case: TypeAlias = "_Constant | _Kind"
+
+
+class _Conditions:
+    def __init__(self, values: Values, json_values: JsonValues, own_doubles: bool) -> None:
+        self._values = values
+        self._json = json_values
+        self._own_doubles = own_doubles
+
+    def pattern(self, pattern: Pattern) -> Pattern:
+        pattern = map_patterns(pattern, lambda part, *_: self.pattern(part))
+        if isinstance(pattern, Filter):
+            return replace(pattern, condition=self._expression(pattern.condition))
+        assert not isinstance(pattern, Group)
+        return pattern
+
+    def _expression(self, expression: Expression) -> Expression:
+        match expression:
+            case Negation():
+                return Negation(self._expression(expression.operand))
+            case Infix():
+                return Infix(expression.operator, tuple(map(self._expression, expression.operands)))
+            case Condition():
+                return replace(expression, expression=self._condition(expression))
+            case _:
+                return expression
+
+    def _condition(self, condition: Condition) -> Expression:
+        names = [term for term in condition.operands if isinstance(term, Variable)]
+        if condition.name == "IS_NULL" or not any(name in self._values for name in names):
+            # Nodes are compared by identity.
+            return condition.expression
+        name, (left, right) = condition.name, condition.operands
+        pairs = [(one, other) for one in self._cases(left) for other in self._cases(right)]
+        tests: list[Expression] = []
+        listed: dict[tuple[Variable, Expression], list[Literal]] = {}
+        for one, other in pairs:
+            holds = _holds(name, one, other)
+            if holds == FALSE:
+                continue
+            holders = [case for case in (one, other) if _is_held(case)]
+            if holds == TRUE and len(holders) == 1:
+                # One list of texts, not by one comparison each.
+                (case,) = holders
+                beside = (other if case is one else one).guard
+                listed.setdefault((cast(Variable, case.holder), beside), []).append(_text(case))
+            else:
+                tests.append(_all(*map(_guard, (one, other)), holds))
+        if len(tests) > MOST_TESTS or sum(map(len, listed.values())) > MOST_VALUES:
+            raise _too_many()
+        for (holder, beside), texts in listed.items():
+            is_listed = In(Call("STR", (holder,)), tuple(texts))
+            tests.append(_all(_has_type(holder, vocab.JSON), beside, is_listed))
+        return Call("COALESCE", (_any(tests), FALSE)) if tests else FALSE
+
+    # What an operand can be -------------------------------------------------------------------
+
+    def _cases(self, term: object) -> list[_Case]:
+        if not isinstance(term, Variable):
+            return [_Constant(TRUE, cast(Cell, term))]
+        unbound = Negation(Call("BOUND", (term,)))
+        key = _key(term, self._values)
+        if key is None:
+            bound = Call("BOUND", (term,))
+            return [_Constant(unbound, None), _Kind(bound, "text", term)]
+        is_null = Infix("||", (unbound, Call("sameTerm", (term, vocab.NULL))))
+        is_json = _has_type(term, vocab.JSON)
+        cases: list[_Case] = [_Constant(is_null, None)]
+        cases += (_Constant(is_json, value, term) for value in self._json.get(key, ()))
+        return [*cases, *self._kinds(term)]
+
+    def _kinds(self, term: Variable) -> Iterator[_Kind]:
+        is_number: Expression = Call("isNumeric", (term,))
+        number: Expression = term
+        others = [*_NUMBERS, vocab.BOOLEAN, vocab.JSON]
+        if self._own_doubles:
+            is_own = _has_type(term, OWN_DOUBLE)
+            number = Call("IF", (is_own, _double(Call("STR", (term,))), term))
+            is_number = Infix("||", (is_own, is_number))
+            others.append(OWN_DOUBLE)
+        yield _Kind(is_number, "number", number)
+        yield _Kind(_has_type(term, vocab.BOOLEAN), "boolean", term)
+        is_other = Infix("||", (In(_type(term), tuple(others)), is_number))
+        has_language = Infix("!=", (Call("LANG", (term,)), Literal("")))
+        is_text = Infix("||", (has_language, Negation(is_other)))
+        yield _Kind(_all(Call("isLiteral", (term,)), is_text), "text", Call("STR", (term,)))
+        is_node = Negation(Call("isLiteral", (term,)))
+        yield _Kind(_all(is_node, Negation(Call("sameTerm", (term, vocab.NULL)))), "node", term)
+
+
+def _too_many() -> KipError:
+    message = f"A FILTER is true for more than {MOST_VALUES} arrays and objects of this store."
+    hint = "Ask for fewer elements at once, or read the values with FIND and compare them yourself."
+    return KipError("KIP_4002", message, hint)
+
+
+# Pairs --------------------------------------------------------------------------------------------
+
+
+def _holds(name: str, one: _Case, other: _Case) -> Expression:
+    """Whether an operator holds for two operands, of which each is what its case says."""
+    if isinstance(one, _Constant) and isinstance(other, _Constant):
+        return TRUE if TESTS[FUNCTIONS[name]](one.cell, other.cell) else FALSE
+    if isinstance(one, _Kind) and isinstance(other, _Kind):
+        return _native(name, one.kind, one.value, other.value) if one.kind == other.kind else FALSE
+    constant = one if isinstance(one, _Constant) else cast(_Constant, other)
+    kind = one if isinstance(one, _Kind) else cast(_Kind, other)
+    terms = tuple(
+        reading if isinstance(reading, NamedNode) else to_term(reading)
+        for reading in _scalars(name, read(constant.cell))
+        if _kind_of(reading) == kind.kind
+    )
+    if not terms:
+        return FALSE
+    if len(terms) > 1 and name in ("==", "IN") and kind.kind != "node":
+        return In(kind.value, terms)
+    return _any(
+        _native(name, kind.kind, *((t, kind.value) if constant is one else (kind.value, t)))
+        for t in terms
+    )
+
+
+def _scalars(name: str, reading: Reading) -> Sequence[Reading]:
+    """What a constant is to a single value: itself, or each of its items."""
+    if isinstance(reading, list) and name not in _ORDERS:
+        return reading
+    return (reading,)
+
+
+def _kind_of(reading: Reading) -> str | None:
+    if isinstance(reading, bool):
+        return "boolean"
+    if isinstance(reading, int | float):
+        return "number"
+    if isinstance(reading, NamedNode):
+        return "node"
+    return "text" if isinstance(reading, str) else None
+
+
+_NATIVE = {"STARTS_WITH": "STRSTARTS", "ENDS_WITH": "STRENDS"}
+_ORDERS = ("<", "<=", ">", ">=")
+
+
+def _native(name: str, kind: str, one: Expression, other: Expression) -> Expression:
+    """An operator on two values of one kind."""
+    if name in ("==", "IN"):
+        return Call("sameTerm", (one, other)) if kind == "node" else Infix("=", (one, other))
+    if name in _ORDERS:
+        if kind == "boolean":
+            one, other = _as_integer(one), _as_integer(other)
+        return FALSE if kind == "node" else Infix(name, (one, other))  # type: ignore[arg-type]
+    return Call(_NATIVE.get(name, name), (one, other)) if kind == "text" else FALSE
+
+
+def _as_integer(boolean: Expression) -> Expression:
+    return Call("IF", (boolean, Literal(1), Literal(0)))
+
+
+# Expressions --------------------------------------------------------------------------------------
+
+
+def _is_held(case: _Case) -> TypeGuard[_Constant]:
+    return isinstance(case, _Constant) and case.holder is not None
+
+
+def _text(case: _Constant) -> Literal:
+    return Literal(cast(Literal, case.cell).value)
+
+
+def _guard(case: _Case) -> Expression:
+    if _is_held(case):
+        text = Call("STR", (cast(Variable, case.holder),))
+        return _all(case.guard, Infix("=", (text, _text(case))))
+    return case.guard
+
+
+def _all(*conditions: Expression) -> Expression:
+    parts = tuple(dict.fromkeys(c for c in conditions if c != TRUE))
+    return Infix("&&", parts) if len(parts) > 1 else parts[0] if parts else TRUE
+
+
+def _any(conditions: Iterable[Expression]) -> Expression:
+    parts = tuple(dict.fromkeys(conditions))
+    return Infix("||", parts) if len(parts) > 1 else parts[0]
+
+
+def _type(term: Variable) -> Expression:
+    return Call("DATATYPE", (term,))
+
+
+def _has_type(term: Variable, datatype: NamedNode) -> Expression:
+    return Infix("=", (_type(term), datatype))
+
+
+def _double(text: Expression) -> Expression:
+    return Call(vocab.DOUBLE, (text,))
