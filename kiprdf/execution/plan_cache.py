@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from kiprdf.errors import KipError
+from kiprdf.execution.literals import opened
 from kiprdf.kql import holes
 from kiprdf.kql.find import FindResult, PreparedFind, prepare
 from kiprdf.kql.holes import PlanKey, Roles
@@ -54,6 +55,7 @@ class PlanCache:
         self._store = store
         self._catalog = catalog
         self._entries: dict[str, CacheEntry] = {}
+        self._shared: dict[str, CacheEntry | None] = {}
 
     def template(self, text: str) -> Template[ast.Command]:
         """The parsed command; raises ``KipError``."""
@@ -62,12 +64,17 @@ class PlanCache:
             entry = CacheEntry(Template(parse(text)))
             if len(text) <= MOST_CHARACTERS:
                 if len(self._entries) >= MOST_TEXTS:
-                    self.clear()
+                    self.forget_texts()
                 self._entries[text] = entry
         return entry.template
 
     def clear(self) -> None:
         """Forget all texts."""
+        self.forget_texts()
+        self._shared.clear()
+
+    def forget_texts(self) -> None:
+        """Forget all texts, but not the plans that they share."""
         self._entries.clear()
 
     def find(self, text: object, parameters: Mapping[str, Any]) -> FindResult | None:
@@ -76,8 +83,37 @@ class PlanCache:
         None where the command must be bound, checked and compiled for its own parameters: a new
         text, another command, an element that does not exist.
         """
-        entry = self._entries.get(text) if isinstance(text, str) else None
-        if entry is None or entry.roles is None:
+        if not isinstance(text, str):
+            return None
+        entry = self._entries.get(text)
+        if entry is None:
+            return self._find_shared(text, parameters)
+        return self._find(entry, parameters)
+
+    def _find_shared(self, text: str, parameters: Mapping[str, Any]) -> FindResult | None:
+        """Run a FIND by the plan of the texts that differ from it only in their literals.
+
+        What fails or finds nothing is left to the text itself, whose places a message shows.
+        """
+        literals = opened(text) if len(text) <= MOST_CHARACTERS else None
+        if literals is None:
+            return None
+        shared, values = literals
+        if shared not in self._shared:
+            if len(self._shared) >= MOST_TEXTS:
+                self._shared.clear()
+            self._shared[shared] = None
+            return None
+        with suppress(KipError):
+            entry = self._shared[shared]
+            if entry is None:
+                entry = self._shared[shared] = CacheEntry(Template(parse(shared)))
+            result = self._find(entry, {**parameters, **values})
+            return None if result is None or result.lacks is not None else result
+        return None
+
+    def _find(self, entry: CacheEntry, parameters: Mapping[str, Any]) -> FindResult | None:
+        if entry.roles is None:
             return None
         key = holes.plan_key(entry.roles, parameters)
         if key is None:

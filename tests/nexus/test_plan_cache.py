@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 import kiprdf
+from kiprdf.execution.literals import opened
 from kiprdf.language import limits
 from tests.nexus.support import code, medical
 from tests.shortcuts import no_shortcuts
@@ -228,3 +230,93 @@ def test_a_closed_nexus_says_so_even_when_the_plan_is_cached(times: int) -> None
     for _ in range(3):
         error = nexus.execute_kip({"command": count})["error"]
         assert (error["code"], error["message"]) == ("KIP_4003", "The nexus is closed.")
+
+
+# Texts that differ in their literals ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "shared", "values"),
+    [
+        (
+            'FIND(?d) WHERE { ?d {type: "Drug", name:"A"} FILTER(?d.a >= -1.5) }',
+            'FIND(?d) WHERE { ?d {type: "Drug", name::literal_0} FILTER(?d.a >= :literal_1) }',
+            {"literal_0": "A", "literal_1": -1.5},
+        ),
+        (
+            'FIND(?d) WHERE { ?d {id: "C:Drug/A"} FILTER(?d.attributes.a != "name: 7") } LIMIT 7',
+            "FIND(?d) WHERE { ?d {id: :literal_0} FILTER(?d.attributes.a != :literal_1) } LIMIT 7",
+            {"literal_0": "C:Drug/A", "literal_1": "name: 7"},
+        ),
+        (
+            'FIND(?d) WHERE { ?d {name: "A"} FILTER(CONTAINS(?d.n, "x == 1 \\" name: ")) }',
+            'FIND(?d) WHERE { ?d {name: :literal_0} FILTER(CONTAINS(?d.n, "x == 1 \\" name: ")) }',
+            {"literal_0": "A"},
+        ),
+    ],
+)
+def test_names_ids_and_operands_are_opened(
+    text: str, shared: str, values: dict[str, object]
+) -> None:
+    assert opened(text) == (shared, values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'UPSERT { CONCEPT { {type: "Drug", name: "A"} } }',
+        'FIND(?d) WHERE { ?d {type: "Drug"} (?d, "treats"{1,2}, ?s) } LIMIT 5',
+        'FIND(?d) WHERE { ?d {name: "A"} } // name: "B"',
+        'FIND(?d) WHERE { ?d {name: "A\\u0042"} }',
+        "FIND(?d) WHERE { FILTER(?d.attributes.a == 1e5) }",
+        "FIND(?d) WHERE { FILTER(?d.attributes.a == 12345678901234567890) }",
+    ],
+)
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert opened(text) is None
+
+
+NAMED = 'FIND(?s.name) WHERE {{ ({{type: "Drug", name: "{}"}}, "treats", ?s) }}'
+
+
+def test_the_third_text_of_a_kind_has_the_plan_of_the_others(nexus: kiprdf.Nexus) -> None:
+    for number in range(3):
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "Drug", name: :name} '
+            'SET PROPOSITIONS { ("treats", {type: "Symptom", name: "Fever"}) } } }',
+            name=f"d{number}",
+        )
+    for number in range(3):
+        assert nexus.execute(NAMED.format(f"d{number}")) == ["Fever"]
+    assert NAMED.format("d2") not in nexus._engine.plans._entries
+    assert sorted(nexus.execute(NAMED.format("Aspirin"))) == ["Fever", "Headache"]
+
+
+def test_an_error_has_the_place_in_the_text_that_was_sent(nexus: kiprdf.Nexus) -> None:
+    for name in ("Aspirin", "Aspirin", "Odd"):
+        nexus._engine.plans.forget_texts()
+        with suppress(kiprdf.KipError):
+            nexus.execute(NAMED.format(name))
+    with pytest.raises(kiprdf.KipError, match="KIP_3002 1:45") as raised:
+        nexus.execute(NAMED.format("Asprin"))
+    assert "Did you mean 'Aspirin'?" in raised.value.hint
+
+
+def test_an_empty_answer_names_the_literal_that_was_sent(nexus: kiprdf.Nexus) -> None:
+    text = 'FIND(?d.name) WHERE {{ ?d {{type: "Drug"}} FILTER(?d.attributes.colour == "{}") }}'
+    for colour in ("white", "white ", "white", "Wihte"):
+        nexus._engine.plans.forget_texts()
+        answer = nexus.answer(text.format(colour))
+    assert "Wihte" in answer.warnings[0].message
+
+
+def test_a_page_goes_on_where_it_ended(nexus: kiprdf.Nexus) -> None:
+    text = 'FIND(?s.name) WHERE { ({type: "Drug", name: "Aspirin"}, "treats", ?s) } LIMIT 1'
+    pages = []
+    for _ in range(3):
+        nexus._engine.plans.forget_texts()
+        first = nexus.answer(text)
+        second = nexus.answer(text.replace("LIMIT 1", f'LIMIT 1 CURSOR "{first.next_cursor}"'))
+        pages.append((first.result, second.result, second.next_cursor))
+    assert pages == [pages[0]] * 3
+    assert sorted(pages[0][0] + pages[0][1]) == ["Fever", "Headache"]

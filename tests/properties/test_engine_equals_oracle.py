@@ -74,6 +74,9 @@ def _compare(case: Case) -> None:
 def _ask(nexus: Any, query: str, answer: Any) -> str | None:
     """What is wrong with a response; a text that comes again is remembered and must not change."""
     response = _as_json(nexus.execute_kip_readonly({"command": query}))
-    for _ in range(2):
+    for number in range(4):
+        if number >= 2:
+            # Then the text is new, and has the plan of those that differ in literals only.
+            nexus._engine.plans.forget_texts()
         assert _as_json(nexus.execute_kip_readonly({"command": query})) == response
     return difference(query, answer, response)
