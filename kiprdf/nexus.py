@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kiprdf.budget import Budget
 from kiprdf.execution import bootstrap, summary
+from kiprdf.execution.acting import acting
 from kiprdf.execution.empty_answers import Diagnosis
 from kiprdf.execution.engine import Answer, CommandEngine
 from kiprdf.interchange import arguments, files, formats
@@ -711,6 +712,62 @@ class Nexus:
         engine = self._engine
         store = engine.boundary.run(lambda: open_past(self._store, when))
         return self._on(store, False, None, engine.clock, engine.embedder, engine.budgets.budget)
+
+    def acting(
+        self, *, author: str | None = None, session: str | None = None
+    ) -> AbstractContextManager[None]:
+        """A ``with`` block whose commits have an author and a session in the history.
+
+        It holds for the thread and the asyncio task that runs the block.
+
+        >>> nexus = Nexus.memory(history=True)
+        >>> with nexus.acting(author="agent-7"):
+        ...     _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        >>> nexus.history("C:Person/Ada")["entries"][0]["author"]
+        'agent-7'
+        """
+        arguments.check(author=author, session=session)
+        return acting(self._engine.writer, author, session)
+
+    @timed
+    def history(
+        self, id: str, *, key: str | None = None, limit: int = 100, cursor: str | None = None
+    ) -> dict[str, Any]:
+        """The changes of an element, the newest first, with their commits; it may be deleted.
+
+        ``key`` selects the changes of one key, such as ``attributes.risk``. Returns the ``id``,
+        ``entries``, ``next_cursor`` and ``earliest_seq``.
+        """
+        from kiprdf.execution.history import history
+
+        read = functools.partial(history, self._store, id, key, limit, cursor)
+        return self._engine.boundary.run(read)
+
+    @timed
+    def changes(
+        self,
+        since: int | str | datetime,
+        until: int | str | datetime | None = None,
+        *,
+        type: str | None = None,
+        author: str | None = None,
+        session: str | None = None,
+        source: Any = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> dict[str, Any]:
+        """The commits after one, or after a time, each with what it added, removed and changed.
+
+        ``until`` is the last one. ``author`` and ``session`` select commits; ``type`` (or a
+        predicate) and ``source`` select elements. Returns ``commits``, ``next_cursor`` and
+        ``earliest_seq``.
+        """
+        from kiprdf.execution.history import changes
+
+        arguments.check(author=author, session=session)
+        selection = {"type": type, "author": author, "session": session, "source": source}
+        read = functools.partial(changes, self._store, since, until, limit=limit, cursor=cursor)
+        return self._engine.boundary.run(lambda: read(**selection))
 
     # Maintenance ------------------------------------------------------------------------------
 

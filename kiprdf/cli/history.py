@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from typing import Annotated, Any
 
 import typer
 
@@ -46,3 +47,89 @@ def at(
 
 def _moment(when: str) -> int | str:
     return int(when) if when.isdecimal() else when
+
+
+@app.command()
+def history(
+    id: Annotated[str, typer.Argument(help="The id of an element, such as C:Drug/Aspirin.")],
+    key: Annotated[
+        str | None, typer.Option(help="Only changes of this key, such as attributes.risk.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="The number of changes at most.")] = 100,
+    cursor: Annotated[str | None, typer.Option(help="The cursor of the page before.")] = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the changes of an element, the newest first; it may be deleted.
+
+    \b
+    Examples:
+      kiprdf history C:Drug/Aspirin
+      kiprdf history C:Drug/Aspirin --key attributes.risk --json
+    """
+    with output.errors_as_json(as_json), inputs.open_to_read(nexus) as opened:
+        page = opened.history(id, key=key, limit=limit, cursor=cursor)
+    if as_json:
+        output.show_json(page)
+        return
+    for entry in page["entries"]:
+        output.show_text(f"{_head(entry)}: {entry['change']} by {entry['statement']['kind']}")
+        for item in entry["keys"]:
+            values = [json.dumps(item[side], ensure_ascii=False) for side in _SIDES if side in item]
+            sign = "~" if len(values) == 2 else "+" if "after" in item else "-"
+            output.show_text(f"    {sign} {item['key']}: {' -> '.join(values)}")
+    output.note_cursor(page["next_cursor"])
+
+
+@app.command()
+def changes(
+    since: Annotated[str, typer.Option(help="The commit, or the time, after which to begin.")],
+    until: Annotated[str | None, typer.Option(help="The last commit, or its time.")] = None,
+    type: Annotated[
+        str | None, typer.Option(help="Only elements of this type or predicate.")
+    ] = None,
+    author: Annotated[str | None, typer.Option(help="Only commits of this author.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only commits of this session.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only elements with this source.")] = None,
+    limit: Annotated[int, typer.Option(help="The number of commits at most.")] = 100,
+    cursor: Annotated[str | None, typer.Option(help="The cursor of the page before.")] = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the commits since one, or since a time, with what each has changed.
+
+    \b
+    Examples:
+      kiprdf changes --since 1500
+      kiprdf changes --since 2026-03-01T12:00:00Z --type Drug --json
+    """
+    with output.errors_as_json(as_json), inputs.open_to_read(nexus) as opened:
+        page = opened.changes(
+            _moment(since),
+            None if until is None else _moment(until),
+            type=type,
+            author=author,
+            session=session,
+            source=source,
+            limit=limit,
+            cursor=cursor,
+        )
+    if as_json:
+        output.show_json(page)
+        return
+    for commit in page["commits"]:
+        output.show_text(f"{_head(commit)}: {commit['kind']}")
+        for title in ("concepts", "propositions"):
+            for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
+                for element in commit[title][kind]:
+                    output.show_text(f"    {sign} {element['id']}")
+    output.note_cursor(page["next_cursor"])
+
+
+_SIDES = ("before", "after")
+
+
+def _head(entry: dict[str, Any]) -> str:
+    """The number and the time of a commit, and who made it."""
+    who = " ".join(filter(None, (entry["author"], entry["session"])))
+    return f"{entry['seq']} {entry['at']}{' ' + who if who else ''}"

@@ -10,6 +10,7 @@ from weakref import ref
 
 from kiprdf import collector
 from kiprdf.errors import KipError, StoreError
+from kiprdf.execution.acting import acting_on
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, timestamp
@@ -165,7 +166,7 @@ class Writer:
             self._indexer.note(delta, commit)
 
     def _origin(self, kind: str, at: str = "") -> Origin:
-        return Origin(at or timestamp(self._clock()), kind)
+        return Origin(at or timestamp(self._clock()), kind, *acting_on(self))
 
     def _announce(self, delta: Delta | None) -> None:
         """Announce a commit, before it happens, to caches and preparations; None for a restore."""

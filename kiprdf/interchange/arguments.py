@@ -60,7 +60,7 @@ _KINDS = {
     **dict.fromkeys(
         ("domain", "select", "title", "address", "default_type", "language", "base_iri"), _TEXT
     ),
-    **dict.fromkeys(("description", "publisher", "license"), _TEXT),
+    **dict.fromkeys(("description", "publisher", "license", "author", "session"), _TEXT),
     "facts": _Kind(lambda value: value in ("pages", "inline"), '"pages" or "inline"'),
     **dict.fromkeys(
         ("engine_metadata", "define", "history", "inherit", "dry_run", "link_ids"), _SWITCH

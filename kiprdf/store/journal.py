@@ -29,6 +29,7 @@ from kiprdf.store.journal_files import (
     encoded,
     framed,
     frames_of,
+    has_text,
     joined,
     number_of,
     runs_of,
@@ -199,17 +200,19 @@ class Journal:
 
     # Reading ----------------------------------------------------------------------------------
 
-    def commits(self, after: int, until: int) -> Iterator[Commit]:
+    def commits(self, after: int, until: int, containing: bytes | None = None) -> Iterator[Commit]:
         """The commits above a number, up to another one, in their order.
 
-        Raises ``StoreError`` for a damaged record.
+        ``containing`` selects records with some text, and may let others through. Raises
+        ``StoreError`` for a damaged record.
         """
         try:
             for data in self._records(after):
                 number = number_of(data)
                 if number > until:
                     return
-                yield decoded(data)
+                if containing is None or has_text(data, containing):
+                    yield decoded(data)
         except (OSError, ValueError) as fault:
             raise StoreError(f"The history cannot be read: {fault}") from None
 

@@ -68,6 +68,11 @@ def decoded(data: bytes) -> Commit:
     return Commit(number, origin, triples[:removed], triples[removed:], both)
 
 
+def has_text(data: bytes, text: bytes) -> bool:
+    """Whether a record contains a text; those that are compressed may."""
+    return text in data or data[:1] != b"["
+
+
 def number_of(data: bytes) -> int:
     head = data if data[:1] == b"[" else zlib.decompressobj().decompress(data, 64)
     return int(head[1 : head.index(b",")])

@@ -1,0 +1,288 @@
+"""The history of an element, and what changed since a commit, read from the journal.
+
+States are found backwards: what the store has now is the state after the last commit, and the
+record of a commit says what it was before (docs/decisions/061).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.budget import paced
+from kiprdf.errors import KipError
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Proposition, read_element, to_object
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json, normal, to_json
+from kiprdf.store import NexusStore
+from kiprdf.store.journal import Journal
+from kiprdf.store.journal_files import Commit
+from kiprdf.store.past import journal_of, number_at
+
+LIMIT = 100
+MOST = 10_000
+_SOURCE = vocab.metadata("source")
+_MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
+_PARTS = ((vocab.ATTRIBUTE, "attributes"), (vocab.METADATA, "metadata"))
+_ENGINE_KEYS = {vocab.metadata(key) for key in vocab.ENGINE_KEYS}
+
+State: TypeAlias = dict[NamedNode, Any]
+"""What describes an element: its values by predicate; empty for one that does not exist."""
+
+
+class Step(NamedTuple):
+    """A commit, and the states of the elements that it changed, before and after it."""
+
+    commit: Commit
+    elements: dict[NamedNode, tuple[State, State]]
+
+
+def history(
+    store: NexusStore,
+    id: str,
+    key: str | None = None,
+    limit: int = LIMIT,
+    cursor: str | None = None,
+) -> dict[str, Any]:
+    """The commits that changed an element, the newest first; it may be deleted.
+
+    Raises ``KipError``: KIP_3002 for an element that the history does not mention.
+    """
+    node = store.iris.from_id(id) if isinstance(id, str) else None
+    if node is None:
+        message = f"{id!r} is not the id of an element."
+        raise KipError("KIP_1001", message, "Give an id such as C:Drug/Aspirin.")
+    _check_limit(limit)
+
+    def run() -> dict[str, Any]:
+        journal = journal_of(store)
+        last = store.commit()
+        earliest = journal.earliest(last)
+        steps = _steps(store, journal, earliest, last, node)
+        entries = [_entry(step, *step.elements[node]) for step in steps if node in step.elements]
+        if not entries and not _state(store, node):
+            message = f"The history does not mention {id}."
+            raise KipError("KIP_3002", message, f"It begins after commit {earliest}.")
+        if key is not None:
+            entries = [_with_key(entry, key) for entry in entries if _has_key(entry, key)]
+        if cursor is not None:
+            entries = [entry for entry in entries if entry["seq"] < _position(cursor)]
+        next_cursor = str(entries[limit - 1]["seq"]) if len(entries) > limit else None
+        page = {"entries": entries[:limit], "next_cursor": next_cursor}
+        return {"id": id, **page, "earliest_seq": earliest}
+
+    return store.read(run)
+
+
+def changes(
+    store: NexusStore,
+    since: int | str | datetime,
+    until: int | str | datetime | None = None,
+    *,
+    type: str | None = None,
+    author: str | None = None,
+    session: str | None = None,
+    source: Json = None,
+    limit: int = LIMIT,
+    cursor: str | None = None,
+) -> dict[str, Any]:
+    """The commits after one, in their order, each with what it added, removed and changed.
+
+    ``author`` and ``session`` select commits; ``type``, a concept type or a predicate, and
+    ``source``, before or after, select elements. Commits without such an element are left out.
+    Raises ``KipError`` as ``at``.
+    """
+    _check_limit(limit)
+
+    def matches(node: NamedNode, before: State, after: State) -> bool:
+        name = store.iris.name(node.value)
+        if type is not None and type != getattr(name, "type", getattr(name, "predicate", None)):
+            return False
+        values = [to_json(state[_SOURCE]) for state in (before, after) if _SOURCE in state]
+        return source is None or source in values
+
+    def run() -> dict[str, Any]:
+        journal = journal_of(store)
+        last = store.commit()
+        first = number_at(journal, since, last)
+        final = last if until is None else number_at(journal, until, last)
+        begin = first if cursor is None else max(first, _position(cursor))
+        commits: list[dict[str, Any]] = []
+        for step in reversed(list(_steps(store, journal, begin, last))):
+            origin = step.commit.origin
+            if step.commit.number > final or author not in (None, origin.author):
+                continue
+            if session not in (None, origin.session):
+                continue
+            elements = {
+                node: states for node, states in step.elements.items() if matches(node, *states)
+            }
+            if elements:
+                commits.append(_envelope(store, step.commit, elements))
+        next_cursor = str(commits[limit - 1]["seq"]) if len(commits) > limit else None
+        page = {"commits": commits[:limit], "next_cursor": next_cursor}
+        return {**page, "earliest_seq": journal.earliest(last)}
+
+    return store.read(run)
+
+
+# States ---------------------------------------------------------------------------------------
+
+
+def _steps(
+    store: NexusStore, journal: Journal, after: int, last: int, only: NamedNode | None = None
+) -> Iterator[Step]:
+    """The commits above a number, the last one first, with the states around each."""
+    containing = None if only is None else f"<{only.value}>".encode()
+    states: dict[NamedNode, State] = {}
+    for commit in reversed(list(paced(journal.commits(after, last, containing)))):
+        removed = _by_subject(store, commit.removed)
+        added = _by_subject(store, commit.added)
+        elements: dict[NamedNode, tuple[State, State]] = {}
+        for node in dict.fromkeys((*removed, *added)):
+            if only not in (None, node):
+                continue
+            later = states[node] if node in states else _state(store, node)
+            earlier = {key: value for key, value in later.items() if key not in added.get(node, {})}
+            earlier |= removed.get(node, {})
+            states[node] = earlier
+            elements[node] = (earlier, later)
+        yield Step(commit, elements)
+
+
+def _by_subject(store: NexusStore, triples: Iterable[Any]) -> dict[NamedNode, State]:
+    """The values of elements, without the facts that propositions state."""
+    states: dict[NamedNode, State] = {}
+    for subject, predicate, value in triples:
+        if not predicate.value.startswith(store.iris.predicates):
+            term = normal(value) if isinstance(value, Literal) else value
+            states.setdefault(subject, {})[predicate] = term
+    return states
+
+
+def _state(store: NexusStore, node: NamedNode) -> State:
+    triples = store.lookup(node, None, None, sys.maxsize)
+    rows = [(triple.subject, triple.predicate, triple.object) for triple in triples]
+    return _by_subject(store, rows).get(node, {})
+
+
+# What is shown --------------------------------------------------------------------------------
+
+
+def _entry(step: Step, before: State, after: State) -> dict[str, Any]:
+    origin = step.commit.origin
+    return {
+        "seq": step.commit.number,
+        "at": origin.at,
+        "change": _change(origin.kind, before, after),
+        "keys": _keys(before, after),
+        "statement": {"kind": origin.kind},
+        "author": origin.author,
+        "session": origin.session,
+        "source": _source(after or before),
+    }
+
+
+def _change(kind: str, before: State, after: State) -> str:
+    if not before:
+        return "created"
+    if not after:
+        return "merged" if kind == "MERGE" else "deleted"
+    if before.get(vocab.REIFIES) != after.get(vocab.REIFIES):
+        return "repointed"
+    is_target = kind == "MERGE" and before.get(_MERGED_FROM) != after.get(_MERGED_FROM)
+    return "merged" if is_target else "changed"
+
+
+def _source(state: State) -> Json:
+    return to_json(state[_SOURCE]) if _SOURCE in state else None
+
+
+def _keys(before: State, after: State) -> list[dict[str, Json]]:
+    """The values that differ; a side that does not have a key is left out, null is a value."""
+    keys = []
+    for predicate in sorted({*before, *after}, key=lambda predicate: predicate.value):
+        name = _key_name(predicate)
+        if name is None or before.get(predicate) == after.get(predicate):
+            continue
+        sides = (("before", before), ("after", after))
+        values = {side: to_json(state[predicate]) for side, state in sides if predicate in state}
+        keys.append({"key": name, **values})
+    return keys
+
+
+def _key_name(predicate: NamedNode) -> str | None:
+    """The path of a key, such as attributes.risk; None for what is no key or the engine's."""
+    if predicate in _ENGINE_KEYS:
+        return None
+    for space, part in _PARTS:
+        if predicate.value.startswith(space):
+            return f"{part}.{predicate.value.removeprefix(space)}"
+    return None
+
+
+def _has_key(entry: dict[str, Any], key: str) -> bool:
+    return any(item["key"] == key for item in entry["keys"])
+
+
+def _with_key(entry: dict[str, Any], key: str) -> dict[str, Any]:
+    return {**entry, "keys": [item for item in entry["keys"] if item["key"] == key]}
+
+
+def _envelope(
+    store: NexusStore, commit: Commit, elements: dict[NamedNode, tuple[State, State]]
+) -> dict[str, Any]:
+    """A commit in the words of ``diff``."""
+    groups: dict[str, dict[str, list[Any]]] = {
+        title: {"added": [], "removed": [], "changed": []} for title in ("concepts", "propositions")
+    }
+    for node in sorted(elements, key=lambda node: node.value):
+        before, after = elements[node]
+        shown = _object(store, node, before, after)
+        kind = "added" if not before else "changed" if after else "removed"
+        is_concept = isinstance(store.iris.name(node.value), ConceptName)
+        groups["concepts" if is_concept else "propositions"][kind].append(shown)
+    origin = commit.origin
+    head = {"seq": commit.number, "at": origin.at, "kind": origin.kind}
+    return {**head, "author": origin.author, "session": origin.session, **groups}
+
+
+def _object(store: NexusStore, node: NamedNode, before: State, after: State) -> dict[str, Json]:
+    """The KIP JSON of an element; of a changed one, both sides of each key that differs."""
+    state = {key: value for key, value in (after or before).items() if key not in _ENGINE_KEYS}
+    triples = [Triple(node, predicate, value) for predicate, value in state.items()]
+    element = read_element(store.iris, node, triples)
+    assert element is not None, node
+    shown = to_object(store.iris, element)
+    if not (before and after):
+        return shown
+    shown = {key: value for key, value in shown.items() if key not in ("attributes", "metadata")}
+    for item in _keys(before, after):
+        part, _, key = item.pop("key").partition(".")
+        shown.setdefault(part, {})[key] = item
+    earlier = before.get(vocab.REIFIES)
+    if isinstance(element, Proposition) and earlier not in (None, after[vocab.REIFIES]):
+        ends = {"subject": earlier.subject, "object": earlier.object}
+        shown["previous"] = {name: store.iris.id(end) for name, end in ends.items()}
+    return shown
+
+
+# Arguments ------------------------------------------------------------------------------------
+
+
+def _check_limit(limit: int) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST:
+        message = f"The limit is a number from 1 to {MOST}, not {limit!r}."
+        raise KipError("KIP_1001", message, f"Leave it out, for {LIMIT}.")
+
+
+def _position(cursor: str) -> int:
+    if not isinstance(cursor, str) or not cursor.isdecimal():
+        message = "The cursor is not valid for this call."
+        raise KipError("KIP_1001", message, "Send the next_cursor of the page before.")
+    return int(cursor)

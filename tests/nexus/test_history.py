@@ -1,0 +1,242 @@
+"""The history of an element, and the changes since a commit."""
+
+from __future__ import annotations
+
+import random
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiprdf
+from tests.long_runs import SEED, amount
+from tests.store.test_past import SCHEMA, Clock, change
+
+STATEMENTS = amount("HISTORIES", 40)
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def nexus_of(*commands: str) -> kiprdf.Nexus:
+    """A nexus with a history, whose clock goes on by a minute with each command."""
+    minutes = iter(range(10_000))
+    nexus = kiprdf.Nexus.memory(
+        history=True, clock=lambda: START + timedelta(minutes=next(minutes))
+    )
+    nexus.execute(SCHEMA)
+    for command in commands:
+        nexus.execute(command)
+    return nexus
+
+
+def drug(name: str, attributes: str, source: str = "doc-1") -> str:
+    return (
+        f'UPSERT {{ CONCEPT {{ {{type: "Drug", name: "{name}"}} SET ATTRIBUTES {attributes} }} }} '
+        f'WITH METADATA {{ source: "{source}" }}'
+    )
+
+
+DELETE = 'DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug", name: "A"} }'
+
+
+def test_history_shows_each_change_the_newest_first() -> None:
+    nexus = nexus_of(
+        drug("A", "{risk: 2, note: null}"),
+        drug("A", "{risk: 3}", "doc-2"),
+        'DELETE ATTRIBUTES { "note" } FROM ?d WHERE { ?d {type: "Drug"} }',
+        DELETE,
+        drug("A", "{risk: 1.0}"),
+    )
+    last = nexus.info()["commit"]
+    page = nexus.history("C:Drug/A")
+    assert (page["id"], page["next_cursor"], page["earliest_seq"]) == ("C:Drug/A", None, 0)
+    entries = page["entries"]
+    assert [entry["seq"] for entry in entries] == [last, last - 1, last - 2, last - 3, last - 4]
+    assert [entry["change"] for entry in entries] == [
+        "created", "deleted", "changed", "changed", "created",
+    ]  # fmt: skip
+    assert [entry["statement"]["kind"] for entry in entries] == [
+        "UPSERT", "DELETE", "DELETE", "UPSERT", "UPSERT",
+    ]  # fmt: skip
+    assert entries[3]["keys"] == [
+        {"key": "attributes.risk", "before": 2, "after": 3},
+        {"key": "metadata.source", "before": "doc-1", "after": "doc-2"},
+    ]
+    assert entries[2]["keys"] == [{"key": "attributes.note", "before": None}]
+    assert entries[2]["source"] == "doc-2"
+    assert {"key": "attributes.note", "after": None} in entries[4]["keys"]
+    assert entries[0]["at"] > entries[4]["at"] >= "2026-01-01T00:00"
+    assert repr(entries[0]["keys"][0]["after"]) == "1.0"
+
+
+def test_history_of_a_key_in_pages() -> None:
+    nexus = nexus_of(*(drug("A", f"{{risk: {number}, note: 1}}") for number in range(5)))
+    pages = []
+    cursor = None
+    while True:
+        page = nexus.history("C:Drug/A", key="attributes.risk", limit=2, cursor=cursor)
+        pages.append([entry["keys"][0].get("after") for entry in page["entries"]])
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert pages == [[4, 3], [2, 1], [0]]
+    assert len(nexus.history("C:Drug/A", key="attributes.note")["entries"]) == 1
+
+
+def test_history_of_merged_and_repointed_elements() -> None:
+    link = 'UPSERT { CONCEPT ?b { {type: "Drug", name: "%s"} } '
+    link += 'CONCEPT { {type: "Drug", name: "%s"} SET PROPOSITIONS { ("treats", ?b) } } }'
+    merge = 'MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: "Drug", name: "A"} '
+    nexus = nexus_of(
+        drug("A", "{}"),
+        drug("B", "{}"),
+        drug("C", "{}"),
+        link % ("C", "A"),
+        merge + '?b {type: "Drug", name: "B"} }',
+    )
+    (id,) = nexus.execute('FIND(?l.id) WHERE { ?l (?s, "treats", ?o) }')
+    first = {name: nexus.history(f"C:Drug/{name}")["entries"][0] for name in "ABC"}
+    assert [first[name]["change"] for name in "ABC"] == ["merged", "merged", "created"]
+    assert [entry["change"] for entry in nexus.history(id)["entries"]] == ["repointed", "created"]
+    (moved,) = nexus.changes(nexus.info()["commit"] - 1)["commits"][0]["propositions"]["changed"]
+    assert (moved["subject"], moved["previous"]["subject"]) == ("C:Drug/B", "C:Drug/A")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({"id": "C:Drug/Nobody"}, "KIP_3002"),
+        ({"id": "Aspirin"}, "KIP_1001"),
+        ({"id": 5}, "KIP_1001"),
+        ({"id": "C:Drug/A", "limit": 0}, "KIP_1001"),
+        ({"id": "C:Drug/A", "limit": True}, "KIP_1001"),
+        ({"id": "C:Drug/A", "cursor": "x"}, "KIP_1001"),
+    ],
+)
+def test_history_refuses_wrong_arguments(arguments: dict[str, Any], code: str) -> None:
+    nexus = nexus_of(drug("A", "{}"))
+    with pytest.raises(kiprdf.KipError) as refused:
+        nexus.history(**arguments)
+    assert refused.value.code == code
+
+
+def test_changes_are_commits_in_the_words_of_diff() -> None:
+    nexus = nexus_of(drug("A", "{risk: 2}"), drug("A", "{risk: 3}"), DELETE)
+    since = nexus.info()["commit"] - 3
+    page = nexus.changes(since)
+    created, changed, deleted = page["commits"]
+    concept = {"_type": "ConceptNode", "id": "C:Drug/A", "type": "Drug", "name": "A"}
+    assert created["concepts"] == {
+        "added": [{**concept, "attributes": {"risk": 2}, "metadata": {"source": "doc-1"}}],
+        "removed": [],
+        "changed": [],
+    }
+    assert changed["concepts"]["changed"] == [
+        {**concept, "attributes": {"risk": {"before": 2, "after": 3}}}
+    ]
+    assert deleted["concepts"]["removed"][0]["attributes"] == {"risk": 3}
+    assert (deleted["kind"], deleted["seq"]) == ("DELETE", since + 3)
+    assert deleted["propositions"] == {"added": [], "removed": [], "changed": []}
+    assert nexus.changes(since + 3)["commits"] == []
+    assert [commit["seq"] for commit in nexus.changes(since, since + 1)["commits"]] == [since + 1]
+    at = changed["at"]
+    assert [commit["seq"] for commit in nexus.changes(at)["commits"]] == [since + 3]
+    assert [commit["seq"] for commit in nexus.changes(since, at)["commits"]] == [
+        since + 1,
+        since + 2,
+    ]
+
+
+def test_pages_of_changes_have_every_commit_once() -> None:
+    nexus = nexus_of(*(drug(f"D{number}", "{}") for number in range(7)))
+    since = nexus.info()["commit"] - 7
+    seen, cursor = [], None
+    while True:
+        page = nexus.changes(since, limit=3, cursor=cursor)
+        seen.append([commit["seq"] - since for commit in page["commits"]])
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+        nexus.execute(drug("Later", f"{{n: {len(seen)}}}"))
+    assert seen == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+
+
+def test_changes_are_selected_by_type_source_author_and_session() -> None:
+    nexus = nexus_of()
+    since = nexus.info()["commit"]
+    with nexus.acting(author="agent-7", session="s-1"):
+        nexus.execute(drug("A", "{}", "doc-1"))
+        with nexus.acting(session="s-2"):
+            nexus.execute(drug("B", "{}", "doc-2"))
+    nexus.execute(drug("A", "{risk: 1}", "doc-2"))
+    nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }')
+
+    def selected(**selection: Any) -> list[int]:
+        return [commit["seq"] - since for commit in nexus.changes(since, **selection)["commits"]]
+
+    assert selected() == [1, 2, 3, 4]
+    assert selected(author="agent-7") == [1, 2]
+    assert selected(session="s-2") == [2]
+    assert selected(type="Person") == [4]
+    assert selected(source="doc-1") == [1, 3]
+    assert selected(source="doc-2", author="agent-7") == [2]
+    assert selected(type="treats") == []
+
+
+def test_author_is_that_of_the_thread_and_of_the_nexus() -> None:
+    nexus, other = nexus_of(), nexus_of()
+    with nexus.acting(author="here"):
+        thread = threading.Thread(target=lambda: nexus.execute(drug("Thread", "{}")))
+        thread.start()
+        thread.join()
+        other.execute(drug("Other", "{}"))
+        nexus.execute(drug("Here", "{}"))
+    nexus.execute(drug("After", "{}"))
+    names = ("Thread", "Here", "After")
+    authors = [nexus.history(f"C:Drug/{name}")["entries"][0]["author"] for name in names]
+    assert authors == [None, "here", None]
+    assert other.history("C:Drug/Other")["entries"][0]["author"] is None
+
+
+def test_authors_are_in_the_folder(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus, nexus.acting(author="Zoë", session="s"):
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }')
+    with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as reader:
+        (entry,) = reader.history("C:Person/Ann")["entries"]
+    assert (entry["author"], entry["session"]) == ("Zoë", "s")
+
+
+def test_every_commit_of_a_random_history_is_the_difference_of_its_states() -> None:
+    chance = random.Random(SEED)
+    nexus = kiprdf.Nexus.memory(history=True, clock=Clock())
+    nexus.execute(SCHEMA)
+    since = nexus.info()["commit"]
+    for _ in range(STATEMENTS):
+        change(nexus, chance)
+    commits = nexus.changes(since, limit=10_000)["commits"]
+    assert [commit["seq"] for commit in commits] == [*range(since + 1, nexus.info()["commit"] + 1)]
+    for commit in chance.sample(commits, min(12, len(commits))):
+        with nexus.at(commit["seq"] - 1) as before, nexus.at(commit["seq"]) as after:
+            difference = before.diff(after).to_json()
+        assert commit["concepts"] == difference["concepts"]
+    for name in range(6):
+        id = f"C:Drug/D{name}"
+        values: dict[str, Any] = {}
+        try:
+            entries = nexus.history(id)["entries"]
+        except kiprdf.KipError:
+            continue
+        for item in (item for entry in reversed(entries) for item in entry["keys"]):
+            values.pop(item["key"], None)
+            if "after" in item:
+                values[item["key"]] = item["after"]
+        stored = nexus.execute("FIND(?d) WHERE { ?d {id: :id} }", id=id) if values else []
+        shown = {
+            f"{part}.{key}": value
+            for element in stored
+            for part in ("attributes", "metadata")
+            for key, value in element.get(part, {}).items()
+            if key not in ("_version", "_created_at", "_updated_at")
+        }
+        assert values == shown
