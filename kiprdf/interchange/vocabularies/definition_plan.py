@@ -75,11 +75,11 @@ def _plan_hierarchy(
                 above = ConceptName(new.meta_type, parent)
                 plan.propositions.append(_link(name, above, metadata))
     links = [ConceptName(META_TYPES[1], ABOVE[meta_type]) for meta_type in sorted(needed)]
-    plan.definitions += [
-        concept(link, link_definition(meta_type), metadata)
-        for meta_type, link in zip(sorted(needed), links, strict=True)
-        if link not in existing
-    ]
+    for meta_type, link in zip(sorted(needed), links, strict=True):
+        if link not in existing:
+            # The schema of another nexus may define it too.
+            plan.definitions = [one for one in plan.definitions if one.key != link.id]
+            plan.definitions.append(concept(link, link_definition(meta_type), metadata))
 
 
 def _link(below: ConceptName, above: ConceptName, metadata: JsonMap) -> Proposition:

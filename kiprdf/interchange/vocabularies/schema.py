@@ -8,8 +8,9 @@ any snapshot. Restrictions, unions and lists are blank nodes, as OWL 2 requires.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -24,7 +25,15 @@ from kiprdf.interchange.vocabularies.nested import (
     anonymous,
     described,
 )
-from kiprdf.interchange.vocabularies.standards import owl, rdf, rdfs, schema, skos, xsd
+from kiprdf.interchange.vocabularies.standards import (
+    STANDARDS,
+    owl,
+    rdf,
+    rdfs,
+    schema,
+    skos,
+    xsd,
+)
 from kiprdf.language.names import is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, json_map, read_element
@@ -43,8 +52,7 @@ RANGES: dict[str, tuple[NamedNode, ...]] = {
 """The datatypes of the literals of a JSON type; see docs/mapping.md."""
 User: TypeAlias = tuple[Concept, dict[str, Any]]
 Users: TypeAlias = dict[str, list[User]]
-Parents: TypeAlias = dict[ConceptName, set[str]]
-"""The names of the definitions above each."""
+_PROPERTY_KINDS = (owl("ObjectProperty"), owl("DatatypeProperty"))
 DISPLAY_HINT = NamedNode(vocab.ATTRIBUTE + "display_hint")
 _SINGLE = ("string", "number", "integer", "boolean")
 """The JSON types with one literal a value. An array is one here, several in other vocabularies."""
@@ -87,21 +95,34 @@ def end_types(attributes: dict[str, Json], role: str) -> list[str] | None:
     return [name for name in allowed if isinstance(name, str) and name]
 
 
+@dataclass(frozen=True, slots=True)
+class _Nexus:
+    """What the description of a definition refers to: names, other definitions, the mapping."""
+
+    iris: Iris
+    mapping: Mapping
+    users: Users
+    parents: dict[ConceptName, set[str]]
+    types: frozenset[str]
+
+    def above(self, concept: Concept) -> list[str]:
+        return sorted(self.parents.get(ConceptName(concept.type, concept.name), ()))
+
+
 def schema_triples(store: Store, mapping: Mapping | None = None) -> Iterator[Triple]:
-    """The schema of a nexus as RDFS and OWL; a mapping adds the equivalent terms."""
-    mapping = mapping or Mapping.none()
+    """The schema of a nexus as RDFS and OWL 2 DL; a mapping adds the equivalent terms."""
     types = definitions(store, "$ConceptType")
     users = _users(types)
-    parents = read_parents(store)
+    mapping = mapping or Mapping.none()
+    names = frozenset(concept.name for concept, _ in types)
+    nexus = _Nexus(store.iris, mapping, users, read_parents(store), names)
     yield Triple(NamedNode(f"{store.iris.base}$schema"), vocab.TYPE, owl("Ontology"))
     triples = [
-        *(triple for one in types for triple in _class(*one, users, parents, store.iris, mapping)),
+        *(triple for one in types for triple in _class(*one, nexus)),
         *(
             triple
             for concept, attributes in definitions(store, "$PropositionType")
-            for triple in described(
-                concept.node, _property(concept, attributes, parents, store.iris, mapping)
-            )
+            for triple in described(concept.node, _property(concept, attributes, nexus))
         ),
         *(
             triple
@@ -109,22 +130,47 @@ def schema_triples(store: Store, mapping: Mapping | None = None) -> Iterator[Tri
             for triple in described(attribute(key), _datatype_property(key, users[key], mapping))
         ),
     ]
-    yield from triples
-    yield from _declarations(triples, is_hint_attribute="display_hint" in users)
-
-
-def _declarations(triples: list[Triple], *, is_hint_attribute: bool) -> Iterator[Triple]:
-    """The declarations that OWL requires for terms of other vocabularies."""
     used = {triple.predicate for triple in triples}
     notes = [skos("definition"), schema("domainIncludes"), schema("rangeIncludes")]
     # In OWL a property annotates terms or has values of members. Here an attribute may be both; it
     # is the latter if a type has it.
-    notes += [] if is_hint_attribute else [DISPLAY_HINT]
-    for one in notes:
-        if one in used:
-            yield Triple(one, vocab.TYPE, owl("AnnotationProperty"))
-    if any(triple.object == vocab.JSON for triple in triples):
-        yield Triple(vocab.JSON, vocab.TYPE, rdfs("Datatype"))
+    notes += [] if "display_hint" in users else [DISPLAY_HINT]
+    notes = [one for one in notes if one in used]
+    yield from _with_declared_equivalents(triples, notes)
+    yield from (Triple(one, vocab.TYPE, owl("AnnotationProperty")) for one in notes)
+
+
+def _with_declared_equivalents(
+    triples: list[Triple], notes: Iterable[NamedNode]
+) -> Iterator[Triple]:
+    """The triples, with the declarations that OWL 2 DL requires for equivalent terms.
+
+    An equivalent term that OWL 2 DL does not allow there is left out: one of RDF, RDFS, OWL or XSD
+    itself, and a property that is one of another kind already (OWL 2 Structural Specification,
+    5.8).
+    """
+    kinds: dict[object, NamedNode] = dict.fromkeys(notes, owl("AnnotationProperty"))
+    for triple in triples:
+        kind = triple.object
+        if isinstance(kind, NamedNode) and kind in _PROPERTY_KINDS:
+            kinds[triple.subject] = kind
+    declared = set[Triple]()
+    for triple in triples:
+        other = triple.object
+        is_class = triple.predicate == owl("equivalentClass")
+        if not is_class and triple.predicate != owl("equivalentProperty"):
+            yield triple
+            continue
+        assert isinstance(other, NamedNode)
+        kind = owl("Class") if is_class else kinds[triple.subject]
+        if other == owl("Thing"):
+            yield triple
+        elif other.value.startswith(STANDARDS):
+            continue
+        elif is_class or kinds.setdefault(other, kind) == kind:
+            yield triple
+            declared.add(Triple(other, vocab.TYPE, kind))
+    yield from sorted(declared, key=str)
 
 
 def _texts(concept: Concept, attributes: dict[str, Json]) -> Description:
@@ -157,28 +203,17 @@ def _equivalent(node: NamedNode, attributes: dict[str, Json], mapped: NamedNode 
     return Each(other for other in dict.fromkeys(others) if other != node)
 
 
-def _above(concept: Concept, parents: Parents) -> list[str]:
-    return sorted(parents.get(ConceptName(concept.type, concept.name), ()))
-
-
-def _class(
-    concept: Concept,
-    attributes: dict[str, Json],
-    users: Users,
-    parents: Parents,
-    iris: Iris,
-    mapping: Mapping,
-) -> Iterator[Triple]:
-    above = [iris.type(name) for name in _above(concept, parents)]
+def _class(concept: Concept, attributes: dict[str, Json], nexus: _Nexus) -> Iterator[Triple]:
+    above = [nexus.iris.type(name) for name in nexus.above(concept)]
     rules = {k: rule for k, rule in attribute_rules(attributes).items() if is_key(k)}
     restrictions = {
         key: {
             anonymous(f"{concept.node.value} {key} {number}"): restriction
-            for number, restriction in enumerate(_restrictions(key, rule, users[key]))
+            for number, restriction in enumerate(_restrictions(key, rule, nexus.users[key]))
         }
         for key, rule in rules.items()
     }
-    mapped = mapping.concept_type(concept.name)
+    mapped = nexus.mapping.concept_type(concept.name)
     description: Description = {
         vocab.TYPE: Each([rdfs("Class"), owl("Class")]),
         **_texts(concept, attributes),
@@ -191,7 +226,7 @@ def _class(
     for key, by_node in restrictions.items():
         for node, restriction in by_node.items():
             yield from described(node, restriction)
-        if by_node and not _common_text(users[key]):
+        if by_node and not _common_text(nexus.users[key]):
             yield from _text_of_axiom(concept.node, next(iter(by_node)), rules[key])
 
 
@@ -245,45 +280,42 @@ def _common_text(users: list[User]) -> str | None:
 
 
 def _data_range(rule: dict[str, Any]) -> NamedNode | Description | None:
+    """The literals of an attribute; arrays and objects have no datatype of OWL 2."""
     options = rule.get("enum")
     if isinstance(options, list) and options:
-        terms = Members(to_term(option) for option in options if option is not None)
-        return {vocab.TYPE: rdfs("Datatype"), owl("oneOf"): terms}
-    ranges = RANGES.get(str(rule.get("type")), ())
+        if any(isinstance(option, list | dict) for option in options):
+            return None
+        terms = [to_term(option) for option in options if option is not None]
+        return {vocab.TYPE: rdfs("Datatype"), owl("oneOf"): Members(terms)} if terms else None
+    ranges = [one for one in RANGES.get(str(rule.get("type")), ()) if one != vocab.JSON]
     if len(ranges) < 2:
         return ranges[0] if ranges else None
     return {vocab.TYPE: rdfs("Datatype"), owl("unionOf"): Members(ranges)}
 
 
-def _property(
-    concept: Concept,
-    attributes: dict[str, Json],
-    parents: Parents,
-    iris: Iris,
-    mapping: Mapping,
-) -> Description:
-    above = [iris.predicate(name) for name in _above(concept, parents)]
+def _property(concept: Concept, attributes: dict[str, Json], nexus: _Nexus) -> Description:
+    above = [nexus.iris.predicate(name) for name in nexus.above(concept)]
     kinds = [rdf("Property"), owl("ObjectProperty")]
     if attributes.get("is_symmetric") is True:
         kinds.append(owl("SymmetricProperty"))
     if attributes.get("is_transitive") is True:
         kinds.append(owl("TransitiveProperty"))
+    mapped = nexus.mapping.predicate(concept.name)
     return {
         vocab.TYPE: Each(kinds),
         **_texts(concept, attributes),
-        **_end(rdfs("domain"), end_types(attributes, "subject"), iris),
-        **_end(rdfs("range"), end_types(attributes, "object"), iris),
+        **_end(rdfs("domain"), end_types(attributes, "subject"), nexus),
+        **_end(rdfs("range"), end_types(attributes, "object"), nexus),
         rdfs("subPropertyOf"): Each(above),
-        owl("equivalentProperty"): _equivalent(
-            concept.node, attributes, mapping.predicate(concept.name)
-        ),
+        owl("equivalentProperty"): _equivalent(concept.node, attributes, mapped),
     }
 
 
-def _end(predicate: NamedNode, names: list[str] | None, iris: Iris) -> Description:
-    if not names:
+def _end(predicate: NamedNode, names: list[str] | None, nexus: _Nexus) -> Description:
+    """The types of an end; those without a definition are no classes."""
+    classes = [nexus.iris.type(name) for name in dict.fromkeys(names or ()) if name in nexus.types]
+    if not classes:
         return {}
-    classes = [iris.type(name) for name in dict.fromkeys(names)]
     if len(classes) == 1:
         return {predicate: classes[0]}
     return {predicate: {vocab.TYPE: owl("Class"), owl("unionOf"): Members(classes)}}
