@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kiprdf import KipError, Nexus, StoreError
+from kiprdf.sparql.abilities import Links
 from tests.engines.filling import fill
 from tests.engines.forwarding import at, forward
 from tests.engines.servers import Engine
@@ -71,6 +72,12 @@ FINDS = {
     "named": 'FIND(?s) WHERE { ?d {type: "Drug", name: "Aspirin"} (?d, "treats", ?s) }',
     "links": 'FIND(?l, ?d.name) WHERE { ?l (?d, "treats", ?s) }',
     "facts about facts": 'FIND(?p.name, ?l) WHERE { (?p, "states", ?l) }',
+    "values": (
+        "FIND(?d.name, ?d.attributes.double) WHERE { ?d {} FILTER(?d.attributes.double > 0.26) }"
+    ),
+    "text in an array": (
+        'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(CONTAINS(?d.attributes.array, "a")) }'
+    ),
     "ordered": 'FIND(?d.name) WHERE { ?d {type: "Drug"} } ORDER BY ?d.attributes.double DESC',
     "grouped": 'FIND(?s.name, COUNT(?d)) WHERE { (?d, "treats", ?s) }',
     "map": 'FIND(?d.attributes) WHERE { ?d {type: "Drug"} }',
@@ -83,8 +90,11 @@ def _rows(result: Any) -> list[str]:
     return sorted(json.dumps(row, sort_keys=True) for row in zip(*columns, strict=True))
 
 
-def test_a_nexus_reads_as_the_embedded_one(server: Engine, embedded: Nexus) -> None:
-    fill(server, embedded)
+@pytest.mark.parametrize("links", ["rdf11", None])
+def test_a_nexus_reads_as_the_embedded_one(
+    server: Engine, embedded: Nexus, links: Links | None
+) -> None:
+    fill(server, embedded, links)
     with connected(server) as nexus:
         for name, command in FINDS.items():
             assert _rows(nexus.execute(command)) == _rows(embedded.execute(command)), name
