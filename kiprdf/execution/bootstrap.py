@@ -46,7 +46,8 @@ def apply_bundled(engine: CommandEngine) -> None:
     store, writer = engine.store, engine.writer
     if store.read_only:
         return
-    with store.writing():
+
+    def write() -> None:
         applied = store.records()
         _require_definitions(store, applied)
         is_empty = writer.is_empty()
@@ -62,6 +63,8 @@ def apply_bundled(engine: CommandEngine) -> None:
                 writer.commit(Delta(records=records))
             else:
                 writer.apply_capsule(bundled.text, privileged=True, records=records)
+
+    store.write(write)
 
 
 def is_bundled(store: NexusStore) -> bool:

@@ -64,11 +64,14 @@ class Writer:
         if self._store.read_only:
             state = "strict" if self.strict_schema else "not strict"
             raise StoreError(f"The nexus is {state}; open it for writing to change that.")
-        with self._store.writing():
+
+        def write() -> None:
             records = {STRICT_SCHEMA: str(strict_schema).lower()}
             if self.is_empty():
                 records[BOOTSTRAP] = str(self._store.commit() + 1)
             self.commit(Delta(records=records), "SETTING")
+
+        self._store.write(write)
         self.strict_schema = strict_schema
 
     def run(self, command: ast.Manipulation, *, dry_run: bool = False) -> dict[str, Any]:
@@ -78,20 +81,26 @@ class Writer:
         """
         if dry_run:
             return self._store.read(lambda: self.draft(command)[0])
-        with self._store.writing():
+
+        def write() -> dict[str, Any]:
             receipt, draft = self.draft(command)
             self.commit(draft.delta(), _kind(command))
             return receipt
 
+        return self._store.write(write)
+
     def run_together(self, commands: Sequence[ast.Manipulation]) -> None:
         """Run statements as one transaction; each WHERE sees the state before all of them."""
-        with self._store.writing():
+
+        def write() -> None:
             draft = Draft(self._store, self._clock)
             for command in commands:
                 check(command, self._catalogs.catalog())
                 _run_in(draft, command)
             self._check(draft, NOWHERE)
             self.commit(draft.delta())
+
+        self._store.write(write)
 
     def draft(
         self,
@@ -130,8 +139,16 @@ class Writer:
         """Commit what takes long to prepare, such as an import, and return its result.
 
         ``prepare`` runs without the writer's lock. Only if another writer changed meanwhile what it
-        has read, it runs a second time under the lock.
+        has read, it runs a second time under the lock. A shared store judges again by itself.
         """
+
+        def write() -> T:
+            result, delta = prepare(self._store)
+            self.commit(delta)
+            return result
+
+        if self._store.is_shared:
+            return self._store.write(write)
         reads = RecordedReads(self._store)
         with self._store.writing():
             self._preparations.append(ref(reads))
@@ -206,12 +223,15 @@ class Writer:
             self._require_empty()
             dataset = read()
             count = check_dataset(dataset, self._store.iris)
-            with self._store.writing():
+
+            def write() -> None:
                 self._require_empty()
                 self._announce(None)
                 origin = self._origin("RESTORE")
                 self._store.replace(dataset.engine, {RESTORED: "true"}, origin)
                 self._indexer.outdate()
+
+            self._store.write(write)
             return count
 
         return collector.paused(run)

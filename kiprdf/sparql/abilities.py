@@ -21,7 +21,8 @@ class Abilities:
     ends free. ``own_doubles``: doubles are kept as ``"0.1"^^<urn:kip:double>``, since the engine
     rounds its own. ``isolates``: concurrent updates behave as if they ran one by one. The others
     are limits, None where none is known: rows of one answer, terms in VALUES, OPTIONALs in one
-    query, triples of one INSERT DATA, and operations of one request.
+    query, triples of one INSERT DATA, triples that one operation with a WHERE removes and adds by
+    name, and operations of one request.
     """
 
     sparql: bool = True
@@ -39,6 +40,7 @@ class Abilities:
     max_values: int | None = None
     max_optionals: int | None = None
     max_triples: int | None = None
+    max_named_triples: int | None = None
     max_operations: int | None = None
 
 

@@ -52,10 +52,10 @@ def noted(graph: NamedNode, key: NamedNode) -> str:
     return f"SELECT ?value WHERE {{ GRAPH {graph} {{ {graph} {key} ?value }} }}"
 
 
-def noted_at(graph: NamedNode, keys: Iterable[NamedNode]) -> str:
-    """The values of some keys of the bookkeeping graph, with their keys."""
-    values = f"VALUES ?key {{ {' '.join(map(str, keys))} }}"
-    return f"SELECT ?key ?value WHERE {{ {values} GRAPH {graph} {{ {graph} ?key ?value }} }}"
+def noted_at(graph: NamedNode, nodes: Iterable[NamedNode], key: NamedNode) -> str:
+    """The values of a key of some nodes in the bookkeeping graph, with their nodes."""
+    values = f"VALUES ?node {{ {' '.join(map(str, nodes))} }}"
+    return f"SELECT ?node ?value WHERE {{ {values} GRAPH {graph} {{ ?node {key} ?value }} }}"
 
 
 def typed(types: Iterable[NamedNode]) -> str:

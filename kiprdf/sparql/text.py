@@ -369,13 +369,13 @@ Written: TypeAlias = Triple | Quad | tuple[NamedNode, NamedNode, NamedNode | Lit
 def render_update(removed: Iterable[Written], added: Iterable[Written]) -> str:
     """One atomic update; quads with a graph name go to their graphs."""
     steps = (("DELETE DATA", removed), ("INSERT DATA", added))
-    return ";\n".join(f"{verb} {{\n{_data(statements)}}}" for verb, statements in steps)
+    return ";\n".join(f"{verb} {{\n{data(statements)}}}" for verb, statements in steps)
 
 
-def _data(statements: Iterable[Written]) -> str:
+def data(statements: Iterable[Written]) -> str:
     """Statements on one subject that follow each other name it once; there is less to parse."""
     pieces: list[str] = []
-    named: list[str] = []
+    named: dict[NamedNode, list[str]] = {}
     last: object = None
     for statement in statements:
         subject, predicate, object_, *graph = statement
@@ -384,7 +384,7 @@ def _data(statements: Iterable[Written]) -> str:
         else:
             value = f"{predicate} {object_}"
         if graph and isinstance(graph[0], NamedNode):
-            named.append(f"GRAPH {graph[0]} {{ {subject} {value} . }}\n")
+            named.setdefault(graph[0], []).append(f"{subject} {value} .\n")
         elif subject == last:
             pieces.append(f" ;\n  {value}")
         else:
@@ -392,4 +392,5 @@ def _data(statements: Iterable[Written]) -> str:
             last = subject
     if pieces:
         pieces.append(" .\n")
-    return "".join(pieces + named)
+    graphs = (f"GRAPH {graph} {{\n{''.join(lines)}}}\n" for graph, lines in named.items())
+    return "".join([*pieces, *graphs])

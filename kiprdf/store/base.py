@@ -39,6 +39,14 @@ class Solutions(NamedTuple):
     rows: list[Row]
 
 
+class Moved(Exception):
+    """Another commit came while a state was read or judged; ``number`` is its number, if known."""
+
+    def __init__(self, number: int | None = None) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 class Store(Protocol):
     """A dataset to read."""
 
@@ -131,14 +139,20 @@ class WritableStore(Store, Protocol):
     def records(self) -> dict[str, str]:
         """The records of the nexus about itself, which ``Delta.records`` wrote."""
 
+    def write(self, function: Callable[[], T]) -> T:
+        """Run a function that reads, checks and applies, on one state of the dataset.
+
+        It may be repeated where another process has written: it changes nothing but by ``apply``.
+        """
+
     def writing(self) -> AbstractContextManager[None]:
-        """The writer's lock: it spans reading, checking and applying."""
+        """The lock of this process's writers."""
 
     def apply(self, delta: Delta) -> int:
-        """Write a delta as one commit and return its number; the lock is held."""
+        """Write a delta as one commit and return its number; ``write`` is running."""
 
     def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
-        """Replace the whole dataset, as one commit; the lock is held."""
+        """Replace the whole dataset, as one commit; ``write`` is running."""
 
     def close(self) -> None: ...
 

@@ -18,13 +18,14 @@ from kiprdf.sparql.abilities import Abilities, Links
 from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.folder import FORMAT, absolute, checked_base
 from kiprdf.store.http import Auth
+from kiprdf.store.layout import LINKS
+from kiprdf.store.place import Place
 from kiprdf.store.recognition import UNION_DEFAULT, recognize
-from kiprdf.store.remote import Place, RemoteStore
+from kiprdf.store.remote import RemoteStore
+from kiprdf.store.remote_commits import WRITERS
 
 Profile: TypeAlias = Literal["auto", "rdf11", "rdf12"]
 PROFILES = ("auto", "rdf11", "rdf12")
-LINKS = NamedNode(vocab.KIP + "links")
-"""The note of how links are kept."""
 
 
 def connect(
@@ -59,6 +60,11 @@ def connect(
                 "nexus, as default_graph."
             )
         is_read_only = read_only or update_url is None
+        if not is_read_only and engine not in WRITERS:
+            raise StoreError(
+                f"Concurrent writers could lose commits in the store at {endpoint.url}, whose "
+                f"engine is {engine}: connect with read_only."
+            )
         opening = _Opening(endpoint, place, abilities, engine, is_read_only)
         return opening.store(base, profile, index_folder, accepts_others=read_only)
 

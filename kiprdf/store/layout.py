@@ -15,6 +15,8 @@ T = TypeVar("T")
 
 OWN_DOUBLE = NamedNode("urn:kip:double")
 """The datatype of doubles on an engine that rounds xsd:double."""
+LINKS = NamedNode(vocab.KIP + "links")
+"""The note of how a store keeps links."""
 _PARTS = frozenset((vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT))
 _BOOLEANS = {"1": "true", "0": "false"}
 

@@ -513,6 +513,10 @@ class OxigraphStore:
             raise StoreError("The nexus is open read-only.")
         return self._lock
 
+    def write(self, function: Callable[[], T]) -> T:
+        with self.writing():
+            return function()
+
     def apply(self, delta: Delta) -> int:
         with self.writing():
             engine = self.engine

@@ -29,6 +29,7 @@ ENGINES: dict[str, Abilities] = {
         max_values=1_000,
         max_optionals=50,
         max_triples=4_000,
+        max_named_triples=800,
         max_operations=500,
     ),
     "rdf4j": replace(_STANDARD, max_values=10_000),

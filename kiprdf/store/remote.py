@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from time import sleep
+from typing import Any, TypeVar, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
 from pyoxigraph import Store as Engine
@@ -15,7 +17,7 @@ from pyoxigraph import Store as Engine
 from kiprdf import budget
 from kiprdf.errors import KipError, StoreError
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import Iris, decode, encode
+from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql import requests
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import BGP, Select, TriplePattern, TripleTerm
@@ -25,6 +27,7 @@ from kiprdf.store.base import (
     Cancellation,
     Cell,
     Keep,
+    Moved,
     Reading,
     Row,
     Solutions,
@@ -36,7 +39,10 @@ from kiprdf.store.delta import UNKNOWN, Delta, Origin
 from kiprdf.store.endpoint import Dataset, Endpoint
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import Layout
+from kiprdf.store.lock import FairLock
 from kiprdf.store.oxigraph import OxigraphStore
+from kiprdf.store.place import CHANGED, Place, highest
+from kiprdf.store.remote_commits import Commits
 from kiprdf.store.sparql_worker import SparqlAnswer
 from kiprdf.store.texts import texts_in
 from kiprdf.store.update_times import UPDATED_AT, Range
@@ -49,42 +55,11 @@ DESCRIBED_AT_ONCE = 500
 """The elements that one request describes."""
 NEWEST_AT_ONCE = 2_000
 NOTED_CHANGES = 200
-"""The last commits whose touched elements a store notes."""
+"""The last commits whose touched elements are kept."""
+PAUSE_S = 0.005
+LONGEST_PAUSE_S = 0.2
+"""The wait before a statement that another process overtook is judged again."""
 _VARIABLES = (Variable("s"), Variable("p"), Variable("o"))
-
-
-def changed(number: int) -> NamedNode:
-    """The key of the note of the elements that a commit touched, one IRI a line."""
-    return NamedNode(f"{vocab.KIP}changed/{number}")
-
-
-class Moved(Exception):
-    """Another commit came while a state was read: it must be read again."""
-
-
-class Place(NamedTuple):
-    """Where a store keeps a nexus: the graph of its knowledge, None for the default graph, and the
-    graph of its bookkeeping.
-
-    >>> Place.of("https://example.org/kb").bookkeeping.value
-    'urn:kip:graph/nexus/https%3A%2F%2Fexample.org%2Fkb'
-    """
-
-    graph: NamedNode | None
-    bookkeeping: NamedNode
-
-    @classmethod
-    def of(cls, graph: str | None) -> Place:
-        """The place of a nexus in a graph with this IRI, or in the default graph."""
-        if graph is None:
-            return cls(None, vocab.BOOKKEEPING)
-        bookkeeping = NamedNode(f"{vocab.BOOKKEEPING.value}/{encode(graph)}")
-        return cls(NamedNode(graph), bookkeeping)
-
-    @property
-    def dataset(self) -> Dataset:
-        """What queries of the knowledge read; without a graph, what the store says."""
-        return Dataset() if self.graph is None else Dataset(self.graph, (self.bookkeeping,))
 
 
 class _State:
@@ -165,6 +140,10 @@ class RemoteStore:
         self._definitions = f"{base}$"
         self._meta_types = (self.iris.type("$ConceptType"), self.iris.type("$PropositionType"))
         self._local = threading.local()
+        self._lock = FairLock()
+        self._commits = (
+            None if read_only else Commits(endpoint, place, abilities, base, self.layout)
+        )
 
     @property
     def location(self) -> dict[str, str]:
@@ -212,7 +191,7 @@ class RemoteStore:
     def number(self) -> int:
         """Ask for the number of the last commit; 0 where there is none yet."""
         text = requests.noted(self.place.bookkeeping, vocab.COMMIT)
-        return _number(value for (value,) in self._select(text).rows)
+        return highest(value for (value,) in self._select(text).rows)
 
     def commit(self) -> int:
         session = self._session
@@ -246,11 +225,14 @@ class RemoteStore:
         if not 0 < last - first <= NOTED_CHANGES:
             return set() if first == last else None
         noted = self._noted_changes
-        missing = {changed(at): at for at in range(first + 1, last + 1) if at not in noted}
+        new = (at for at in range(first + 1, last + 1) if at not in noted)
+        missing = {self.place.commit(at): at for at in new}
         if missing:
-            rows: Any = self._select(requests.noted_at(self.place.bookkeeping, missing)).rows
-            for key, value in rows:
-                noted[missing[key]] = tuple(map(NamedNode, value.value.split()))
+            rows: Any = self._select(
+                requests.noted_at(self.place.bookkeeping, missing, CHANGED)
+            ).rows
+            for node, value in rows:
+                noted[missing[node]] = tuple(map(NamedNode, value.value.split()))
             for at in sorted(noted)[:-NOTED_CHANGES]:
                 noted.pop(at, None)
         if not all(at in noted for at in missing.values()):
@@ -553,7 +535,7 @@ class RemoteStore:
         bookkeeping = self.place.bookkeeping
         text = requests.described(nodes, self.iris.predicates, bookkeeping, vocab.COMMIT)
         rows: Any = self._select(text).rows
-        number = _number(o for s, p, o in rows if s == bookkeeping and p == vocab.COMMIT)
+        number = highest(o for s, p, o in rows if s == bookkeeping and p == vocab.COMMIT)
         described: dict[NamedNode, list[Triple]] = {}
         for triple in self.layout.folded(row for row in rows if row[0] != bookkeeping):
             described.setdefault(cast(NamedNode, triple.subject), []).append(triple)
@@ -590,13 +572,54 @@ class RemoteStore:
     # Writing ----------------------------------------------------------------------------------
 
     def writing(self) -> AbstractContextManager[Any]:
-        raise StoreError("The nexus is open read-only.")
+        self.require_own_process()
+        if self._commits is None:
+            raise StoreError("The nexus is open read-only.")
+        return self._lock
+
+    def write(self, function: Callable[[], T]) -> T:
+        with self.writing():
+            if self._session is not None:
+                return function()
+            assert self._commits is not None
+            pause = PAUSE_S
+            try:
+                while True:
+                    try:
+                        return self.attempt(function)
+                    except Moved as moved:
+                        self._overtaken(moved)
+                    budget.check()
+                    sleep(random.uniform(0, pause))
+                    pause = min(2 * pause, LONGEST_PAUSE_S)
+            finally:
+                self._commits.release()
+
+    def _overtaken(self, moved: Moved) -> None:
+        if moved.number is None:
+            self._state = None
+        else:
+            self._seen(moved.number)
 
     def apply(self, delta: Delta) -> int:
-        raise StoreError("The nexus is open read-only.")
+        return self._commit(delta, delta)
+
+    def _commit(self, delta: Delta, touching: Delta | None) -> int:
+        """Write a delta; ``touching`` is the same where it names all elements that it touches."""
+        session, commits = self._session, self._commits
+        assert session is not None
+        assert commits is not None
+        records = self.records() if delta.records else {}
+        number = commits.commit(session.state.number, delta, records)
+        self.reached(number, touching)
+        return number
 
     def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
-        raise StoreError("The nexus is open read-only.")
+        after = {quad.triple: None for quad in dataset}
+        before = set(self.match(None, None, None))
+        removed = tuple(triple for triple in before if triple not in after)
+        added = tuple(triple for triple in after if triple not in before)
+        return self._commit(Delta(removed, added, records=records), None)
 
     # The whole dataset ------------------------------------------------------------------------
 
@@ -634,10 +657,6 @@ class RemoteStore:
             f"The nexus is in the store at {self.endpoint.url}: back it up there, by the means of "
             f"{self.engine_name}, or write a snapshot."
         )
-
-
-def _number(values: Iterable[Any]) -> int:
-    return max((int(value.value) for value in values), default=0)
 
 
 def _in_pattern(term: Any) -> Any:

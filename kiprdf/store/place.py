@@ -1,0 +1,53 @@
+"""Where a remote store keeps a nexus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from pyoxigraph import NamedNode
+
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import encode
+from kiprdf.store.endpoint import Dataset
+
+CHANGED = NamedNode(vocab.KIP + "changed")
+"""The key of the elements that a commit touched, one IRI a line."""
+
+
+class Place(NamedTuple):
+    """Where a store keeps a nexus: the graph of its knowledge, None for the default graph, and the
+    graph of its bookkeeping.
+
+    >>> Place.of("https://example.org/kb").bookkeeping.value
+    'urn:kip:graph/nexus/https%3A%2F%2Fexample.org%2Fkb'
+    """
+
+    graph: NamedNode | None
+    bookkeeping: NamedNode
+
+    @classmethod
+    def of(cls, graph: str | None) -> Place:
+        """The place of a nexus in a graph with this IRI, or in the default graph."""
+        if graph is None:
+            return cls(None, vocab.BOOKKEEPING)
+        bookkeeping = NamedNode(f"{vocab.BOOKKEEPING.value}/{encode(graph)}")
+        return cls(NamedNode(graph), bookkeeping)
+
+    @property
+    def dataset(self) -> Dataset:
+        """What queries of the knowledge read; without a graph, what the store says."""
+        return Dataset() if self.graph is None else Dataset(self.graph, (self.bookkeeping,))
+
+    def commit(self, number: int) -> NamedNode:
+        """The node of what is noted of one commit."""
+        return self.node("commit", str(number))
+
+    def node(self, *names: str) -> NamedNode:
+        """A node of the bookkeeping."""
+        return NamedNode("/".join((self.bookkeeping.value, *names)))
+
+
+def highest(values: Iterable[Any]) -> int:
+    """The commit number among the cells of a column; 0 where there is none yet."""
+    return max((int(value.value) for value in values if value is not None), default=0)

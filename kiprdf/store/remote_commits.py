@@ -1,0 +1,295 @@
+"""Commits on a store that speaks SPARQL: all or nothing, and none lost (docs/decisions/077).
+
+A commit is one operation that tests the number of the commit before it. Where the engine does not
+isolate updates, a claim precedes it (``claims``). A token in the commit shows whether it happened
+where the answer was lost. A large delta waits in graphs apart until its commit.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+from typing import Literal as OneOf
+
+from pyoxigraph import Literal, NamedNode, Quad, Triple
+
+from kiprdf import budget
+from kiprdf.budget import Budget
+from kiprdf.errors import KipError
+from kiprdf.rdf import vocab
+from kiprdf.sparql import updates
+from kiprdf.sparql.abilities import Abilities
+from kiprdf.store.base import Moved
+from kiprdf.store.claims import Claims
+from kiprdf.store.commit_log import record
+from kiprdf.store.delta import Delta
+from kiprdf.store.endpoint import Endpoint
+from kiprdf.store.folder import FORMAT
+from kiprdf.store.http import EndpointFault
+from kiprdf.store.layout import LINKS, Layout
+from kiprdf.store.place import CHANGED, Place, highest
+
+WRITERS = frozenset(("fuseki", "oxigraph", "virtuoso"))
+"""The engines on which concurrent writers lose nothing."""
+BATCH = 10_000
+"""The most triples of one request."""
+LARGEST_CLAIMED = 2_000_000
+"""The most triples of one commit under a claim, which must not end before the commit does."""
+KEPT_COMMITS = 200
+"""The commits whose tokens and touched elements stay noted."""
+FORGOTTEN_AT_ONCE = 50
+NOTED_ELEMENTS = 500
+LOOK_S = 3.0
+"""How long is looked for a commit whose answer was lost."""
+STAGE_HOURS = 24
+"""Older stages are those of dead processes."""
+TOKEN = NamedNode(vocab.KIP + "token")
+STAGE_TIME = NamedNode(vocab.KIP + "stage_time")
+_NO_STAGE = updates.Stage(None, None)
+_UNCERTAIN = (
+    "Whether it was written is not known, since the answer was lost: read what it writes before "
+    "you send it again."
+)
+Outcome = OneOf["done", "overtaken", "open"]
+
+
+class Commits:
+    """Writes the commits of one store, one at a time."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        place: Place,
+        abilities: Abilities,
+        base: str,
+        layout: Layout,
+    ) -> None:
+        self._endpoint = endpoint
+        self._place = place
+        self._abilities = abilities
+        self._layout = layout
+        self._base = base
+        self._claims = None if abilities.isolates else Claims(endpoint, place)
+
+    def commit(self, before: int, delta: Delta, records: dict[str, str]) -> int:
+        """Write a delta as the commit after ``before`` and return its number.
+
+        ``records`` are those that the delta replaces. Raises ``Moved`` where another commit came
+        first, KIP_4002 for what the engine cannot hold, and ``EndpointFault``.
+        """
+        added = dict.fromkeys(self._layout.stored(delta.added))
+        removed = [triple for triple in self._layout.stored(delta.removed) if triple not in added]
+        with self._waiting(removed, list(added)) as (stage, triples):
+            self._claim(before)
+            token = secrets.token_hex(16)
+            notes = self._notes(before, token, delta, records)
+            text = self._text(before, notes, triples, stage)
+            self._send(text, before, token)
+        if self._claims is not None:
+            self._claims.spent()
+        number = before + 1
+        if number % FORGOTTEN_AT_ONCE == 0:
+            self._forget(number - KEPT_COMMITS)
+        return number
+
+    def release(self) -> None:
+        """Let others write, where a claim is left from a statement that was not written."""
+        if self._claims is not None:
+            with suppress(EndpointFault):
+                budget.spend(Budget(timeout_s=LOOK_S), self._claims.release)
+
+    def _claim(self, before: int) -> None:
+        if self._claims is None or self._claims.held is not None:
+            return
+        number = self._claims.acquire()
+        if number != before:
+            raise Moved(number)
+
+    # The text ---------------------------------------------------------------------------------
+
+    def _text(
+        self,
+        before: int,
+        notes: tuple[list[Quad], list[Quad]],
+        triples: tuple[Sequence[Triple], Sequence[Triple]],
+        stage: updates.Stage,
+    ) -> str:
+        graph = self._place.graph
+        last = self._number(before)
+        removed, present = [*notes[0]], []
+        if before:
+            removed.append(last)
+            present.append(last)
+        if self._claims is not None:
+            claim = self._claims.held
+            if claim is None:
+                raise Moved
+            removed.append(claim)
+            present.append(claim)
+        return updates.commit(
+            [*removed, *updates.with_graph(triples[0], graph)],
+            [*notes[1], self._number(before + 1), *updates.with_graph(triples[1], graph)],
+            graph=graph,
+            stage=stage,
+            present=present,
+            absent=None if before else last,
+        )
+
+    def _notes(
+        self, before: int, token: str, delta: Delta, records: dict[str, str]
+    ) -> tuple[list[Quad], list[Quad]]:
+        """The quads of the bookkeeping that a commit removes and adds, but its number."""
+        own, node = self._place.bookkeeping, self._place.commit(before + 1)
+        added = [self._quad(node, TOKEN, token)]
+        is_listed = bool(delta.touched) or not (delta.added or delta.removed)
+        if is_listed and len(delta.touched) <= NOTED_ELEMENTS:
+            touched = sorted({element.value for element in delta.touched})
+            added.append(self._quad(node, CHANGED, "\n".join(touched)))
+        if before == 0:
+            notes = {vocab.BASE: self._base, vocab.FORMAT: str(FORMAT), LINKS: self._layout.links}
+            added += [self._quad(own, key, value) for key, value in notes.items()]
+        changed = {key: value for key, value in delta.records.items() if records.get(key) != value}
+        added += [self._quad(own, record(key), value) for key, value in changed.items()]
+        removed = [self._quad(own, record(key), records[key]) for key in changed if key in records]
+        return removed, added
+
+    def _quad(self, subject: NamedNode, key: NamedNode, value: str) -> Quad:
+        return Quad(subject, key, Literal(value), self._place.bookkeeping)
+
+    def _number(self, number: int) -> Quad:
+        own = self._place.bookkeeping
+        return Quad(own, vocab.COMMIT, Literal(str(number), datatype=vocab.INTEGER), own)
+
+    # Sending ----------------------------------------------------------------------------------
+
+    def _send(self, text: str, before: int, token: str) -> None:
+        """Send a commit until it is certain that it happened, or that it never will.
+
+        Sending it twice is harmless: it tests the number before it.
+        """
+        try:
+            self._endpoint.update(text)
+        except EndpointFault as fault:
+            if not fault.may_have_run:
+                raise
+            outcome, number = self._resolved(text, before, token)
+            if outcome == "open":
+                raise self._uncertain(fault) from None
+        else:
+            outcome, number = self._outcome(before, token)
+        if outcome != "done":
+            # An open one has lost its claim.
+            raise Moved(number if outcome == "overtaken" else None)
+
+    def _uncertain(self, fault: EndpointFault) -> Exception:
+        spending = budget.current()
+        if fault.is_timeout and spending is not None:
+            error = spending.expired()
+            return KipError(error.code, error.message, _UNCERTAIN)
+        fault.hint = _UNCERTAIN
+        return fault
+
+    def _resolved(self, text: str, before: int, token: str) -> tuple[Outcome, int]:
+        """Look whether a commit happened, and send it again where it did not."""
+        end = time.monotonic() + LOOK_S
+        pause = 0.05
+        while True:
+            with suppress(EndpointFault, KipError):
+                outcome, number = budget.spend(
+                    Budget(timeout_s=LOOK_S), lambda: self._outcome(before, token)
+                )
+                if outcome != "open":
+                    return outcome, number
+                if time.monotonic() < end:
+                    self._endpoint.update(text)
+            if time.monotonic() > end:
+                return "open", before
+            time.sleep(pause)
+            pause = min(2 * pause, 0.5)
+
+    def _outcome(self, before: int, token: str) -> tuple[Outcome, int]:
+        """Whether a commit happened, "open" where it still can; and the number of the last one."""
+        own = self._place.bookkeeping
+        text = updates.outcome(own, vocab.COMMIT, self._place.commit(before + 1), TOKEN)
+        rows: Any = self._endpoint.select(text, self._place.dataset).rows
+        tokens = {cell.value for _, cell in rows if cell is not None}
+        number = highest(cell for cell, _ in rows)
+        if token in tokens:
+            return "done", number
+        # The token of a commit long ago is forgotten.
+        is_certain = number > before and (tokens or number - before < KEPT_COMMITS)
+        return "overtaken" if is_certain else "open", number
+
+    def _forget(self, number: int) -> None:
+        """Remove what is noted of commits up to a number, which the next time does again."""
+        first = max(1, number - 2 * FORGOTTEN_AT_ONCE)
+        nodes = [self._place.commit(old) for old in range(first, number + 1)]
+        if nodes:
+            with suppress(EndpointFault, KipError):
+                self._endpoint.update(updates.forget(nodes, self._place.bookkeeping))
+
+    # Large commits ----------------------------------------------------------------------------
+
+    @contextmanager
+    def _waiting(
+        self, removed: Sequence[Triple], added: Sequence[Triple]
+    ) -> Iterator[tuple[updates.Stage, tuple[Sequence[Triple], Sequence[Triple]]]]:
+        """Where the triples of a commit wait, and those that its text itself names."""
+        size = len(removed) + len(added)
+        if size <= (self._abilities.max_named_triples or BATCH):
+            yield _NO_STAGE, (removed, added)
+            return
+        if self._claims is not None and size > LARGEST_CLAIMED:
+            message = (
+                f"A commit of {size} triples is too large: this store takes {LARGEST_CLAIMED}."
+            )
+            raise KipError("KIP_4002", message, "Write less at once.")
+        self._remove_old_stages()
+        node = self._place.node("stage", secrets.token_hex(16))
+        note = self._quad(node, STAGE_TIME, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
+        self._repeat(updates.insert([note]))
+        stage = updates.Stage(
+            self._stage(node, "removed", removed), self._stage(node, "added", added)
+        )
+        try:
+            yield stage, ((), ())
+        finally:
+            with suppress(EndpointFault, KipError):
+                self._remove_stage(node)
+
+    def _stage(self, node: NamedNode, name: str, triples: Sequence[Triple]) -> NamedNode | None:
+        if not triples:
+            return None
+        graph = NamedNode(f"{node.value}/{name}")
+        remaining = iter(updates.with_graph(triples, graph))
+        while batch := list(islice(remaining, self._abilities.max_triples or BATCH)):
+            self._repeat(updates.insert(batch))
+        return graph
+
+    def _repeat(self, text: str) -> None:
+        """Send an update that may happen twice; once more where its answer is lost."""
+        try:
+            self._endpoint.update(text)
+        except EndpointFault as fault:
+            if not fault.may_have_run or fault.is_timeout:
+                raise
+            time.sleep(0.2)
+            self._endpoint.update(text)
+
+    def _remove_stage(self, node: NamedNode) -> None:
+        for name in ("removed", "added"):
+            self._endpoint.update(updates.drop(NamedNode(f"{node.value}/{name}")))
+        self._endpoint.update(updates.forget([node], self._place.bookkeeping))
+
+    def _remove_old_stages(self) -> None:
+        """Remove what processes that died left."""
+        before = datetime.now(UTC) - timedelta(hours=STAGE_HOURS)
+        text = updates.stages(self._place.bookkeeping, STAGE_TIME, f"{before:%Y-%m-%dT%H:%M:%SZ}")
+        rows: Any = self._endpoint.select(text, self._place.dataset).rows
+        for (node,) in rows:
+            self._remove_stage(node)
