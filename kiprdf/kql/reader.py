@@ -85,9 +85,9 @@ class Reader:
 
 
 def _in_order(term: Term) -> Term:
-    """A value whose JSON is in our order; how other values are spelled is not seen in JSON."""
-    is_json = isinstance(term, Literal) and term.datatype == vocab.JSON
-    return normal(term) if is_json else term
+    """A value whose objects have their keys in our order; other spellings are not seen in JSON."""
+    has_object = "{" in term.value and isinstance(term, Literal) and term.datatype == vocab.JSON
+    return normal(term) if has_object else term
 
 
 def read_catalog(store: Store) -> Catalog:

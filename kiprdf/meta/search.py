@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import copy_context
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -64,8 +64,7 @@ class Semantic:
     rows_of: RowsOf
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(NamedTuple):
     """What a SEARCH asks for, in any mode."""
 
     kind: Kind
@@ -119,7 +118,7 @@ def _ranked(
 
     In every mode those come first whose name or alias is the term.
     """
-    kind, term, type, mode, limit = astuple(question)
+    kind, term, type, mode, limit = question
     words = index.search(kind, term, type, FUSED_HITS if mode == "hybrid" else limit)
     if mode == "keyword":
         return words, ()

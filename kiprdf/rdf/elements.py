@@ -100,7 +100,7 @@ def to_object(iris: Iris, element: Element) -> dict[str, Json]:
     if isinstance(element, Concept):
         shown = {
             "_type": "ConceptNode",
-            "id": iris.id(element.node),
+            "id": ConceptName(element.type, element.name).id,
             "type": element.type,
             "name": element.name,
         }

@@ -403,7 +403,7 @@ def _rank(
     statement = _matching(table, len(weights), len(exact))
     matches = connection.execute(statement, parameters).fetchall()
     if len(matches) <= FEW:
-        return _rank_few(connection, total, matches, weights, exact, type)[:limit]
+        return _rank_few(total, matches, weights, exact, type)[:limit]
     factors = _factors(connection, table, total, weights)
     parameters = [value for pair in (factors | exact).items() for value in reversed(pair)]
     types = () if type is None else (_blob(type),)
@@ -412,39 +412,40 @@ def _rank(
 
 
 def _rank_few(
-    connection: sqlite3.Connection,
     total: int,
-    matches: Sequence[tuple[int, int, float]],
+    matches: Sequence[tuple[int, float, bytes, bytes]],
     weights: dict[str, float],
     exact: dict[str, float],
     type: str | None,
 ) -> list[tuple[bytes, float]]:
     """Return the same for a few matches, from which the rows of each word are counted."""
-    counts = Counter(expression for expression, _, _ in matches)
+    counts = Counter(expression for expression, _, _, _ in matches)
     factors = [
         weight * _rarity(total, counts[number]) for number, weight in enumerate(weights.values())
     ]
     factors += exact.values()
-    scores: dict[int, float] = defaultdict(float)
-    for expression, identifier, share in matches:
-        scores[identifier] += share * factors[expression]
-    holes = ", ".join("?" * len(scores))
-    of_type, types = ("", ()) if type is None else (" AND type = ?", (_blob(type),))
-    statement = f"SELECT id, key FROM element WHERE id IN ({holes}){of_type}"
-    keys = connection.execute(statement, (*scores, *types)).fetchall()
-    ranked = ((key, scores[identifier]) for identifier, key in keys)
-    return sorted(ranked, key=lambda hit: (-hit[1], hit[0]))
+    scores: dict[bytes, float] = defaultdict(float)
+    wanted = None if type is None else _blob(type)
+    for expression, share, key, of_type in matches:
+        if wanted in (None, of_type):
+            scores[key] += share * factors[expression]
+    return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
 
 
 @cache
 def _matching(table: str, words: int, exact: int) -> str:
-    """Return the statement for the rows that MATCH expressions match, with a LIMIT."""
+    """Return the statement for the rows that MATCH expressions match, with a LIMIT.
+
+    Each has the number of its expression, its share of the score, its key and its type.
+    """
     shares = [f"-bm25({table}, {_WEIGHTS})"] * words + ["1.0"] * exact
     parts = (
-        f"SELECT {number}, rowid, {share} FROM {table} WHERE {table} MATCH ?"
+        f"SELECT {number} AS number, rowid AS id, {share} AS share FROM {table} "
+        f"WHERE {table} MATCH ?"
         for number, share in enumerate(shares)
     )
-    return " UNION ALL ".join(parts) + " LIMIT ?"
+    matching = " UNION ALL ".join(parts)
+    return f"SELECT number, share, key, type FROM ({matching} LIMIT ?) JOIN element USING (id)"
 
 
 @cache
