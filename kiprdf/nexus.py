@@ -601,7 +601,7 @@ class Nexus:
         ``source`` is a path, an open file, a text, or a graph or dataset of rdflib; ``format`` is
         needed where no suffix names it. ``define`` creates missing types and predicates, which
         are KIP_2001 otherwise; ``default_type`` is the type of resources without one,
-        ``language`` the preferred one of names, ``base_iri`` the base of relative IRIs,
+        ``language`` the preferred one of names (``en,de``), ``base_iri`` the base of relative IRIs,
         ``metadata`` what every element gets besides its source and time. ``context`` is the
         context of JSON-LD that names one or has none: an object, a file, several, or files by
         URL. Nothing is fetched but such contexts, by a given ``loader``. ``update=False`` writes

@@ -42,7 +42,7 @@ def import_(
         str | None, typer.Option(metavar="TYPE", help="Type of resources that have none.")
     ] = None,
     language: Annotated[
-        str | None, typer.Option(metavar="TAG", help="Preferred language of names.")
+        str | None, typer.Option(metavar="TAG", help="Preferred language of names, or en,de.")
     ] = None,
     format: RdfFormatOption = None,
     base_iri: Annotated[

@@ -21,6 +21,8 @@ from kiprdf.interchange.mapping.contexts import Loader, Mapping
 from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
 from kiprdf.interchange.vocabularies.definitions import read_definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
+from kiprdf.interchange.wikibase import reading
+from kiprdf.interchange.wikibase.elements import ITEM
 from kiprdf.store import Store
 
 if TYPE_CHECKING:
@@ -80,11 +82,14 @@ def rdf(
 
     def plan(store: Store, quads: list[Quad]) -> Plan:
         text = content if isinstance(content, str) else content[:4096].decode("utf-8", "ignore")
-        return importer.plan(
-            quads,
+        index, document = read_element_index(store), reading.Plain(quads, [], [])
+        if vocabulary.type_of(ITEM.value) is not None:
+            document = reading.plain(quads, store.iris, index, define, language)
+        plan = importer.plan(
+            document.quads,
             vocabulary,
             iris=store.iris,
-            index=read_element_index(store),
+            index=index,
             define=define,
             default_type=default_type,
             language=language,
@@ -92,6 +97,9 @@ def rdf(
             update=update,
             source_base=formats.base_of(text, chosen) if chosen != "jsonld" else None,
         )
+        plan.skipped[:] = sorted([*plan.skipped, *document.skipped])
+        plan.warnings += document.warnings
+        return plan
 
     return _document(content, parse, plan)
 

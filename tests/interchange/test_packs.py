@@ -27,6 +27,24 @@ PREFIXES = """
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
+WIKIBASE = """
+@prefix geo: <http://www.opengis.net/ont/geosparql#> .
+@prefix schema: <http://schema.org/> .
+@prefix wikibase: <http://wikiba.se/ontology#> .
+@prefix wd: <http://www.wikidata.org/entity/> .
+@prefix s: <http://www.wikidata.org/entity/statement/> .
+@prefix ref: <http://www.wikidata.org/reference/> .
+@prefix v: <http://www.wikidata.org/value/> .
+@prefix wdt: <http://www.wikidata.org/prop/direct/> .
+@prefix wdtn: <http://www.wikidata.org/prop/direct-normalized/> .
+@prefix wdno: <http://www.wikidata.org/prop/novalue/> .
+@prefix p: <http://www.wikidata.org/prop/> .
+@prefix ps: <http://www.wikidata.org/prop/statement/> .
+@prefix psv: <http://www.wikidata.org/prop/statement/value/> .
+@prefix psn: <http://www.wikidata.org/prop/statement/value-normalized/> .
+@prefix pq: <http://www.wikidata.org/prop/qualifier/> .
+@prefix pr: <http://www.wikidata.org/prop/reference/> .
+"""
 
 
 OURS = ("same_as", "imported_at")
@@ -36,7 +54,8 @@ FOLDER = Path(__file__).parent / "packs"
 def read(turtle: str, pack: str) -> list[str]:
     """What a document becomes: concepts as ``Type name {values}``, propositions as sentences."""
     nexus = empty()
-    nexus.import_rdf(PREFIXES + turtle, mapping=pack, define=True, default_type="Thing")
+    prefixes = PREFIXES + (WIKIBASE if pack == "wikidata" else "")
+    nexus.import_rdf(prefixes + turtle, mapping=pack, define=True, default_type="Thing")
     columns = nexus.execute(
         "FIND(?c.type, ?c.name, ?c.attributes, ?c.metadata) WHERE { ?c {} } "
         "ORDER BY ?c.type ASC, ?c.name ASC"
@@ -52,8 +71,18 @@ def read(turtle: str, pack: str) -> list[str]:
             if not key.startswith("_") and key not in OURS
         }
         lines.append(f"{type_} {name}" + (f" {json.dumps(shown)}" if shown else ""))
-    facts = nexus.execute("FIND(?s.name, ?f.predicate, ?o.name) WHERE { ?f (?s, ?p, ?o) }")
-    return lines + sorted(" ".join(map(str, row)) for row in zip(*facts, strict=True))
+    facts = nexus.execute(
+        "FIND(?s.name, ?f.predicate, ?o.name, ?f.attributes, ?f.metadata.references) "
+        "WHERE { ?f (?s, ?p, ?o) }"
+    )
+    sentences = []
+    for subject, predicate, object_, attributes, references in zip(*facts, strict=True):
+        values = {key: attributes[key] for key in sorted(attributes) if key not in OURS}
+        if references is not None:
+            values["references"] = references
+        stated = f"{subject} {predicate} {object_}"
+        sentences.append(stated + (f" {json.dumps(values)}" if values else ""))
+    return lines + sorted(sentences)
 
 
 def documents(pack: str) -> list[tuple[str, list[str]]]:

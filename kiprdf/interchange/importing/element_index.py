@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.kql.reader import link_of, read_catalog
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import Json, to_json
 from kiprdf.store import Store
 
 SAME_AS = "same_as"
@@ -41,6 +42,12 @@ class ElementIndex:
         predicates = (triple.predicate.value for triple in self._describe(id))
         attributes = [iri for iri in predicates if iri.startswith(vocab.ATTRIBUTE)]
         return attributes == [vocab.ATTRIBUTE + SAME_AS]
+
+    def value(self, id: str, key: str) -> Json:
+        """An attribute of an element; None if it has none."""
+        own = NamedNode(vocab.ATTRIBUTE + key)
+        terms = (triple.object for triple in self._describe(id) if triple.predicate == own)
+        return next((to_json(term) for term in terms if isinstance(term, Literal)), None)
 
     def _describe(self, id: str) -> Sequence[Triple]:
         node = self.store.iris.from_id(id)

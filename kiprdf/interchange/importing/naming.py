@@ -127,16 +127,14 @@ def name_candidates(
 
 
 def label_rank(literal: Literal, language: str | None) -> tuple[int, str, str]:
-    """The sort key of the labels of one property, the best first."""
-    tag, preferred = literal.language or "", (language or "").lower()
-    rank = 3
-    if preferred and tag == preferred:
-        rank = 0
-    elif preferred and tag.startswith(preferred + "-"):
-        rank = 1
-    elif not tag:
-        rank = 2
-    return rank, tag, literal.value
+    """The sort key of the labels of one property, the best first.
+
+    ``language`` is a tag or several with commas, the preferred one first.
+    """
+    tag, preferred = literal.language or "", (language or "").lower().replace(" ", "").split(",")
+    ranks = ((tag == one, tag.startswith(one + "-")) for one in preferred if one)
+    choices = [fits for pair in ranks for fits in pair] + [not tag]
+    return (choices.index(True) if True in choices else len(choices)), tag, literal.value
 
 
 def unique_name(name: str, iri: str, is_free: Callable[[str], bool]) -> str:

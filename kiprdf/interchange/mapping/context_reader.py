@@ -194,7 +194,7 @@ def packs() -> list[str]:
     """The names of the mappings that travel with the package.
 
     >>> packs()
-    ['dcterms', 'foaf', 'prov', 'schema-org', 'skos']
+    ['dcterms', 'foaf', 'prov', 'schema-org', 'skos', 'wikidata']
     """
     return sorted(path.stem for path in resources.directory("mappings").glob("*.jsonld"))
 
