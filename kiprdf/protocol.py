@@ -5,7 +5,7 @@ The two schemas, ``execute_kip`` and ``execute_kip_readonly``, are generated fro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
@@ -124,41 +124,29 @@ class WarningObject(BaseModel):
     hint: str | None = None
 
 
-class Response(BaseModel):
-    """One response (KIP 6.2): ``result`` or ``error``, ``next_cursor`` when there is more, and
-    ``warnings`` that say why a result is empty."""
-
-    model_config = _STRICT
-
-    result: Any = None
-    error: ErrorObject | None = None
-    next_cursor: str | None = None
-    warnings: tuple[WarningObject, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The response as JSON, with either ``result`` or ``error``."""
-        if self.error is not None:
-            return {"error": self.error.model_dump()}
-        response = {"result": self.result}
-        if self.next_cursor is not None:
-            response["next_cursor"] = self.next_cursor
-        if self.warnings:
-            response["warnings"] = [item.model_dump(exclude_none=True) for item in self.warnings]
-        return response
-
-
 def error_object(error: KipError) -> ErrorObject:
     """The error object of a response; the message begins with the place as ``line:column``."""
     message, hint = _encodable(error.located_message), _encodable(error.hint)
     return ErrorObject(code=error.code, name=error.name, message=message, hint=hint)
 
 
+def error_response(error: KipError) -> dict[str, Any]:
+    """The response to a command that has failed, as JSON (KIP 6.2)."""
+    return {"error": error_object(error).model_dump()}
+
+
 def response_of(
-    result: Any, next_cursor: str | None, warnings: Iterable[KipWarning]
+    result: Any, next_cursor: str | None, warnings: Sequence[KipWarning]
 ) -> dict[str, Any]:
-    """The response to a command that has succeeded, as JSON."""
-    objects = tuple(map(_warning_object, warnings))
-    return Response(result=result, next_cursor=next_cursor, warnings=objects).to_json()
+    """The response to a command that has succeeded, as JSON (KIP 6.2); ``warnings`` say why its
+    result is empty."""
+    response: dict[str, Any] = {"result": result}
+    if next_cursor is not None:
+        response["next_cursor"] = next_cursor
+    if warnings:
+        objects = map(_warning_object, warnings)
+        response["warnings"] = [item.model_dump(exclude_none=True) for item in objects]
+    return response
 
 
 def _warning_object(warning: KipWarning) -> WarningObject:

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -163,7 +163,7 @@ def show_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=indent) + "\n")
 
 
-def show_response(result: Any, next_cursor: str | None, warnings: Iterable[KipWarning]) -> None:
+def show_response(result: Any, next_cursor: str | None, warnings: Sequence[KipWarning]) -> None:
     """Print the KIP response to a command that has succeeded."""
     # The models of the protocol take a quarter of the start, and most commands need none.
     from kiprdf.protocol import response_of
@@ -173,9 +173,9 @@ def show_response(result: Any, next_cursor: str | None, warnings: Iterable[KipWa
 
 def show_error(error: KipError, **before: Any) -> None:
     """Print the KIP response to a command that has failed, after the fields in ``before``."""
-    from kiprdf.protocol import error_object
+    from kiprdf.protocol import error_response
 
-    show_json({**before, "error": error_object(error).model_dump()})
+    show_json({**before, **error_response(error)})
 
 
 @contextmanager

@@ -18,7 +18,7 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
     try:
         request = protocol.read_request(arguments)
     except KipError as error:
-        return protocol.Response(error=protocol.error_object(error)).to_json()
+        return protocol.error_response(error)
     if request.command is None:
         return _run_batch(engine, request, readonly)
     command, parameters = request.command, request.parameters
@@ -63,7 +63,7 @@ def _run_as_of(
     try:
         past = engine.past(as_of.when)
     except KipError as error:
-        return protocol.Response(error=protocol.error_object(error)).to_json(), False
+        return protocol.error_response(error), False
     with closing(past):
         response = _run(past, text, parameters, dry_run, readonly)[0]
         return {**response, "snapshot_seq": past.store.commit()}, False
@@ -89,9 +89,9 @@ def _run(
             command = engine.prepare(text, parameters, readonly)
             answer = engine.execute(command, text, dry_run)
     except KipError as error:
-        response = protocol.Response(error=protocol.error_object(error))
         is_write = isinstance(command, ast.Manipulation)
-        return response.to_json(), is_write and not _is_malformed(engine, command, error)
+        is_last = is_write and not _is_malformed(engine, command, error)
+        return protocol.error_response(error), is_last
     return protocol.response_of(*answer), False
 
 

@@ -126,6 +126,9 @@ def _result(
 
 def _lacks(find: ast.Find, columns: list[list[Json]], store: Store) -> Lack | None:
     """What the first page of an answer lacks: see ``FindResult``."""
+    has_value = bool(columns[0]) and columns[0][0] is not None
+    if has_value and not find.order_by and not results.is_grouped(find):
+        return None  # as most answers
     if len(columns[0]) <= 1 and results.is_nothing(find, columns):
         return "rows"
     read = zip(find.expressions, columns, strict=True)

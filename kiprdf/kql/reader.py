@@ -27,10 +27,12 @@ class Reader:
         self._elements: dict[NamedNode, Element | None] = {}
         self._facts: dict[NamedNode, Triple | None] = {}
         self.iris = store.iris
+        self.reads_ahead = not store.abilities.lookups
+        """Whether reading elements one by one takes long."""
 
     def prefetch(self, nodes: Iterable[object]) -> None:
         """Read the elements among some cells ahead, where that is worth it."""
-        if not self._store.abilities.lookups:
+        if self.reads_ahead:
             self._store.prefetch(node for node in nodes if isinstance(node, NamedNode))
 
     def element(self, node: NamedNode) -> Element | None:

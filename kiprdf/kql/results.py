@@ -125,6 +125,8 @@ class _Answers:
 
     def prefetch(self, expressions: Iterable[ast.Expression], rows: Iterable[Row]) -> None:
         """Read the elements ahead whose values some expressions need."""
+        if not self._reader.reads_ahead:
+            return
         read = [e for e in expressions if self._reads_element(e)]
         indices = {self._cells.names[variable_of(expression).name] for expression in read}
         if indices:

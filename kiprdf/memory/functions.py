@@ -9,7 +9,7 @@ from kiprdf.errors import KipError, StoreError
 from kiprdf.memory.graph import ITEM
 from kiprdf.memory.memory import Memory
 from kiprdf.nexus import Nexus
-from kiprdf.protocol import error_object
+from kiprdf.protocol import error_response
 
 REMEMBER = "remember"
 RECALL = "recall"
@@ -72,7 +72,7 @@ class MemoryFunctions:
             error = KipError("KIP_4003", str(fault), "Look at the log of the server.")
         except KipError as fault:
             error = fault
-        return {"error": error_object(error).model_dump()}
+        return error_response(error)
 
     def _run(self, name: str, arguments: Mapping[str, Any]) -> Any:
         required, optional = ("text", {"tags"}) if name == REMEMBER else ("query", set[str]())

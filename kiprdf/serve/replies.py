@@ -53,7 +53,7 @@ def json_response(
 def error_response(error: HttpError | KipError, status: int | None = None) -> Response:
     """The response to a refused or failed request."""
     if isinstance(error, KipError):
-        content: Any = {"error": protocol.error_object(error).model_dump()}
+        content: Any = protocol.error_response(error)
         return json_response(content, status or STATUS_OF.get(error.code, 400))
     code = "KIP_4003" if error.status >= 500 else "KIP_1001"
     located = protocol.error_object(KipError(code, error.message, error.hint))

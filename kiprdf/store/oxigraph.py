@@ -329,7 +329,10 @@ class OxigraphStore:
     ) -> list[Statement]:
         try:
             pattern: Any = (subject, predicate, object, graph or _DEFAULT)
-            return list(islice(self.engine.quads_for_pattern(*pattern), most))
+            return list(islice(self._engine.quads_for_pattern(*pattern), most))
+        except AttributeError:
+            self._require_open()
+            raise
         except ENGINE_FAULTS as fault:
             raise unreadable(fault) from fault
 

@@ -63,7 +63,9 @@ def test_the_first_parameters_of_a_method(method: str, parameters: list[str]) ->
 
 def test_a_nexus_that_is_made_of_a_path_says_how_to_open_one() -> None:
     path: Any = "brain"
-    with pytest.raises(TypeError, match=r"^Call Nexus.open\(folder\) or Nexus.memory\(\)\.$"):
+    with pytest.raises(
+        TypeError, match=r"^Call Nexus.open\(folder\), Nexus.connect\(url\) or Nexus.memory\(\)\.$"
+    ):
         kiprdf.Nexus(path)
 
 
