@@ -23,6 +23,8 @@ from kiprdf.search.embedders import Embedder, require_numpy
 from kiprdf.store import NexusStore, OxigraphStore, is_store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import rdflib
 
     from kiprdf.interchange.arguments import MappingSources
@@ -639,6 +641,7 @@ class Nexus:
         format: formats.Format | None = None,
         mapping: MappingSources = None,
         inherit: bool = False,
+        beside: Sequence[files.Source] = (),
         base_iri: str | None = None,
         metadata: JsonMap | None = None,
         context: Contexts | None = None,
@@ -650,7 +653,9 @@ class Nexus:
 
         Classes above classes become propositions ``subclass_of``, properties above properties
         ``subproperty_of``. ``inherit`` writes what classes inherit into the schemas of those
-        below. The other arguments and the report are those of ``import_rdf``.
+        below. ``beside`` are further ontologies that are imported, too: terms that share a name
+        are named as if all were one file, in any order of files. The other arguments and the
+        report are those of ``import_rdf``.
         """
         from kiprdf.execution.imports import run_import
         from kiprdf.interchange import imports
@@ -661,6 +666,7 @@ class Nexus:
             format=format,
             mapping=mapping,
             inherit=inherit,
+            beside=beside,
             base_iri=base_iri,
             metadata=metadata,
             context=context,

@@ -101,7 +101,7 @@ def import_(
         options["inherit"] = inherit
     else:
         options |= {"define": define, "default_type": default_type, "language": language}
-    importer = _Importer(ontology, options, source, as_json)
+    importer = _Importer(files, ontology, options, source, as_json)
     # Standard input can be read only once, but links between files need a second pass.
     documents = [
         (path, inputs.read_bytes(path) if path == inputs.STDIN else None) for path in files
@@ -147,8 +147,14 @@ class _Importer:
     """Imports files with the same options and prints a report for each."""
 
     def __init__(
-        self, ontology: bool, options: dict[str, Any], source: str | None, as_json: bool
+        self,
+        files: list[Path],
+        ontology: bool,
+        options: dict[str, Any],
+        source: str | None,
+        as_json: bool,
     ) -> None:
+        self._files = files
         self._ontology = ontology
         self._options = options
         self._source = source
@@ -163,6 +169,8 @@ class _Importer:
         if self._source is not None:
             metadata["source"] = self._source
         options = {**self._options, "metadata": metadata}
+        if self._ontology:
+            options["beside"] = [one for one in self._files if one not in (path, inputs.STDIN)]
         if links_only:
             options["update"] = False
         import_document = nexus.import_ontology if self._ontology else nexus.import_rdf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -111,6 +111,7 @@ def ontology(
     format: formats.Format | None,
     mapping: arguments.MappingSources,
     inherit: bool,
+    beside: Sequence[files.Source],
     base_iri: str | None,
     metadata: JsonMap | None,
     loader: Loader | None,
@@ -128,11 +129,19 @@ def ontology(
         dry_run=dry_run,
     )
     vocabulary = arguments.mapping_of(mapping) or Mapping.none()
-    content, chosen = _read(source, format)
+
+    def read(document: files.Source) -> tuple[list[Quad], list[str]]:
+        return formats.parse_foreign(
+            *_read(document, format),
+            base_iri=base_iri or _address(document),
+            loader=_loader(context, loader),
+        )
+
+    others = functools.cache(lambda: [quad for one in beside for quad in read(one)[0]])
 
     def plan(store: Store, quads: list[Quad]) -> Plan:
-        existing = read_definitions(store)
-        definitions = definitions_of(quads, vocabulary, read_element_index(store), existing)
+        existing, index = read_definitions(store), read_element_index(store)
+        definitions = definitions_of(quads, vocabulary, index, existing, others())
         plan = plan_definitions(
             definitions.inherited() if inherit else definitions,
             existing,
@@ -141,6 +150,7 @@ def ontology(
         plan.triples, plan.update = len(quads), update
         return plan
 
+    content, chosen = _read(source, format)
     address = _address(source) if base_iri is None else None
     parse = functools.partial(
         formats.parse_foreign,

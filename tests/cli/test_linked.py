@@ -335,6 +335,29 @@ def test_the_order_of_ontologies_makes_no_difference_to_the_hierarchy(
         assert "meets" in invoke("run", query, "--nexus", folder).stdout
 
 
+def test_the_order_of_ontologies_makes_no_difference_to_names(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    owl = "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    (tmp_path / "a.ttl").write_text(
+        f"{owl}<urn:a:River> a owl:Class . <urn:a:in> a owl:ObjectProperty ."
+    )
+    (tmp_path / "b.ttl").write_text(
+        f'{owl}<urn:b:River> a owl:Class ; {label} "River" . <urn:b:in> a owl:ObjectProperty .'
+    )
+    query = "FIND(?t.name, ?t.attributes.same_as) WHERE { ?t {name: :name} }"
+    for number, order in enumerate((("a.ttl", "b.ttl"), ("b.ttl", "a.ttl"))):
+        folder = f"nexus-{number}"
+        report = invoke("import", *order, "--ontology", "--nexus", folder).stdout
+        assert "<urn:a:River> is called 'River_2' because" in report
+        assert "<urn:b:in> is called 'in_2' because" in report
+        for name, iri in (("River", "urn:b:River"), ("River_2", "urn:a:River"),
+                          ("in", "urn:a:in"), ("in_2", "urn:b:in")):  # fmt: skip
+            answer = invoke("run", query, "--param", f'name="{name}"', "--nexus", folder).stdout
+            assert iri in answer
+
+
 @pytest.mark.parametrize("options", [("--inherit",), ("--ontology", "--define")])
 def test_options_that_do_not_fit_are_refused(
     invoke: Invoke, people: Path, options: tuple[str, ...]

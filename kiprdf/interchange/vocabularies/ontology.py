@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from pyoxigraph import NamedNode, Quad, Triple
@@ -67,23 +67,34 @@ def definitions_of(
     mapping: Mapping,
     index: ElementIndex,
     existing: ExistingDefinitions,
+    beside: Iterable[Triple | Quad] = (),
 ) -> Definitions:
     """The definitions of an ontology.
 
     Terms keep the names that the mapping or the nexus has for them. ``index`` and ``existing`` are
-    the elements and the definitions of the nexus.
+    the elements and the definitions of the nexus. ``beside`` are the triples of further files of
+    the same import: names that several terms share are given as if all were one file.
     """
-    return _Reading(Graph(triples), Given(mapping, index), existing).definitions()
+    own, others = list(triples), list(beside)
+    graph, given = Graph(own), Given(mapping, index)
+    naming = Graph([*own, *others]) if others else graph
+    return _Reading(graph, given, existing, naming).definitions()
 
 
 class _Reading:
     """Names the terms of one ontology, defines them, and lists what is left."""
 
-    def __init__(self, graph: Graph, given: Given, existing: ExistingDefinitions) -> None:
+    def __init__(
+        self, graph: Graph, given: Given, existing: ExistingDefinitions, naming: Graph
+    ) -> None:
         self._graph = graph
         self._given = given
         self._existing = existing
         self._terms = OntologyTerms(graph, given, existing)
+        self._naming = naming
+        is_alone = naming is graph
+        self._named_terms = self._terms if is_alone else OntologyTerms(naming, given, existing)
+        self._own = {*self._terms.classes, *self._terms.properties}
         self._skipped = self._terms.skipped
         self._warnings: list[str] = []
         self._homonyms: set[str] = set()
@@ -91,21 +102,31 @@ class _Reading:
         self._unions = self._unions_by_member()
 
     def _name_terms(self) -> None:
-        """Name every class, predicate and attribute."""
-        properties = self._terms.properties.values()
-        predicates = [one.node.value for one in properties if one.is_predicate]
-        attributes = [one.node.value for one in properties if one.is_attribute]
-        self._types = self._named(META_TYPES[0], self._terms.classes, lambda _iri: {})
+        """Name every class, predicate and attribute, then keep those of this file."""
+        every = self._named_terms.properties
+        own = self._terms.properties.values()
+        properties = [*every.values(), *own]
+        predicates = dict.fromkeys(one.node.value for one in properties if one.is_predicate)
+        attributes = dict.fromkeys(one.node.value for one in properties if one.is_attribute)
+        classes = dict.fromkeys((*self._named_terms.classes, *self._terms.classes))
+        self._types = self._named(META_TYPES[0], classes, lambda _iri: {})
         self._predicates = self._named(
-            META_TYPES[1], predicates, lambda iri: self._ends(self._terms.properties[iri])
+            META_TYPES[1], predicates, lambda iri: self._ends(every[iri])
         )
         equivalent = self._grouped(attributes, _EQUIVALENT[META_TYPES[1]], self._given.key)
         leaders = list(dict.fromkeys(equivalent.values()))
         labels = self._labels(leaders)
         keys = allocate(leaders, labels, self._given.key)
-        plain = {i: plain_name(i, labels[i]) for i in keys if keys[i] != self._given.key(i)}
-        self._warnings += numbered(keys, plain)
-        self._keys = {iri: keys[leader] for iri, leader in equivalent.items()}
+        others = (i for i in keys if i in self._own and keys[i] != self._given.key(i))
+        self._warnings += numbered(keys, {i: plain_name(i, labels[i]) for i in others})
+        self._keys = _only(
+            {iri: keys[leader] for iri, leader in equivalent.items()},
+            {one.node.value for one in own if one.is_attribute},
+        )
+        self._types = _only(self._types, set(self._terms.classes))
+        self._predicates = _only(
+            self._predicates, {one.node.value for one in own if one.is_predicate}
+        )
 
     def _named(
         self,
@@ -126,7 +147,8 @@ class _Reading:
             for iri, leader in equivalent.items()
             if homonyms.is_homonym(leader, names[leader], given[leader])
         }
-        plain = {i: plain_name(i, labels[i]) for i, name in names.items() if name != given[i]}
+        others = (i for i, name in names.items() if i in self._own and name != given[i])
+        plain = {iri: plain_name(iri, labels[iri]) for iri in others}
         self._warnings += homonyms.warnings(names, plain)
         return {iri: names[leader] for iri, leader in equivalent.items()}
 
@@ -138,7 +160,7 @@ class _Reading:
         Terms that the mapping or the nexus name differently stay apart.
         """
         leaders: dict[str, str] = {}
-        for group in groups(self._graph, self._by_rank(iris), predicate):
+        for group in groups(self._naming, self._by_rank(iris), predicate):
             named: dict[str, str] = {}
             for iri in group:
                 name = given(iri)
@@ -147,7 +169,7 @@ class _Reading:
             first = next(iter(named.values()), group[0])
             leaders[first] = first
             leaders |= {iri: named.get(given(iri) or "", first) for iri in group}
-            if len(named) > 1:
+            if len(named) > 1 and not self._own.isdisjoint(group):
                 listed = " and ".join(f"'{name}'" for name in sorted(named))
                 self._warnings.append(
                     f"{listed} are equivalent in the ontology; they stay two definitions."
@@ -155,11 +177,11 @@ class _Reading:
         return leaders
 
     def _labels(self, iris: Iterable[str]) -> dict[str, str | None]:
-        return {iri: preferred(self._graph.texts(NamedNode(iri), *LABELS)) for iri in iris}
+        return {iri: preferred(self._naming.texts(NamedNode(iri), *LABELS)) for iri in iris}
 
     def _by_rank(self, iris: Iterable[str]) -> list[str]:
         """Terms with texts come first, so that others do not get their names."""
-        return sorted(iris, key=lambda iri: (self._terms.is_foreign(iri), iri))
+        return sorted(iris, key=lambda iri: (self._named_terms.is_foreign(iri), iri))
 
     def definitions(self) -> Definitions:
         """All definitions, and what is in none of them."""
@@ -403,6 +425,10 @@ class _Reading:
     def _allowed(self, values: Values) -> tuple[str, ...]:
         names = sorted(self._types[iri] for iri in values.classes if iri in self._types)
         return tuple(names) if names and not values.everything else ("*",)
+
+
+def _only(names: dict[str, str], iris: Collection[str]) -> dict[str, str]:
+    return {iri: name for iri, name in names.items() if iri in iris}
 
 
 def _by_name(names: dict[str, str]) -> list[list[str]]:
