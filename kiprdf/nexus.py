@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -774,6 +774,32 @@ class Nexus:
         selection = {"type": type, "author": author, "session": session, "source": source}
         read = functools.partial(changes, self._store, since, until, limit=limit, cursor=cursor)
         return self._engine.boundary.run(lambda: read(**selection))
+
+    @timed
+    def undo(
+        self,
+        *,
+        seq: int | None = None,
+        seqs: Iterable[int] | None = None,
+        session: str | None = None,
+        source: Any = None,
+        conflicts: str = "refuse",
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Take back what a commit, several, a session or a source wrote, by another commit.
+
+        Only values that nobody else wrote later are taken back. Others are ``conflicts``: KIP_2002,
+        and nothing is written, unless ``conflicts="skip"``. Returns ``seqs``, ``reverted``,
+        ``conflicts``, and ``seq`` of the new commit; a dry run returns the plan.
+
+        >>> nexus = Nexus.memory(history=True)
+        >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        >>> nexus.undo(seq=nexus.info()["commit"])["reverted"]
+        [{'id': 'C:Person/Ada', 'change': 'deleted', 'keys': []}]
+        """
+        chosen = {"seq": seq, "seqs": seqs, "session": session, "source": source}
+        undo = functools.partial(self._engine.writer.undo, conflicts, dry_run, **chosen)
+        return self._engine.boundary.run(undo)
 
     # Maintenance ------------------------------------------------------------------------------
 

@@ -126,6 +126,48 @@ def changes(
     output.note_cursor(page["next_cursor"])
 
 
+@app.command()
+def undo(
+    seq: Annotated[int | None, typer.Option(help="The commit to undo.")] = None,
+    session: Annotated[str | None, typer.Option(help="Undo the commits of a session.")] = None,
+    source: Annotated[str | None, typer.Option(help="Undo what has this source.")] = None,
+    skip: Annotated[bool, typer.Option("--skip", help="Leave conflicts as they are.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
+    ] = False,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Take back what a commit, a session or a source wrote, by a new commit.
+
+    What others wrote later is a conflict, and nothing is written; --skip undoes the
+    rest.
+
+    \b
+    Examples:
+      kiprdf undo --seq 1500 --dry-run
+      kiprdf undo --session s-42 --skip
+    """
+    open_nexus = inputs.open_to_read if dry_run else inputs.open_to_write
+    with output.errors_as_json(as_json), open_nexus(nexus) as opened:
+        report = opened.undo(
+            seq=seq,
+            session=session,
+            source=source,
+            conflicts="skip" if skip else "refuse",
+            dry_run=dry_run,
+        )
+    if as_json:
+        output.show_json(report)
+        return
+    for item in report["reverted"]:
+        output.show_text(f"{item['id']}: {item['change']}")
+    for conflict in report["conflicts"]:
+        output.show_text(f"conflict: {json.dumps(conflict, ensure_ascii=False)}")
+    if not report.get("seq"):
+        output.note("Dry run: nothing was written." if dry_run else "Nothing to undo.")
+
+
 _SIDES = ("before", "after")
 
 

@@ -19,17 +19,17 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Proposition, read_element, to_object
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, normal, to_json
-from kiprdf.store import NexusStore
+from kiprdf.store import NexusStore, Origin
 from kiprdf.store.journal import Journal
 from kiprdf.store.journal_files import Commit
 from kiprdf.store.past import journal_of, number_at
 
 LIMIT = 100
 MOST = 10_000
-_SOURCE = vocab.metadata("source")
+SOURCE = vocab.metadata("source")
 _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
 _PARTS = ((vocab.ATTRIBUTE, "attributes"), (vocab.METADATA, "metadata"))
-_ENGINE_KEYS = {vocab.metadata(key) for key in vocab.ENGINE_KEYS}
+ENGINE_KEYS = {vocab.metadata(key) for key in vocab.ENGINE_KEYS}
 
 State: TypeAlias = dict[NamedNode, Any]
 """What describes an element: its values by predicate; empty for one that does not exist."""
@@ -63,9 +63,9 @@ def history(
         journal = journal_of(store)
         last = store.commit()
         earliest = journal.earliest(last)
-        steps = _steps(store, journal, earliest, last, node)
-        entries = [_entry(step, *step.elements[node]) for step in steps if node in step.elements]
-        if not entries and not _state(store, node):
+        walked = steps(store, journal, earliest, last, node)
+        entries = [_entry(step, *step.elements[node]) for step in walked if node in step.elements]
+        if not entries and not state_of(store, node):
             message = f"The history does not mention {id}."
             raise KipError("KIP_3002", message, f"It begins after commit {earliest}.")
         if key is not None:
@@ -103,7 +103,7 @@ def changes(
         name = store.iris.name(node.value)
         if type is not None and type != getattr(name, "type", getattr(name, "predicate", None)):
             return False
-        values = [to_json(state[_SOURCE]) for state in (before, after) if _SOURCE in state]
+        values = [to_json(state[SOURCE]) for state in (before, after) if SOURCE in state]
         return source is None or source in values
 
     def run() -> dict[str, Any]:
@@ -113,7 +113,7 @@ def changes(
         final = last if until is None else number_at(journal, until, last)
         begin = first if cursor is None else max(first, _position(cursor))
         commits: list[dict[str, Any]] = []
-        for step in reversed(list(_steps(store, journal, begin, last))):
+        for step in reversed(list(steps(store, journal, begin, last))):
             origin = step.commit.origin
             if step.commit.number > final or author not in (None, origin.author):
                 continue
@@ -134,7 +134,7 @@ def changes(
 # States ---------------------------------------------------------------------------------------
 
 
-def _steps(
+def steps(
     store: NexusStore, journal: Journal, after: int, last: int, only: NamedNode | None = None
 ) -> Iterator[Step]:
     """The commits above a number, the last one first, with the states around each."""
@@ -147,7 +147,7 @@ def _steps(
         for node in dict.fromkeys((*removed, *added)):
             if only not in (None, node):
                 continue
-            later = states[node] if node in states else _state(store, node)
+            later = states[node] if node in states else state_of(store, node)
             earlier = {key: value for key, value in later.items() if key not in added.get(node, {})}
             earlier |= removed.get(node, {})
             states[node] = earlier
@@ -165,7 +165,7 @@ def _by_subject(store: NexusStore, triples: Iterable[Any]) -> dict[NamedNode, St
     return states
 
 
-def _state(store: NexusStore, node: NamedNode) -> State:
+def state_of(store: NexusStore, node: NamedNode) -> State:
     triples = store.lookup(node, None, None, sys.maxsize)
     rows = [(triple.subject, triple.predicate, triple.object) for triple in triples]
     return _by_subject(store, rows).get(node, {})
@@ -180,12 +180,19 @@ def _entry(step: Step, before: State, after: State) -> dict[str, Any]:
         "seq": step.commit.number,
         "at": origin.at,
         "change": _change(origin.kind, before, after),
-        "keys": _keys(before, after),
+        "keys": keys(before, after),
         "statement": {"kind": origin.kind},
         "author": origin.author,
         "session": origin.session,
         "source": _source(after or before),
+        "undoes": undone(origin),
     }
+
+
+def undone(origin: Origin) -> int | list[int] | None:
+    """The commit that a commit undoes, or several, or None."""
+    numbers = list(origin.undoes)
+    return numbers[0] if len(numbers) == 1 else numbers or None
 
 
 def _change(kind: str, before: State, after: State) -> str:
@@ -200,25 +207,25 @@ def _change(kind: str, before: State, after: State) -> str:
 
 
 def _source(state: State) -> Json:
-    return to_json(state[_SOURCE]) if _SOURCE in state else None
+    return to_json(state[SOURCE]) if SOURCE in state else None
 
 
-def _keys(before: State, after: State) -> list[dict[str, Json]]:
+def keys(before: State, after: State) -> list[dict[str, Json]]:
     """The values that differ; a side that does not have a key is left out, null is a value."""
-    keys = []
+    differing = []
     for predicate in sorted({*before, *after}, key=lambda predicate: predicate.value):
-        name = _key_name(predicate)
+        name = key_name(predicate)
         if name is None or before.get(predicate) == after.get(predicate):
             continue
         sides = (("before", before), ("after", after))
         values = {side: to_json(state[predicate]) for side, state in sides if predicate in state}
-        keys.append({"key": name, **values})
-    return keys
+        differing.append({"key": name, **values})
+    return differing
 
 
-def _key_name(predicate: NamedNode) -> str | None:
+def key_name(predicate: NamedNode) -> str | None:
     """The path of a key, such as attributes.risk; None for what is no key or the engine's."""
-    if predicate in _ENGINE_KEYS:
+    if predicate in ENGINE_KEYS:
         return None
     for space, part in _PARTS:
         if predicate.value.startswith(space):
@@ -249,12 +256,18 @@ def _envelope(
         groups["concepts" if is_concept else "propositions"][kind].append(shown)
     origin = commit.origin
     head = {"seq": commit.number, "at": origin.at, "kind": origin.kind}
-    return {**head, "author": origin.author, "session": origin.session, **groups}
+    return {
+        **head,
+        "author": origin.author,
+        "session": origin.session,
+        "undoes": undone(origin),
+        **groups,
+    }
 
 
 def _object(store: NexusStore, node: NamedNode, before: State, after: State) -> dict[str, Json]:
     """The KIP JSON of an element; of a changed one, both sides of each key that differs."""
-    state = {key: value for key, value in (after or before).items() if key not in _ENGINE_KEYS}
+    state = {key: value for key, value in (after or before).items() if key not in ENGINE_KEYS}
     triples = [Triple(node, predicate, value) for predicate, value in state.items()]
     element = read_element(store.iris, node, triples)
     assert element is not None, node
@@ -262,7 +275,7 @@ def _object(store: NexusStore, node: NamedNode, before: State, after: State) -> 
     if not (before and after):
         return shown
     shown = {key: value for key, value in shown.items() if key not in ("attributes", "metadata")}
-    for item in _keys(before, after):
+    for item in keys(before, after):
         part, _, key = item.pop("key").partition(".")
         shown.setdefault(part, {})[key] = item
     earlier = before.get(vocab.REIFIES)

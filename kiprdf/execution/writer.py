@@ -12,6 +12,7 @@ from kiprdf import collector
 from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.acting import acting_on
 from kiprdf.execution.catalog_cache import CatalogCache
+from kiprdf.execution.undo import planned
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, timestamp
 from kiprdf.kml.merge import merge
@@ -86,6 +87,29 @@ class Writer:
             receipt, draft = self.draft(command)
             self.commit(draft.delta(), _kind(command))
             return receipt
+
+        return self._store.write(write)
+
+    def undo(self, conflicts: str, dry_run: bool, **selection: Any) -> dict[str, Any]:
+        """Undo commits by another one, and return what was, or would be, reverted."""
+        if conflicts not in ("refuse", "skip"):
+            message = f'conflicts is "refuse" or "skip", not {conflicts!r}.'
+            raise KipError("KIP_1001", message, "Leave it out, to refuse.")
+        if dry_run:
+            return self._store.read(lambda: planned(self._store, self._clock, **selection).report())
+        self.require_writable()
+
+        def write() -> dict[str, Any]:
+            plan = planned(self._store, self._clock, **selection)
+            report = plan.report()
+            if plan.conflicts and conflicts == "refuse":
+                message = f"The undo has {len(plan.conflicts)} conflicts: {plan.conflicts[:3]}."
+                hint = 'See them all with dry_run=True; conflicts="skip" undoes the others.'
+                raise KipError("KIP_2002", message, hint)
+            self._check(plan.draft, NOWHERE)
+            delta = plan.draft.delta()
+            self.commit(delta, "UNDO", plan.seqs)
+            return {**report, "seq": self._store.commit() if delta else None}
 
         return self._store.write(write)
 
@@ -174,10 +198,14 @@ class Writer:
         reading = self._store.try_read(lambda: judge(self._store))
         return judge(self._store.copy()) if reading is None else reading.result
 
-    def commit(self, delta: Delta, kind: str = "UPSERT") -> None:
-        """Apply a delta as one commit; the writer's lock is held. ``kind`` is for the history."""
+    def commit(self, delta: Delta, kind: str = "UPSERT", undoes: Sequence[int] = ()) -> None:
+        """Apply a delta as one commit; the writer's lock is held.
+
+        ``kind`` and ``undoes`` are for the history.
+        """
         if delta:
-            delta = replace(delta, origin=self._origin(kind, delta.origin.at))
+            origin = self._origin(kind, delta.origin.at)
+            delta = replace(delta, origin=origin._replace(undoes=undoes) if undoes else origin)
             self._announce(delta)
             commit = self._store.apply(delta)
             self._indexer.note(delta, commit)

@@ -222,7 +222,7 @@ class Draft:
         for edit in self.changes():
             before, after = edit.before, edit.after
             node = after.node
-            metadata = after.metadata | _engine_metadata(before, moment)
+            metadata = after.metadata | _engine_metadata(edit, moment)
             if before is None:
                 added += [(node, vocab.attribute(k), v) for k, v in after.attributes.items()]
                 added += [(node, vocab.metadata(k), v) for k, v in metadata.items()]
@@ -305,8 +305,12 @@ def definition_name(node: NamedNode, store: Store) -> ConceptName | None:
     return None
 
 
-def _engine_metadata(before: Element | None, moment: Term) -> Terms:
-    """The metadata that only the engine writes; an element without a version counts as 1."""
+def _engine_metadata(edit: Edit, moment: Term) -> Terms:
+    """The metadata that only the engine writes; an element without a version counts as 1.
+
+    One that an undo restores keeps the time of its creation, and gets a higher version.
+    """
+    before = edit.before or (edit.after if vocab.VERSION in edit.after.metadata else None)
     if before is None:
         return {vocab.VERSION: _FIRST, vocab.UPDATED_AT: moment, vocab.CREATED_AT: moment}
     return {vocab.VERSION: to_term(_version(before) + 1), vocab.UPDATED_AT: moment}

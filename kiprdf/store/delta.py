@@ -15,12 +15,16 @@ Written: TypeAlias = Triple | tuple[NamedNode, NamedNode, NamedNode | Literal | 
 
 
 class Origin(NamedTuple):
-    """Where a commit comes from: the time in UTC, the kind of statement, who sent it."""
+    """Where a commit comes from: the time in UTC, the kind of statement, who sent it.
+
+    ``undoes`` are the numbers of the commits that it takes back.
+    """
 
     at: str = ""
     kind: str = ""
     author: str | None = None
     session: str | None = None
+    undoes: Sequence[int] = ()
 
 
 UNKNOWN = Origin()

@@ -61,9 +61,9 @@ def decoded(data: bytes) -> Commit:
     """The inverse of ``encoded``."""
     text = data if data[:1] == b"[" else zlib.decompress(data)
     first, _, rows = text.partition(b"\n")
-    number, at, kind, author, session, removed, records = json.loads(first)
+    number, at, kind, author, session, undoes, removed, records = json.loads(first)
     triples = [quad.triple for quad in ox.parse(rows, format=ox.RdfFormat.N_TRIPLES)]
-    origin = Origin(at, kind, author, session)
+    origin = Origin(at, kind, author, session, tuple(undoes))
     both = {key: (before, after) for key, (before, after) in records.items()}
     return Commit(number, origin, triples[:removed], triples[removed:], both)
 

@@ -1,0 +1,280 @@
+"""Undo: a new commit that takes back what earlier ones wrote, as far as nobody wrote it later.
+
+The chosen commits are undone from the last one on. A value that another commit wrote afterwards is
+a conflict, and so is an element that others use by now (docs/decisions/061).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, TypeAlias, cast
+
+from pyoxigraph import NamedNode, Triple
+
+from kiprdf.errors import KipError
+from kiprdf.execution.history import ENGINE_KEYS, SOURCE, State, key_name, keys, state_of, steps
+from kiprdf.kml.draft import Clock, Draft, Edit, copied
+from kiprdf.kml.protection import check_protection
+from kiprdf.kql.identities import exists
+from kiprdf.kql.reader import link_of, links_at
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Element, read_element
+from kiprdf.rdf.iris import ConceptName, PropositionName
+from kiprdf.rdf.literals import Json, to_json
+from kiprdf.store import NexusStore
+from kiprdf.store.past import journal_of, number_at
+
+Conflict: TypeAlias = dict[str, Json]
+
+
+class Plan:
+    """What an undo writes: ``seqs``, ``reverted``, ``conflicts``, and the ``draft`` of it."""
+
+    def __init__(self, store: NexusStore, clock: Clock, source: Json = None) -> None:
+        self.store = store
+        self.draft = Draft(store, clock)
+        self.seqs: list[int] = []
+        self.conflicts: list[Conflict] = []
+        self._source = source
+        self._states: dict[NamedNode, State] = {}
+        self._theirs: dict[tuple[NamedNode, NamedNode | None], int] = {}
+        """The last commit that is not undone, by element and key; None is its existence."""
+
+    def report(self) -> dict[str, Any]:
+        """The plan as JSON: what is reverted, in the order of the ids."""
+        reverted = []
+        for node in sorted(self._states, key=lambda node: node.value):
+            before, after = state_of(self.store, node), self._states[node]
+            if before != after:
+                change = "restored" if not before else "changed" if after else "deleted"
+                item = {"id": self._id(node), "change": change, "keys": keys(before, after)}
+                reverted.append(item)
+        return {"seqs": self.seqs, "reverted": reverted, "conflicts": self.conflicts}
+
+    def _id(self, node: NamedNode) -> str:
+        return self.store.iris.id(node)
+
+    # Values -----------------------------------------------------------------------------------
+
+    def revert(self, chosen: Callable[[Any], bool], after: int, last: int) -> None:
+        """Find what the chosen commits above a number wrote, and take it back."""
+        for step in steps(self.store, journal_of(self.store), after, last):
+            number = step.commit.number
+            is_chosen, is_undone = chosen(step.commit), False
+            for node, (before, later) in step.elements.items():
+                if is_chosen and self._is_selected(before, later):
+                    is_undone = True
+                    self._take_back(node, before, later)
+                else:
+                    self._note(node, before, later, number)
+            if is_undone:
+                self.seqs.insert(0, number)
+        self._resolve()
+
+    def _is_selected(self, before: State, after: State) -> bool:
+        values = [to_json(state[SOURCE]) for state in (before, after) if SOURCE in state]
+        return self._source is None or self._source in values
+
+    def _note(self, node: NamedNode, before: State, after: State, number: int) -> None:
+        for key in _differing(before, after):
+            self._theirs.setdefault((node, key), number)
+        if bool(before) != bool(after):
+            self._theirs.setdefault((node, None), number)
+
+    def _take_back(self, node: NamedNode, before: State, after: State) -> None:
+        state = self._states.setdefault(node, state_of(self.store, node))
+        changed = list(_differing(before, after))
+        if before and after:
+            for key in changed:
+                self._take_back_key(node, state, key, before, after)
+            return
+        if bool(state) == bool(before) and not (before and _values(state) != _values(before)):
+            return
+        conflicts = [
+            self._key_conflict(node, state, key, before, after)
+            for key in changed
+            if (node, key) in self._theirs
+        ]
+        if not conflicts and (node, None) in self._theirs:
+            conflicts = [{"id": self._id(node), "theirs": self._theirs[node, None]}]
+        self.conflicts += conflicts
+        if not conflicts:
+            self._states[node] = dict(before)
+
+    def _take_back_key(
+        self, node: NamedNode, state: State, key: NamedNode, before: State, after: State
+    ) -> None:
+        if not state or state.get(key) == before.get(key):
+            return  # It is gone, or as before.
+        if (node, key) in self._theirs:
+            self.conflicts.append(self._key_conflict(node, state, key, before, after))
+        elif key in before:
+            state[key] = before[key]
+        else:
+            del state[key]
+
+    def _key_conflict(
+        self, node: NamedNode, state: State, key: NamedNode, before: State, after: State
+    ) -> Conflict:
+        """What was left, what is found now, and what was before; a missing key is left out."""
+        sides = {"left": after, "found": state, "before": before}
+        values = {side: _json(values[key], self) for side, values in sides.items() if key in values}
+        name = key_name(key) or "ends"
+        return {"id": self._id(node), "key": name, "theirs": self._theirs[node, key], **values}
+
+    # Elements ---------------------------------------------------------------------------------
+
+    def _resolve(self) -> None:
+        """Keep what others use, and leave out what lacks an end, until nothing changes."""
+        while True:
+            conflicts = [self._conflict(node) for node in self._states]
+            new = [conflict for conflict in conflicts if conflict is not None]
+            if not new:
+                break
+            self.conflicts += new
+        for node, state in self._states.items():
+            self._draft(node, state)
+
+    def _conflict(self, node: NamedNode) -> Conflict | None:
+        """Why the state of an element cannot be; then it stays as it is."""
+        now, state = state_of(self.store, node), self._states[node]
+        if now == state:
+            return None
+        conflict = self._users(node) if not state else self._lacks(node, now, state)
+        conflict = conflict or self._protected(node, now, state)
+        if conflict is not None:
+            self._states[node] = now
+        return conflict
+
+    def _remains(self, node: NamedNode) -> bool:
+        if node in self._states:
+            return bool(self._states[node])
+        return exists(node, self.store)
+
+    def _users(self, node: NamedNode) -> Conflict | None:
+        """The propositions about an element that is deleted, and the instances of a definition."""
+        links = [link for link, _ in links_at(self.store, node)]
+        users: Iterable[NamedNode] = [
+            link for link in links if self._remains(link) and node in _ends(self._state(link))
+        ]
+        name = self.store.iris.name(node.value)
+        if isinstance(name, ConceptName) and name.type == "$ConceptType":
+            users = [*users, *self._subjects(self.store.match(None, vocab.TYPE, node))]
+        elif isinstance(name, ConceptName) and name.type == "$PropositionType":
+            facts = list(self.store.match(None, node, None))
+            links_of_facts = (link_of(self.store, fact) for fact in facts)
+            users = [*users, *(link for link in links_of_facts if link and self._remains(link))]
+        ids = [self._id(user) for user in dict.fromkeys(users)]
+        return {"id": self._id(node), "used_by": cast(Json, ids)} if ids else None
+
+    def _subjects(self, triples: Iterable[Triple]) -> Iterator[NamedNode]:
+        nodes = [cast(NamedNode, triple.subject) for triple in triples]
+        return (node for node in nodes if self._remains(node))
+
+    def _state(self, node: NamedNode) -> State:
+        return self._states[node] if node in self._states else state_of(self.store, node)
+
+    def _lacks(self, node: NamedNode, now: State, state: State) -> Conflict | None:
+        """An end or a definition that an element needs, or another link with its fact."""
+        name = self.store.iris.name(node.value)
+        if isinstance(name, PropositionName):
+            fact = state[vocab.REIFIES]
+            needed = [fact.subject, fact.object, fact.predicate]
+            other = link_of(self.store, fact) if now.get(vocab.REIFIES) != fact else None
+            if other not in (None, node) and self._state(other).get(vocab.REIFIES) == fact:
+                return {"id": self._id(node), "stated_by": self._id(other)}
+        else:
+            needed = [state[vocab.TYPE]]
+        missing = next((end for end in needed if not self._remains(end)), None)
+        return missing and {"id": self._id(node), "missing_end": self._id(missing)}
+
+    def _protected(self, node: NamedNode, now: State, state: State) -> Conflict | None:
+        draft = Draft(self.store, self.draft.clock)
+        before = self._element(node, now)
+        if before is not None:
+            after = self._element(node, state)
+            draft.edits[node] = Edit(before, after or copied(before))
+            if after is None:
+                draft.deleted[node] = before
+        try:
+            check_protection(draft)
+        except KipError as error:
+            return {"id": self._id(node), "protected": error.message}
+        return None
+
+    def _element(self, node: NamedNode, state: State) -> Element | None:
+        triples = [Triple(node, predicate, value) for predicate, value in state.items()]
+        return read_element(self.store.iris, node, triples)
+
+    def _draft(self, node: NamedNode, state: State) -> None:
+        """Write the state of an element into the draft."""
+        before, after = self._element(node, state_of(self.store, node)), self._element(node, state)
+        if after is not None:
+            if before is not None and vocab.VERSION in before.metadata:
+                after.metadata[vocab.VERSION] = before.metadata[vocab.VERSION]
+            self.draft.edits[node] = Edit(before, after)
+        elif before is not None:
+            self.draft.edits[node] = Edit(before, copied(before))
+            self.draft.deleted[node] = before
+
+
+def planned(
+    store: NexusStore,
+    clock: Clock,
+    *,
+    seq: int | None = None,
+    seqs: Iterable[int] | None = None,
+    session: str | None = None,
+    source: Json = None,
+) -> Plan:
+    """The plan that undoes one commit, several, those of a session, or a source's values.
+
+    Raises ``KipError``: KIP_3002 for a commit that the history does not reach.
+    """
+    given = [value for value in (seq, seqs, session, source) if value is not None]
+    if len(given) != 1:
+        message = "An undo takes one of seq, seqs, session and source."
+        raise KipError("KIP_1001", message, "Give exactly one of them.")
+    journal, last = journal_of(store), store.commit()
+    after = journal.earliest(last)
+    numbers: Collection[int] | None = None
+    if seq is not None or seqs is not None:
+        numbers = [seq] if seq is not None else list(seqs or ())
+        for number in numbers:
+            number_at(journal, number, last)
+            if number <= after:
+                message = f"The history begins after commit {after}; {number} is not in it."
+                raise KipError("KIP_3002", message, "Give a later commit.")
+        after = min(numbers, default=last + 1) - 1
+    plan = Plan(store, clock, source)
+
+    def chosen(commit: Any) -> bool:
+        if numbers is not None:
+            return commit.number in numbers
+        return session is None or commit.origin.session == session
+
+    plan.revert(chosen, after, last)
+    return plan
+
+
+def _differing(before: State, after: State) -> Iterator[NamedNode]:
+    for key in sorted({*before, *after}, key=lambda key: key.value):
+        if key not in ENGINE_KEYS and before.get(key) != after.get(key):
+            yield key
+
+
+def _values(state: State) -> State:
+    return {key: value for key, value in state.items() if key not in ENGINE_KEYS}
+
+
+def _ends(state: State) -> tuple[Any, ...]:
+    fact = state.get(vocab.REIFIES)
+    return () if fact is None else (fact.subject, fact.object)
+
+
+def _json(value: Any, plan: Plan) -> Json:
+    """A value, or the ids of the ends of a proposition."""
+    if isinstance(value, Triple):
+        ends = (cast(NamedNode, value.subject), cast(NamedNode, value.object))
+        return [plan.store.iris.id(end) for end in ends]
+    return to_json(value)

@@ -1,0 +1,63 @@
+"""``kiprdf at``, ``history``, ``changes`` and ``undo``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import kiprdf
+from tests.cli.runner import invoke
+
+RISK = 'FIND(?d.attributes.risk) WHERE { ?d {type: "Drug"} }'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> tuple[str, int]:
+    """A nexus in which an agent raised a risk, and the commit of that."""
+    path = tmp_path / "brain"
+    with kiprdf.Nexus.open(path) as nexus:
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} } '
+            'CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {risk: 2} } }'
+        )
+        with nexus.acting(author="agent-7", session="s-1"):
+            nexus.execute(
+                'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {risk: 3} } }'
+            )
+        return str(path), nexus.info()["commit"]
+
+
+def test_at_runs_a_command_on_an_earlier_state(folder: tuple[str, int]) -> None:
+    path, last = folder
+    done = invoke("at", str(last - 1), RISK, "--nexus", path, "--json")
+    assert json.loads(done.stdout) == {"result": [2]}
+    failed = invoke("at", "99", RISK, "--nexus", path)
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert f"There is no commit 99; the last one is {last}." in failed.stderr
+
+
+def test_history_and_changes_are_text_or_json(folder: tuple[str, int]) -> None:
+    path, last = folder
+    lines = invoke("history", "C:Drug/A", "--nexus", path).stdout.splitlines()
+    assert lines[0].startswith(f"{last} 20")
+    assert lines[0].endswith("Z agent-7 s-1: changed by UPSERT")
+    assert lines[1] == "    ~ attributes.risk: 2 -> 3"
+    page = json.loads(invoke("history", "C:Drug/A", "--nexus", path, "--json").stdout)
+    assert [entry["change"] for entry in page["entries"]] == ["changed", "created"]
+    options = ("--since", str(last - 1), "--author", "agent-7", "--nexus", path)
+    lines = invoke("changes", *options).stdout.splitlines()
+    assert lines[1:] == ["    ~ C:Drug/A"]
+    (commit,) = json.loads(invoke("changes", *options, "--json").stdout)["commits"]
+    assert commit["seq"] == last
+
+
+def test_undo_shows_its_plan_and_writes(folder: tuple[str, int]) -> None:
+    path, _ = folder
+    dry = invoke("undo", "--session", "s-1", "--dry-run", "--nexus", path)
+    assert (dry.stdout, dry.stderr) == ("C:Drug/A: changed\n", "Dry run: nothing was written.\n")
+    assert invoke("undo", "--session", "s-1", "--nexus", path).stdout == "C:Drug/A: changed\n"
+    with kiprdf.Nexus.open(path, read_only=True) as nexus:
+        assert nexus.execute(RISK) == [2]
+    assert invoke("undo", "--nexus", path).exit_code == 1
