@@ -44,7 +44,7 @@ from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.place import CHANGED, Place, highest
 from kiprdf.store.remote_commits import Commits
 from kiprdf.store.sparql_worker import SparqlAnswer
-from kiprdf.store.texts import texts_in
+from kiprdf.store.texts import texts_in, texts_of
 from kiprdf.store.update_times import UPDATED_AT, Range
 
 T = TypeVar("T")
@@ -71,6 +71,7 @@ class _State:
         self.described: dict[NamedNode, list[Triple]] = {}
         self.links: dict[Triple, list[NamedNode]] = {}
         self.facts: dict[NamedNode, list[Triple]] = {}
+        self.texts: dict[tuple[NamedNode | None, NamedNode], list[Quad]] = {}
         self.definitions: dict[NamedNode, list[NamedNode]] | None = None
 
     def after(self, number: int, changed: Collection[NamedNode], definitions: str) -> _State:
@@ -381,8 +382,21 @@ class RemoteStore:
         most: int,
         graph: NamedNode | None = None,
     ) -> list[Statement]:
-        assert graph is None, "a remote store has no graph of texts"
+        if graph is not None:
+            texts = self._texts(cast(Any, subject), cast(Any, predicate))
+            matching: list[Statement] = [q for q in texts if object in (None, q.object)]
+            return matching[:most]
         return list(self._matching(cast(Any, subject), cast(Any, predicate), object, most)[:most])
+
+    def _texts(self, subject: NamedNode | None, predicate: NamedNode) -> list[Quad]:
+        """The texts in the values of a predicate, which other stores have in a graph."""
+        session = self._session
+        texts = None if session is None else session.state.texts.get((subject, predicate))
+        if texts is None:
+            texts = texts_of(self._matching(subject, predicate, None))
+            if session is not None:
+                session.state.texts[subject, predicate] = texts
+        return texts
 
     def _matching(
         self,
