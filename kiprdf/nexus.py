@@ -154,7 +154,7 @@ class Nexus:
     @classmethod
     def connect(
         cls,
-        target: str,
+        target: str | rdflib.Graph,
         update_url: str | None = None,
         *,
         default_graph: str | None = None,
@@ -173,16 +173,27 @@ class Nexus:
         """Connect the nexus in a store that speaks SPARQL 1.1; create it if the store is empty.
 
         ``target`` is the URL of its queries, ``update_url`` that of its updates; without it the
-        nexus is read-only. ``default_graph`` is the IRI of the graph of the nexus, ``profile`` how
-        a new nexus keeps links: ``rdf12`` as reifiers, ``rdf11`` as ``rdf:Statement``, ``auto`` as
-        the engine can. ``auth`` is a pair of user and password, or a bearer token. ``index`` is a
-        folder for the text index, which is in memory without it. The others are those of ``open``.
-        Raises ``StoreError`` with one sentence.
+        nexus is read-only. Or it is a ``Graph`` or ``Dataset`` of rdflib, which each write changes,
+        and in which others' changes are seen from the next command on. ``default_graph`` is the IRI
+        of the graph of the nexus, ``profile`` how a new nexus keeps links: ``rdf12`` as reifiers,
+        ``rdf11`` as ``rdf:Statement``, ``auto`` as the engine can. ``auth`` is a pair of user and
+        password, or a bearer token. ``index`` is a folder for the text index, which is in memory
+        without it. The others are those of ``open``. Raises ``StoreError`` with one sentence.
+
+        >>> import rdflib
+        >>> graph = rdflib.Graph()
+        >>> nexus = Nexus.connect(graph)
+        >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} } }')
+        >>> (rdflib.URIRef("urn:kip:nexus/$ConceptType/Drug"), None, None) in graph
+        True
         """
         _check_opening(strict_schema, embedder)
-        # HTTP takes longer to load than a nexus to open.
-        from kiprdf.store.connecting import connect
-
+        # HTTP and rdflib take longer to load than a nexus to open.
+        connect: Callable[..., NexusStore]
+        if isinstance(target, str):
+            from kiprdf.store.connecting import connect
+        else:
+            from kiprdf.interchange.rdflib_store import connect_graph as connect
         store = connect(
             target,
             update_url,

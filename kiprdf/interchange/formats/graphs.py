@@ -52,7 +52,7 @@ def to_rdflib(
         graph.bind(name, iri, replace=True)
     for triple in paced(to_profile(mapped, "rdf11")):
         parts = (triple.subject, triple.predicate, triple.object)
-        subject, predicate, value = map(_to_rdflib, parts)
+        subject, predicate, value = map(rdflib_term, parts)
         graph.add((subject, predicate, value))
     return graph
 
@@ -80,7 +80,7 @@ def _triples(graph: rdflib.Graph) -> Iterator[Quad]:
 
 
 def _quad(triple: Iterable[Any], graph: Any) -> Quad:
-    subject, predicate, value = terms = tuple(map(_from_rdflib, triple))
+    subject, predicate, value = terms = tuple(map(rdf_term, triple))
     try:
         return Quad(subject, predicate, value, graph)
     except TypeError:
@@ -116,10 +116,10 @@ def _graph_name(graph: Any) -> Any:
     from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
 
     name = getattr(graph, "identifier", graph)
-    return DefaultGraph() if name in (None, DATASET_DEFAULT_GRAPH_ID) else _from_rdflib(name)
+    return DefaultGraph() if name in (None, DATASET_DEFAULT_GRAPH_ID) else rdf_term(name)
 
 
-def _to_rdflib(term: object) -> Any:
+def rdflib_term(term: object) -> Any:
     import rdflib
 
     if isinstance(term, NamedNode):
@@ -135,7 +135,7 @@ def _to_rdflib(term: object) -> Any:
     return rdflib.Literal(term.value, datatype=datatype, normalize=False)
 
 
-def _from_rdflib(term: Any) -> Any:
+def rdf_term(term: Any) -> Any:
     import rdflib
 
     try:
