@@ -764,7 +764,11 @@ def test_a_term_of_another_iri_is_another_term() -> None:
     )
     report = nexus.import_rdf(other, define=True)
     assert report["definitions"] == {"concept_types": ["T_2"], "predicates": ["p_2"]}
-    assert report["warnings"] == []
+    assert report["warnings"] == [
+        f"<https://other.example/{name}> is called '{name}_2' because the {what} '{name}' of the "
+        "nexus is something else; a mapping can say that they are the same."
+        for what, name in (("concept type", "T"), ("predicate", "p"))
+    ]
     with untouched(nexus):
         nexus.import_rdf(other)
     assert nexus.import_rdf(MUSIC + "k:c a k:T .")["definitions"]["concept_types"] == []

@@ -264,6 +264,11 @@ class Naming:
             return False
         return self._mapped_definition(meta_type, iri) is None
 
+    def _is_numbered(self, meta_type: str, name: str, iri: str) -> bool:
+        """Whether an IRI gets a new definition with a number after its local name."""
+        is_defined = self._of_nexus(meta_type, iri) or self._mapped_definition(meta_type, iri)
+        return not is_defined and identifier(iri) not in (None, name)
+
     def _of_nexus(self, meta_type: str, iri: str) -> str | None:
         """The name of the definition that has the IRI, as its own or as original IRI."""
         name = self.element(iri)
@@ -328,6 +333,11 @@ class Naming:
                     yield (
                         f"<{iri}> is considered the same as the {what} {name}, "
                         "which the nexus defines itself."
+                    )
+                elif self._is_numbered(_DEFINED[what], name, iri):
+                    yield (
+                        f"<{iri}> is called '{name}' because the {what} '{identifier(iri)}' of the "
+                        "nexus is something else; a mapping can say that they are the same."
                     )
             if len(iris) > 1:
                 listed = ", ".join(f"<{iri}>" for iri in sorted(iris))
