@@ -537,6 +537,17 @@ class Nexus:
         text = self._engine.boundary.run(lambda: documents.provenance(self._store))
         return files.write_text(target, text)
 
+    def wikibase(self, target: files.Target | None = None) -> str:
+        """What was imported with the mapping "wikidata", in the RDF of Wikibase again, in Turtle.
+
+        The triples as they were imported, but for what changed since (docs/how-to/import.md).
+        """
+        from kiprdf.interchange import documents
+
+        arguments.check(target=target)
+        text = self._engine.boundary.run(lambda: documents.wikibase(self._store))
+        return files.write_text(target, text)
+
     @timed
     def to_rdflib(self, mapping: MappingSources = None) -> rdflib.Graph:
         """The rdf11 profile of the dataset as a graph of rdflib."""

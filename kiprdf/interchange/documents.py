@@ -1,4 +1,4 @@
-"""Writes Turtle documents about a nexus: its schema, its shapes, its provenance."""
+"""Writes Turtle documents about a nexus: its schema, shapes and provenance, its Wikibase data."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kiprdf.interchange.vocabularies import shapes as shacl
 from kiprdf.interchange.vocabularies.nested_turtle import write_nested
 from kiprdf.interchange.vocabularies.schema import schema_triples
 from kiprdf.interchange.vocabularies.standards import PREFIXES
+from kiprdf.interchange.wikibase import writing
 from kiprdf.store import Store
 
 if TYPE_CHECKING:
@@ -38,3 +39,8 @@ def provenance(store: Store) -> str:
     prefixes = {**PREFIXES, **prov.PREFIXES}
     formats.write(triples, content, "turtle", store.iris, prefixes=prefixes)
     return content.getvalue().decode()
+
+
+def wikibase(store: Store) -> str:
+    """The elements from a Wikibase, in its RDF model."""
+    return store.read(lambda: writing.turtle(store.match(None, None, None), store.iris))

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rdflib
+from rdflib.compare import isomorphic
 
 import kiprdf
+from tests.interchange.test_packs import PREFIXES, WIKIBASE, documents
 from tests.nexus.support import empty
 
 FILE = Path(__file__).parent / "wikibase" / "adams.ttl"
@@ -85,6 +88,15 @@ def test_a_property_keeps_its_predicate_when_its_label_changes() -> None:
     ) == ["occupation"]
 
 
+def test_predicates_have_english_names_unless_a_language_is_preferred() -> None:
+    for language, name in ((None, "occupation"), ("en", "occupation"), ("de", "Tatigkeit")):
+        rows = imported(language).execute(
+            'FIND(?p.name) WHERE { ?p {type: "$PropositionType"} '
+            'FILTER(?p.attributes.id == "P106") }'
+        )
+        assert rows == [name]
+
+
 def test_only_the_languages_asked_for_are_imported() -> None:
     nexus = empty()
     report = nexus.import_rdf(FILE, mapping="wikidata", define=True, language="ru")
@@ -134,3 +146,83 @@ def test_a_statement_without_a_single_value_is_in_the_report(statement: str) -> 
     )
     assert {one["reason"] for one in report["skipped"]} == {"its statement has no single value"}
     assert report["propositions"]["created"] == 0
+
+
+# Back out -------------------------------------------------------------------------------------
+
+TEXT = FILE.read_text()
+
+
+def graph(text: str) -> rdflib.Graph:
+    return rdflib.Graph().parse(data=text, format="turtle")
+
+
+@pytest.mark.parametrize(
+    "text", [PREFIXES + WIKIBASE + document for document, _ in documents("wikidata")]
+)
+def test_what_was_imported_is_written_again(text: str) -> None:
+    nexus = empty()
+    assert nexus.import_rdf(text, mapping="wikidata", define=True)["skipped"] == []
+    assert isomorphic(graph(nexus.wikibase()), graph(text))
+
+
+def test_all_but_what_the_report_skips_is_written_again() -> None:
+    nexus = empty()
+    (skipped,) = nexus.import_rdf(FILE, mapping="wikidata", define=True)["skipped"]
+    missing = graph(TEXT)
+    missing.remove((None, rdflib.URIRef("http://wikiba.se/ontology#wikiGroup"), None))
+    assert "wikiGroup" in skipped["triple"]
+    assert isomorphic(graph(nexus.wikibase()), missing)
+
+
+@pytest.mark.parametrize(
+    ("command", "removed", "added"),
+    [
+        (
+            'UPDATE ?l SET ATTRIBUTES { start_time: "1977-01-01T00:00:00Z" } '
+            'WHERE { ?l (?a, "occupation", ?o) FILTER(?o.name == "screenwriter") }',
+            [('s:Q42-occupation-2 pq:P580 "1978-01-01T00:00:00Z"^^xsd:dateTime')],
+            [('s:Q42-occupation-2 pq:P580 "1977-01-01T00:00:00Z"^^xsd:dateTime')],
+        ),
+        (
+            'UPDATE ?l SET ATTRIBUTES { rank: "preferred" } '
+            'WHERE { ?l (?a, "occupation", ?o) FILTER(?o.name == "Q82955") }',
+            ["s:Q42-occupation-3 wikibase:rank wikibase:DeprecatedRank"],
+            ["s:Q42-occupation-3 wikibase:rank wikibase:PreferredRank"],
+        ),
+        (
+            'UPDATE ?a SET ATTRIBUTES { height: 2.5 } WHERE { ?a {name: "Douglas Adams"} '
+            'FILTER(?a.attributes.VIAF_ID == "113230702") }',
+            ['wd:Q42 wdt:P2048 "+1.96"^^xsd:decimal'],
+            ['wd:Q42 wdt:P2048 "+2.5"^^xsd:decimal'],
+        ),
+        (
+            'UPSERT { CONCEPT { {type: "Item", name: "writer"} '
+            'SET PROPOSITIONS { ("occupation", {type: "Item", name: "English"}) } } }',
+            [],
+            ["wd:Q36180 wdt:P106 wd:Q1860"],
+        ),
+    ],
+)
+def test_one_change_changes_one_triple(command: str, removed: list[str], added: list[str]) -> None:
+    nexus = imported("en,de,ru")
+    before = graph(nexus.wikibase())
+    nexus.execute(command)
+    prefixes = TEXT.partition("wdata:Q42")[0]
+    for triple in graph(prefixes + "".join(f"{line} .\n" for line in removed)):
+        assert triple in before
+        before.remove(triple)
+    for triple in graph(prefixes + "".join(f"{line} .\n" for line in added)):
+        before.add(triple)
+    assert isomorphic(graph(nexus.wikibase()), before)
+
+
+def test_a_nexus_without_wikibase_data_writes_none_of_it() -> None:
+    nexus = kiprdf.Nexus.memory()
+    assert len(graph(nexus.wikibase())) == 0
+
+
+def test_a_restored_snapshot_writes_the_same() -> None:
+    nexus, copy = imported(None), empty()
+    copy.restore(nexus.snapshot())
+    assert copy.wikibase() == nexus.wikibase()

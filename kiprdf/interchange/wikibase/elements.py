@@ -13,6 +13,7 @@ from kiprdf.interchange.wikibase.properties import Properties
 from kiprdf.interchange.wikibase.source import Claim, Graph, Node, Source
 from kiprdf.interchange.wikibase.terms import (
     SIGNED,
+    UNKNOWN,
     Role,
     encode,
     is_entity,
@@ -106,7 +107,7 @@ class Elements:
 
     def json(self, value: Any, entity: str) -> Json:
         if isinstance(value, BlankNode):
-            return {"unknown": True}
+            return UNKNOWN
         return encode(value, self._properties.value_type(entity), self._names)
 
     def end(self, node: Node) -> NamedNode | None:

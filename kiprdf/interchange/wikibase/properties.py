@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -83,8 +84,7 @@ class Properties:
     def _new_name(self, entity: str, label: str | None, taken: set[str]) -> str:
         """The label as an identifier, with the id if that is not free; otherwise the id."""
         id = entity.rpartition("/")[2]
-        text = re.sub(r"[^A-Za-z0-9]+", "_", label or "").strip("_")
-        text = f"_{text}" if text[:1].isdigit() else text
+        text = _identifier(label or "")
         candidates = (text, f"{text}_{id}" if text else id)
         return next(
             (name for name in candidates if is_key(name) and self._is_free(name, taken)), id
@@ -171,6 +171,20 @@ class Properties:
                 if isinstance(triple.object, BlankNode):
                     blanks[triple.object] = role.entity if role else ""
         return blanks
+
+
+def _identifier(label: str) -> str:
+    """A label as an identifier; "" for one with letters that have no form in ASCII.
+
+    >>> _identifier("date of birth"), _identifier("Tätigkeit"), _identifier("занятие")
+    ('date_of_birth', 'Tatigkeit', '')
+    """
+    letters = unicodedata.normalize("NFKD", label)
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    if any(letter.isalnum() and not letter.isascii() for letter in plain):
+        return ""
+    text = re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_")
+    return f"_{text}" if text[:1].isdigit() else text
 
 
 def _turtle(entity: str, claims: Iterable[Claim]) -> str:

@@ -41,6 +41,10 @@ EVERY_LANGUAGE = "mul"
 """The language of labels that hold in all languages."""
 
 
+FALLBACK = "en"
+"""The language of predicates if no language is preferred."""
+
+
 class Plain(NamedTuple):
     """A document without statement nodes, what is skipped of it, and warnings."""
 
@@ -107,7 +111,7 @@ class _Reader:
         self, source: Source, iris: Iris, index: ElementIndex, define: bool, language: str | None
     ) -> None:
         self.source, self._language = source, language
-        names = source.names(language)
+        names = source.names(language or FALLBACK)
         self.properties = Properties(source, iris, index, define, names)
         self.elements = Elements(source, index, self.properties, names)
         self.skipped: list[Skipped] = []

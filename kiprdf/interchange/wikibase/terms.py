@@ -21,6 +21,8 @@ COPIES = (skos("prefLabel"), schema("name"))
 NUMBER_TYPES = INTEGER_TYPES | {vocab.XSD + name for name in ("decimal", "double")}
 IRI_TYPE = "@id"
 """The value type of properties whose values are IRIs; other value types are datatypes."""
+UNKNOWN = {"unknown": True}
+"""A value of a qualifier or reference that is unknown."""
 SIGNED = "+"
 """Begins the value type of decimals that are written with a plus sign, as Wikibase does."""
 
