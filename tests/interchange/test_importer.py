@@ -1181,6 +1181,63 @@ def test_named_graphs_are_metadata() -> None:
     ]
 
 
+def test_which_graph_states_which_value_is_kept_where_graphs_differ() -> None:
+    nexus = empty()
+    import_text(
+        nexus,
+        """
+        :g1 { :a a :T ; :population 10 ; :code "x" . :b a :T ; :population 1 . }
+        :g2 { :a :population 12 ; :code "x" . }
+        :c a :T ; :population 3 . :g3 { :c :code "z" . }
+        """,
+        format=RdfFormat.TRIG,
+    )
+    g1, g2, g3 = (f"https://example.org/g{number}" for number in (1, 2, 3))
+    command = "FIND(?x.name, ?x.attributes.population, ?x.metadata.graph_values) "
+    rows = nexus.find(command + 'WHERE { ?x {type: "T"} }').tuples
+    assert sorted(rows, key=lambda row: row[0]) == [
+        ("a", [10, 12], {g1: {"population": 10, "code": "x"}, g2: {"population": 12, "code": "x"}}),
+        ("b", 1, None),
+        ("c", 3, {g3: {"code": "z"}}),
+    ]
+
+
+def test_which_graph_annotates_a_fact_with_which_value_is_kept() -> None:
+    nexus = empty()
+    import_text(
+        nexus,
+        """
+        :a a :T . :b a :T .
+        :g1 { :a :knows :b . :r rdf:reifies <<( :a :knows :b )>> ; :certainty 0.5 . }
+        :g2 { :r :certainty 0.9 . }
+        """,
+        format=RdfFormat.TRIG,
+    )
+    g1, g2 = "https://example.org/g1", "https://example.org/g2"
+    ((attributes, metadata),) = links(nexus, "knows")
+    assert attributes["certainty"] == [0.5, 0.9]
+    assert metadata["graph_values"] == {g1: {"certainty": 0.5}, g2: {"certainty": 0.9}}
+
+
+NANOPUBLICATION = """
+@prefix np: <http://www.nanopub.org/nschema#> .
+@prefix prov: <http://www.w3.org/ns/prov#> .
+:head { :pub a np:Nanopublication ; np:hasAssertion :assertion ; np:hasProvenance :provenance . }
+:assertion { :aspirin a :Drug ; :half_life 0.25 ; :treats :headache . :headache a :Symptom . }
+:provenance { :assertion prov:wasAttributedTo :ann . :ann a :Person . }
+"""
+
+
+def test_a_nanopublication_keeps_its_graphs() -> None:
+    nexus = empty()
+    made = import_text(nexus, NANOPUBLICATION, format=RdfFormat.TRIG, default_type="Thing")
+    assert made.skipped == []
+    assertion = "https://example.org/assertion"
+    assert links(nexus, "treats") == [({}, {"graph": assertion})]
+    assert facts(nexus, "hasAssertion") == [("pub", "assertion")]
+    assert facts(nexus, "wasAttributedTo") == [("assertion", "ann")]
+
+
 # The plan -------------------------------------------------------------------------------------
 
 

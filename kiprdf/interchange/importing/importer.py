@@ -56,6 +56,8 @@ from kiprdf.rdf.iris import ConceptName, Iris, base_fault
 
 GRAPH = "graph"
 """The metadata key with the IRI of a named graph, or several."""
+GRAPH_VALUES = "graph_values"
+"""The metadata key with the values that each named graph states, where graphs differ."""
 
 
 def plan(
@@ -255,6 +257,9 @@ def _attributes_and_metadata(
         # As in ``ValueReader.add``: the metadata of the import itself come first.
         graph_map = attributes if GRAPH in context.metadata else metadata
         graph_map[GRAPH] = together(values.graphs)
+        of_graphs = values.graph_values()
+        if of_graphs:
+            graph_map[GRAPH_VALUES] = of_graphs
     return attributes, metadata
 
 

@@ -80,6 +80,7 @@ class ValueReader:
         values = node_values.metadata if is_metadata else node_values.attributes
         always_array = key.term is not None and key.term.container is not None
         values.add(key.name, value, always_array, key.is_native)
+        node_values.note_graphs(self._foreign.graphs[statement], key.name, value)
         property = statement.predicate.value
         if not key.is_native:
             self._naming.note("metadata key" if is_metadata else "attribute", key.name, property)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -205,15 +206,35 @@ class Values:
 
 @dataclass(slots=True)
 class NodeValues:
-    """The values of one node; ``same_as`` are further IRIs of it."""
+    """The values of one node; ``same_as`` are further IRIs of it.
+
+    ``by_graph`` are the values that each named graph states, ``places`` the graphs of each value.
+    """
 
     attributes: Values = field(default_factory=Values)
     metadata: Values = field(default_factory=Values)
     graphs: set[str] = field(default_factory=set)
+    by_graph: dict[str, Values] = field(default_factory=lambda: defaultdict(Values))
+    places: set[tuple[str, ...]] = field(default_factory=set)
     same_as: set[str] = field(default_factory=set)
+
+    def note_graphs(self, graphs: Iterable[str], key: str, value: Json) -> None:
+        """Remember which named graphs state a value."""
+        self.places.add(tuple(sorted(graphs)))
+        for graph in graphs:
+            self.by_graph[graph].add(key, value)
+
+    def graph_values(self) -> dict[str, Json]:
+        """What each named graph states, unless all values are in the same graphs."""
+        if len(self.places) < 2:
+            return {}
+        return {graph: values.json() for graph, values in sorted(self.by_graph.items())}
 
     def merge(self, other: NodeValues) -> None:
         self.attributes.merge(other.attributes)
         self.metadata.merge(other.metadata)
         self.graphs |= other.graphs
+        self.places |= other.places
+        for graph, values in other.by_graph.items():
+            self.by_graph[graph].merge(values)
         self.same_as |= other.same_as
