@@ -14,6 +14,7 @@ from tests.interchange.test_packs import PREFIXES, WIKIBASE, documents
 from tests.nexus.support import empty
 
 FILE = Path(__file__).parent / "wikibase" / "adams.ttl"
+TEXT = FILE.read_text()
 
 
 def imported(language: str | None = "en,de", **options: Any) -> kiprdf.Nexus:
@@ -148,9 +149,23 @@ def test_a_statement_without_a_single_value_is_in_the_report(statement: str) -> 
     assert report["propositions"]["created"] == 0
 
 
-# Back out -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("graphs", [1, 2])
+def test_the_graph_of_a_document_is_metadata(graphs: int) -> None:
+    prefixes, _, text = TEXT.partition("wdata:Q42")
+    second = "wd:g2 { wd:Q1860 p:P31 s:y . s:y ps:P31 wd:Q34770 . }" if graphs == 2 else ""
+    nexus = empty()
+    report = nexus.import_rdf(
+        f"{prefixes} wd:g {{ wdata:Q42 {text} }} {second}",
+        format="trig", mapping="wikidata", define=True,
+    )  # fmt: skip
+    assert len(report["warnings"]) == graphs - 1
+    assert nexus.execute(
+        "FIND(?a.metadata.graph, ?l.metadata.graph) "
+        'WHERE { ?l (?a, "occupation", ?o) FILTER(?o.name == "Q82955") }'
+    ) == [["http://www.wikidata.org/entity/g"], ["http://www.wikidata.org/entity/g"]]
 
-TEXT = FILE.read_text()
+
+# Back out -------------------------------------------------------------------------------------
 
 
 def graph(text: str) -> rdflib.Graph:

@@ -71,6 +71,9 @@ class Elements:
         self._source, self._index = source, index
         self._properties, self._names = properties, names
         self.written: list[Quad] = []
+        graphs = source.all_graphs
+        self._graph = graphs[0] if len(graphs) == 1 else DefaultGraph()
+        """Where values are written: in the graph of the document if it has only one."""
         self._typed: set[Node] = set()
         """Entities and values that were given a type."""
         self._unknown_values: dict[Node, NamedNode] = {}
@@ -80,7 +83,7 @@ class Elements:
     def write(
         self, subject: Any, predicate: NamedNode, value: Any, graph: Graph | None = None
     ) -> None:
-        self.written.append(Quad(subject, predicate, value, graph or DefaultGraph()))
+        self.written.append(Quad(subject, predicate, value, graph or self._graph))
 
     def set(self, node: Node, key: str, value: Json, space: str = vocab.ATTRIBUTE) -> None:
         literal = Literal(canonical_json(value), datatype=vocab.JSON)

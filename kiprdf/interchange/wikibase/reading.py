@@ -130,6 +130,11 @@ class _Reader:
             self._write_fact(group)
         self._take_references()
         self._write_entities()
+        if len(self.source.all_graphs) > 1:
+            self.warnings.append(
+                "The data are in several graphs; which graph states which qualifier, reference or "
+                "value of an item is not kept."
+            )
         several = sum(len(group) > 1 for group in groups.values())
         if several:
             self.warnings.append(

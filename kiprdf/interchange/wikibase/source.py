@@ -53,6 +53,11 @@ class Source:
     def subjects(self) -> list[Node]:
         return list(self._remaining)
 
+    @property
+    def all_graphs(self) -> list[Graph]:
+        """The graphs of the document."""
+        return list(dict.fromkeys(graph for graphs in self.graphs.values() for graph in graphs))
+
     def about(self, node: object) -> list[Claim]:
         """What remains of the triples of a subject."""
         return self._remaining.get(node, [])
