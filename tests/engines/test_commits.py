@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Timer
 
-from kiprdf import Nexus
+import pytest
+
+from kiprdf import KipError, Nexus, resources
+from kiprdf.store import claims, remote_commits
+from kiprdf.store.http import EndpointFault
 from tests.engines.servers import Engine
+
+KILLS = int(os.environ.get("KIPRDF_KILLS", 2))
 
 COUNTER = """UPSERT {
     CONCEPT { {type: "$ConceptType", name: "Counter"} }
@@ -61,3 +73,104 @@ def test_two_processes_that_increment_one_counter_lose_nothing(server: Engine) -
         assert [process.wait(60) for process in processes] == [0, 0]
         assert nexus.find(VALUES).tuples == ((25, 26),)
         assert nexus.info()["commit"] == before + 25
+
+
+def test_a_server_killed_in_mid_write_has_each_commit_as_a_whole(
+    start: Callable[[str], Engine], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_commits, "LOOK_S", 0.2)
+    server = start(name)
+    server.clear()
+    pair = """UPSERT { CONCEPT { {type: "Counter", name: "a"} SET ATTRIBUTES { n: :n } }
+        CONCEPT { {type: "Counter", name: "b"} SET ATTRIBUTES { n: :n } } }"""
+    read = 'FIND(?c.attributes.n) WHERE { ?c {type: "Counter"} } ORDER BY ?c.name ASC'
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Counter"} } }')
+        nexus.execute(pair, n=0)
+        written, codes = 0, set[str]()
+        for _ in range(KILLS):
+            timer = Timer(random.uniform(0.005, 0.06), server.kill)
+            timer.start()
+            try:
+                while True:
+                    nexus.execute(pair, n=written + 1)
+                    written += 1
+            except KipError as error:
+                codes.add(error.code)
+            timer.join()
+            server.start()
+            ((first,), (second,)) = nexus.find(read).tuples
+            assert first == second
+            assert first in (written, written + 1)
+            written = first
+    assert codes == {"KIP_4003"}
+
+
+@pytest.fixture(params=["oxigraph-disk", "fuseki-tdb2", "virtuoso"])
+def name(request: pytest.FixtureRequest) -> str:
+    """The name of each engine that keeps its data."""
+    return str(request.param)
+
+
+def test_two_first_openings_make_one_genesis(server: Engine) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        nexuses = list(pool.map(lambda _: Nexus.connect(**server.arguments), range(2)))
+    for nexus in nexuses:
+        with nexus:
+            assert nexus.info()["commit"] == len(resources.bundled_capsules())
+            assert nexus.check()["faults"] == []
+
+
+@pytest.mark.parametrize("does_arrive", [True, False])
+def test_a_write_whose_answer_is_lost_happens_once(server: Engine, does_arrive: bool) -> None:
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute(COUNTER)
+        endpoint = nexus._store.endpoint
+        update, lost = endpoint.update, []
+
+        def cut(text: str) -> None:
+            if "DELETE {" not in text or lost:
+                update(text)
+                return
+            lost.append(text)
+            if does_arrive:
+                update(text)
+            raise EndpointFault("The answer is lost.", may_have_run=True)
+
+        endpoint.update = cut
+        nexus.execute(INCREMENT)
+        assert len(lost) == 1
+        assert nexus.find(VALUES).tuples == ((1, 2),)
+
+
+def test_the_claim_of_a_dead_process_holds_up_others_for_a_while_only(
+    start: Callable[[str], Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = start("oxigraph")
+    server.clear()
+    monkeypatch.setattr(claims, "LEASE_S", 0.3)
+    monkeypatch.setattr(claims, "GRACE_S", 0.1)
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute(COUNTER)
+        dead = claims.Claims(nexus._store.endpoint, nexus._store.place)
+        dead.acquire()
+        began = time.monotonic()
+        nexus.execute(INCREMENT)
+        assert time.monotonic() - began >= 0.3
+        assert nexus.find(VALUES).tuples == ((1, 2),)
+
+
+def test_a_large_commit_waits_apart_and_is_whole(server: Engine) -> None:
+    items = "\n".join(
+        f'CONCEPT {{ {{type: "Counter", name: "n{n}"}} SET ATTRIBUTES {{ n: {n}, "k": "v{n}" }} }}'
+        for n in range(1_500)
+    )
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute(COUNTER)
+        before = nexus.info()["commit"]
+        nexus.apply_capsule(f"UPSERT {{ {items} }}")
+        assert nexus.info()["commit"] == before + 1
+        count = 'FIND(COUNT(?c)) WHERE { ?c {type: "Counter"} }'
+        assert nexus.find(count).tuples == ((1_501,),)
+    graphs = {row[0] for row in server.csv("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }", False)}
+    assert not [graph for graph in graphs if "/stage/" in graph]
