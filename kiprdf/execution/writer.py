@@ -103,7 +103,9 @@ class Writer:
             plan = planned(self._store, self._clock, **selection)
             report = plan.report()
             if plan.conflicts and conflicts == "refuse":
-                message = f"The undo has {len(plan.conflicts)} conflicts: {plan.conflicts[:3]}."
+                count = len(plan.conflicts)
+                noun = "conflict" if count == 1 else "conflicts"
+                message = f"The undo has {count} {noun}: {plan.conflicts[:3]}."
                 hint = 'See them all with dry_run=True; conflicts="skip" undoes the others.'
                 raise KipError("KIP_2002", message, hint)
             self._check(plan.draft, NOWHERE)

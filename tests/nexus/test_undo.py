@@ -94,7 +94,7 @@ def test_value_that_others_wrote_later_is_a_conflict() -> None:
     conflict = {"id": "C:Drug/A", "key": "attributes.risk", "theirs": wrong + 1}
     conflict |= {"left": 3, "found": 4, "before": 2}
     assert nexus.undo(seq=wrong, dry_run=True)["conflicts"] == [conflict]
-    with pytest.raises(kiprdf.KipError, match="KIP_2002 The undo has 1 conflicts"):
+    with pytest.raises(kiprdf.KipError, match="KIP_2002 The undo has 1 conflict: "):
         nexus.undo(seq=wrong)
     assert last(nexus) == wrong + 1
     nexus.undo(seq=wrong, conflicts="skip")
