@@ -13,19 +13,19 @@ Links: TypeAlias = Literal["rdf11", "rdf12"]
 class Abilities:
     """What an engine can do beyond, or short of, SPARQL 1.1, and how a store on it keeps links.
 
-    ``sparql``: a store without it answers patterns by ``lookup`` alone. ``lateral`` joins,
-    ``triple_terms``, and the custom functions that it calls (``functions``).
+    ``lateral`` joins, ``triple_terms``, and the custom functions that it calls (``functions``).
     ``lookups``: reading one pattern from the index costs less than parsing a query. ``texts``: the
     store has the graph of the texts in values (docs/decisions/050). ``nested_outer``: a FILTER in a
     nested group of EXISTS sees the variables outside of it. ``free_paths``: ``p+`` may have both
-    ends free. ``own_doubles``: doubles are kept as ``"0.1"^^<urn:kip:double>``, since the engine
-    rounds its own. ``isolates``: concurrent updates behave as if they ran one by one. The others
-    are limits, None where none is known: rows of one answer, terms in VALUES, OPTIONALs in one
-    query, triples of one INSERT DATA, triples that one operation with a WHERE removes and adds by
-    name, and operations of one request.
+    ends free.
+    ``own_doubles``: doubles are kept as ``"0.1"^^<urn:kip:double>``, since the engine rounds its
+    own. ``unicode_constants``: texts beyond ASCII are equal to constants in any expression.
+    ``isolates``: concurrent updates behave as if they ran one by one. The others are limits, None
+    where none is known: rows of one answer, terms in VALUES, OPTIONALs in one query, triples of one
+    INSERT DATA, triples that one operation with a WHERE removes and adds by name, and operations of
+    one request.
     """
 
-    sparql: bool = True
     lateral: bool = True
     triple_terms: bool = True
     functions: bool = True
@@ -35,6 +35,7 @@ class Abilities:
     nested_outer: bool = True
     free_paths: bool = True
     own_doubles: bool = False
+    unicode_constants: bool = True
     isolates: bool = True
     max_rows: int | None = None
     max_values: int | None = None

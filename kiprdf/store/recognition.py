@@ -24,6 +24,7 @@ ENGINES: dict[str, Abilities] = {
     "virtuoso": replace(
         _STANDARD,
         own_doubles=True,
+        unicode_constants=False,
         isolates=True,
         max_rows=10_000,
         max_values=1_000,

@@ -44,18 +44,23 @@ MOST_TESTS = 500
 """Comparisons of one condition; ten thousand crash the parser of some engines."""
 OWN_DOUBLE = NamedNode("urn:kip:double")
 """The datatype of doubles where the engine would round its own."""
+_ANY_URI = NamedNode(vocab.XSD + "anyURI")
 _NUMBERS = (vocab.INTEGER, vocab.DOUBLE)
 
 
 def standard_conditions(
-    pattern: Pattern, values: Values, json_values: JsonValues, own_doubles: bool = False
+    pattern: Pattern,
+    values: Values,
+    json_values: JsonValues,
+    own_doubles: bool = False,
+    unicode_constants: bool = True,
 ) -> Pattern:
     """The same solutions by conditions that SPARQL 1.1 has.
 
     ``json_values`` has at least the values of the ``json_keys``. Raises KIP_4002 for a condition
     that more than ``MOST_VALUES`` arrays and objects satisfy.
     """
-    return _Conditions(values, json_values, own_doubles).pattern(pattern)
+    return _Conditions(values, json_values, own_doubles, unicode_constants).pattern(pattern)
 
 
 def json_keys(pattern: Pattern, values: Values) -> tuple[NamedNode, ...]:
@@ -110,8 +115,11 @@ _Case: TypeAlias = "_Constant | _Kind"
 
 
 class _Conditions:
-    def __init__(self, values: Values, json_values: JsonValues, own_doubles: bool) -> None:
+    def __init__(
+        self, values: Values, json_values: JsonValues, own_doubles: bool, unicode_constants: bool
+    ) -> None:
         self._values = values
+        self._unicode_constants = unicode_constants
         self._json = json_values
         self._own_doubles = own_doubles
 
@@ -137,7 +145,7 @@ class _Conditions:
         names = [term for term in condition.operands if isinstance(term, Variable)]
         if condition.name == "IS_NULL" or not any(name in self._values for name in names):
             # Nodes are compared by identity.
-            return condition.expression
+            return self._with_constants(condition.expression)
         name, (left, right) = condition.name, condition.operands
         pairs = [(one, other) for one in self._cases(left) for other in self._cases(right)]
         tests: list[Expression] = []
@@ -148,18 +156,25 @@ class _Conditions:
                 continue
             holders = [case for case in (one, other) if _is_held(case)]
             if holds == TRUE and len(holders) == 1:
-                # One list of texts, not by one comparison each.
+                # One list instead of one comparison each.
                 (case,) = holders
                 beside = (other if case is one else one).guard
-                listed.setdefault((cast(Variable, case.holder), beside), []).append(_text(case))
+                key = cast(Variable, case.holder), beside
+                listed.setdefault(key, []).append(cast(Literal, case.cell))
             else:
                 tests.append(_all(*map(_guard, (one, other)), holds))
         if len(tests) > MOST_TESTS or sum(map(len, listed.values())) > MOST_VALUES:
             raise _too_many()
-        for (holder, beside), texts in listed.items():
-            is_listed = In(Call("STR", (holder,)), tuple(texts))
+        for (holder, beside), terms in listed.items():
+            is_listed = In(holder, tuple(terms))
             tests.append(_all(_has_type(holder, vocab.JSON), beside, is_listed))
-        return Call("COALESCE", (_any(tests), FALSE)) if tests else FALSE
+        if not tests:
+            return FALSE
+        return Call("COALESCE", (self._with_constants(_any(tests)), FALSE))
+
+    def _with_constants(self, expression: Expression) -> Expression:
+        """An expression whose constants the engine compares as they are."""
+        return expression if self._unicode_constants else _without_plain_constants(expression)
 
     # What an operand can be -------------------------------------------------------------------
 
@@ -170,7 +185,8 @@ class _Conditions:
         key = _key(term, self._values)
         if key is None:
             bound = Call("BOUND", (term,))
-            return [_Constant(unbound, None), _Kind(bound, "text", term)]
+            text = term if self._unicode_constants else Call("STR", (term,))
+            return [_Constant(unbound, None), _Kind(bound, "text", text)]
         is_null = Infix("||", (unbound, Call("sameTerm", (term, vocab.NULL))))
         is_json = _has_type(term, vocab.JSON)
         cases: list[_Case] = [_Constant(is_null, None)]
@@ -178,7 +194,9 @@ class _Conditions:
         return [*cases, *self._kinds(term)]
 
     def _kinds(self, term: Variable) -> Iterator[_Kind]:
-        is_number: Expression = Call("isNumeric", (term,))
+        # Some engines take a boolean for a number.
+        is_boolean = _has_type(term, vocab.BOOLEAN)
+        is_number = _all(Call("isNumeric", (term,)), Negation(is_boolean))
         number: Expression = term
         others = [*_NUMBERS, vocab.BOOLEAN, vocab.JSON]
         if self._own_doubles:
@@ -187,13 +205,18 @@ class _Conditions:
             is_number = Infix("||", (is_own, is_number))
             others.append(OWN_DOUBLE)
         yield _Kind(is_number, "number", number)
-        yield _Kind(_has_type(term, vocab.BOOLEAN), "boolean", term)
+        yield _Kind(is_boolean, "boolean", term)
         is_other = Infix("||", (In(_type(term), tuple(others)), is_number))
         has_language = Infix("!=", (Call("LANG", (term,)), Literal("")))
         is_text = Infix("||", (has_language, Negation(is_other)))
-        yield _Kind(_all(Call("isLiteral", (term,)), is_text), "text", Call("STR", (term,)))
-        is_node = Negation(Call("isLiteral", (term,)))
-        yield _Kind(_all(is_node, Negation(Call("sameTerm", (term, vocab.NULL)))), "node", term)
+        # Where a variable is unbound, Virtuoso goes on as if it were a text.
+        is_bound = Call("BOUND", (term,))
+        is_literal = Call("isLiteral", (term,))
+        yield _Kind(_all(is_bound, is_literal, is_text), "text", Call("STR", (term,)))
+        is_node = Negation(is_literal)
+        yield _Kind(
+            _all(is_bound, is_node, Negation(Call("sameTerm", (term, vocab.NULL)))), "node", term
+        )
 
 
 def _too_many() -> KipError:
@@ -271,15 +294,50 @@ def _is_held(case: _Case) -> TypeGuard[_Constant]:
     return isinstance(case, _Constant) and case.holder is not None
 
 
-def _text(case: _Constant) -> Literal:
-    return Literal(cast(Literal, case.cell).value)
-
-
 def _guard(case: _Case) -> Expression:
     if _is_held(case):
-        text = Call("STR", (cast(Variable, case.holder),))
-        return _all(case.guard, Infix("=", (text, _text(case))))
+        terms = (cast(Variable, case.holder), cast(Literal, case.cell))
+        return _all(case.guard, Infix("=", terms))
     return case.guard
+
+
+def _without_plain_constants(expression: Expression) -> Expression:
+    """An expression in which texts beyond ASCII are those of typed literals where one is equated.
+
+    Virtuoso finds them equal to no value within COALESCE and IF, nor IRIs by ``sameTerm``.
+    """
+    match expression:
+        case Infix(operator="=", operands=(one, other)) if _is_unicode(one) or _is_unicode(other):
+            return Infix("=", (_as_text(one), _as_text(other)))
+        case In() if any(map(_is_unicode, expression.options)):
+            plain = tuple(term for term in expression.options if not _is_unicode(term))
+            others = [term for term in expression.options if _is_unicode(term)]
+            parts = [In(expression.operand, plain)] if plain else []
+            equal = (Infix("=", (expression.operand, term)) for term in others)
+            return _any([*parts, *map(_without_plain_constants, equal)])
+        case Infix():
+            operands = tuple(map(_without_plain_constants, expression.operands))
+            return Infix(expression.operator, operands)
+        case Negation():
+            return Negation(_without_plain_constants(expression.operand))
+        case Call(function="sameTerm"):
+            return Infix("=", expression.arguments)
+        case Call():
+            arguments = tuple(map(_without_plain_constants, expression.arguments))
+            return Call(expression.function, arguments)
+        case _:
+            return expression
+
+
+def _is_unicode(term: Expression) -> bool:
+    is_text = isinstance(term, Literal) and term.datatype == vocab.STRING
+    return is_text and not cast(Literal, term).value.isascii()
+
+
+def _as_text(term: Expression) -> Expression:
+    if isinstance(term, Literal):
+        return Call("STR", (Literal(term.value, datatype=_ANY_URI),))
+    return Call("STR", (term,)) if isinstance(term, Variable) else term
 
 
 def _all(*conditions: Expression) -> Expression:
