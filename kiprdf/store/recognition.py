@@ -20,7 +20,8 @@ _STANDARD = replace(
 """What every engine is expected to do."""
 ENGINES: dict[str, Abilities] = {
     "oxigraph": _REMOTE,
-    "fuseki": replace(_REMOTE, isolates=True),
+    # Within LATERAL, Fuseki does not pass outer variables on to inner groups.
+    "fuseki": replace(_REMOTE, isolates=True, lateral=False),
     "virtuoso": replace(
         _STANDARD,
         own_doubles=True,
@@ -73,7 +74,8 @@ def recognize(endpoint: Endpoint) -> Recognized:
         abilities = _tried(endpoint)
     elif abilities.triple_terms:
         # An older version of an engine may not have it.
-        has_terms, has_lateral = _takes(endpoint, "triple_term"), _takes(endpoint, "lateral")
+        has_terms = _takes(endpoint, "triple_term")
+        has_lateral = abilities.lateral and _takes(endpoint, "lateral")
         links = abilities.links if has_terms else "rdf11"
         abilities = replace(abilities, triple_terms=has_terms, lateral=has_lateral, links=links)
     return Recognized(engine, abilities)
