@@ -405,10 +405,12 @@ def _rank(
     if len(matches) <= FEW:
         return _rank_few(total, matches, weights, exact, type)[:limit]
     factors = _factors(connection, table, total, weights)
-    parameters = [value for pair in (factors | exact).items() for value in reversed(pair)]
     types = () if type is None else (_blob(type),)
+    parameters = []
+    for expression, factor in (factors | exact).items():
+        parameters += (factor, expression, *types)
     statement = _ranking(table, len(factors), len(exact), type is not None)
-    return connection.execute(statement, (*parameters, *types, limit, limit)).fetchall()
+    return connection.execute(statement, (*parameters, limit, limit)).fetchall()
 
 
 def _rank_few(
@@ -452,22 +454,25 @@ def _matching(table: str, words: int, exact: int) -> str:
 def _ranking(table: str, words: int, exact: int, is_typed: bool) -> str:
     """Return the statement that ranks the rows that MATCH expressions match.
 
-    A common word matches most rows: their scores are summed first, and only the rows that may be
-    among the best are looked up and ordered by key.
+    A common word matches most rows: those of other types are left out before their bm25() is
+    computed, and only the rows that may be among the best are ordered by key.
     """
     # FTS5's bm25() is negative.
     shares = [f"-bm25({table}, {_WEIGHTS}) * ?"] * words + ["?"] * exact
+    # A CROSS JOIN keeps its order: each matching row is looked up.
+    join = f"CROSS JOIN element ON element.id = {table}.rowid " if is_typed else ""
+    condition = " AND element.type = ?" if is_typed else ""
     parts = " UNION ALL ".join(
-        f"SELECT rowid AS id, {share} AS share FROM {table} WHERE {table} MATCH ?"
+        f"SELECT {table}.rowid AS id, {share} AS share FROM {table} {join}"
+        f"WHERE {table} MATCH ?{condition}"
         for share in shares
     )
-    of_type = " JOIN element USING (id) WHERE type = ?" if is_typed else ""
     # bm25() needs its own query; the LIMIT keeps SQLite from flattening it.
     return (
-        f"WITH whole AS (SELECT id, sum(share) AS score FROM ({parts} LIMIT -1) GROUP BY id), "
-        f"typed AS MATERIALIZED (SELECT id, score FROM whole{of_type}) "
-        "SELECT key, score FROM typed JOIN element USING (id) WHERE score >= "
-        "(SELECT min(score) FROM (SELECT score FROM typed ORDER BY score DESC LIMIT ?)) "
+        "WITH whole AS MATERIALIZED "
+        f"(SELECT id, sum(share) AS score FROM ({parts} LIMIT -1) GROUP BY id) "
+        "SELECT key, score FROM whole JOIN element USING (id) WHERE score >= "
+        "(SELECT min(score) FROM (SELECT score FROM whole ORDER BY score DESC LIMIT ?)) "
         "ORDER BY score DESC, key LIMIT ?"
     )
 
