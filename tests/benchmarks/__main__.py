@@ -16,6 +16,7 @@ from tests.benchmarks import (
     chunks,
     growth,
     parsing,
+    peers,
     questions,
     searching,
     serving,
@@ -36,6 +37,7 @@ PARTS: dict[str, Callable[[int], Iterator[Ratio]]] = {
     "serving": serving.measured,
     "growth": growth.measured,
     "chunks": chunks.measured,
+    "peers": peers.measured,
 }
 """What is measured, each part by a function of the number of propositions."""
 
