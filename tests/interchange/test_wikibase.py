@@ -232,6 +232,30 @@ def test_one_change_changes_one_triple(command: str, removed: list[str], added: 
     assert isomorphic(graph(nexus.wikibase()), before)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        'rdf: "no Turtle"',
+        'same_as: "no IRI"',
+        'statements: ["text", {id: "no IRI"}]',
+        'rank: 3, types: 4, value_nodes: {"pqv:P580": ["no IRI"], x: 1}',
+        "rank: null, truthy: null, start_time: null",
+        'label: 5, label_copies: "no IRI", date_of_birth: {"@value": 3}, other_types: "no IRI"',
+        'kind: ["text"], value: {"@value": 3}',
+    ],
+)
+def test_values_that_are_no_terms_are_left_out(change: str) -> None:
+    nexus = imported()
+    nexus.execute(f'UPDATE ?x SET ATTRIBUTES {{ {change} }} WHERE {{ ?x {{type: "Item"}} }}')
+    nexus.execute(f'UPDATE ?x SET ATTRIBUTES {{ {change} }} WHERE {{ ?x {{type: "Value"}} }}')
+    nexus.execute(
+        f"UPDATE ?x SET ATTRIBUTES {{ {change} }} "
+        'WHERE { ?x {type: "$PropositionType", name: "occupation"} }'
+    )
+    nexus.execute(f'UPDATE ?x SET ATTRIBUTES {{ {change} }} WHERE {{ ?x (?a, "occupation", ?o) }}')
+    assert len(graph(nexus.wikibase())) > 20
+
+
 def test_a_nexus_without_wikibase_data_writes_none_of_it() -> None:
     nexus = kiprdf.Nexus.memory()
     assert len(graph(nexus.wikibase())) == 0

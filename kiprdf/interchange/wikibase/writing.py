@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
-from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, parse, serialize
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse, serialize
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.element_index import SAME_AS
@@ -149,8 +149,8 @@ class _Writer:
             prefixes = turtle_prefixes(subject.value).items()
             header = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in prefixes)
             names: dict[Any, BlankNode] = defaultdict(self._blank)
-            for triple in parse(header + text, format=RdfFormat.TURTLE):
-                ends = (triple.subject, triple.object)
+            for triple in _parsed(header + text):
+                ends: tuple[Any, Any] = (triple.subject, triple.object)
                 first, last = (names[end] if isinstance(end, BlankNode) else end for end in ends)
                 yield Triple(first, triple.predicate, last)
         else:
@@ -160,8 +160,8 @@ class _Writer:
                 copies = listed(attributes.get("label_copies")) if key == "label" else []
                 for value in _terms(attributes.get(key), vocab.STRING.value):
                     yield Triple(subject, predicate, value)
-                    for copy in copies:
-                        yield Triple(subject, NamedNode(copy), value)
+                    for copy in _terms(copies, IRI_TYPE):
+                        yield Triple(subject, copy, value)
         for value in _terms(attributes.get(OTHER_TYPES), IRI_TYPE):
             yield Triple(subject, vocab.TYPE, value)
         yield from self._claims(subject, attributes)
@@ -198,7 +198,7 @@ class _Writer:
 
     def _value_node(self, element: Element) -> Iterator[Triple]:
         kind = element.attributes.get("kind")
-        if kind not in VALUE_FIELDS or element.iri is None:
+        if not isinstance(kind, str) or kind not in VALUE_FIELDS or element.iri is None:
             return
         subject = NamedNode(element.iri)
         yield Triple(subject, vocab.TYPE, wikibase(kind))
@@ -208,7 +208,7 @@ class _Writer:
 
     def _node(self, iri: Json) -> Node:
         """The node with an IRI, otherwise a new blank node."""
-        return NamedNode(iri) if isinstance(iri, str) else self._blank()
+        return next(_terms([iri], IRI_TYPE), None) or self._blank()
 
     def _blank(self) -> BlankNode:
         return BlankNode(f"b{next(self._blanks)}")
@@ -225,7 +225,9 @@ class _Writer:
         if "truthy" not in attributes:
             return  # a direct claim alone, or a fact that was made here
         several = attributes.get("statements")
-        entries = several if isinstance(several, list) else [attributes]
+        entries = [attributes]
+        if several:
+            entries = [entry for entry in listed(several) if isinstance(entry, dict)]
         for entry in entries:
             own = entry.get("id") if several else element.iri
             node = self._node(own)
@@ -255,7 +257,7 @@ class _Writer:
             own = self._node(element.iri)
             return self._unknown_values.setdefault(node, own), None
         terms = _terms(attributes.get("value"), str(attributes.get("value_type", "")))
-        has_node = kind in VALUE_FIELDS and element.iri is not None
+        has_node = isinstance(kind, str) and kind in VALUE_FIELDS and element.iri is not None
         return next(terms, None), NamedNode(str(element.iri)) if has_node else None
 
     def _statement(
@@ -306,6 +308,13 @@ def _terms(value: Json, value_type: str) -> Iterator[Any]:
             yield decode(item, value_type)
 
 
+def _parsed(text: str) -> list[Quad]:
+    """The triples of a text in Turtle; none if it was changed to something else."""
+    with suppress(SyntaxError):
+        return list(parse(text, format=RdfFormat.TURTLE))
+    return []
+
+
 def _element(triples: Iterable[Triple]) -> Element:
     """The attributes and metadata of an element, and its first original IRI."""
     attributes: JsonMap = {}
@@ -318,6 +327,6 @@ def _element(triples: Iterable[Triple]) -> Element:
             elif predicate.startswith(vocab.METADATA):
                 metadata[predicate.removeprefix(vocab.METADATA)] = to_json(value)
     originals = listed(attributes.get(SAME_AS))
-    own = originals[0] if originals and isinstance(originals[0], str) else None
-    is_skolem = own is not None and own.startswith(vocab.BLANK)
-    return Element(None if is_skolem else own, attributes, metadata)
+    own: NamedNode | None = next(_terms(originals[:1], IRI_TYPE), None)
+    is_named = own is not None and not own.value.startswith(vocab.BLANK)
+    return Element(own.value if own is not None and is_named else None, attributes, metadata)
