@@ -285,11 +285,16 @@ def test_a_definition_has_its_iri_and_what_the_data_say_of_it() -> None:
         language="en",
     )
     assert concepts(nexus, "$ConceptType") == {
-        "Person": {"description": "A human.", "same_as": FOAF + "Person"}
+        "Person": {
+            "description": "A human.",
+            "same_as": FOAF + "Person",
+            "iri": FOAF + "Person",
+        }
     }
     assert concepts(nexus, "$PropositionType") == {
         "knows": {
             "description": f"Imported from RDF, where it is <{FOAF}knows>.",
+            "iri": FOAF + "knows",
             "object_types": ["*"],
             "same_as": FOAF + "knows",
             "subject_types": ["*"],
@@ -1258,7 +1263,7 @@ def test_the_upsert_says_definitions_then_concepts_then_propositions() -> None:
     made = import_text(
         empty(), ":b a :T ; :knows :a ~ :r . :a a :T ; :v 1 . :c a :T ; :doubts :r ."
     )
-    made.definitions = made.definitions[:1]
+    made.definitions, made.recorded = made.definitions[:1], made.recorded[:1]
     assert (
         to_text(to_upsert(made))
         == """\
@@ -1288,6 +1293,16 @@ UPSERT {
   }
   PROPOSITION {
     (?c3, "doubts", ?p4)
+  }
+}
+
+UPSERT {
+  CONCEPT {
+    {type: "$ConceptType", name: "T"}
+    SET ATTRIBUTES {
+      instance_schema: {v: {iri: "https://example.org/v"}},
+      iri: "https://example.org/T"
+    }
   }
 }"""
     )

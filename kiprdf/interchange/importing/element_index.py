@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.kql.reader import link_of, read_catalog
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import json_map, read_element
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.store import Store
 
@@ -36,6 +37,23 @@ class ElementIndex:
     def exists(self, id: str) -> bool:
         """Whether an id is that of an element."""
         return bool(self._describe(id))
+
+    def attributes(self, id: str) -> dict[str, Json]:
+        """The attributes of a definition, by its id; none if it does not exist."""
+        node = self.store.iris.from_id(id)
+        element = None if node is None else read_element(self.store.iris, node, self._describe(id))
+        return {} if element is None else json_map(element.attributes)
+
+    def metadata(self, key: str) -> dict[str, Json]:
+        """The values of a metadata key by the ids of the elements that have it."""
+        values: dict[str, Json] = {}
+        for triple in self.store.match(None, vocab.metadata(key), None):
+            name = isinstance(triple.subject, NamedNode) and self.store.iris.name(
+                triple.subject.value
+            )
+            if name and isinstance(triple.object, Literal):
+                values[name.id] = to_json(triple.object)
+        return values
 
     def is_bare(self, id: str) -> bool:
         """Whether a concept has no attributes but its original IRIs."""

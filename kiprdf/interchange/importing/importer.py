@@ -3,7 +3,8 @@
 ``foreign`` and ``blank_nodes`` turn triples into statements, ``naming`` looks IRIs up in the
 mapping and the nexus, ``identities`` finds concepts and their names, ``facts`` the propositions and
 their order, ``node_values`` and ``values`` the JSON values of both, ``missing`` defines what is not
-defined, ``import_warnings`` collects warnings, ``plan`` is the result. ``element_index`` is what
+defined, ``origins`` records IRIs and datatypes, ``import_warnings`` collects warnings, ``plan``
+is the result. ``element_index`` is what
 the nexus has; ``corrections`` is used when a plan is carried out. A plan depends on the arguments
 only, and nothing is written.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from pyoxigraph import Quad
 
@@ -38,6 +40,7 @@ from kiprdf.interchange.importing.identities import Identifier, claimed, claims_
 from kiprdf.interchange.importing.missing import missing_definitions, require_defined
 from kiprdf.interchange.importing.naming import Naming
 from kiprdf.interchange.importing.node_values import ValueReader
+from kiprdf.interchange.importing.origins import Imported, record
 from kiprdf.interchange.importing.plan import (
     Concept,
     Element,
@@ -54,6 +57,8 @@ from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, base_fault
 
+MergedValues: TypeAlias = dict[str, NodeValues]
+"""The values of elements, by their ids."""
 GRAPH = "graph"
 """The metadata key with the IRI of a named graph, or several."""
 GRAPH_VALUES = "graph_values"
@@ -104,10 +109,13 @@ def plan(
     for statement in paced(facts.place(links)):
         _add_unlinked(statement, context, values)
     placed = facts.sorted()
-    propositions = [_proposition(fact, context, facts, values) for fact in paced(placed)]
+    merged_values: MergedValues = {}
+    propositions = [
+        _proposition(fact, context, facts, values, merged_values) for fact in paced(placed)
+    ]
     _skip_unused_reifiers(context, facts)
     _skip_claims(context, facts, propositions)
-    concepts = _concepts(context, values)
+    concepts = _concepts(context, values, merged_values)
     missing = _missing(context, placed, values)
     if not define:
         require_defined(missing)
@@ -115,6 +123,7 @@ def plan(
         old: identities.resources[node].identity.id for old, node in identities.superseded.items()
     }
     elements: list[Element] = [*concepts, *propositions]
+    recorded = record(_imported(elements, placed, merged_values, context), index)
     existing = [element for element in elements if index.exists(element.key)]
     return Plan(
         missing_definitions(missing, foreign.statements, language),
@@ -128,6 +137,7 @@ def plan(
         superseded,
         update,
         count,
+        recorded=recorded,
     )
 
 
@@ -210,8 +220,10 @@ def _id(subject: Node, context: Context, facts: Facts) -> str | None:
 # Elements -------------------------------------------------------------------------------------
 
 
-def _proposition(fact: Fact, context: Context, facts: Facts, values: ValueReader) -> Proposition:
-    merged = NodeValues()
+def _proposition(
+    fact: Fact, context: Context, facts: Facts, values: ValueReader, merged_values: MergedValues
+) -> Proposition:
+    merged = merged_values[fact.id] = NodeValues()
     ends = (fact.subject, fact.predicate, fact.object)
     values.warnings.note_reifiers(" ".join(ends), (values.by_node[one] for one in fact.reifiers))
     for reifier in sorted(fact.reifiers, key=str):
@@ -227,7 +239,7 @@ def _proposition(fact: Fact, context: Context, facts: Facts, values: ValueReader
     )
 
 
-def _concepts(context: Context, values: ValueReader) -> list[Concept]:
+def _concepts(context: Context, values: ValueReader, merged_values: MergedValues) -> list[Concept]:
     """Definitions of the data, then other concepts, by type and name.
 
     An earlier import may have made one concept of several resources.
@@ -239,7 +251,7 @@ def _concepts(context: Context, values: ValueReader) -> list[Concept]:
     order = sorted(nodes, key=lambda name: (rank.get(name.type, len(rank)), name))
     concepts = []
     for identity in paced(order):
-        merged = NodeValues()
+        merged = merged_values[identity.id] = NodeValues()
         for node in nodes[identity]:
             merged.merge(values.by_node[node])
         same_as = context.index.originals.get(identity.id, ())
@@ -261,6 +273,38 @@ def _attributes_and_metadata(
         if of_graphs:
             graph_map[GRAPH_VALUES] = of_graphs
     return attributes, metadata
+
+
+def _imported(
+    elements: Iterable[Element],
+    facts: Iterable[Fact],
+    merged_values: MergedValues,
+    context: Context,
+) -> Iterator[Imported]:
+    """The elements of foreign data, with what they were made from; definitions are not.
+
+    What kiprdf wrote itself, in the words of some mapping, is not foreign.
+    """
+    properties = {fact.id: fact.properties for fact in facts}
+    foreign = {
+        resource.identity.id
+        for node, resource in context.identities.resources.items()
+        if not context.naming.is_below_base(node.value)
+    }
+    for element in elements:
+        values = merged_values[element.key]
+        if isinstance(element, statements.Proposition):
+            if element.subject not in foreign:
+                continue
+            foreign.add(element.key)
+            definition = ConceptName(META_TYPES[1], element.predicate)
+            iris = [p for p in properties[element.key] if not context.naming.is_below_base(p)]
+        elif element.type in META_TYPES or element.key not in foreign:
+            continue
+        else:
+            definition = ConceptName(META_TYPES[0], element.type)
+            iris = values.classes
+        yield Imported(element, definition, values, tuple(sorted({*iris})))
 
 
 # The rest of the plan -------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from kiprdf.interchange.importing.foreign import Node, Statement
 from kiprdf.interchange.importing.identities import Resource
 from kiprdf.interchange.importing.import_warnings import Warnings
 from kiprdf.interchange.importing.naming import Key
-from kiprdf.interchange.importing.values import NodeValues, to_value
+from kiprdf.interchange.importing.values import NodeValues, Origin, to_value
 from kiprdf.rdf import vocab
 from kiprdf.semantics.arguments import RESERVED_METADATA
 
@@ -43,12 +43,16 @@ class ValueReader:
             node_values.attributes.add(OTHER_TYPES, iri, always_array=True)
         else:
             self.classes[resource.identity.type].add(iri)
+            if not self._naming.is_below_base(iri):
+                node_values.classes.append(iri)
             if resource.class_iri is not None:
                 self._naming.note("concept type", resource.identity.type, iri)
 
     def add(self, statement: Statement, resource: Resource | None) -> None:
         """Add a value under its key, or skip it with a reason; a name is in the identity."""
         if resource is not None and self._is_name(statement, resource):
+            if not self._naming.is_below_base(statement.subject.value):
+                self.by_node[statement.subject].label = statement.predicate.value
             return
         key, is_metadata = self.key(statement, resource)
         fault = self._fault(statement, key)
@@ -69,7 +73,10 @@ class ValueReader:
                 self._foreign.skip(statement, reason)
                 return
             is_metadata = False
-        node_values = self._values_of(statement)
+        node_values, property = self._values_of(statement), statement.predicate.value
+        if not key.is_native:
+            origin = Origin(is_metadata, key.name, property, statement.object, value)
+            node_values.origins.append(origin)
         if key.name == SAME_AS and not is_metadata:
             items = value if isinstance(value, list) else [value]
             iris = [item for item in items if isinstance(item, str)]
@@ -81,7 +88,6 @@ class ValueReader:
         always_array = key.term is not None and key.term.container is not None
         values.add(key.name, value, always_array, key.is_native)
         node_values.note_graphs(self._foreign.graphs[statement], key.name, value)
-        property = statement.predicate.value
         if not key.is_native:
             self._naming.note("metadata key" if is_metadata else "attribute", key.name, property)
         self.warnings.note_numbers(key.name, statement.object, value)

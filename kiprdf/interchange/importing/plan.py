@@ -37,6 +37,7 @@ class ReplacedText(NamedTuple):
 class Plan:
     """Definitions, concepts, propositions, each after those that it refers to.
 
+    ``recorded`` is what definitions get besides, the IRIs that their instances had in the data.
     ``existing`` are the ids of those concepts and propositions that the nexus has. ``metadata`` is
     written to all elements. ``skipped`` lists what is left out, and why, ``warnings`` what users
     may not expect. ``replaced_texts`` are strings of the nexus that are propositions now,
@@ -57,6 +58,7 @@ class Plan:
     update: bool = True
     triples: int = 0
     changed: frozenset[str] = frozenset()
+    recorded: list[Concept] = field(default_factory=list)
 
     def report(self) -> dict[str, Any]:
         """Counts, created definitions, and everything skipped with its reason, as JSON."""
@@ -80,11 +82,13 @@ class Plan:
 
 
 def to_upsert(plan: Plan) -> ast.Upsert:
-    """The plan as one UPSERT block: definitions, concepts, propositions, in this order.
+    """The plan as one UPSERT: definitions, concepts, propositions, in this order.
 
     It runs as any other UPSERT: checked, protected, one transaction. Without anything to write it
-    has no block.
+    has no block. What is recorded in definitions gets no metadata of the import.
     """
     elements: tuple[Element, ...] = (*plan.definitions, *plan.concepts, *plan.propositions)
     written = [one for one in elements if plan.update or one.key not in plan.existing]
-    return statements.upsert(written, lambda id: id, plan.metadata)
+    command = statements.upsert(written, lambda id: id, plan.metadata)
+    recorded = statements.upsert(plan.recorded, lambda id: id)
+    return ast.Upsert((*command.blocks, *recorded.blocks))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -204,9 +205,19 @@ class Values:
         }
 
 
+class Origin(NamedTuple):
+    """A value of a key, and the property and the term that it comes from."""
+
+    is_metadata: bool
+    key: str
+    property: str
+    term: Object
+    value: Json
+
+
 @dataclass(slots=True)
 class NodeValues:
-    """The values of one node; ``same_as`` are further IRIs of it.
+    """The values of one node, and what they come from; ``same_as`` are further IRIs of it.
 
     ``by_graph`` are the values that each named graph states, ``places`` the graphs of each value.
     """
@@ -217,6 +228,11 @@ class NodeValues:
     by_graph: dict[str, Values] = field(default_factory=lambda: defaultdict(Values))
     places: set[tuple[str, ...]] = field(default_factory=set)
     same_as: set[str] = field(default_factory=set)
+    origins: list[Origin] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    """The classes that the type comes from."""
+    label: str = ""
+    """The property that states nothing but the name."""
 
     def note_graphs(self, graphs: Iterable[str], key: str, value: Json) -> None:
         """Remember which named graphs state a value."""
@@ -238,3 +254,6 @@ class NodeValues:
         for graph, values in other.by_graph.items():
             self.by_graph[graph].merge(values)
         self.same_as |= other.same_as
+        self.origins += other.origins
+        self.classes += other.classes
+        self.label = self.label or other.label

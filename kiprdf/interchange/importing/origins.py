@@ -1,0 +1,267 @@
+"""Records the IRIs, datatypes and languages that imported knowledge had (docs/decisions/079).
+
+Definitions get what is usual for a type, a predicate or a key; an element gets what differs from
+that, in its metadata key ``original``. So the RDF can be written again as it was.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.budget import paced
+from kiprdf.interchange.importing.element_index import ElementIndex
+from kiprdf.interchange.importing.foreign import Items, Object
+from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
+from kiprdf.interchange.importing.values import NodeValues, Origin, to_value
+from kiprdf.language.names import META_TYPES
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json, canonical_json, to_json
+from kiprdf.semantics.protected import SYSTEM
+
+ORIGINAL = "original"
+"""The metadata key with what differs from the record of the definitions."""
+IRI, NAME_IRI = "iri", "name_iri"
+"""The attributes of a definition with the IRI of its instances, and with that of their names."""
+SCHEMAS = {False: "instance_schema", True: "metadata_schema"}
+"""The attributes of a definition with the rules of attributes, and with those of metadata."""
+
+Rule: TypeAlias = dict[str, str]
+"""``iri``, ``datatype``, ``language``, ``direction`` and ``container`` of a key."""
+Usage: TypeAlias = tuple[tuple[str, str], ...]
+"""The items of a rule."""
+Place: TypeAlias = tuple[ConceptName, bool, str]
+"""A definition, whether the key is one of metadata, and the key."""
+
+
+class Imported(NamedTuple):
+    """An element of a plan, the values that it was made from, and the IRIs of its definition.
+
+    ``iris`` are those of its classes besides ``other_types``, or of its properties.
+    """
+
+    element: Element
+    definition: ConceptName
+    values: NodeValues
+    iris: tuple[str, ...]
+
+
+def record(imported: Iterable[Imported], index: ElementIndex) -> list[Concept]:
+    """What definitions get besides; the elements get ``original`` where they differ from it."""
+    elements = list(imported)
+    definitions = _Definitions(elements, index)
+    earlier = index.metadata(ORIGINAL)
+    for one in paced(elements):
+        _note_differences(one, definitions, earlier.get(one.element.key))
+    return definitions.changed()
+
+
+class _Definitions:
+    """The records of definitions: those that they have, and the usual ones of this import."""
+
+    def __init__(self, elements: list[Imported], index: ElementIndex) -> None:
+        iris: dict[ConceptName, Counter[str]] = defaultdict(Counter)
+        names: dict[ConceptName, Counter[str]] = defaultdict(Counter)
+        rules: dict[Place, Counter[Usage]] = defaultdict(Counter)
+        for one in paced(elements):
+            iris[one.definition].update(one.iris[:1])
+            names[one.definition].update([one.values.label])
+            for origin in one.values.origins:
+                place = (one.definition, origin.is_metadata, origin.key)
+                rules[place][_usage(origin)] += 1
+        self._index = index
+        self._before = {name: index.attributes(name.id) for name in iris}
+        self._new: dict[ConceptName, JsonMap] = {name: {} for name in iris}
+        for name in iris:
+            self._add(name, IRI, iris[name])
+            self._add(name, NAME_IRI, names[name])
+        self.rules: dict[Place, Rule] = {}
+        for place in sorted(rules):
+            self._add_rule(place, dict(_most_common(rules[place])))
+
+    def usual(self, definition: ConceptName, key: str) -> str | None:
+        """The IRI of the instances of a definition, or of their names."""
+        value = self._before[definition].get(key) or self._new[definition].get(key)
+        return value if isinstance(value, str) else None
+
+    def changed(self) -> list[Concept]:
+        return [concept(name, new) for name, new in sorted(self._new.items()) if new]
+
+    def _add(self, name: ConceptName, key: str, values: Counter[str]) -> None:
+        value = _most_common(values) if values else ""
+        if value and name not in SYSTEM and not self._before[name].get(key):
+            self._new[name][key] = value
+
+    def _add_rule(self, place: Place, rule: Rule) -> None:
+        name, is_metadata, key = place
+        schema = SCHEMAS[is_metadata]
+        existing = self._new[name].get(schema) or self._before[name].get(schema)
+        rules: dict[str, Any] = dict(existing) if isinstance(existing, dict) else {}
+        before = rules.get(key)
+        if isinstance(before, dict) and isinstance(before.get(IRI), str):
+            self.rules[place] = before
+        elif name not in SYSTEM:
+            self.rules[place] = rule
+            described = before if isinstance(before, dict) else {}
+            self._new[name][schema] = {**rules, key: {**described, **rule}}
+
+
+def _most_common(counter: Counter[Any]) -> Any:
+    """The most frequent value; of several the first in their order."""
+    return min(counter, key=lambda value: (-counter[value], value))
+
+
+def _usage(origin: Origin) -> Usage:
+    """What a value says about its key, as the items of a rule."""
+    term: Object | None = origin.term
+    usage: Usage = ((IRI, origin.property),)
+    if isinstance(term, Items):
+        usage = (*usage, ("container", "@list"))
+        term = next(iter(term.terms), None)
+    if isinstance(term, NamedNode):
+        return (*usage, ("datatype", "@id"))
+    if not isinstance(term, Literal):
+        return usage
+    if term.language is not None:
+        value = form(term)
+        tags = ("@language", "@direction")
+        return (*usage, *((tag[1:], value[tag]) for tag in tags if tag in value))
+    datatype = term.datatype
+    return usage if datatype in _UNCHANGED else (*usage, ("datatype", datatype.value))
+
+
+_UNCHANGED = (vocab.STRING, vocab.INTEGER, vocab.BOOLEAN, vocab.DOUBLE)
+"""The datatypes that the values of KIP have by themselves."""
+
+
+def form(term: Object) -> dict[str, Json]:
+    """A term as expanded JSON-LD.
+
+    >>> form(Literal("1.10", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#decimal")))
+    {'@value': '1.10', '@type': 'http://www.w3.org/2001/XMLSchema#decimal'}
+    """
+    if isinstance(term, Items):
+        return {"@list": [form(item) for item in term.terms]}
+    if isinstance(term, Literal):
+        if term.language is not None:
+            value: dict[str, Json] = to_json(term)
+            return value
+        is_string = term.datatype == vocab.STRING
+        return {"@value": term.value} | ({} if is_string else {"@type": term.datatype.value})
+    assert isinstance(term, NamedNode)
+    return {"@id": term.value}
+
+
+def usual_form(value: Json, rule: Mapping[str, str]) -> dict[str, Json]:
+    """The form of a value by the rule of its key.
+
+    >>> usual_form("1815-12-10", {"datatype": "http://www.w3.org/2001/XMLSchema#date"})
+    {'@value': '1815-12-10', '@type': 'http://www.w3.org/2001/XMLSchema#date'}
+    """
+    datatype, language = rule.get("datatype"), rule.get("language")
+    if isinstance(value, dict) and isinstance(value.get("@value"), str):
+        return value
+    if isinstance(value, bool):
+        return {"@value": str(value).lower(), "@type": datatype or vocab.BOOLEAN.value}
+    if isinstance(value, int):
+        return {"@value": str(value), "@type": datatype or vocab.INTEGER.value}
+    if isinstance(value, float):
+        return {"@value": repr(value), "@type": datatype or vocab.DOUBLE.value}
+    if not isinstance(value, str):
+        return {"@value": canonical_json(value), "@type": vocab.JSON.value}
+    if datatype == "@id":
+        return {"@id": value}
+    if datatype is not None:
+        return {"@value": value, "@type": datatype}
+    if language is None:
+        return {"@value": value}
+    directed = {"@direction": rule["direction"]} if "direction" in rule else {}
+    return {"@value": value, "@language": language, **directed}
+
+
+def _note_differences(one: Imported, definitions: _Definitions, before: Json) -> None:
+    """Put ``original`` into the metadata of an element that differs from its definition."""
+    difference: JsonMap = {}
+    usual = definitions.usual(one.definition, IRI)
+    if set(one.iris) != ({usual} if usual else set()):
+        key = "@type" if one.definition.type == META_TYPES[0] else "predicate"
+        difference[key] = sorted(one.iris)
+    is_concept = one.definition.type == META_TYPES[0]
+    if is_concept and (definitions.usual(one.definition, NAME_IRI) or "") != one.values.label:
+        difference["name"] = [one.values.label] if one.values.label else []
+    for is_metadata, what in ((False, "attributes"), (True, "metadata")):
+        keys = _unusual(one, is_metadata, definitions)
+        if keys:
+            difference[what] = keys
+    if isinstance(before, dict):
+        difference = _merged(before, difference, one)
+    if difference or before is not None:
+        assert isinstance(one.element.metadata, dict)
+        one.element.metadata[ORIGINAL] = difference
+
+
+def _unusual(one: Imported, is_metadata: bool, definitions: _Definitions) -> JsonMap:
+    """The forms of the values that have another form than the usual one, by key."""
+    stated = [
+        (
+            origin,
+            *_written(origin, definitions.rules.get((one.definition, is_metadata, origin.key))),
+        )
+        for origin in one.values.origins
+        if origin.is_metadata == is_metadata and not _is_nested(origin.term)
+    ]
+    if all(is_usual for _, _, is_usual in stated):
+        return {}
+    forms: dict[tuple[str, str], list[JsonMap]] = defaultdict(list)
+    unusual: set[tuple[str, str]] = set()
+    for origin, written, is_usual in stated:
+        item = (origin.key, canonical_json(origin.value))
+        forms[item].append({**written, **_value(origin)})
+        if not is_usual:
+            unusual.add(item)
+    keys: dict[str, list[Json]] = {}
+    for key, value in sorted(unusual):
+        in_order = sorted(forms[key, value], key=canonical_json)
+        keys.setdefault(key, []).extend(in_order)
+    return dict(keys)
+
+
+def _is_nested(term: Object) -> bool:
+    """Whether a term is a list of lists, whose form may nest deeper than a value may."""
+    return isinstance(term, Items) and any(isinstance(item, Items) for item in term.terms)
+
+
+def _written(origin: Origin, rule: Rule | None) -> tuple[JsonMap, bool]:
+    """A term as ``original`` has it, and whether it is the usual one of its value."""
+    rule = rule or {}
+    written = form(origin.term)
+    if isinstance(origin.term, Items):
+        items = origin.value if isinstance(origin.value, list) else []
+        usual: JsonMap = {"@list": [usual_form(item, rule) for item in items]}
+        is_usual = written == usual and rule.get("container") == "@list"
+    else:
+        is_usual = written == usual_form(origin.value, rule) and rule.get("container") != "@list"
+    if origin.property != rule.get(IRI):
+        return {**written, "property": origin.property}, False
+    return written, is_usual
+
+
+def _value(origin: Origin) -> JsonMap:
+    """The value, if a mapping made another one of the term than the term alone would give."""
+    return {} if to_value(origin.term) == origin.value else {"value": origin.value}
+
+
+def _merged(before: JsonMap, new: JsonMap, one: Imported) -> JsonMap:
+    """What differs now, and what earlier imports noted of values that this one does not state."""
+    merged = dict(new)
+    for is_metadata, what in ((False, "attributes"), (True, "metadata")):
+        stated = {origin.key for origin in one.values.origins if origin.is_metadata == is_metadata}
+        earlier = before.get(what)
+        kept = {k: v for k, v in earlier.items() if k not in stated} if earlier else {}
+        if kept:
+            merged[what] = {**kept, **new.get(what, {})}
+    return merged
