@@ -47,7 +47,7 @@ WIKIBASE = """
 """
 
 
-OURS = ("same_as", "imported_at")
+OURS = ("original", "same_as", "imported_at")
 FOLDER = Path(__file__).parent / "packs"
 
 
