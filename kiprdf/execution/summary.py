@@ -28,6 +28,9 @@ def page(engine: CommandEngine) -> str:
 def _facts(engine: CommandEngine) -> list[tuple[str, str]]:
     """Names and values; the reason where the nexus cannot be read."""
     store = engine.store
+    if store.location:
+        # A debugger must not wait for a server.
+        return [("at", store.location["endpoint"]), ("base", store.iris.base)]
     facts = [("in", str(store.folder or "memory")), ("base", store.iris.base)]
     try:
         kinds = (("concepts", vocab.TYPE), ("propositions", vocab.REIFIES))
