@@ -537,6 +537,16 @@ class Nexus:
         text = self._engine.boundary.run(lambda: documents.provenance(self._store))
         return files.write_text(target, text)
 
+    @timed
+    def context(self) -> dict[str, Any]:
+        """The IRIs that types, predicates and keys came with: a JSON-LD context, for ``mapping``.
+
+        Imports note them in the definitions, as ``iri`` and in the rules of keys; so can you.
+        """
+        from kiprdf.interchange import documents
+
+        return self._engine.boundary.run(lambda: documents.context(self._store))
+
     def wikibase(self, target: files.Target | None = None) -> str:
         """What was imported with the mapping "wikidata", in the RDF of Wikibase again, in Turtle.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import ExitStack
 from enum import StrEnum
@@ -164,6 +165,28 @@ def schema(
         else:
             text = opened.schema(target, mapping=names)
     if target is None:
+        output.write_exactly(text)
+    else:
+        output.note(f"Wrote {file}, {output.counted(text.count(chr(10)), 'line')}.")
+
+
+@app.command()
+def context(file: TargetArgument = inputs.STDIN, nexus: NexusOption = DEFAULT_NEXUS) -> None:
+    """Write the IRIs that types, predicates and keys came with, as a JSON-LD context.
+
+    Imports note them in the definitions. The context is a mapping file, for
+    --mapping.
+
+    \b
+    Examples:
+      kiprdf context
+      kiprdf context own.jsonld && kiprdf snapshot out.ttl --mapping own.jsonld
+    """
+    with inputs.open_to_read(nexus) as opened, writing(file):
+        text = json.dumps(opened.context(), ensure_ascii=False, indent=2) + "\n"
+        if file != inputs.STDIN:
+            file.write_text(text, "utf-8")
+    if file == inputs.STDIN:
         output.write_exactly(text)
     else:
         output.note(f"Wrote {file}, {output.counted(text.count(chr(10)), 'line')}.")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kiprdf.interchange import formats
 from kiprdf.interchange.publishing import provenance as prov
 from kiprdf.interchange.publishing.knowledge import Knowledge
+from kiprdf.interchange.vocabularies import own_context
 from kiprdf.interchange.vocabularies import shapes as shacl
 from kiprdf.interchange.vocabularies.nested_turtle import write_nested
 from kiprdf.interchange.vocabularies.schema import schema_triples
@@ -39,6 +40,11 @@ def provenance(store: Store) -> str:
     prefixes = {**PREFIXES, **prov.PREFIXES}
     formats.write(triples, content, "turtle", store.iris, prefixes=prefixes)
     return content.getvalue().decode()
+
+
+def context(store: Store) -> dict[str, Any]:
+    """The IRIs that types, predicates and keys came with, as a JSON-LD context."""
+    return store.read(lambda: own_context.context(store))
 
 
 def wikibase(store: Store) -> str:

@@ -524,6 +524,19 @@ def test_options_of_schema_that_do_not_fit_are_refused(
     assert loaded("schema", *options).exit_code == 2
 
 
+def test_the_context_of_a_nexus_is_a_mapping_file(invoke: Invoke, tmp_path: Path) -> None:
+    data = "@prefix v: <https://words.example/> . v:inn a v:River ; v:length 517 ."
+    (tmp_path / "rivers.ttl").write_text(data, "utf-8")
+    invoke("import", "rivers.ttl", "--define")
+    printed = json.loads(invoke("context").stdout)["@context"]
+    assert printed["River"]["@id"] == "https://words.example/River"
+    assert invoke("context", "own.jsonld").stderr == "Wrote own.jsonld, ... lines.\n".replace(
+        "...", str((tmp_path / "own.jsonld").read_text("utf-8").count("\n"))
+    )
+    invoke("snapshot", "out.ttl", "--mapping", "own.jsonld")
+    assert "<https://words.example/River>" in (tmp_path / "out.ttl").read_text("utf-8")
+
+
 def test_a_nexus_is_published(loaded: Invoke, tmp_path: Path) -> None:
     answer = loaded("publish", "site", "--title", "Pharmacy", "--mapping", "schema-org")
     assert answer.stdout.startswith("site: ")
