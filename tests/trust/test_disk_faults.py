@@ -365,4 +365,5 @@ def test_a_removed_folder_is_reported_when_closing_at_the_latest(
     )
     assert_right_or_error({**visit, "faults": fault})
     assert is_plain_error(visit["backup"])
-    assert is_plain_error(visit["close"])
+    # Where the engine has noticed it by itself, the write is refused, and closing has no work.
+    assert is_plain_error(visit["write"]) or is_plain_error(visit["close"]), visit
