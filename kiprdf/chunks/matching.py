@@ -25,11 +25,14 @@ def equals(one: Value, other: Value) -> bool:
     >>> equals(Name("dog"), Negated(Name("cat"))), equals((1, Name("*")), (1, 2))
     (True, True)
     """
-    return _equal(one, other, {})
+    return _equal(one, other, None)
 
 
-def _equal(one: Value, other: Value, bindings: Bindings) -> bool:
-    """The draft's equality; an unbound variable of ``one`` is bound, unless it is negated."""
+def _equal(one: Value, other: Value, bindings: Bindings | None) -> bool:
+    """The draft's equality; an unbound variable of ``one`` is bound, unless it is negated.
+
+    Without ``bindings`` no variable is ever bound.
+    """
     if type(one) is type(other) and one == other and type(one) not in _COMPOSED:
         return True
     if _is_wildcard(one) or _is_wildcard(other):
@@ -37,10 +40,12 @@ def _equal(one: Value, other: Value, bindings: Bindings) -> bool:
     if isinstance(one, Negated):
         if one.value is None or other == _NOTHING:
             return False
-        return not _equal(_resolved(one.value, bindings), other, {})
+        return not _equal(_resolved(one.value, bindings or {}), other, {})
     if isinstance(other, Negated):
         return other.value is not None and not _equal(one, other.value, {})
     if isinstance(one, Variable):
+        if bindings is None:
+            return True
         if one.name in bindings:
             return _equal(bindings[one.name], other, {})
         bindings[one.name] = other
