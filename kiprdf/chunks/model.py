@@ -134,7 +134,8 @@ class Negated:
     def __post_init__(self) -> None:
         if self.value is not None:
             value = to_value(self.value)
-            if isinstance(value, tuple | Negated) or value == "*":
+            is_wildcard = isinstance(value, Name) and value == "*"
+            if isinstance(value, tuple | Negated) or is_wildcard:
                 raise ChunksError("'!' negates one name, number, text or variable.")
             object.__setattr__(self, "value", value)
 

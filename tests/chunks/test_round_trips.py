@@ -8,7 +8,18 @@ import pyoxigraph as ox
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kiprdf.chunks import ChunksError, Document, Graph, Variable, from_rdf, parse, to_rdf, to_text
+from kiprdf.chunks import (
+    ChunksError,
+    Document,
+    Graph,
+    Negated,
+    Text,
+    Variable,
+    from_rdf,
+    parse,
+    to_rdf,
+    to_text,
+)
 from kiprdf.chunks.matching import equals
 from kiprdf.chunks.model import to_value
 from tests.chunks import strategies
@@ -95,6 +106,12 @@ def test_any_text_is_a_document_or_an_error_with_a_place(text: str) -> None:
     assert fault.column is not None
     assert 1 <= fault.column <= len(text.split("\n")[fault.line - 1]) + 1
     assert fault.message.endswith(".")
+
+
+def test_a_text_of_one_star_can_be_negated() -> None:
+    document = parse('a {x !"*"}')
+    assert document.chunks[0]["x"] == Negated(Text("*"))
+    assert parse(to_text(document)) == document
 
 
 @given(strategies.values, strategies.values)
