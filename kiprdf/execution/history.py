@@ -7,7 +7,7 @@ record of a commit says what it was before (docs/decisions/061).
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
@@ -63,8 +63,10 @@ def history(
         journal = journal_of(store)
         last = store.commit()
         earliest = journal.earliest(last)
+        texts = journal.statements()
         walked = steps(store, journal, earliest, last, node)
-        entries = [_entry(step, *step.elements[node]) for step in walked if node in step.elements]
+        changes = ((step.commit, *step.elements[node]) for step in walked if node in step.elements)
+        entries = [_entry(commit, before, after, texts) for commit, before, after in changes]
         if not entries and not state_of(store, node):
             message = f"The history does not mention {id}."
             raise KipError("KIP_3002", message, f"It begins after commit {earliest}.")
@@ -174,14 +176,17 @@ def state_of(store: NexusStore, node: NamedNode) -> State:
 # What is shown --------------------------------------------------------------------------------
 
 
-def _entry(step: Step, before: State, after: State) -> dict[str, Any]:
-    origin = step.commit.origin
+def _entry(
+    commit: Commit, before: State, after: State, texts: Mapping[str | None, str]
+) -> dict[str, Any]:
+    origin = commit.origin
+    statement = {"kind": origin.kind, "digest": origin.digest, "text": texts.get(origin.digest)}
     return {
-        "seq": step.commit.number,
+        "seq": commit.number,
         "at": origin.at,
         "change": _change(origin.kind, before, after),
         "keys": keys(before, after),
-        "statement": {"kind": origin.kind},
+        "statement": statement,
         "author": origin.author,
         "session": origin.session,
         "source": _source(after or before),

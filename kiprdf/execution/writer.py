@@ -22,6 +22,7 @@ from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
+from kiprdf.language.printer import outline
 from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.source import NOWHERE, Span
@@ -70,7 +71,7 @@ class Writer:
             records = {STRICT_SCHEMA: str(strict_schema).lower()}
             if self.is_empty():
                 records[BOOTSTRAP] = str(self._store.commit() + 1)
-            self.commit(Delta(records=records), "SETTING")
+            self.commit(Delta(records=records))
 
         self._store.write(write)
         self.strict_schema = strict_schema
@@ -85,7 +86,7 @@ class Writer:
 
         def write() -> dict[str, Any]:
             receipt, draft = self.draft(command)
-            self.commit(draft.delta(), _kind(command))
+            self.commit(draft.delta())
             return receipt
 
         return self._store.write(write)
@@ -200,14 +201,18 @@ class Writer:
         reading = self._store.try_read(lambda: judge(self._store))
         return judge(self._store.copy()) if reading is None else reading.result
 
-    def commit(self, delta: Delta, kind: str = "UPSERT", undoes: Sequence[int] = ()) -> None:
+    def commit(self, delta: Delta, kind: str = "", undoes: Sequence[int] = ()) -> None:
         """Apply a delta as one commit; the writer's lock is held.
 
-        ``kind`` and ``undoes`` are for the history.
+        ``kind``, without it that of the statement, and ``undoes`` are for the history.
         """
         if delta:
+            kind = kind or next(map(_kind, delta.commands), "SETTING")
             origin = self._origin(kind, delta.origin.at)
-            delta = replace(delta, origin=origin._replace(undoes=undoes) if undoes else origin)
+            if self._store.journal is not None and delta.commands:
+                text = "\n\n".join(map(outline, delta.commands))
+                origin = origin._replace(digest=self._store.journal.note_statement(text))
+            delta = replace(delta, origin=origin._replace(undoes=undoes))
             self._announce(delta)
             commit = self._store.apply(delta)
             self._indexer.note(delta, commit)
@@ -324,6 +329,7 @@ def _kind(command: ast.Manipulation) -> str:
 
 def _run_in(draft: Draft, command: ast.Manipulation) -> dict[str, Any]:
     """Run a statement in a draft and return its receipt."""
+    draft.commands.append(command)
     match command:
         case ast.Upsert():
             return upsert(command, draft)

@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf import budget
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import link_of, links_at
+from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import reification, vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, read_element
@@ -69,6 +70,8 @@ class Draft:
     """The deleted propositions whose fact another proposition states now."""
     spans: dict[NamedNode, Span] = field(default_factory=dict)
     """The place of an element in the command, for errors."""
+    commands: list[ast.Manipulation] = field(default_factory=list)
+    """What was run in the draft, for the history."""
     _existing: set[NamedNode] = field(default_factory=set)
     """Nodes of the store whose elements have not been read."""
     _ids: dict[NamedNode, str] = field(default_factory=dict)
@@ -254,7 +257,8 @@ class Draft:
             if isinstance(stored, Proposition):
                 removed.append(self._fact(stored))
             touched.append(node)
-        return Delta(removed, added, touched, elements, origin=Origin(time))
+        origin = Origin(time)
+        return Delta(removed, added, touched, elements, commands=self.commands, origin=origin)
 
     def _identity(self, element: Element) -> Iterable[Written]:
         """The triples of the identity of an element."""

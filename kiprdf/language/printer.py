@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar, copy_context
+from itertools import islice
 from typing import assert_never
 
 from kiprdf.language import ast
@@ -11,6 +14,10 @@ from kiprdf.language.names import is_identifier
 _INDENT = "  "
 _WIDTH = 80
 """A longer map is written with one line for each key."""
+_OUTLINED = 100
+"""The outline of an UPSERT has its first blocks, and the first items of each."""
+_is_outline: ContextVar[bool] = ContextVar("is_outline", default=False)
+"""Whether values are replaced by placeholders."""
 
 
 def to_text(command: ast.Command) -> str:
@@ -66,20 +73,54 @@ def to_text(command: ast.Command) -> str:
             assert_never(command)
 
 
+def outline(command: ast.Manipulation) -> str:
+    """The text of a command that writes, with a placeholder for each value.
+
+    Keys, variables and structure remain. Items of an UPSERT with the same outline are written once.
+
+    >>> from kiprdf.language import parse
+    >>> print(outline(parse('UPDATE ?d SET ATTRIBUTES {risk: 2} WHERE {?d {type: "Drug"}}')))
+    UPDATE ?d
+    SET ATTRIBUTES {risk: :value}
+    WHERE {
+      ?d {type: :value}
+    }
+    """
+
+    def run() -> str:
+        _is_outline.set(True)
+        if isinstance(command, ast.Upsert):
+            blocks = map(_upsert_block, command.blocks[:_OUTLINED])
+            return "\n\n".join(dict.fromkeys(blocks))
+        return to_text(command)
+
+    # What is set in a copy of the context ends with it, even if an interrupt comes in between.
+    return copy_context().run(run)
+
+
 def value_text(value: ast.Value) -> str:
     """One value on one line."""
+    if _is_outline.get():
+        return ":value"
     match value:
         case ast.Scalar():
             return json.dumps(value.value, ensure_ascii=False)
         case ast.Array():
             return f"[{', '.join(value_text(item) for item in value.items)}]"
         case ast.Object():
-            entries = (f"{_key(entry.key)}: {value_text(entry.value)}" for entry in value.entries)
-            return f"{{{', '.join(entries)}}}"
+            return _object_text(value)
         case ast.Placeholder():
             return f":{value.name}"
         case _:
             assert_never(value)
+
+
+def _object_text(value: ast.Object) -> str:
+    return f"{{{', '.join(_entries(value))}}}"
+
+
+def _entries(value: ast.Object) -> Iterator[str]:
+    return (f"{_key(entry.key)}: {value_text(entry.value)}" for entry in value.entries)
 
 
 def _key(key: str) -> str:
@@ -254,16 +295,20 @@ def _metadata(metadata: ast.Object | ast.Placeholder | None) -> str:
 
 def _map_text(value: ast.Object | ast.Placeholder) -> str:
     """A map on one line, or if it is long, with one line for each key."""
-    text = value_text(value)
-    if len(text) <= _WIDTH or not isinstance(value, ast.Object):
+    if not isinstance(value, ast.Object):
+        return value_text(value)
+    text = _object_text(value)
+    if len(text) <= _WIDTH:
         return text
-    entries = (f"{_key(entry.key)}: {value_text(entry.value)}" for entry in value.entries)
-    return "{\n" + _indented(",\n".join(entries)) + "\n}"
+    return "{\n" + _indented(",\n".join(_entries(value))) + "\n}"
 
 
 def _upsert_block(block: ast.UpsertBlock) -> str:
-    items = "\n".join(_upsert_item(item) for item in block.items)
-    return f"UPSERT {{\n{_indented(items)}\n}}{_metadata(block.metadata)}"
+    items: Iterable[str] = map(_upsert_item, block.items)
+    if _is_outline.get():
+        items = dict.fromkeys(islice(items, _OUTLINED))
+    body = _indented("\n".join(items))
+    return f"UPSERT {{\n{body}\n}}{_metadata(block.metadata)}"
 
 
 def _upsert_item(item: ast.ConceptBlock | ast.PropositionBlock) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.language import ast
 from kiprdf.rdf.elements import Element
 
 Written: TypeAlias = Triple | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
@@ -17,7 +18,8 @@ Written: TypeAlias = Triple | tuple[NamedNode, NamedNode, NamedNode | Literal | 
 class Origin(NamedTuple):
     """Where a commit comes from: the time in UTC, the kind of statement, who sent it.
 
-    ``undoes`` are the numbers of the commits that it takes back.
+    ``undoes`` are the numbers of the commits that it takes back, ``digest`` is that of the outline
+    of its statement.
     """
 
     at: str = ""
@@ -25,6 +27,7 @@ class Origin(NamedTuple):
     author: str | None = None
     session: str | None = None
     undoes: Sequence[int] = ()
+    digest: str | None = None
 
 
 UNKNOWN = Origin()
@@ -36,7 +39,8 @@ class Delta:
 
     ``touched`` are the elements whose rows in the text index must be updated. ``elements`` are
     those of them whose state after the commit is known, so that it need not be read. ``records``
-    are written to the bookkeeping graph in the same commit. ``origin`` is for the journal.
+    are written to the bookkeeping graph in the same commit. ``commands`` and ``origin`` are for the
+    journal.
     """
 
     removed: Sequence[Written] = ()
@@ -44,6 +48,7 @@ class Delta:
     touched: Sequence[NamedNode] = ()
     elements: Sequence[Element] = ()
     records: dict[str, str] = field(default_factory=dict)
+    commands: Sequence[ast.Manipulation] = ()
     origin: Origin = UNKNOWN
 
     def __bool__(self) -> bool:

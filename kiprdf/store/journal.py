@@ -7,13 +7,16 @@ records that the graph lacks after a crash are written to it again (docs/decisio
 
     history/000001.klog   the last records
     history/000000.kseg   earlier ones, compressed, with the SHA-256 of the file before
+    history/statements.jsonl  the outlines of the statements
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import itertools
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -39,6 +42,8 @@ from kiprdf.store.journal_files import (
 FOLDER = "history"
 PAST = "past-"
 """What the names of temporary copies of the graph begin with, in the same folder."""
+STATEMENTS = "statements.jsonl"
+"""The name of the file of the outlines."""
 SEALED_BYTES = 4 * 1024**2
 """The size from which the file of the last records is sealed."""
 _NO_HASH = "0" * 64
@@ -64,6 +69,7 @@ class Journal:
         self._log: io.FileIO | None = None
         self._broken = False
         self._time = ""
+        self._statements: dict[str | None, str] | None = None
         try:
             if not read_only:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -161,6 +167,32 @@ class Journal:
         self._time = commit.origin.at
         self._runs = joined(self._runs, [(commit.number, commit.number)])
 
+    def note_statement(self, text: str) -> str:
+        """Write the outline of a statement, once, and return its digest.
+
+        Nothing depends on it, so a disk that is full is no fault.
+        """
+        digest = _digest(text)
+        statements = self.statements()
+        if digest not in statements:
+            # The break comes first: it ends a line that an earlier fault has left incomplete.
+            line = b"\n" + json.dumps(text, ensure_ascii=False).encode()
+            with suppress(OSError), io.FileIO(self._folder / STATEMENTS, "ab") as file:
+                file.write(line)
+            statements[digest] = text
+        return digest
+
+    def statements(self) -> dict[str | None, str]:
+        """The outlines of statements by their digests; lines that are damaged are left out."""
+        if self._statements is None or self._read_only:
+            self._statements = {}
+            with suppress(FileNotFoundError):
+                for line in (self._folder / STATEMENTS).read_bytes().split(b"\n"):
+                    with suppress(ValueError):
+                        text = str(json.loads(line))
+                        self._statements[_digest(text)] = text
+        return self._statements
+
     def drop(self, number: int | None = None) -> None:
         """Remove the record that was appended last, if it has this number."""
         try:
@@ -249,6 +281,8 @@ class Journal:
                 shutil.copy2(segment.path, folder / segment.path.name)
         if self._size:
             (folder / self._path.name).write_bytes(self._path.read_bytes()[: self._size])
+        with suppress(FileNotFoundError):
+            shutil.copy2(self._folder / STATEMENTS, folder / STATEMENTS)
 
     def verify(self) -> list[str]:
         """Sentences about what is damaged; every record is read."""
@@ -265,3 +299,7 @@ class Journal:
                 name = segment.path.name
                 sentences.append(f"The file {name} of the history is damaged: {fault}")
         return sentences
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

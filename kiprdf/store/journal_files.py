@@ -47,7 +47,8 @@ class Commit:
 
 def encoded(commit: Commit) -> bytes:
     """The text of a record: one line of JSON, then N-Triples, the removed ones first."""
-    head: list[Any] = [commit.number, *commit.origin, len(commit.removed), commit.records]
+    *origin, digest = commit.origin
+    head: list[Any] = [commit.number, *origin, len(commit.removed), commit.records, digest]
     rows = [json.dumps(head, ensure_ascii=False)]
     for subject, predicate, value in itertools.chain(commit.removed, commit.added):
         # pyoxigraph prints a triple without the brackets of a triple term.
@@ -61,9 +62,9 @@ def decoded(data: bytes) -> Commit:
     """The inverse of ``encoded``."""
     text = data if data[:1] == b"[" else zlib.decompress(data)
     first, _, rows = text.partition(b"\n")
-    number, at, kind, author, session, undoes, removed, records = json.loads(first)
+    number, at, kind, author, session, undoes, removed, records, *digest = json.loads(first)
     triples = [quad.triple for quad in ox.parse(rows, format=ox.RdfFormat.N_TRIPLES)]
-    origin = Origin(at, kind, author, session, tuple(undoes))
+    origin = Origin(at, kind, author, session, tuple(undoes), *digest)
     both = {key: (before, after) for key, (before, after) in records.items()}
     return Commit(number, origin, triples[:removed], triples[removed:], both)
 

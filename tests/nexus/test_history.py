@@ -70,6 +70,43 @@ def test_history_shows_each_change_the_newest_first() -> None:
     assert repr(entries[0]["keys"][0]["after"]) == "1.0"
 
 
+def test_history_has_the_statement_without_its_values() -> None:
+    nexus = nexus_of(
+        drug("A", "{risk: 2, tags: [1, {a: 2}]}"),
+        """UPDATE ?d SET ATTRIBUTES { risk: ADD(?d.attributes.risk, 40) }
+        WHERE { ?d {type: "Drug", name: "A"} FILTER(?d.metadata.source == "doc-1") } LIMIT 7""",
+        'DELETE ATTRIBUTES { "tags" } FROM ?d WHERE { ?d {type: "Drug"} }',
+        drug("A", "{risk: 9, tags: null}", "doc-2"),
+    )
+    newest, *others = (entry["statement"] for entry in nexus.history("C:Drug/A")["entries"])
+    assert [statement["text"] for statement in others] == [
+        'DELETE ATTRIBUTES {"tags"} FROM ?d\nWHERE {\n  ?d {type: :value}\n}',
+        "UPDATE ?d\nSET ATTRIBUTES {risk: ADD(?d.attributes.risk, :value)}\nWHERE {\n"
+        "  ?d {type: :value, name: :value}\n  FILTER(?d.metadata.source == :value)\n}\n"
+        "LIMIT :value",
+        "UPSERT {\n  CONCEPT {\n    {type: :value, name: :value}\n"
+        "    SET ATTRIBUTES {risk: :value, tags: :value}\n  }\n} WITH METADATA {source: :value}",
+    ]
+    assert newest == others[-1]
+    assert len({statement["digest"] for statement in others}) == 3
+
+
+def test_the_text_of_a_long_statement_has_each_form_once() -> None:
+    items = "".join(f'CONCEPT {{ {{type: "Drug", name: "D{number}"}} }} ' for number in range(300))
+    nexus = nexus_of(f"UPSERT {{ {items} }}")
+    (entry,) = nexus.history("C:Drug/D299")["entries"]
+    assert entry["statement"]["text"] == (
+        "UPSERT {\n  CONCEPT {\n    {type: :value, name: :value}\n  }\n}"
+    )
+
+
+def test_commits_without_a_statement_have_no_text() -> None:
+    nexus = nexus_of(drug("A", "{risk: 2}"))
+    nexus.undo(seq=nexus.info()["commit"])
+    statement = nexus.history("C:Drug/A")["entries"][0]["statement"]
+    assert statement == {"kind": "UNDO", "digest": None, "text": None}
+
+
 def test_history_of_a_key_in_pages() -> None:
     nexus = nexus_of(*(drug("A", f"{{risk: {number}, note: 1}}") for number in range(5)))
     pages = []

@@ -80,6 +80,22 @@ def test_torn_tail_is_cut_at_every_byte(tmp_path: Path) -> None:
         torn.close()
 
 
+def test_statements_are_written_once_and_survive_torn_lines(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    one, two = (journal.note_statement(text) for text in ("UPSERT {\n}", "Grüße"))
+    assert journal.note_statement("UPSERT {\n}") == one
+    file = tmp_path / "statements.jsonl"
+    assert file.read_text() == '\n"UPSERT {\\n}"\n"Grüße"'
+    file.write_text(file.read_text()[:-3])
+    torn = Journal(tmp_path)
+    assert torn.statements() == {one: "UPSERT {\n}"}
+    assert torn.note_statement("Grüße") == two
+    reader = Journal(tmp_path, read_only=True)
+    assert reader.statements() == {one: "UPSERT {\n}", two: "Grüße"}
+    torn.copy(tmp_path / "copy")
+    assert Journal(tmp_path / "copy", read_only=True).statements() == reader.statements()
+
+
 def test_flipped_bit_loses_one_record_and_is_reported(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     for number in (1, 2, 3, 4):
