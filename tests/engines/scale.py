@@ -8,56 +8,40 @@ from __future__ import annotations
 import argparse
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Queue
 from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
 from kiprdf import Nexus
+from tests.benchmarks import data
+from tests.engines import bulk
 from tests.engines.servers import KINDS, Engine, running
 
-LINKS_PER_PERSON = 5
 LATENCIES_MS = (0, 1, 10, 100)
 COMMANDS = {
-    "FIND from a name": 'FIND(?p) WHERE { ?p {type: "Person", name: "p7"} }',
-    "two hops from a name": (
-        'FIND(?r.name) WHERE { ?p {type: "Person", name: "p7"} (?p, "knows"{1,2}, ?r) }'
+    "FIND from a name": 'FIND(?d) WHERE { ?d {type: "Drug", name: :name} }',
+    "one hop from a name": 'FIND(?s.name) WHERE { ({type: "Drug", name: :name}, "treats", ?s) }',
+    "hops {1,3} from a name": (
+        'FIND(?e.name) WHERE { ({type: "Drug", name: :name}, "interacts_with"{1,3}, ?e) }'
     ),
-    "FILTER over a type": (
-        'FIND(COUNT(?p)) WHERE { ?p {type: "Person"} FILTER(?p.attributes.age == 30) }'
+    "COUNT with a FILTER over a type": (
+        'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk > 3) }'
     ),
     "UPSERT of one concept": (
-        'UPSERT { CONCEPT { {type: "Person", name: :name} SET ATTRIBUTES { age: 1 } } }'
+        'UPSERT { CONCEPT { {type: "Drug", name: :new} SET ATTRIBUTES { risk: 1 } } }'
     ),
     "UPDATE of one concept": (
-        "UPDATE ?p SET ATTRIBUTES { n: ADD(COALESCE(?p.attributes.n, 0), 1) } "
-        'WHERE { ?p {type: "Person", name: "p8"} }'
+        "UPDATE ?d SET ATTRIBUTES { risk: ADD(?d.attributes.risk, 1) } "
+        'WHERE { ?d {type: "Drug", name: :name} }'
     ),
 }
-
-
-def fill(nexus: Nexus, propositions: int) -> float:
-    """Write people who know each other; the seconds that it took."""
-    began = time.monotonic()
-    nexus.execute(
-        'UPSERT { CONCEPT { {type: "$ConceptType", name: "Person"} } '
-        'CONCEPT { {type: "$PropositionType", name: "knows"} } }'
-    )
-    count = propositions // LINKS_PER_PERSON
-    blocks = [
-        f'CONCEPT ?p{n} {{ {{type: "Person", name: "p{n}"}} SET ATTRIBUTES {{ age: {n % 90} }} }}'
-        for n in range(count)
-    ]
-    blocks += [
-        f'PROPOSITION {{ (?p{n}, "knows", ?p{(n + step * 13 + 1) % count}) }}'
-        for n in range(count)
-        for step in range(LINKS_PER_PERSON)
-    ]
-    nexus.apply_capsule(f"UPSERT {{ {' '.join(blocks)} }}")
-    return time.monotonic() - began
 
 
 @contextmanager
@@ -67,13 +51,22 @@ def delayed(engine: Engine, milliseconds: float) -> Iterator[dict[str, Any]]:
     host = f"127.0.0.1:{listener.getsockname()[1]}"
 
     def relay(source: socket.socket, target: socket.socket, seconds: float) -> None:
+        """Each block arrives later by the latency, but does not hold up the next one."""
+        travelling: Queue[tuple[float, bytes]] = Queue()
+        threading.Thread(target=deliver, args=(travelling, target), daemon=True).start()
         with suppress(OSError):
             while data := source.recv(1 << 20):
-                time.sleep(seconds)
+                travelling.put((time.monotonic() + seconds, data))
+        travelling.put((time.monotonic(), b""))
+
+    def deliver(travelling: Queue[tuple[float, bytes]], target: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                arrival, data = travelling.get()
+                time.sleep(max(0.0, arrival - time.monotonic()))
+                if not data:
+                    return target.shutdown(socket.SHUT_RDWR)
                 target.sendall(data)
-        for end in (source, target):
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
 
     def accept() -> None:
         with suppress(OSError):
@@ -110,7 +103,10 @@ def measured(nexus: Nexus, command: str, times: int) -> tuple[float, int]:
         endpoint._sent = counted
     seconds = []
     for number in range(times):
-        parameters = {"name": f"new {time.time_ns()} {number}"} if ":name" in command else {}
+        names = {"name": f"D{8 * number + 8}", "new": f"new {time.time_ns()}"}
+        parameters: dict[str, Any] = {
+            name: value for name, value in names.items() if f":{name}" in command
+        }
         began = time.monotonic()
         nexus.execute(command, **parameters)
         seconds.append(time.monotonic() - began)
@@ -128,17 +124,28 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("propositions", type=int)
     parser.add_argument("names", nargs="*", help="all installed servers, if none is named")
     options = parser.parse_args(arguments)
+    names = options.names or [name for name, kind in KINDS.items() if kind.start]
     print("| engine | latency | command | ms | requests |\n|---|---|---|---|---|")
-    with Nexus.memory() as nexus:
-        print(f"embedded: filled in {fill(nexus, options.propositions):.1f} s")
-        table("embedded", nexus, 0)
-    for name in options.names or [name for name, kind in KINDS.items() if kind.start]:
+    with tempfile.TemporaryDirectory() as folder:
+        snapshot = Path(folder) / "data.ttl"
+        data.write_turtle(options.propositions, snapshot)
+        nexus = Nexus.memory(genesis=False)
+        nexus.restore(snapshot)
+    # Before the commands write to it.
+    files = {name: bulk.write(name, nexus) for name in names}
+    table("embedded", nexus, 0)
+    nexus.close()
+    for name, path in files.items():
         with running(name) as engine:
-            with Nexus.connect(**engine.arguments) as nexus:
-                print(f"{name}: filled in {fill(nexus, options.propositions):.1f} s", flush=True)
-                table(name, nexus, 0)
-            for latency in LATENCIES_MS[1:]:
-                with delayed(engine, latency) as through, Nexus.connect(**through) as nexus:
+            began = time.monotonic()
+            bulk.load(engine, path)
+            path.unlink()
+            print(f"{name}: loaded in {time.monotonic() - began:.1f} s", flush=True)
+            for latency in LATENCIES_MS:
+                with (
+                    delayed(engine, latency) as through,
+                    Nexus.connect(**through, genesis=False) as nexus,
+                ):
                     table(name, nexus, latency)
     return 0
 

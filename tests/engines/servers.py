@@ -174,18 +174,18 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _program(name: str) -> str | None:
+def program(name: str) -> str | None:
     """A program of the environment that runs the tests, or of the path."""
     here = Path(sys.executable).with_name(name)
     return str(here) if here.exists() else shutil.which(name)
 
 
 def _lacks_oxigraph() -> str:
-    return "" if _program("oxigraph") else "the program oxigraph"
+    return "" if program("oxigraph") else "the program oxigraph"
 
 
 def _oxigraph(folder: Path, port: int) -> list[str]:
-    return [str(_program("oxigraph")), "serve", "--bind", f"127.0.0.1:{port}"]
+    return [str(program("oxigraph")), "serve", "--bind", f"127.0.0.1:{port}"]
 
 
 def _oxigraph_on_disk(folder: Path, port: int) -> list[str]:
@@ -251,18 +251,18 @@ def _virtuoso(folder: Path, port: int) -> list[str]:
     return ["virtuoso-t", "+foreground", "+configfile", str(settings), "+wait"]
 
 
-def _isql(folder: Path, statement: str) -> None:
+def isql(folder: Path, statement: str, seconds: float = 60) -> None:
     """Run a statement as the administrator of the Virtuoso of a folder."""
     match = re.search(r"ServerPort = (127\.0\.0\.1:\d+)", (folder / "virtuoso.ini").read_text())
     assert match is not None
     command = ["isql-vt", match[1], "dba", "dba", f"EXEC={statement}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
     if "*** Error" in done.stdout + done.stderr:
         raise RuntimeError(done.stdout + done.stderr)
 
 
 def _allow_updates(folder: Path) -> None:
-    _isql(folder, 'GRANT SPARQL_UPDATE TO "SPARQL";')
+    isql(folder, 'GRANT SPARQL_UPDATE TO "SPARQL";')
 
 
 _PIP = "pip install oxigraph"
