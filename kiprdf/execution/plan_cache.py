@@ -118,6 +118,9 @@ class PlanCache:
         key = holes.plan_key(entry.roles, parameters)
         if key is None:
             return None
+        checked_with, plans = entry.checked
+        if plans.get(key, entry) is None and checked_with is self._catalog():
+            return None
         return self._store.read(lambda: self._run(entry, key, parameters))
 
     def _run(

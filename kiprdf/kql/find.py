@@ -26,7 +26,7 @@ from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.semantics.scope import exported
-from kiprdf.sparql.algebra import Bindings, Hole, Pattern
+from kiprdf.sparql.algebra import Bindings, Hole, Pattern, Term
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
 from kiprdf.store.base import NO_TESTS, Row, Tests
@@ -54,9 +54,18 @@ class FindResult(NamedTuple):
 def run(find: ast.Find, store: Store) -> FindResult:
     """Run a checked FIND."""
     offset = cursor.decode(find)
-    check_identities(find.where, store)
+    nodes = list(required(find.where, store.iris))
+    if store.abilities.lookups or not all(isinstance(node, NamedNode) for node in nodes):
+        check_identities(find.where, store)
+        nodes = []
+    else:
+        check_patterns(find.where)
     plan = plan_find(find, store.iris, offset, store.abilities)
-    return _result(find, plan, rows(plan, store), store, lambda: find, offset)
+    selected = _rows_where_all_exist(cast(list[Term], nodes), plan, store)
+    if selected is None:
+        check_identities(find.where, store)
+        raise AssertionError("one of them does not exist")
+    return _result(find, plan, selected, store, lambda: find, offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +85,8 @@ class PreparedFind:
         parameters, which a cursor is made from.
         """
         bindings = Arguments(parameters, store.iris)
-        nodes = [bindings[node] if isinstance(node, Hole) else node for node in self.required]
-        store.prefetch(cast(list[NamedNode], nodes))
-        if not all(exists(cast(NamedNode, node), store) for node in nodes):
-            return None
-        return _result(self.find, self.plan, rows(self.plan, store, bindings), store, bound)
+        selected = _rows_where_all_exist(self.required, self.plan, store, bindings)
+        return None if selected is None else _result(self.find, self.plan, selected, store, bound)
 
 
 def prepare(find: ast.Find, store: Store) -> PreparedFind | None:
@@ -93,6 +99,29 @@ def prepare(find: ast.Find, store: Store) -> PreparedFind | None:
         return None
     check_patterns(find.where)
     return PreparedFind(find, plan, tuple(required(find.where, store.iris)))
+
+
+def _rows_where_all_exist(
+    required: Sequence[Term], plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS
+) -> list[Row] | None:
+    """The rows of a plan; None where one of the required elements does not exist."""
+
+    def do_exist(terms: Iterable[Term]) -> bool:
+        nodes = [bindings[term] if isinstance(term, Hole) else term for term in terms]
+        store.prefetch(cast(list[NamedNode], nodes))
+        return all(exists(cast(NamedNode, node), store) for node in nodes)
+
+    if store.abilities.lookups:
+        return rows(plan, store, bindings) if do_exist(required) else None
+    # A read is a request: mostly the rows show it.
+    try:
+        selected = rows(plan, store, bindings)
+    except KipError:
+        if do_exist(required):
+            raise
+        return None
+    shown = set(plan.shown_elements(selected))
+    return selected if do_exist(term for term in required if term not in shown) else None
 
 
 def _result(
@@ -136,7 +165,9 @@ def _lacks(find: ast.Find, columns: list[list[Json]], store: Store) -> Lack | No
     if len(null) == len(columns) and all(map(results.key_of, null)):
         return "values"
     aggregates = [expression for expression in null if isinstance(expression, ast.Aggregate)]
-    used = (*aggregates, *(key.expression for key in find.order_by))
+    with_value = set(find.expressions) - set(null)
+    ordered_by = (key.expression for key in find.order_by)
+    used = (*aggregates, *(key for key in ordered_by if key not in with_value))
     return "keys" if next(unknown_keys(used, store), None) else None
 
 

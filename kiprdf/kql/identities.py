@@ -28,12 +28,12 @@ def check_identities(where: ast.Block, store: Store) -> None:
 
     Inside NOT, OPTIONAL and UNION a missing identity is no error: it does not match.
     """
+    check_patterns(where)
     nodes = required(where, store.iris)
     store.prefetch(node for node in nodes if isinstance(node, NamedNode))
     for node, clause in nodes.items():
         if not isinstance(node, NamedNode) or not exists(node, store):
             raise missing_identity(clause, store)
-    check_patterns(where)
 
 
 def exists(node: NamedNode, store: Store) -> bool:

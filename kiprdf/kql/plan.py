@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,7 +16,13 @@ from kiprdf.kql.optimize import JsonValues, for_engine, json_keys, optimize
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
 from kiprdf.kql.optimize.push_filters import push_filters
-from kiprdf.kql.optimize.solutions import is_anchored, is_linear, products
+from kiprdf.kql.optimize.solutions import (
+    is_anchored,
+    is_linear,
+    named_elements,
+    named_elements_with_value,
+    products,
+)
 from kiprdf.kql.results import Cells
 from kiprdf.kql.translate import Path, Translation, translate
 from kiprdf.language import ast
@@ -24,9 +30,9 @@ from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.sparql.abilities import EMBEDDED, Abilities
-from kiprdf.sparql.algebra import Count, Pattern, Select
+from kiprdf.sparql.algebra import Count, Pattern, Select, Term
 from kiprdf.sparql.text import PreparedQuery, prepare
-from kiprdf.store.base import Cancellation
+from kiprdf.store.base import Cancellation, Row
 
 NO_VALUES: JsonValues = {}
 
@@ -124,6 +130,25 @@ class Plan:
     def products(self) -> list[tuple[Pattern, Pattern]]:
         """The pairs of parts that share no variable; they are counted before they run."""
         return [] if self.is_linear else products(self.pattern)
+
+    def shown_elements(self, rows: Sequence[Row]) -> Iterator[Term]:
+        """The named elements that exist because of the rows that the plan has."""
+        if not rows or self.counts:
+            return
+        yield from self._named_elements
+        for variable, element in self._named_elements_with_value.items():
+            if variable in self.variables:
+                index = self.variables.index(variable)
+                if any(row[index] is not None for row in rows):
+                    yield element
+
+    @cached_property
+    def _named_elements(self) -> frozenset[Term]:
+        return named_elements(self.pattern, self.iris.predicates)
+
+    @cached_property
+    def _named_elements_with_value(self) -> dict[Variable, Term]:
+        return named_elements_with_value(self.pattern)
 
     @cached_property
     def json_keys(self) -> tuple[NamedNode, ...]:

@@ -5,7 +5,8 @@ As in ``text``, pyoxigraph prints every term.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -74,15 +75,11 @@ def any_link(links: Links) -> str:
     return f"SELECT ?l WHERE {{ {pattern} }} LIMIT 1"
 
 
-def described(nodes: Iterable[NamedNode], facts: str, graph: NamedNode, number: NamedNode) -> str:
-    """The triples of some subjects, but those whose predicates begin with ``facts``; and the triple
-    of the commit number, so that one request shows both."""
+def described(nodes: Iterable[NamedNode], facts: str) -> str:
+    """The triples of some subjects, but those whose predicates begin with ``facts``."""
     return (
-        f"SELECT ?s ?p ?o WHERE {{\n"
-        f"  {{ GRAPH {graph} {{ {graph} {number} ?o }} "
-        f"BIND({graph} AS ?s) BIND({number} AS ?p) }}\n"
-        f"  UNION {{ VALUES ?s {{ {' '.join(map(str, nodes))} }} ?s ?p ?o "
-        f"FILTER(!STRSTARTS(STR(?p), {Literal(facts)})) }}\n}}"
+        f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {' '.join(map(str, nodes))} }} ?s ?p ?o "
+        f"FILTER(!STRSTARTS(STR(?p), {Literal(facts)})) }}"
     )
 
 
@@ -126,14 +123,45 @@ def other_values(predicate: NamedNode) -> str:
     )
 
 
+def columns(query: str) -> list[str]:
+    """The names of the columns of a SELECT of kiprdf; none for ``*``.
+
+    >>> columns("PREFIX : <urn:p>\\nSELECT ?d (COUNT(?x) AS ?n) WHERE { ?d :p ?x } GROUP BY ?d")
+    ['d', 'n']
+    """
+    head = _parts(query)[1].partition(" WHERE ")[0]
+    return re.findall(r"\?(\w+)", re.sub(r"COUNT\([^)]*\)", "", head))
+
+
+def with_note(query: str, names: Sequence[str], graph: NamedNode, key: NamedNode) -> str:
+    """A SELECT with one more column: the value of a key of the bookkeeping graph, in a row whose
+    other columns are empty."""
+    head, body = _parts(query)
+    value = "?note"
+    while value[1:] in names:
+        value += "_"
+    verb, _, group = body.partition(" WHERE ")
+    if "(" in verb or not group.endswith("}"):
+        # Aggregates, and what follows the group, must not read the note.
+        shown = " ".join(f"?{name}" for name in names)
+        verb, group = f"SELECT {shown}", f"{{ {body} }}"
+    note = f"{{ GRAPH {graph} {{ {graph} {key} {value} }} }}"
+    return f"{head}{verb} {value} WHERE {{ {group} UNION {note} }}"
+
+
 def page(query: str, names: Iterable[str], most: int, offset: int) -> str:
     """One page of the answer to a SELECT, for an engine that sends so many rows at most.
 
     The declarations of prefixes stay in front of it.
     """
-    lines = query.split("\n")
-    number = next(at for at, line in enumerate(lines) if not line.startswith("PREFIX "))
-    head, body = "\n".join(lines[:number]), "\n".join(lines[number:])
+    head, body = _parts(query)
     shown = " ".join(f"?{name}" for name in names)
     ordered = f"SELECT * WHERE {{ {{ {body} }} }} ORDER BY {shown}"
-    return f"{head}\nSELECT {shown} WHERE {{ {{ {ordered} }} }} LIMIT {most} OFFSET {offset}"
+    return f"{head}SELECT {shown} WHERE {{ {{ {ordered} }} }} LIMIT {most} OFFSET {offset}"
+
+
+def _parts(query: str) -> tuple[str, str]:
+    """The declarations of prefixes, and the rest of a query."""
+    head = re.match(r"(?:PREFIX .*\n)*", query)
+    assert head is not None
+    return head[0], query[head.end() :]

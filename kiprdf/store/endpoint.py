@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias, cast
 from urllib.parse import quote, urlencode
 
@@ -38,8 +39,9 @@ _TOO_LARGE = re.compile(
 )
 """What engines write about a request that is beyond a limit of theirs."""
 
-ReadRow: TypeAlias = Callable[[Iterable[Any]], Row]
-"""Converts the terms of a row from the spelling of the store."""
+ReadRows: TypeAlias = Callable[[Iterable[Iterable[Any]]], Iterator[Row]]
+"""Converts rows from the spelling of the store."""
+_tuples: ReadRows = partial(map, tuple)
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Endpoint:
         *,
         width: int | None = None,
         keep: Keep | None = None,
-        read: ReadRow = tuple,
+        read: ReadRows = _tuples,
     ) -> Solutions:
         """The solutions of a SELECT, within the budget of the running request.
 
@@ -122,7 +124,7 @@ class Endpoint:
         *,
         width: int | None = None,
         keep: Keep | None = None,
-        read: ReadRow = tuple,
+        read: ReadRows = _tuples,
     ) -> SparqlAnswer:
         """The answer to any query: solutions, a boolean, or triples."""
         try:
@@ -134,7 +136,7 @@ class Endpoint:
             raise
 
     def _answer(
-        self, query: str, dataset: Dataset, width: int | None, keep: Keep | None, read: ReadRow
+        self, query: str, dataset: Dataset, width: int | None, keep: Keep | None, read: ReadRows
     ) -> SparqlAnswer:
         accept = f"{_RESULTS}, {_TRIPLES};q=0.9"
         with self._sent(self._queries, "query", query, dataset.parameters(), accept) as response:
@@ -151,7 +153,7 @@ class Endpoint:
                 raise EndpointFault(message) from None
 
     def _fetched(
-        self, response: Response, width: int | None, keep: Keep | None, read: ReadRow
+        self, response: Response, width: int | None, keep: Keep | None, read: ReadRows
     ) -> SparqlAnswer:
         def parse(token: CancellationToken) -> SparqlAnswer:
             body = cast(Any, _Body(response))
@@ -160,7 +162,7 @@ class Endpoint:
                 return bool(results)
             assert isinstance(results, QuerySolutions)
             names = tuple(variable.value for variable in results.variables)
-            return Solutions(names, token.fetch_all(map(read, results), width, keep))
+            return Solutions(names, token.fetch_all(read(results), width, keep))
 
         # Iterators of the engine must end on the thread that made them, after a failure too.
         return run_cancellable(parse, budget.current(), threaded=False)

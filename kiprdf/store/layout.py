@@ -64,9 +64,9 @@ class Layout(NamedTuple):
                 return cast(T, Literal(_BOOLEANS[term.value], datatype=vocab.BOOLEAN))
         return term
 
-    def row(self, row: Iterable[Any]) -> tuple[Any, ...]:
-        """A row of an answer as kiprdf writes its terms."""
-        return tuple(map(self.read, row))
+    def rows(self, rows: Iterable[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
+        """Rows of an answer as kiprdf writes their terms."""
+        return (tuple(map(self.read, row)) for row in rows)
 
     def folded(self, triples: Iterable[tuple[Any, Any, Any]]) -> Iterator[Triple]:
         """Triples of rows as those of RDF 1.2; all of a statement must be among them."""

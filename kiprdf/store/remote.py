@@ -192,7 +192,7 @@ class RemoteStore:
     def number(self) -> int:
         """Ask for the number of the last commit; 0 where there is none yet."""
         text = requests.noted(self.place.bookkeeping, vocab.COMMIT)
-        return highest(value for (value,) in self._select(text).rows)
+        return highest(value for (value,) in self._unchecked(text).rows)
 
     def commit(self) -> int:
         session = self._session
@@ -229,7 +229,7 @@ class RemoteStore:
         new = (at for at in range(first + 1, last + 1) if at not in noted)
         missing = {self.place.commit(at): at for at in new}
         if missing:
-            rows: Any = self._select(
+            rows: Any = self._unchecked(
                 requests.noted_at(self.place.bookkeeping, missing, CHANGED)
             ).rows
             for node, value in rows:
@@ -272,12 +272,11 @@ class RemoteStore:
         if not session.is_checked:
             self._compare(session, self.number())
 
-    def _compare(self, session: _Session, number: int) -> _State:
-        state = self._seen(number)
+    def _compare(self, session: _Session, number: int) -> None:
+        self._seen(number)
         if session.state.number != number:
             raise Moved
         session.is_checked = True
-        return state
 
     def try_read(self, function: Callable[[], T]) -> Reading[T] | None:
         """Run a reading function once; None if a commit came in between."""
@@ -301,12 +300,42 @@ class RemoteStore:
     # Reading ----------------------------------------------------------------------------------
 
     def _select(self, text: str, width: int | None = None, keep: Keep | None = None) -> Solutions:
-        """The solutions of a query, all of them where the engine sends a part only."""
+        """The solutions of a query, which brings the commit number along where a function reads."""
+        session, names = self._session, requests.columns(text)
+        if session is None or not names:
+            return self._unchecked(text, width, keep)
+        numbers: list[Any] = []
+        received = 0
+
+        def read(rows: Iterable[Iterable[Any]]) -> Iterator[Row]:
+            nonlocal received
+            for row in self.layout.rows(rows):
+                received += 1
+                if row[-1] is None:
+                    yield row[:-1]
+                else:
+                    numbers.append(row[-1])
+
+        self._require_open()
+        query = requests.with_note(text, names, self.place.bookkeeping, vocab.COMMIT)
+        dataset = self.place.dataset
+        answer = self.endpoint.select(query, dataset, width=width, keep=keep, read=read)
+        most = self.abilities.max_rows
+        if most is not None and received >= most:
+            session.is_checked = False
+            return self._paged(text, names, most, width, keep)
+        self._compare(session, highest(numbers))
+        return answer
+
+    def _unchecked(
+        self, text: str, width: int | None = None, keep: Keep | None = None
+    ) -> Solutions:
+        """The solutions of a query alone, all of them where the engine sends a part only."""
         self._require_open()
         session = self._session
         if session is not None:
             session.is_checked = False
-        dataset, read, most = self.place.dataset, self.layout.row, self.abilities.max_rows
+        dataset, read, most = self.place.dataset, self.layout.rows, self.abilities.max_rows
         if most is None:
             return self.endpoint.select(text, dataset, width=width, keep=keep, read=read)
         first = self.endpoint.select(text, dataset, width=width, read=read)
@@ -319,7 +348,7 @@ class RemoteStore:
     ) -> Solutions:
         """The rows of a query in the order of its variables, a page a request."""
         rows: list[Row] = []
-        number, dataset, read = 0, self.place.dataset, self.layout.row
+        number, dataset, read = 0, self.place.dataset, self.layout.rows
         spending = budget.current()
         while True:
             query = requests.page(text, names, most, number)
@@ -354,7 +383,7 @@ class RemoteStore:
         place = self.place
         dataset = Dataset() if place.graph is None else Dataset(place.graph)
         try:
-            answer = self.endpoint.query(text, dataset, read=self.layout.row)
+            answer = self.endpoint.query(text, dataset, read=self.layout.rows)
         except EndpointFault as fault:
             if fault.status == 400:
                 raise SyntaxError(str(fault).rstrip(".")) from None
@@ -419,7 +448,7 @@ class RemoteStore:
         elif predicate == vocab.TYPE and object_ in self._meta_types:
             defined = self._defined()[cast(NamedNode, object_)]
             return [Triple(node, vocab.TYPE, object_) for node in defined]
-        if self.layout.links == "rdf11":
+        if self.layout.links == "rdf11" and predicate in (None, vocab.TYPE):
             most = None  # rows of statements are dropped from the answer
         rows = self._pattern(subject, predicate, object_, most)
         return list(self.layout.folded(rows))
@@ -535,32 +564,23 @@ class RemoteStore:
             self._ask(missing[at : at + DESCRIBED_AT_ONCE])
 
     def _ask(self, nodes: Sequence[NamedNode]) -> dict[NamedNode, list[Triple]]:
-        """The triples of nodes by one request, which shows the commit number too."""
-        number, triples = self._described(nodes)
-        described = {node: triples.get(node, []) for node in nodes}
-        session = self._session
-        if session is not None:
-            self._seen(number).described.update(described)
-            self._compare(session, number)
+        """The triples of nodes by one request, without their facts."""
+        rows: Any = self._select(requests.described(nodes, self.iris.predicates)).rows
+        described: dict[NamedNode, list[Triple]] = {node: [] for node in nodes}
+        for triple in self.layout.folded(rows):
+            described[cast(NamedNode, triple.subject)].append(triple)
+        if self._session is not None:
+            self._session.state.described.update(described)
         return described
-
-    def _described(self, nodes: Sequence[NamedNode]) -> tuple[int, dict[NamedNode, list[Triple]]]:
-        """The number of the last commit, and the triples of nodes, without their facts."""
-        bookkeeping = self.place.bookkeeping
-        text = requests.described(nodes, self.iris.predicates, bookkeeping, vocab.COMMIT)
-        rows: Any = self._select(text).rows
-        number = highest(o for s, p, o in rows if s == bookkeeping and p == vocab.COMMIT)
-        described: dict[NamedNode, list[Triple]] = {}
-        for triple in self.layout.folded(row for row in rows if row[0] != bookkeeping):
-            described.setdefault(cast(NamedNode, triple.subject), []).append(triple)
-        return number, described
 
     def newest(self, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
         if self._select(requests.other_values(UPDATED_AT)).rows:
             return
         offset = 0
         while True:
-            rows: Any = self._select(requests.newest(UPDATED_AT, NEWEST_AT_ONCE, offset)).rows
+            # Alone, since a part of a query need not keep its order.
+            text = requests.newest(UPDATED_AT, NEWEST_AT_ONCE, offset)
+            rows: Any = self._unchecked(text).rows
             times: dict[str, list[str]] = {}
             for time, node in rows:
                 if any(first <= node.value < end for first, end in ranges):

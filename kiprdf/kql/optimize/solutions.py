@@ -5,13 +5,15 @@ A query whose solutions are no more than the triples it reads needs no checks of
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Iterator
+from typing import TypeAlias, cast
 
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import (
     BGP,
+    Alternative,
     AntiJoin,
     Extend,
     Filter,
@@ -23,6 +25,7 @@ from kiprdf.sparql.algebra import (
     OneOrMore,
     Pattern,
     Project,
+    Term,
     TriplePattern,
     TripleTerm,
     Union,
@@ -75,6 +78,60 @@ def filters_product(pattern: Pattern) -> bool:
             return filters_product(pattern.pattern)
         case BGP() | Group() | Hops():
             return False
+
+
+def named_elements(pattern: Pattern, predicates: str) -> frozenset[Term]:
+    """The elements that a pattern names, and that exist where it has a solution.
+
+    IRIs of predicates begin with ``predicates``.
+    """
+    match pattern:
+        case BGP():
+            return frozenset(end for triple in pattern.triples for end in _ends(triple, predicates))
+        case Lateral():
+            left = named_elements(pattern.left, predicates)
+            return left | named_elements(pattern.right, predicates)
+        case LeftJoin() | AntiJoin():
+            return named_elements(pattern.left, predicates)
+        case Union():
+            branches = (named_elements(branch, predicates) for branch in pattern.branches)
+            return frozenset.intersection(*branches)
+        case Filter() | Extend() | Project():
+            return named_elements(pattern.pattern, predicates)
+        case Group() | Hops():
+            return frozenset()
+
+
+def named_elements_with_value(pattern: Pattern) -> dict[Variable, Term]:
+    """The values that optional triples of named elements bind, each with its element."""
+    match pattern:
+        case LeftJoin(right=BGP(triples=(TriplePattern(object=Variable()) as triple,))):
+            inner = named_elements_with_value(pattern.left)
+            return inner | {cast(Variable, triple.object): triple.subject}
+        case Lateral():
+            left = named_elements_with_value(pattern.left)
+            return left | named_elements_with_value(pattern.right)
+        case LeftJoin() | AntiJoin():
+            return named_elements_with_value(pattern.left)
+        case Filter() | Extend() | Project():
+            return named_elements_with_value(pattern.pattern)
+        case BGP() | Group() | Hops() | Union():
+            return {}
+
+
+def _ends(triple: TriplePattern, predicates: str) -> Iterator[Term]:
+    """The elements that exist if a triple does."""
+    predicate, value = triple.predicate, triple.object
+    if isinstance(predicate, ZeroOrMore):
+        return
+    yield triple.subject
+    if isinstance(value, TripleTerm):
+        yield value.subject
+        yield value.object
+    elif isinstance(predicate, OneOrMore | Alternative) or (
+        isinstance(predicate, NamedNode) and predicate.value.startswith(predicates)
+    ):
+        yield value
 
 
 def has_long_list(node: object) -> bool:
