@@ -16,7 +16,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Proposition, read_element, to_object
+from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, normal, to_json
 from kiprdf.store import NexusStore, Origin
@@ -274,9 +274,8 @@ def _object(store: NexusStore, node: NamedNode, before: State, after: State) -> 
     """The KIP JSON of an element; of a changed one, both sides of each key that differs."""
     state = {key: value for key, value in (after or before).items() if key not in ENGINE_KEYS}
     triples = [Triple(node, predicate, value) for predicate, value in state.items()]
-    element = read_element(store.iris, node, triples)
-    assert element is not None, node
-    shown = to_object(store.iris, element)
+    shown = read_object(store.iris, node, triples)
+    assert shown is not None, node
     if not (before and after):
         return shown
     shown = {key: value for key, value in shown.items() if key not in ("attributes", "metadata")}
@@ -284,7 +283,7 @@ def _object(store: NexusStore, node: NamedNode, before: State, after: State) -> 
         part, _, key = item.pop("key").partition(".")
         shown.setdefault(part, {})[key] = item
     earlier = before.get(vocab.REIFIES)
-    if isinstance(element, Proposition) and earlier not in (None, after[vocab.REIFIES]):
+    if earlier is not None and earlier != after[vocab.REIFIES]:
         ends = {"subject": earlier.subject, "object": earlier.object}
         shown["previous"] = {name: store.iris.id(end) for name, end in ends.items()}
     return shown

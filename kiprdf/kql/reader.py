@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -10,11 +10,12 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf import budget
 from kiprdf.language.ast import Field
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Element, Proposition, json_map, read_element, to_object
+from kiprdf.rdf.elements import Element, Proposition, read_element, read_object
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.rdf.literals import Json, normal, to_json
+from kiprdf.rdf.literals import Json, to_json
 from kiprdf.semantics import Catalog
 from kiprdf.store import Store
+from kiprdf.store.base import Statement
 
 Term: TypeAlias = NamedNode | Literal
 
@@ -25,6 +26,7 @@ class Reader:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._elements: dict[NamedNode, Element | None] = {}
+        self._statements: dict[NamedNode, Sequence[Statement]] = {}
         self._facts: dict[NamedNode, Triple | None] = {}
         self.iris = store.iris
         self.reads_ahead = not store.abilities.lookups
@@ -37,16 +39,21 @@ class Reader:
 
     def element(self, node: NamedNode) -> Element | None:
         if node not in self._elements:
-            budget.check()
-            triples = self._store.statements(node)
-            self._elements[node] = read_element(self.iris, node, triples, normalize=_in_order)
+            self._elements[node] = read_element(self.iris, node, self._triples(node))
         return self._elements[node]
 
-    def object(self, node: NamedNode) -> Json:
+    def object(self, node: NamedNode) -> dict[str, Json]:
         """The KIP JSON of the element a node is."""
-        element = self.element(node)
-        assert element is not None, node
-        return to_object(self.iris, element)
+        shown = read_object(self.iris, node, self._triples(node))
+        assert shown is not None, node
+        return shown
+
+    def _triples(self, node: NamedNode) -> Sequence[Statement]:
+        triples = self._statements.get(node)
+        if triples is None:
+            budget.check()
+            triples = self._statements[node] = self._store.statements(node)
+        return triples
 
     def value(self, node: NamedNode, field: Field, key: str | None) -> Json:
         """What ``?v.field.key`` is for one node; null where the node has no such thing."""
@@ -77,19 +84,10 @@ class Reader:
 
     def _values(self, node: NamedNode, field: Field, key: str | None) -> Json:
         if key is None:
-            element = self.element(node)
-            assert element is not None, node
-            terms = element.attributes if field == "attributes" else element.metadata
-            return json_map(terms)
+            return self.object(node).get(field, {})
         namespace = vocab.ATTRIBUTE if field == "attributes" else vocab.METADATA
         triple = next(self._store.match(node, NamedNode(namespace + key), None), None)
         return None if triple is None else to_json(cast(Term, triple.object))
-
-
-def _in_order(term: Term) -> Term:
-    """A value whose objects have their keys in our order; other spellings are not seen in JSON."""
-    has_object = "{" in term.value and isinstance(term, Literal) and term.datatype == vocab.JSON
-    return normal(term) if has_object else term
 
 
 def read_catalog(store: Store) -> Catalog:

@@ -18,8 +18,8 @@ from kiprdf.errors import KipError, KipWarning
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element, to_object
-from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element, read_object
+from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search import (
     EmbeddingError,
@@ -101,14 +101,14 @@ def search(
 
     hits, warnings = _ranked(_Question(kind, term, type, mode, limit), index, meaning)
     least = threshold(command.threshold) or 0.0
-    reader = Reader(store)
     scored = ((NamedNode(hit.key), _rounded(hit.score)) for hit in hits)
-    elements = ((reader.element(node), score) for node, score in scored if score >= least)
-    # Beside a writer, the index may contain elements that a read-only nexus does not see.
-    return Hits(
-        [_hit(store.iris, element, score) for element, score in elements if element is not None],
-        warnings,
+    objects = (
+        (read_object(store.iris, node, store.statements(node)), score)
+        for node, score in scored
+        if score >= least
     )
+    # Beside a writer, the index may contain elements that a read-only nexus does not see.
+    return Hits([_hit(shown, score) for shown, score in objects if shown is not None], warnings)
 
 
 def _ranked(
@@ -193,10 +193,9 @@ def _rounded(score: float) -> float:
     return min(round(score * _MICRO), _MICRO - 1) / _MICRO
 
 
-def _hit(iris: Iris, element: Element, score: float) -> Json:
-    hit = to_object(iris, element)
-    cast(dict[str, Json], hit.setdefault("metadata", {}))["_score"] = score
-    return hit
+def _hit(shown: dict[str, Json], score: float) -> Json:
+    shown.setdefault("metadata", {})["_score"] = score
+    return shown
 
 
 def index_rows(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
@@ -40,80 +39,107 @@ class Proposition:
 Element = Concept | Proposition
 
 
-def read_element(
-    iris: Iris,
-    node: NamedNode,
-    triples: Iterable[Triple | Quad],
-    normalize: Callable[[Term], Term] = normal,
-) -> Element | None:
-    """The element a node is, from its triples; None when they say that it is none.
-
-    Of spellings, whoever only shows an element needs no more than the order of keys in JSON.
-    """
-    attributes: Terms = {}
-    metadata: Terms = {}
-    fact: Triple | None = None
-    typed = False
-    value: Any
-    for triple in triples:
-        predicate, value = triple.predicate, triple.object
-        space, key = _place(predicate)
-        if space == vocab.ATTRIBUTE:
-            attributes[key] = normalize(value)
-        elif space == vocab.METADATA:
-            metadata[key] = normalize(value)
-        elif predicate == vocab.REIFIES and isinstance(value, Triple):
-            fact = value
-        elif predicate == vocab.TYPE:
-            typed = True
+def read_element(iris: Iris, node: NamedNode, triples: Iterable[Triple | Quad]) -> Element | None:
+    """The element a node is, from its triples; None when they say that it is none."""
+    attributes, metadata, fact, is_typed = _sorted_out(triples, normal)
     if fact is not None:
-        assert isinstance(fact.subject, NamedNode)
-        assert isinstance(fact.object, NamedNode)
-        predicate_name = iris.name(fact.predicate.value)
-        assert isinstance(predicate_name, ConceptName), fact.predicate
-        return Proposition(
-            node, fact.subject, predicate_name.name, fact.object, attributes, metadata
-        )
-    name = iris.name(node.value)
-    if not typed or not isinstance(name, ConceptName):
+        subject, predicate, object_ = _parts(iris, fact)
+        return Proposition(node, subject, predicate, object_, attributes, metadata)
+    name = iris.name(node.value) if is_typed else None
+    if not isinstance(name, ConceptName):
         return None
     return Concept(node, name.type, name.name, attributes, metadata)
 
 
-@lru_cache(maxsize=4_096)
-def _place(predicate: NamedNode) -> tuple[str, str]:
-    """The map that a predicate's values are in, and their key there; "" for other predicates."""
-    for space in (vocab.ATTRIBUTE, vocab.METADATA):
-        if predicate.value.startswith(space):
-            return space, predicate.value[len(space) :]
-    return "", ""
+def read_object(
+    iris: Iris, node: NamedNode, triples: Iterable[Triple | Quad]
+) -> dict[str, Json] | None:
+    """The KIP JSON of the element that a node is; None when its triples say that it is none.
+
+    Empty maps are left out (KIP 2.2, 2.3).
+    """
+    attributes, metadata, fact, is_typed = _sorted_out(triples, to_json)
+    shown: dict[str, Json]
+    if fact is not None:
+        subject, predicate, object_ = _parts(iris, fact)
+        shown = {
+            "_type": "PropositionLink",
+            "id": iris.id(node),
+            "subject": iris.id(subject),
+            "predicate": predicate,
+            "object": iris.id(object_),
+        }
+    else:
+        name = iris.name(node.value) if is_typed else None
+        if not isinstance(name, ConceptName):
+            return None
+        shown = {"_type": "ConceptNode", "id": name.id, "type": name.type, "name": name.name}
+    if attributes:
+        shown["attributes"] = dict(sorted(attributes.items()))
+    if metadata:
+        shown["metadata"] = dict(sorted(metadata.items()))
+    return shown
+
+
+def _parts(iris: Iris, fact: Triple) -> tuple[NamedNode, str, NamedNode]:
+    subject, object_ = fact.subject, fact.object
+    assert isinstance(subject, NamedNode)
+    assert isinstance(object_, NamedNode)
+    predicate = iris.name(fact.predicate.value)
+    assert isinstance(predicate, ConceptName), fact.predicate
+    return subject, predicate.name, object_
+
+
+V = TypeVar("V")
+
+
+def _sorted_out(
+    triples: Iterable[Triple | Quad], convert: Callable[[Term], V]
+) -> tuple[dict[str, V], dict[str, V], Triple | None, bool]:
+    """The attributes and the metadata, the fact of a proposition, and whether there is a type."""
+    attributes: dict[str, V] = {}
+    metadata: dict[str, V] = {}
+    fact: Triple | None = None
+    is_typed = False
+    value: Any
+    for triple in triples:
+        place = _PLACES[triple.predicate]
+        if place is None:
+            continue
+        kind, key = place
+        value = triple.object
+        if kind == "attributes":
+            attributes[key] = convert(value)
+        elif kind == "metadata":
+            metadata[key] = convert(value)
+        elif kind == "type":
+            is_typed = True
+        elif isinstance(value, Triple):
+            fact = value
+    return attributes, metadata, fact, is_typed
+
+
+class _Places(dict[NamedNode, "tuple[str, str] | None"]):
+    """What the values of a predicate are for an element, and their key; None for other triples."""
+
+    def __missing__(self, predicate: NamedNode) -> tuple[str, str] | None:
+        if len(self) >= _MOST_PLACES:
+            self.clear()
+        place = self[predicate] = _place(predicate.value)
+        return place
+
+
+def _place(iri: str) -> tuple[str, str] | None:
+    for kind, space in (("attributes", vocab.ATTRIBUTE), ("metadata", vocab.METADATA)):
+        if iri.startswith(space):
+            return kind, iri[len(space) :]
+    return {vocab.TYPE.value: ("type", ""), vocab.REIFIES.value: ("fact", "")}.get(iri)
+
+
+_MOST_PLACES = 4_096
+_PLACES = _Places()
 
 
 def json_map(terms: Terms) -> dict[str, Json]:
     """Attribute or metadata terms as JSON, keys in alphabetical order."""
     return {key: to_json(terms[key]) for key in sorted(terms)}
-
-
-def to_object(iris: Iris, element: Element) -> dict[str, Json]:
-    """The KIP JSON of an element; empty maps are left out (KIP 2.2, 2.3)."""
-    shown: dict[str, Json]
-    if isinstance(element, Concept):
-        shown = {
-            "_type": "ConceptNode",
-            "id": ConceptName(element.type, element.name).id,
-            "type": element.type,
-            "name": element.name,
-        }
-    else:
-        shown = {
-            "_type": "PropositionLink",
-            "id": iris.id(element.node),
-            "subject": iris.id(element.subject),
-            "predicate": element.predicate,
-            "object": iris.id(element.object),
-        }
-    if element.attributes:
-        shown["attributes"] = json_map(element.attributes)
-    if element.metadata:
-        shown["metadata"] = json_map(element.metadata)
-    return shown

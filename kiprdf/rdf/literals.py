@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
 from pyoxigraph import BaseDirection, Literal, NamedNode
@@ -156,20 +158,32 @@ def to_json(term: Literal | NamedNode) -> Json:
     """
     if isinstance(term, NamedNode):
         return None if term == vocab.NULL else {"@id": term.value}
-    if term.language is not None:
-        if term.direction is not None:
-            direction = "ltr" if term.direction == BaseDirection.LTR else "rtl"
-            return {"@value": term.value, "@language": term.language, "@direction": direction}
+    convert = _FROM_TEXT.get(term.datatype)
+    return _to_value_object(term) if convert is None else convert(term.value)
+
+
+def _to_value_object(term: Literal) -> dict[str, Json]:
+    if term.language is None:
+        return {"@value": term.value, "@type": term.datatype.value}
+    if term.direction is None:
         return {"@value": term.value, "@language": term.language}
-    datatype = term.datatype
-    if datatype == vocab.STRING:
-        return term.value
-    if datatype == vocab.INTEGER:
-        return int(term.value)
-    if datatype == vocab.DOUBLE:
-        return float(term.value)
-    if datatype == vocab.BOOLEAN:
-        return _BOOLEANS[term.value]
-    if datatype == vocab.JSON:
-        return json.loads(term.value)
-    return {"@value": term.value, "@type": datatype.value}
+    direction = "ltr" if term.direction == BaseDirection.LTR else "rtl"
+    return {"@value": term.value, "@language": term.language, "@direction": direction}
+
+
+def _from_json(text: str) -> Json:
+    """An array or object; keys in our order, since other tools write them in theirs."""
+    return json.loads(text, object_pairs_hook=_sorted) if "{" in text else json.loads(text)
+
+
+def _sorted(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    return dict(sorted(pairs, key=itemgetter(0)))
+
+
+_FROM_TEXT: dict[NamedNode, Callable[[str], Json]] = {
+    vocab.STRING: str,
+    vocab.INTEGER: int,
+    vocab.DOUBLE: float,
+    vocab.BOOLEAN: _BOOLEANS.__getitem__,
+    vocab.JSON: _from_json,
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Proposition, json_map, read_element, to_object
+from kiprdf.rdf.elements import Concept, Proposition, json_map, read_element, read_object
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_term
 from kiprdf.rdf.reification import from_rdf11, to_parts, to_rdf11
@@ -65,9 +65,9 @@ def test_a_typed_node_outside_the_base_is_no_element() -> None:
 
 
 def test_the_object_of_a_concept() -> None:
-    element = read_element(IRIS, ASPIRIN, CONCEPT)
-    assert element is not None
-    assert to_object(IRIS, element) == {
+    shown = read_object(IRIS, ASPIRIN, CONCEPT)
+    assert shown is not None
+    assert shown == {
         "_type": "ConceptNode",
         "id": "C:Drug/Aspirin",
         "type": "Drug",
@@ -78,9 +78,9 @@ def test_the_object_of_a_concept() -> None:
 
 
 def test_the_object_of_a_proposition_leaves_empty_maps_out() -> None:
-    element = read_element(IRIS, LINK, [Triple(LINK, vocab.REIFIES, FACT)])
-    assert element is not None
-    assert to_object(IRIS, element) == {
+    shown = read_object(IRIS, LINK, [Triple(LINK, vocab.REIFIES, FACT)])
+    assert shown is not None
+    assert shown == {
         "_type": "PropositionLink",
         "id": "P:48ec6e8e3fe50dea:treats",
         "subject": "C:Drug/Aspirin",
@@ -92,16 +92,16 @@ def test_the_object_of_a_proposition_leaves_empty_maps_out() -> None:
 def test_the_endpoint_of_a_link_about_a_link_is_a_proposition_id() -> None:
     about = Triple(HEADACHE, IRIS.predicate("stated"), LINK)
     node = IRIS.proposition("0" * 16, "stated")
-    element = read_element(IRIS, node, [Triple(node, vocab.REIFIES, about)])
-    assert element is not None
-    assert to_object(IRIS, element)["object"] == "P:48ec6e8e3fe50dea:treats"
+    shown = read_object(IRIS, node, [Triple(node, vocab.REIFIES, about)])
+    assert shown is not None
+    assert shown["object"] == "P:48ec6e8e3fe50dea:treats"
 
 
 def test_endpoints_are_read_from_the_reified_triple_and_not_from_the_id() -> None:
     moved = Triple(IRIS.concept("Drug", "Other"), IRIS.predicate("treats"), HEADACHE)
-    element = read_element(IRIS, LINK, [Triple(LINK, vocab.REIFIES, moved)])
-    assert element is not None
-    assert to_object(IRIS, element)["subject"] == "C:Drug/Other"
+    shown = read_object(IRIS, LINK, [Triple(LINK, vocab.REIFIES, moved)])
+    assert shown is not None
+    assert shown["subject"] == "C:Drug/Other"
 
 
 def test_a_double_that_the_engine_rewrote_is_read_in_its_normal_form() -> None:
