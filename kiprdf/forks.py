@@ -21,6 +21,8 @@ class Owner(Protocol):
         """Called in a forked child: keep the library's object from ever being closed."""
 
 
+process = os.getpid()
+"""The number of this process, which is read for each request: the system takes longer to ask."""
 _owners: list[ref[Owner]] = []
 _process_with_rocksdb: int | None = None
 
@@ -35,12 +37,12 @@ def note_rocksdb() -> None:
     """Remember that this process uses RocksDB, whose threads a child will not have."""
     global _process_with_rocksdb
     if _process_with_rocksdb is None:
-        _process_with_rocksdb = os.getpid()
+        _process_with_rocksdb = process
 
 
 def has_lost_rocksdb() -> bool:
     """Whether this process was forked from one that used RocksDB, which cannot write here."""
-    return _process_with_rocksdb not in (None, os.getpid())
+    return _process_with_rocksdb not in (None, process)
 
 
 def keep_forever(handle: object) -> None:
@@ -49,6 +51,8 @@ def keep_forever(handle: object) -> None:
 
 
 def _after_fork_in_child() -> None:
+    global process
+    process = os.getpid()
     if has_lost_rocksdb():
         _skip_exit_handlers()
     for reference in _owners:

@@ -134,10 +134,8 @@ def _result(
 ) -> FindResult:
     """One page of the rows as columns, and the cursor of the next page if there is one."""
     limit = page_size(find.limit)
-    columns, count = results.columns(
-        find,
+    columns, count = plan.answers.columns(
         rows,
-        plan.cells,
         Reader(store),
         # The store has skipped the pages before where it cuts them.
         offset=0 if plan.offset else offset,
@@ -205,8 +203,8 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     values = json_values(plan.json_keys, store)
     text = plan.text(None if budget is None else budget.max_rows, values).text(bindings)
     keep = None
-    if plan.ordered is not None and plan.needed is not None:
-        keep = results.first_rows(plan.ordered, plan.cells, Reader(store), plan.needed)
+    if plan.needed is not None:
+        keep = plan.answers.keep(Reader(store), plan.needed)
     selected = store.select(
         text, cancellation=plan.cancellation, width=plan.width, tests=_tests(store), keep=keep
     )

@@ -43,7 +43,7 @@ class Plan:
 
     ``cells`` are what a row holds. The store cuts the page to ``limit`` where it is
     given. ``counts`` are what the store counts instead of listing solutions. ``width`` is how many
-    variables a solution has, counted ones included. Of an ``ordered`` FIND no more than ``needed``
+    variables a solution has, counted ones included. Of an ordered ``find`` no more than ``needed``
     different rows are shown.
     """
 
@@ -54,10 +54,16 @@ class Plan:
     limit: int | None = None
     offset: int = 0
     counts: tuple[Count, ...] = ()
-    ordered: ast.Find | None = None
+    find: ast.Find | None = None
     needed: int | None = None
     abilities: Abilities = EMBEDDED
     _texts: dict[int | None, PreparedQuery] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def answers(self) -> results.Answers:
+        """How the rows of a FIND are shown."""
+        assert self.find is not None
+        return results.Answers(self.find, self.cells)
 
     @cached_property
     def lookup(self) -> LookupPlan | None:
@@ -71,11 +77,11 @@ class Plan:
     @cached_property
     def newest(self) -> NewestPlan | None:
         """None where the order is not by the time of update, the last one first."""
-        if self.ordered is None or self.needed is None or not self.abilities.lookups:
+        if self.find is None or self.needed is None or not self.abilities.lookups:
             return None
         made = self.translation
         return plan_newest(
-            self.ordered, made, self._pushed, self.variables, self.cells, self.needed, self.iris
+            self.find, made, self._pushed, self.variables, self.cells, self.needed, self.iris
         )
 
     @cached_property
@@ -194,11 +200,11 @@ def plan_find(find: ast.Find, iris: Iris, offset: int = 0, abilities: Abilities 
             iris,
             cells,
             len(names),
-            ordered=find,
+            find=find,
             needed=needed,
             abilities=abilities,
         )
-    return Plan(translation, iris, cells, len(names), most, offset, abilities=abilities)
+    return Plan(translation, iris, cells, len(names), most, offset, find=find, abilities=abilities)
 
 
 def plan_bindings(
@@ -222,7 +228,7 @@ def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
     translation = translate(find.where, iris, _paths(shown))
     width = len(translation.scope)
     cells = _cells(translation.scope, translation)
-    plan = Plan(translation, iris, cells, width, abilities=abilities)
+    plan = Plan(translation, iris, cells, width, find=find, abilities=abilities)
     if plan.is_ambiguous or not all(_is_counted(aggregate, plain) for aggregate in aggregates):
         return plan
     cells = _cells(_names(plain), translation)

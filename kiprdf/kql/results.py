@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import itemgetter
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode
 
@@ -25,7 +25,7 @@ from kiprdf.store.base import Keep, Row
 
 SORTED_AT_ONCE = 4_096
 """How many rows are kept besides those of the page, until they are sorted and cut."""
-Value: TypeAlias = Callable[[Row], Json]
+Value: TypeAlias = Callable[[Row, Reader], Json]
 """What an expression is in a row, nodes standing for themselves."""
 
 
@@ -41,41 +41,6 @@ class Cells:
     predicates: frozenset[str] = frozenset()
     values: dict[Path, int] = field(default_factory=dict)
     counts: dict[ast.Aggregate, int] = field(default_factory=dict)
-
-
-def columns(
-    find: ast.Find,
-    rows: list[Row],
-    cells: Cells,
-    reader: Reader,
-    offset: int = 0,
-    limit: int | None = None,
-) -> tuple[list[list[Json]], int]:
-    """One page of a FIND as columns, one an expression, and the number of its rows."""
-    answers = _Answers(find, cells, reader)
-    end = None if limit is None else offset + limit
-    if is_grouped(find):
-        answers.prefetch(find.expressions, rows)
-        page = answers.grouped(rows)[offset:end]
-        reader.prefetch(itertools.chain.from_iterable(page))
-        shown = [list(map(answers.shown, map(itemgetter(i), page))) for i in answers.indices]
-        return shown, len(page)
-    answers.prefetch([key.expression for key in find.order_by], rows)
-    chosen = list(itertools.islice(answers.collapsed(answers.ordered(rows)), offset, end))
-    answers.prefetch(find.expressions, chosen)
-    return [answers.column(expression, chosen) for expression in find.expressions], len(chosen)
-
-
-def first_rows(find: ast.Find, cells: Cells, reader: Reader, number: int) -> Keep:
-    """A function that keeps, of many rows of an ordered FIND, those that sort first."""
-    answers = _Answers(find, cells, reader)
-
-    def keep(rows: list[Row]) -> list[Row]:
-        if len(rows) < 2 * number + SORTED_AT_ONCE:
-            return rows
-        return list(itertools.islice(answers.collapsed(answers.ordered(rows)), number))
-
-    return keep
 
 
 def is_grouped(find: ast.Find) -> bool:
@@ -116,29 +81,62 @@ def shape(find: ast.Find, columns: list[list[Json]]) -> Json:
     return shown[0] if len(shown) == 1 else shown
 
 
-class _Answers:
-    def __init__(self, find: ast.Find, cells: Cells, reader: Reader) -> None:
+class Answers:
+    """How the rows of one FIND are shown; ``cells`` are what they hold."""
+
+    def __init__(self, find: ast.Find, cells: Cells) -> None:
         self._find = find
         self._cells = cells
-        self._reader = reader
-        self.indices = range(len(find.expressions))
+        self._is_grouped = is_grouped(find)
+        self._indices = range(len(find.expressions))
+        self._columns = [] if self._is_grouped else list(map(self._column, find.expressions))
 
-    def prefetch(self, expressions: Iterable[ast.Expression], rows: Iterable[Row]) -> None:
+    def columns(
+        self, rows: list[Row], reader: Reader, offset: int = 0, limit: int | None = None
+    ) -> tuple[list[list[Json]], int]:
+        """One page as columns, one an expression, and the number of its rows."""
+        end = None if limit is None else offset + limit
+        expressions = self._find.expressions
+        if self._is_grouped:
+            self._prefetch(expressions, rows, reader)
+            page = self._grouped(rows, reader)[offset:end]
+            reader.prefetch(itertools.chain.from_iterable(page))
+            return [[_shown(row[i], reader) for row in page] for i in self._indices], len(page)
+        if self._find.order_by:
+            self._prefetch([key.expression for key in self._find.order_by], rows, reader)
+            rows = self._ordered(rows, reader)
+        chosen = list(itertools.islice(self._collapsed(rows), offset, end))
+        self._prefetch(expressions, chosen, reader)
+        return [[show(row, reader) for row in paced(chosen)] for show in self._columns], len(chosen)
+
+    def keep(self, reader: Reader, number: int) -> Keep:
+        """A function that keeps, of many rows of an ordered FIND, those that sort first."""
+
+        def keep(rows: list[Row]) -> list[Row]:
+            if len(rows) < 2 * number + SORTED_AT_ONCE:
+                return rows
+            ordered = self._ordered(rows, reader)
+            return list(itertools.islice(self._collapsed(ordered), number))
+
+        return keep
+
+    def _prefetch(
+        self, expressions: Iterable[ast.Expression], rows: Iterable[Row], reader: Reader
+    ) -> None:
         """Read the elements ahead whose values some expressions need."""
-        if not self._reader.reads_ahead:
+        if not reader.reads_ahead:
             return
         read = [e for e in expressions if self._reads_element(e)]
         indices = {self._cells.names[variable_of(expression).name] for expression in read}
         if indices:
-            self._reader.prefetch(row[index] for row in rows for index in indices)
+            reader.prefetch(row[index] for row in rows for index in indices)
 
     def _reads_element(self, expression: ast.Expression) -> bool:
         if isinstance(expression, ast.Aggregate):
             return expression not in self._cells.counts and self._reads_value(expression.argument)
         if isinstance(expression, ast.Variable):
             # In groups an element is shown, not read.
-            is_shown = not is_grouped(self._find)
-            return is_shown and expression.name not in self._cells.predicates
+            return not self._is_grouped and expression.name not in self._cells.predicates
         return self._reads_value(expression)
 
     def _reads_value(self, expression: ast.Variable | ast.Path) -> bool:
@@ -150,38 +148,42 @@ class _Answers:
             expression.key,
         ) not in self._cells.values
 
-    def column(self, expression: ast.Expression, rows: Sequence[Row]) -> list[Json]:
-        """What an expression is in some rows, as JSON."""
-        values = list(map(self._value(expression), paced(rows)))
+    def _column(self, expression: ast.Expression) -> Value:
+        """What is shown of an expression: nodes as their elements."""
         if isinstance(expression, ast.Variable) and expression.name not in self._cells.predicates:
-            return list(map(self.shown, values))
-        return values
-
-    def shown(self, value: Json) -> Json:
-        return self._reader.object(value) if isinstance(value, NamedNode) else value
+            index = self._cells.names[expression.name]
+            return lambda row, reader: _shown(row[index], reader)
+        return self._value(expression)
 
     def _value(self, expression: ast.Expression) -> Value:
+        index, convert = self._cell(expression)
+        if convert is None:
+            return lambda row, reader: row[index]
+
+        def value(row: Row, reader: Reader) -> Json:
+            cell = row[index]
+            return None if cell is None else convert(cell, reader)
+
+        return value
+
+    def _cell(self, expression: ast.Expression) -> tuple[int, Callable[[Any, Reader], Json] | None]:
+        """The cell that an expression is read from, and how; a node stands for itself."""
         variable = variable_of(expression)
         index = self._cells.names[variable.name]
         if isinstance(expression, ast.Variable):
             is_predicate = variable.name in self._cells.predicates
-            return (
-                _of_cell(index, self._reader.predicate_name) if is_predicate else itemgetter(index)
-            )
+            return index, _predicate_name if is_predicate else None
         path = cast(ast.Path, expression)
         read = self._cells.values.get((variable.name, path.field, path.key))
         if read is not None:
-            return _of_cell(read, to_json)
+            return read, _literal
         if path.field == "name":
-            return _of_cell(index, self._name)
-        return _of_cell(index, lambda node: self._reader.value(node, path.field, path.key))
-
-    def _name(self, node: NamedNode) -> str | None:
-        return self._reader.iris.concept_name(node.value)
+            return index, _concept_name
+        return index, lambda node, reader: reader.value(node, path.field, path.key)
 
     # Without aggregates -----------------------------------------------------------------------
 
-    def collapsed(self, rows: Iterable[Row]) -> Iterable[Row]:
+    def _collapsed(self, rows: Iterable[Row]) -> Iterable[Row]:
         """Rows that are equal in all projected variables are one: the first in order."""
         names = self._projected()
         if set(self._cells.names) <= set(names):
@@ -195,52 +197,93 @@ class _Answers:
         indices = [self._cells.names[name] for name in names]
         return lambda row: tuple([row[index] for index in indices])
 
-    def ordered(self, rows: list[Row]) -> list[Row]:
-        if not self._find.order_by:
-            return rows
+    def _ordered(self, rows: list[Row], reader: Reader) -> list[Row]:
         cells = self._nodes(self._projected())
         ordered = sorted(rows, key=lambda row: [_iri(node) for node in cells(row)])
         for key in reversed(self._find.order_by):
-            ordered = _sorted(ordered, self._value(key.expression), key.descending)
+            value = self._value(key.expression)
+            values = [value(row, reader) for row in paced(ordered)]
+            ordered = _sorted(ordered, values, key.descending)
         return ordered
 
     # With aggregates --------------------------------------------------------------------------
 
-    def grouped(self, rows: Iterable[Row]) -> list[list[Json]]:
+    def _grouped(self, rows: Iterable[Row], reader: Reader) -> list[list[Json]]:
         """One row a combination of the plain expressions' values (KIP 3.3)."""
         plain = [e for e in self._find.expressions if not isinstance(e, ast.Aggregate)]
-        values = [self._value(expression) for expression in plain]
-        groups: dict[tuple[Any, ...], list[Row]] = {}
-        for row in paced(rows):
-            identity = tuple([_identity(value(row)) for value in values])
-            groups.setdefault(identity, []).append(row)
-        if not plain and not groups:
-            groups[()] = []
-        ranked = list(groups.values())
+        groups = self._groups(plain, rows, reader)
         if self._find.order_by:
             cells = self._nodes(dict.fromkeys(variable_of(expression).name for expression in plain))
-            ranked.sort(
+            groups.sort(
                 key=lambda group: min(
-                    ([_iri(node) for node in cells(row)] for row in group), default=[]
+                    ([_iri(node) for node in cells(row)] for row in group.rows), default=[]
                 )
             )
-        columns = [list(self._group_column(e, ranked)) for e in self._find.expressions]
+        columns = [list(self._group_column(e, groups, reader)) for e in self._find.expressions]
         shown: list[list[Json]] = list(map(list, zip(*columns, strict=True)))
         for key in reversed(self._find.order_by):
             index = self._find.expressions.index(key.expression)
-            shown = _sorted(shown, itemgetter(index), key.descending)
+            shown = _sorted(shown, map(itemgetter(index), shown), key.descending)
         return shown
 
+    def _groups(
+        self, plain: Sequence[ast.Expression], rows: Iterable[Row], reader: Reader
+    ) -> list[_Group]:
+        """The rows by the values of some expressions; each term is read once."""
+        indices = [self._cell(expression)[0] for expression in plain]
+        alike: dict[tuple[Any, ...], list[Row]] = {}
+        for row in paced(rows):
+            alike.setdefault(tuple([row[index] for index in indices]), []).append(row)
+        values = [self._value(expression) for expression in plain]
+        groups: dict[tuple[Any, ...], _Group] = {}
+        for some in paced(alike.values()):
+            identity = tuple([_identity(value(some[0], reader)) for value in values])
+            group = groups.setdefault(identity, _Group([], []))
+            group.spellings.append(some[0])
+            group.rows.extend(some)
+        if not plain and not groups:
+            groups[()] = _Group([], [])
+        return list(groups.values())
+
     def _group_column(
-        self, expression: ast.Expression, groups: Iterable[Sequence[Row]]
+        self, expression: ast.Expression, groups: Iterable[_Group], reader: Reader
     ) -> Iterable[Json]:
         if not isinstance(expression, ast.Aggregate):
-            return map(_representative, itertools.repeat(self._value(expression)), groups)
+            value = self._value(expression)
+            return (
+                _representative([value(row, reader) for row in group.spellings]) for group in groups
+            )
         counted = self._cells.counts.get(expression)
         if counted is not None:
-            return (sum(count(row[counted]) for row in group) for group in groups)
+            return (sum(count(row[counted]) for row in group.rows) for group in groups)
         value = self._value(expression.argument)
-        return (_aggregate(expression, list(map(value, group))) for group in paced(groups))
+        return (
+            _aggregate(expression, [value(row, reader) for row in group.rows])
+            for group in paced(groups)
+        )
+
+
+class _Group(NamedTuple):
+    """The rows of a group, and one for each spelling of its values (3 and 3.0)."""
+
+    spellings: list[Row]
+    rows: list[Row]
+
+
+def _literal(term: Any, _: Reader) -> Json:
+    return to_json(term)
+
+
+def _predicate_name(node: Any, reader: Reader) -> Json:
+    return reader.predicate_name(node)
+
+
+def _concept_name(node: Any, reader: Reader) -> Json:
+    return reader.iris.concept_name(node.value)
+
+
+def _shown(value: Json, reader: Reader) -> Json:
+    return reader.object(value) if isinstance(value, NamedNode) else value
 
 
 def _firsts(rows: Iterable[Row], identity: Callable[[Row], tuple[Any, ...]]) -> Iterable[Row]:
@@ -252,20 +295,9 @@ def _firsts(rows: Iterable[Row], identity: Callable[[Row], tuple[Any, ...]]) -> 
             yield row
 
 
-def _of_cell(index: int, function: Callable[[Any], Json]) -> Value:
-    """A function of one cell; null where the cell is unbound."""
-
-    def value(row: Row) -> Json:
-        cell = row[index]
-        return None if cell is None else function(cell)
-
-    return value
-
-
-def _representative(value: Value, group: Sequence[Row]) -> Json:
-    """Values that are equal (3 and 3.0) are one key; the first in order represents them."""
-    first = value(group[0])
-    return min(map(value, group), key=_rank) if is_number(first) else first
+def _representative(values: Sequence[Json]) -> Json:
+    """Values that are equal are one key; the first in order represents them."""
+    return min(values, key=_rank) if is_number(values[0]) else values[0]
 
 
 def count(cell: object) -> int:
@@ -351,10 +383,10 @@ def _rank(value: Json) -> tuple[Any, bool]:
     return sort_key(value), isinstance(value, float)
 
 
-def _sorted(items: Iterable[Any], value: Callable[[Any], Json], descending: bool) -> list[Any]:
-    """Stable; null last in both directions."""
-    keyed = [(value(item), item) for item in paced(items)]
-    filled = [(sort_key(value), item) for value, item in keyed if value is not None]
+def _sorted(items: Iterable[Any], values: Iterable[Json], descending: bool) -> list[Any]:
+    """The items in the order of their values; stable, null last in both directions."""
+    keyed = list(zip(values, items, strict=True))
+    filled = [(sort_key(value), item) for value, item in paced(keyed) if value is not None]
     # Python's sort keeps equal items in their order in both directions, as ties need.
     filled.sort(key=itemgetter(0), reverse=descending)
     return [item for _, item in filled] + [item for value, item in keyed if value is None]

@@ -126,7 +126,7 @@ class OxigraphStore:
         self._engine = engine
         self._folder = folder
         self._claim = claim
-        self._process = os.getpid()
+        self._process = forks.process
         self._lock = FairLock()
         self._closed = False
         self._last = read_commit_number(engine)
@@ -240,11 +240,11 @@ class OxigraphStore:
     @property
     def is_forked(self) -> bool:
         """Whether another process opened the store, and this one was forked from it."""
-        return self._process != os.getpid()
+        return self._process != forks.process
 
     def require_own_process(self) -> None:
         """Raise ``StoreError`` in a process that was forked from the one that opened the store."""
-        if self._process != os.getpid():
+        if self._process != forks.process:
             raise StoreError(_FORKED)
 
     # Reading ----------------------------------------------------------------------------------
@@ -328,8 +328,8 @@ class OxigraphStore:
         graph: NamedNode | None = None,
     ) -> list[Statement]:
         try:
-            pattern: Any = (subject, predicate, object, graph or _DEFAULT)
-            return list(islice(self._engine.quads_for_pattern(*pattern), most))
+            match: Any = self._engine.quads_for_pattern
+            return list(islice(match(subject, predicate, object, graph or _DEFAULT), most))
         except AttributeError:
             self._require_open()
             raise
