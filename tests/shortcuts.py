@@ -13,6 +13,7 @@ from kiprdf.execution.plan_cache import PlanCache
 from kiprdf.kql import plan
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
+from kiprdf.language.shapes import Shapes
 from kiprdf.meta import indexing
 from kiprdf.search import index
 
@@ -24,6 +25,7 @@ def no_shortcuts() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PlanCache, "template", lambda self, text: Template(kiprdf.parse(text)))
         patch.setattr(PlanCache, "find", lambda *_: None)
+        patch.setattr(Shapes, "read", lambda *_: None)
         patch.setattr(CatalogCache, "catalog", lambda self: read_catalog(self._store))
         patch.setattr(plan, "plan_lookup", lambda *_: None)
         patch.setattr(plan, "plan_newest", lambda *_: None)

@@ -24,6 +24,7 @@ from kiprdf.kql.diagnosis import Question
 from kiprdf.kql.find import FindResult, Lack
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text
+from kiprdf.language.shapes import Shapes
 from kiprdf.meta.counts import total
 from kiprdf.meta.describe import describe
 from kiprdf.meta.export import capsule, export
@@ -35,6 +36,7 @@ from kiprdf.rdf.literals import Json
 from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder, convert_failures, require_numpy
 from kiprdf.semantics import check
+from kiprdf.source import NOWHERE
 from kiprdf.store import NexusStore, Solutions
 from kiprdf.store.guard import check_query
 from kiprdf.store.past import open_past
@@ -85,6 +87,7 @@ class CommandEngine:
         self.boundary = ErrorBoundary(store, self.budgets)
         self.catalogs = CatalogCache(store)
         self.plans = PlanCache(store, self.catalogs.catalog)
+        self.shapes = Shapes()
         self.writer = Writer(store, self.indexer, self.catalogs, self.clock)
         if strict_schema is not None:
             self.writer.set_strict_schema(strict_schema)
@@ -129,7 +132,8 @@ class CommandEngine:
             answer = self.answer_cached(text, parameters, warn)
             if answer is not None:
                 return answer
-            return self.execute(self.prepare(text, parameters, readonly), text, dry_run, warn)
+            command = self.prepare(text, parameters, readonly, by_shape=True)
+            return self.execute(command, text, dry_run, warn)
 
         return self.request(run)
 
@@ -141,13 +145,24 @@ class CommandEngine:
         return None if result is None else self._answer_of(result, text, warn)
 
     def prepare(
-        self, text: str, parameters: Mapping[str, Any], readonly: bool = False
+        self,
+        text: str,
+        parameters: Mapping[str, Any],
+        readonly: bool = False,
+        by_shape: bool = False,
     ) -> ast.Command:
-        """Parse and bind a command; what writes is refused if it may not."""
+        """Parse and bind a command; what writes is refused if it may not.
+
+        ``by_shape`` fills the known shapes of an UPSERT instead; then only ``execute`` may run it.
+        """
 
         def run() -> ast.Command:
             if not isinstance(text, str):
                 raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
+            if by_shape and not (parameters or readonly or self.store.read_only):
+                upsert = self.shapes.read(text)
+                if upsert is not None:
+                    return upsert
             template = self.plans.template(text)
             command = template.command
             if isinstance(command, ast.Manipulation):
@@ -177,7 +192,17 @@ class CommandEngine:
         self, command: ast.Command, text: str, dry_run: bool = False, warn: bool = True
     ) -> Answer:
         """Run a command that was bound."""
-        return self.boundary.run(lambda: self._run(command, text, dry_run, warn), text)
+
+        def run() -> Answer:
+            try:
+                return self._run(command, text, dry_run, warn)
+            except KipError as error:
+                if command.span is not NOWHERE or error.code == "KIP_4001":
+                    raise
+                # Filled shapes have no places, which the error needs.
+                return self._run(self.prepare(text, {}), text, dry_run, warn)
+
+        return self.boundary.run(run, text)
 
     def _run(self, command: ast.Command, text: str, dry_run: bool, warn: bool) -> Answer:
         if isinstance(command, ast.Find):

@@ -86,7 +86,7 @@ def _run(
     try:
         answer = engine.answer_cached(text, parameters)
         if answer is None:
-            command = engine.prepare(text, parameters, readonly)
+            command = engine.prepare(text, parameters, readonly, by_shape=True)
             answer = engine.execute(command, text, dry_run)
     except KipError as error:
         is_write = isinstance(command, ast.Manipulation)

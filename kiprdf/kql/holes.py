@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 from typing import Literal as OneOf
 
@@ -36,7 +35,7 @@ _COMPARED = ("id", "type", "subject", "object")
 """Fields whose comparison with a string is compiled into a pattern that names an element."""
 
 
-@dataclass(frozen=True, slots=True)
+@ast.node
 class OpenPlaceholder(ast.Placeholder):
     """A placeholder of which only the kind of its value is known."""
 

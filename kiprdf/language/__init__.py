@@ -3,8 +3,8 @@
 In the order of use: ``ast`` (the nodes), ``limits`` (size limits), ``names`` (identifiers),
 ``values`` (the scanner of values), ``grammar`` (in pyparsing), ``readers`` (the grammar compiled
 to functions), ``hints`` (repairs of syntax errors), ``commands`` (one command), ``parser`` (text
-to tree), ``sizes`` and ``parameters`` (placeholders replaced by values), ``printer`` (tree to
-text).
+to tree), ``sizes`` and ``parameters`` (placeholders replaced by values), ``shapes`` (UPSERT blocks
+that differ only in literals), ``printer`` (tree to text).
 """
 
 from kiprdf.language.parameters import Template, bind

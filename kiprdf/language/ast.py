@@ -9,14 +9,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast, dataclass_transform
 
 from kiprdf.source import NOWHERE, Span
 
 JsonScalar: TypeAlias = str | int | float | bool | None
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def node(kind: type[T]) -> type[T]:
+    """A dataclass that is frozen for the type checker only.
+
+    Python needs three times as long to make a frozen one, and a command has many nodes.
+    """
+    return dataclass(slots=True, unsafe_hash=True)(kind)
+
+
+@node
 class Node:
     """The base class of all nodes."""
 
@@ -26,19 +36,19 @@ class Node:
 # Values (KIP 2.7) -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Scalar(Node):
     """A string, number, boolean or null."""
 
     value: JsonScalar
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Array(Node):
     items: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Entry(Node):
     """One ``key: value`` of an object; the span is that of the key."""
 
@@ -46,12 +56,12 @@ class Entry(Node):
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Object(Node):
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Placeholder(Node):
     """``:name`` instead of a whole value (KIP 6.1)."""
 
@@ -63,14 +73,14 @@ Value: TypeAlias = Scalar | Array | Object | Placeholder
 # Patterns (KIP 3.4.1, 3.4.2) ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Variable(Node):
     """``?name``: a variable in KQL, a handle in UPSERT."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ConceptMatcher(Node):
     """``{id: …}``, or ``{type: …, name: …}`` with both, one or none of the two."""
 
@@ -79,14 +89,14 @@ class ConceptMatcher(Node):
     name: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PropositionId(Node):
     """``(id: "…")``."""
 
     id: Value
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Hops(Node):
     """``{minimum,maximum}``; no maximum means any number of hops."""
 
@@ -94,7 +104,7 @@ class Hops(Node):
     maximum: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PredicateName(Node):
     """``"name"`` or a placeholder, with its hop range, if any."""
 
@@ -107,14 +117,14 @@ class PredicateName(Node):
         return cast(str, cast(Scalar, self.value).value)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Predicates(Node):
     """One predicate, or several alternatives."""
 
     alternatives: tuple[PredicateName, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PropositionMatcher(Node):
     """``(subject, predicate, object)``; a variable as predicate binds the predicate's name."""
 
@@ -123,7 +133,7 @@ class PropositionMatcher(Node):
     object: Endpoint
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ConceptClause(Node):
     """``?v {…}``; the variable may be missing in an endpoint."""
 
@@ -131,7 +141,7 @@ class ConceptClause(Node):
     matcher: ConceptMatcher
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PropositionClause(Node):
     """``?v (…)`` or ``(…)``."""
 
@@ -150,7 +160,7 @@ CONCEPT_FIELDS = ("id", "type", "name", "attributes", "metadata")
 PROPOSITION_FIELDS = ("id", "subject", "predicate", "object", "attributes", "metadata")
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Path(Node):
     """``?v.field``, ``?v.attributes.key`` or ``?v.metadata.key``."""
 
@@ -166,14 +176,14 @@ StringFunction: TypeAlias = OneOf["CONTAINS", "STARTS_WITH", "ENDS_WITH", "REGEX
 AggregateFunction: TypeAlias = OneOf["COUNT", "SUM", "AVG", "MIN", "MAX"]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Comparison(Node):
     operator: ComparisonOperator
     left: Operand
     right: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Membership(Node):
     """``IN(operand, […])``; the list may be a placeholder, or the array at a path."""
 
@@ -181,7 +191,7 @@ class Membership(Node):
     options: Array | Placeholder | Path
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class NullTest(Node):
     """``IS_NULL(operand)``, negated ``IS_NOT_NULL(operand)``."""
 
@@ -189,31 +199,31 @@ class NullTest(Node):
     negated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class StringTest(Node):
     function: StringFunction
     operand: Operand
     argument: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Truth(Node):
     """A single operand: true only if it is the boolean true."""
 
     operand: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Negation(Node):
     operand: Condition
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Conjunction(Node):
     operands: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Disjunction(Node):
     operands: tuple[Condition, ...]
 
@@ -223,7 +233,7 @@ Condition: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Aggregate(Node):
     """An aggregate, such as ``COUNT(DISTINCT ?v)``."""
 
@@ -237,22 +247,22 @@ Expression: TypeAlias = Variable | Path | Aggregate
 # WHERE (KIP 3.4) ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Filter(Node):
     condition: Condition
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Not(Node):
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Optional(Node):
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Union(Node):
     block: Block
 
@@ -260,7 +270,7 @@ class Union(Node):
 Clause: TypeAlias = ConceptClause | PropositionClause | Filter | Not | Optional | Union
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Block(Node):
     """``{ … }``: clauses in written order."""
 
@@ -270,13 +280,13 @@ class Block(Node):
 # KQL (KIP 3) ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class OrderKey(Node):
     expression: Expression
     descending: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Find(Node):
     expressions: tuple[Expression, ...]
     where: Block
@@ -288,7 +298,7 @@ class Find(Node):
 # KML (KIP 4) ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetProposition(Node):
     """One ``("predicate", target) WITH METADATA {…}`` of SET PROPOSITIONS."""
 
@@ -297,7 +307,7 @@ class SetProposition(Node):
     metadata: Object | Placeholder | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ConceptBlock(Node):
     """``CONCEPT ?h { {…} EXPECT VERSION n SET … } WITH METADATA {…}``."""
 
@@ -309,7 +319,7 @@ class ConceptBlock(Node):
     expected_version: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PropositionBlock(Node):
     """``PROPOSITION ?h { (…) EXPECT VERSION n SET … } WITH METADATA {…}``."""
 
@@ -320,7 +330,7 @@ class PropositionBlock(Node):
     expected_version: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class UpsertBlock(Node):
     """One ``UPSERT { … } WITH METADATA { … }``; the scope of its handles."""
 
@@ -328,7 +338,7 @@ class UpsertBlock(Node):
     metadata: Object | Placeholder | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Upsert(Node):
     """All UPSERT blocks of a text, which are one transaction."""
 
@@ -338,7 +348,7 @@ class Upsert(Node):
 NumberFunction: TypeAlias = OneOf["ADD", "MUL", "CLAMP", "COALESCE"]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Calculation(Node):
     """A calculation, such as ``ADD(…)``, with numbers and values of the target."""
 
@@ -349,7 +359,7 @@ class Calculation(Node):
 Argument: TypeAlias = Calculation | Path | Value
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Assignment(Node):
     """One ``key: value`` of an UPDATE; the span is that of the key."""
 
@@ -357,14 +367,14 @@ class Assignment(Node):
     value: Calculation | Value
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Assignments(Node):
     """The entries of SET ATTRIBUTES or SET METADATA in an UPDATE."""
 
     entries: tuple[Assignment, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Update(Node):
     """``UPDATE ?v SET ATTRIBUTES {…} SET METADATA {…} WHERE {…} LIMIT n``."""
 
@@ -375,7 +385,7 @@ class Update(Node):
     limit: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class MergeConcept(Node):
     """``MERGE CONCEPT ?source INTO ?target WHERE {…}``."""
 
@@ -384,34 +394,34 @@ class MergeConcept(Node):
     where: Block
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Key(Node):
     """An attribute or metadata key in the list of a DELETE."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class DeleteAttributes(Node):
     keys: tuple[Key, ...]
     target: Variable
     where: Block
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class DeleteMetadata(Node):
     keys: tuple[Key, ...]
     target: Variable
     where: Block
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class DeletePropositions(Node):
     target: Variable
     where: Block
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class DeleteConcept(Node):
     """``DELETE CONCEPT ?v DETACH WHERE {…}``."""
 
@@ -426,17 +436,17 @@ Delete: TypeAlias = DeleteAttributes | DeleteMetadata | DeletePropositions | Del
 Kind: TypeAlias = OneOf["CONCEPT", "PROPOSITION"]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class DescribePrimer(Node):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class DescribeDomains(Node):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class DescribeTypes(Node):
     """``DESCRIBE CONCEPT TYPES`` or ``DESCRIBE PROPOSITION TYPES``."""
 
@@ -445,7 +455,7 @@ class DescribeTypes(Node):
     cursor: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class DescribeType(Node):
     """``DESCRIBE CONCEPT TYPE "…"`` or ``DESCRIBE PROPOSITION TYPE "…"``."""
 
@@ -453,7 +463,7 @@ class DescribeType(Node):
     name: Value
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Search(Node):
     kind: Kind
     term: Value
@@ -463,7 +473,7 @@ class Search(Node):
     limit: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Export(Node):
     """``EXPORT ?v WHERE {…} LIMIT n CURSOR "…"``."""
 

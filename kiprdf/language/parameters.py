@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import operator
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from kiprdf import budget
 from kiprdf.errors import KipError, nearest, shown
@@ -18,12 +18,9 @@ from kiprdf.source import NOWHERE, Span
 C = TypeVar("C", bound=ast.Command)
 
 
-class _Frame(NamedTuple):
-    """A placeholder, or a node or tuple that contains some: its parts, and the parts to replace."""
-
-    node: Any
-    parts: tuple[Any, ...]
-    holes: tuple[tuple[int, _Frame], ...]
+Fill: TypeAlias = Callable[[ast.Placeholder], ast.Value]
+Frame: TypeAlias = Callable[[Fill], Any]
+"""Builds a node or tuple from the values of its placeholders; shares what contains none."""
 
 
 # After a letter or digit the colon is part of an id or an IRI, such as "C:Drug/Aspirin".
@@ -90,7 +87,7 @@ class Template(Generic[C]):
         self._is_sound = values.is_encodable(texts)
         self._embedded = list(_embedded(command)) if _EMBEDDED.search(texts) else []
         self._foreign = list(_foreign(command)) if _FOREIGN.search(texts) else []
-        self._frame = _framed(command) if self._names else None
+        self._frame = framed(command) if self._names else None
 
     def bind(self, parameters: Mapping[str, Any]) -> C:
         """Replace the placeholders; returns and raises what the function ``bind`` does."""
@@ -116,7 +113,12 @@ class Template(Generic[C]):
         bound = self.command
         if self._frame is not None:
             sizes = Sizes("The set of parameters")
-            bound = _bind(self._frame, parameters, filled, sizes)
+
+            def fill(placeholder: ast.Placeholder) -> ast.Value:
+                filled.append(_filled(placeholder, parameters, sizes))
+                return filled[-1]
+
+            bound = self._frame(fill)
         if isinstance(bound, ast.Update):
             bound = dataclasses.replace(
                 bound,
@@ -228,31 +230,24 @@ def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
             yield from _string_literals(item)
 
 
-def _framed(node: Any) -> _Frame | None:
+def framed(node: Any) -> Frame | None:
     """The frame of a node or tuple; None without placeholders."""
     kind = type(node)
     if kind is ast.Placeholder:
-        return _Frame(node, (), ())
+        return lambda fill: fill(node)
     parts = node if kind is tuple else tuple([getattr(node, name) for name in _PARTS.get(kind, ())])
-    framed = ((place, _framed(part)) for place, part in enumerate(parts))
-    holes = tuple((place, frame) for place, frame in framed if frame is not None)
-    return _Frame(node, parts, holes) if holes else None
+    frames = ((place, framed(part)) for place, part in enumerate(parts))
+    holes = tuple((place, frame) for place, frame in frames if frame is not None)
+    if not holes:
+        return None
 
+    def build(fill: Fill) -> Any:
+        filled = list(parts)
+        for place, frame in holes:
+            filled[place] = frame(fill)
+        return tuple(filled) if kind is tuple else kind(*filled, span=node.span)
 
-def _bind(
-    frame: _Frame, parameters: Mapping[str, Any], filled: list[ast.Value], sizes: Sizes
-) -> Any:
-    """Rebuild the parts of a tree that contain placeholders, and share all others."""
-    node = frame.node
-    if not frame.holes:
-        value = _filled(node, parameters, sizes)
-        filled.append(value)
-        return value
-    parts = list(frame.parts)
-    for place, inner in frame.holes:
-        parts[place] = _bind(inner, parameters, filled, sizes)
-    kind = type(node)
-    return tuple(parts) if kind is tuple else kind(*parts, span=node.span)
+    return build
 
 
 def _filled(node: ast.Placeholder, parameters: Mapping[str, Any], sizes: Sizes) -> ast.Value:

@@ -150,7 +150,7 @@ _items = st.builds(
     _maybe_maps,
     _limits,
 )
-_upserts = st.builds(
+upserts = st.builds(
     ast.Upsert, _tuples(st.builds(ast.UpsertBlock, _tuples(_items, 1), _maybe_maps), 1, 2)
 )
 _own_paths = st.builds(ast.Path, _variables, st.just("metadata"), _words)
@@ -194,5 +194,5 @@ _metas = st.one_of(
 )
 
 commands: st.SearchStrategy[ast.Command] = st.one_of(
-    _finds, _upserts, _updates, _merges, _deletes, _metas
+    _finds, upserts, _updates, _merges, _deletes, _metas
 )
