@@ -414,6 +414,7 @@ class Nexus:
         mapping: MappingSources = None,
         domain: str | None = None,
         select: str | None = None,
+        only: str | None = None,
         engine_metadata: bool = True,
     ) -> str:
         """The dataset as deterministic text; also written to a path or an open file.
@@ -421,7 +422,9 @@ class Nexus:
         The format is ``format``, or that of the path's suffix, or Turtle. ``rdf11`` loads
         everywhere, ``rdf12`` writes reifiers as ``~ <link>``. ``domain``, or a FIND or EXPORT as
         ``select``, takes a part, with the elements that it refers to. ``engine_metadata=False``
-        leaves ``_version`` and the like out, for snapshots kept in git.
+        leaves ``_version`` and the like out, for snapshots kept in git. ``mapping="original"``
+        writes what was imported under the IRIs it had; with ``only="imported"`` nothing else, as
+        RDF for others, which ``import_rdf`` reads and ``restore`` does not.
 
         >>> import kiprdf
         >>> kiprdf.Nexus.memory(genesis=False).snapshot()
@@ -436,6 +439,7 @@ class Nexus:
             mapping=mapping,
             domain=domain,
             select=select,
+            only=only,
             engine_metadata=engine_metadata,
         )
         return files.write_text(target, content.getvalue().decode())
@@ -450,6 +454,7 @@ class Nexus:
         mapping: MappingSources = None,
         domain: str | None = None,
         select: str | None = None,
+        only: str | None = None,
         engine_metadata: bool = True,
         advance: Advance | None = None,
     ) -> int:
@@ -462,7 +467,8 @@ class Nexus:
 
         arguments.check(binary=target, format=format)
         chosen, vocabulary = format or files.format_to_write(target), arguments.mapping_of(mapping)
-        snapshot = Snapshot(profile, chosen, vocabulary, domain, select, engine_metadata, advance)
+        part = (domain, select, engine_metadata, advance, only)
+        snapshot = Snapshot(profile, chosen, vocabulary, *part)
         return self._run_on_files(
             lambda: snapshot.write(self._store, target, self._engine.select_nodes), select
         )

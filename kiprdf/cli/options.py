@@ -21,6 +21,12 @@ class Profile(StrEnum):
     RDF12 = "rdf12"
 
 
+class Only(StrEnum):
+    """Parts of the knowledge by where it comes from."""
+
+    IMPORTED = "imported"
+
+
 class RdfFormat(StrEnum):
     """The RDF formats."""
 
@@ -102,7 +108,8 @@ MappingOption = Annotated[
         "--mapping",
         "-m",
         metavar="MAPPING",
-        help="A mapping: the name of a pack, such as schema-org, or a file. Can be repeated.",
+        help="A mapping: the name of a pack, such as schema-org, a file, or original, the IRIs that"
+        " imports noted. Can be repeated.",
     ),
 ]
 TargetArgument = Annotated[

@@ -17,6 +17,7 @@ from kiprdf.cli.options import (
     JsonOption,
     MappingOption,
     NexusOption,
+    Only,
     ParamOption,
     ParamsFileOption,
     Profile,
@@ -48,6 +49,10 @@ def snapshot(
             "--select", "-s", metavar="FIND", help="Write only what this FIND or EXPORT selects."
         ),
     ] = None,
+    only: Annotated[
+        Only | None,
+        typer.Option(help="Write only what was imported; with the mapping original."),
+    ] = None,
     no_engine_metadata: Annotated[
         bool,
         typer.Option("--no-engine-metadata", help="Omit _version, _created_at and _updated_at."),
@@ -66,6 +71,7 @@ def snapshot(
       kiprdf snapshot --profile rdf12 > brain.ttl
       kiprdf snapshot knowledge.ttl --no-engine-metadata    # for version control
       kiprdf snapshot brain.jsonld --mapping schema-org
+      kiprdf snapshot people.ttl --mapping original --only imported
       kiprdf snapshot system.nt --domain System
       kiprdf snapshot --select 'EXPORT ?p WHERE { ?p {type: "Person"} }'
     """
@@ -75,6 +81,7 @@ def snapshot(
         "mapping": inputs.mapping_of(mapping),
         "domain": domain,
         "select": select,
+        "only": only and only.value,
         "engine_metadata": not no_engine_metadata,
     }
     with inputs.open_to_read(nexus) as opened:

@@ -61,6 +61,7 @@ _KINDS = {
         ("domain", "select", "title", "address", "default_type", "language", "base_iri"), _TEXT
     ),
     **dict.fromkeys(("description", "publisher", "license", "author", "session"), _TEXT),
+    "only": _Kind(lambda value: value == "imported", '"imported"'),
     "facts": _Kind(lambda value: value in ("pages", "inline"), '"pages" or "inline"'),
     **dict.fromkeys(
         ("engine_metadata", "define", "history", "inherit", "dry_run", "link_ids"), _SWITCH

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar, cast
@@ -14,6 +14,8 @@ from kiprdf import collector
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange import arguments, files, formats
+from kiprdf.interchange.formats.ordering import normalized
+from kiprdf.rdf.iris import Iris
 from kiprdf.store import NexusStore, is_store
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class Snapshot:
     select: str | None
     engine_metadata: bool
     advance: Advance | None
+    only: str | None = None
 
     def __post_init__(self) -> None:
         arguments.check(
@@ -48,7 +51,11 @@ class Snapshot:
             select=self.select,
             engine_metadata=self.engine_metadata,
             advance=self.advance,
+            only=self.only,
         )
+        if self.only and (self.mapping is None or not self.mapping.is_original):
+            message = "Only the mapping 'original' knows what was imported."
+            raise KipError("KIP_1001", message, 'Give mapping="original", or leave only out.')
 
     def write(
         self, store: NexusStore, target: str | os.PathLike[str] | IO[bytes], select: Select
@@ -60,6 +67,10 @@ class Snapshot:
                 return collector.paused(lambda: store.read(function))
 
         def write(output: IO[bytes]) -> int:
+            if self.only:
+                return self._write_imported(
+                    output, read_part(lambda: self._part(store, select)), store.iris
+                )
             return formats.write(
                 lambda: self._part(store, select),
                 output,
@@ -75,6 +86,18 @@ class Snapshot:
         if isinstance(target, str | os.PathLike):
             return files.write_whole(Path(target), write)
         return files.write_open(target, lambda: write(target))
+
+    def _write_imported(self, output: IO[bytes], part: Iterable[Triple], iris: Iris) -> int:
+        from kiprdf.interchange.formats.foreign import write_foreign
+        from kiprdf.interchange.original.writing import only_imported
+
+        assert self.mapping is not None
+        rdf11 = self.profile == "rdf11" or self.format in ("jsonld", "rdfxml")
+        quads = only_imported(normalized(part), iris, rdf11=rdf11)
+        triples = write_foreign(quads, output, self.format, self.mapping.prefixes)
+        if self.advance is not None:
+            self.advance(triples)
+        return triples
 
     def _part(self, store: NexusStore, select: Select) -> list[Triple] | StagingStore:
         """The triples of the snapshot."""

@@ -44,9 +44,9 @@ def to_rdflib(
 
     mapped: Iterable[Triple] = normalized(triples)
     if mapping is not None:
-        from kiprdf.interchange.mapping.apply import apply_mapping
+        from kiprdf.interchange.mapped import applied
 
-        mapped = apply_mapping(mapped, iris, mapping)
+        mapped = applied(mapped, iris, mapping)
     graph = rdflib.Graph()
     for name, iri in namespaces(iris, {} if mapping is None else mapping.prefixes).items():
         graph.bind(name, iri, replace=True)

@@ -91,10 +91,10 @@ def _dataset(
 ) -> StagingStore:
     dataset: Iterable[Quad] = from_profile(quads)
     if mapping is not None:
-        from kiprdf.interchange.mapping.apply import undo_mapping
+        from kiprdf.interchange.mapped import undone
 
         # Before the base moves: a string that the mapping made an IRI does not move with it.
-        triples = undo_mapping((quad.triple for quad in dataset), Iris(origin), mapping)
+        triples = undone((quad.triple for quad in dataset), Iris(origin), mapping)
         dataset = (Quad(*triple) for triple in triples)
     return StagingStore.of(_rebased(dataset, origin, base))
 

@@ -94,6 +94,6 @@ def _mapped(triples: Triples, iris: Iris, mapping: Mapping | None) -> Triples:
     """The triples in the vocabulary of a mapping."""
     if mapping is None:
         return triples
-    from kiprdf.interchange.mapping.apply import apply_mapping
+    from kiprdf.interchange.mapped import applied
 
-    return apply_mapping(normalized(triples), iris, mapping)
+    return applied(normalized(triples), iris, mapping)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode
@@ -17,6 +18,7 @@ from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.foreign import Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
 from kiprdf.interchange.importing.values import NodeValues, Origin, to_value
+from kiprdf.interchange.mapping.datatypes import fits
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
@@ -163,6 +165,8 @@ def usual_form(value: Json, rule: Mapping[str, str]) -> dict[str, Json]:
     {'@value': '1815-12-10', '@type': 'http://www.w3.org/2001/XMLSchema#date'}
     """
     datatype, language = rule.get("datatype"), rule.get("language")
+    if datatype is not None and not _fits(value, datatype):
+        datatype = None
     if isinstance(value, dict) and isinstance(value.get("@value"), str):
         return value
     if isinstance(value, bool):
@@ -181,6 +185,25 @@ def usual_form(value: Json, rule: Mapping[str, str]) -> dict[str, Json]:
         return {"@value": value}
     directed = {"@direction": rule["direction"]} if "direction" in rule else {}
     return {"@value": value, "@language": language, **directed}
+
+
+def _fits(value: Json, datatype: str) -> bool:
+    """Whether a value can be a literal of a datatype, or an IRI."""
+    if datatype == "@id":
+        return isinstance(value, str) and iri_of(value) is not None
+    text = value if isinstance(value, str) else canonical_json(value)
+    try:
+        return fits(text, NamedNode(datatype))
+    except ValueError:  # changed by hand
+        return False
+
+
+def iri_of(value: Json) -> str | None:
+    """A value that is an absolute IRI; None for others."""
+    if isinstance(value, str) and ":" in value:
+        with suppress(ValueError):
+            return NamedNode(value).value
+    return None
 
 
 def _note_differences(one: Imported, definitions: _Definitions, before: Json) -> None:

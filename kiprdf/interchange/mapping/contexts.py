@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pyoxigraph import NamedNode
 
-from kiprdf.errors import shown
+from kiprdf.errors import KipError, shown
 from kiprdf.interchange.mapping.context_reader import ContextReader, document_of, packs
 from kiprdf.interchange.mapping.terms import (
     Active,
@@ -27,7 +27,10 @@ from kiprdf.interchange.mapping.terms import (
 from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
 
-__all__ = ["ContextJson", "Loader", "Mapping", "Term", "packs"]
+ORIGINAL = "original"
+"""The name of the mapping to the IRIs that imported knowledge came with."""
+
+__all__ = ["ORIGINAL", "ContextJson", "Loader", "Mapping", "Term", "packs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class Mapping:
             if definition.prefix and definition.iri is not None
         }
         self.warnings = (*warnings, *_doubles(layer))
+        self.is_original = False
+        """Whether it stands for the IRIs that the knowledge of a nexus came with."""
 
     @classmethod
     def load(
@@ -81,8 +86,14 @@ class Mapping:
         A source is the name of a pack ("schema-org"), a path, ``{"@context": …}`` or a mapping.
         URLs of remote contexts go to ``loader``; without one they are refused. Raises KIP_1001,
         with line and column in a file, for what is meaningless in JSON-LD or in a mapping,
-        KIP_4002 for a mapping beyond ``limits``; OSError for a file that cannot be read.
+        KIP_4002 for a mapping beyond ``limits``; OSError for a file that cannot be read. The name
+        "original" is the mapping ``original``, which is used alone.
         """
+        if ORIGINAL in sources:
+            if len(sources) > 1:
+                message = "The mapping 'original' cannot be combined with another one."
+                raise KipError("KIP_1001", message, "Give one of them.")
+            return cls.original()
         layer = Layer()
         warnings: list[str] = []
         for source in sources:
@@ -96,6 +107,18 @@ class Mapping:
         return cls(layer, tuple(warnings))
 
     @classmethod
+    def original(cls) -> Mapping:
+        """What ``original`` names: each nexus has its own words for it (docs/decisions/080).
+
+        The prefixes are those of the packs.
+        """
+        mapping = cls.none()
+        mapping.is_original = True
+        for name in packs():
+            mapping.prefixes = cls.load(name).prefixes | mapping.prefixes
+        return mapping
+
+    @classmethod
     def none(cls) -> Mapping:
         """The mapping that maps nothing."""
         return cls(Layer())
@@ -103,7 +126,8 @@ class Mapping:
     @property
     def is_empty(self) -> bool:
         """Whether it maps nothing."""
-        return not self._layer.terms and "@vocab" not in self._layer.settings
+        is_without_words = not self._layer.terms and "@vocab" not in self._layer.settings
+        return is_without_words and not self.is_original
 
     def concept_type(self, name: str) -> NamedNode | None:
         term = self._root.term(name)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import cast
 
 from pyoxigraph import NamedNode, RdfFormat, Triple, serialize
 
-from kiprdf.interchange.publishing.knowledge import Knowledge
 from kiprdf.rdf import vocab
 
 _PREFIX = re.compile(r"@prefix [^:]*: <[^>]*> \.\n")
@@ -21,14 +20,14 @@ class ElementTriples:
     """The triples of each element: those about it, and the facts that refer to it."""
 
     def __init__(
-        self, knowledge: Knowledge, dataset: Iterable[Triple], provenance: Iterable[Triple]
+        self, elements: Container[object], dataset: Iterable[Triple], provenance: Iterable[Triple]
     ) -> None:
         self._by_subject: dict[str, list[Triple]] = defaultdict(list)
         self._by_object: dict[str, list[Triple]] = defaultdict(list)
         structural = (vocab.TYPE, vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
         for triple in dataset:
             self._by_subject[cast(NamedNode, triple.subject).value].append(triple)
-            if triple.object in knowledge.elements and triple.predicate not in structural:
+            if triple.object in elements and triple.predicate not in structural:
                 self._by_object[cast(NamedNode, triple.object).value].append(triple)
         for triple in provenance:
             self._by_subject[cast(NamedNode, triple.subject).value].append(triple)

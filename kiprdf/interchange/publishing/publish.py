@@ -24,7 +24,7 @@ from kiprdf.interchange.formats.names import Profile
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.output import Advance
 from kiprdf.interchange.formats.profiles import to_profile
-from kiprdf.interchange.mapping.apply import apply_mapping
+from kiprdf.interchange.mapped import applied, names
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.publishing import description, overview, provenance
 from kiprdf.interchange.publishing.description import About, Counts, Dump
@@ -34,6 +34,7 @@ from kiprdf.interchange.publishing.knowledge import DOMAIN, Knowledge, is_defini
 from kiprdf.interchange.publishing.page_parts import CompactSite, Page, Site
 from kiprdf.interchange.publishing.pages import element_page
 from kiprdf.interchange.vocabularies.nested_turtle import write_nested
+from kiprdf.interchange.vocabularies.own_context import context
 from kiprdf.interchange.vocabularies.schema import schema_triples
 from kiprdf.interchange.vocabularies.standards import PREFIXES as STANDARDS
 from kiprdf.interchange.vocabularies.standards import owl
@@ -233,6 +234,8 @@ class _Writer:
         self._folder = folder
         self._iris = store.iris
         self._mapping = mapping or Mapping.none()
+        is_original = self._mapping.is_original
+        self._words = Mapping.load(context(store)) if is_original else self._mapping
         self._about = about.titled(f"Nexus {store.iris.base}")
         self._address = address
         self._facts = facts
@@ -251,11 +254,15 @@ class _Writer:
     def write(self, triples: list[Triple], schema: list[Triple], advance: Advance) -> None:
         knowledge = Knowledge.of(triples, self._iris)
         site = self._site(knowledge)
+        own = names(triples, self._iris, self._mapping)
         dumps = [self._write_dump(dump_format, triples) for dump_format in _DUMPS]
         # The RDF 1.1 graph, which is described. Two keys mapped to one name can be equal triples.
-        mapped = apply_mapping(normalized(triples), self._iris, self._mapping)
+        mapped = applied(normalized(triples), self._iris, self._mapping)
         graph = list(dict.fromkeys(to_profile(mapped, "rdf11")))
-        added = [*provenance.of_elements(knowledge), *provenance.of_domains(knowledge)]
+        added = [
+            Triple(own.get(t.subject, t.subject), t.predicate, own.get(t.object, t.object))
+            for t in (*provenance.of_elements(knowledge), *provenance.of_domains(knowledge))
+        ]
         prefixes = {**self._mapping.prefixes, **STANDARDS}
         files = (
             ("provenance.ttl", "PROV-O, Dublin Core and SKOS", added, self._turtle(added)),
@@ -277,13 +284,14 @@ class _Writer:
         self._write_text("style.css", (overview.ASSETS / "style.css").read_text("utf-8"))
         # Without this file, GitHub Pages would omit names that begin with an underscore.
         self._write_text(".nojekyll", "")
-        element_triples = ElementTriples(knowledge, graph, added)
+        elements = {own.get(node, node) for node in knowledge.elements}
+        element_triples = ElementTriples(elements, graph, added)
         data_files: dict[str, list[NamedNode]] = defaultdict(list)
         for node, element in paced(knowledge.elements.items()):
             if site.anchor(node) is None:
                 page = Page(site, site.path(node))
                 self._write_text(page.path, element_page(page, element))
-            data_files[site.path(node, "ttl")].append(node)
+            data_files[site.path(node, "ttl")].append(own.get(node, node))
             self.elements += 1
             advance(1)
         for path, nodes in paced(data_files.items()):
@@ -300,7 +308,7 @@ class _Writer:
         shown = (one.node for one in knowledge.concepts) if is_compact else knowledge.elements
         paths = Paths.of(self._iris.base, (node.value for node in shown))
         kind = CompactSite if is_compact else Site
-        return kind(knowledge, paths, self._about.title, self._mapping)
+        return kind(knowledge, paths, self._about.title, self._words)
 
     def _write_dump(self, dump: _DumpFormat, triples: Iterable[Triple]) -> Dump:
         path = self._folder / dump.name

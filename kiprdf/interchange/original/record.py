@@ -1,0 +1,297 @@
+"""What imports noted of the IRIs, datatypes and languages of a nexus, ready to be looked up."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias, cast
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.budget import paced
+from kiprdf.errors import KipError, shown
+from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.foreign import Items, Object
+from kiprdf.interchange.importing.node_values import OTHER_TYPES
+from kiprdf.interchange.importing.origins import (
+    IRI,
+    NAME_IRI,
+    ORIGINAL,
+    SCHEMAS,
+    iri_of,
+    usual_form,
+)
+from kiprdf.interchange.importing.values import listed, to_value, together
+from kiprdf.interchange.mapping.apply import list_cells
+from kiprdf.language.names import META_TYPES
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
+from kiprdf.rdf.literals import DIRECTIONS, Json, canonical_json, normal, to_json
+
+JsonMap: TypeAlias = dict[str, Json]
+Rule: TypeAlias = dict[str, str]
+Place: TypeAlias = tuple[bool, str]
+"""Whether a key is one of metadata, and the key."""
+Groups: TypeAlias = dict[NamedNode, list[Triple]]
+
+ID = NamedNode(vocab.KIP + "id")
+"""The id of an element that is written under its original IRI."""
+_TYPES_RULE = {"iri": vocab.TYPE.value, "datatype": "@id"}
+_SPACES = ((vocab.ATTRIBUTE, False), (vocab.METADATA, True))
+
+
+class OriginalValue(NamedTuple):
+    """A value of a key in the original data: its property and its term."""
+
+    property: NamedNode
+    term: Object
+
+
+@dataclass(slots=True)
+class Definition:
+    """What a type or a predicate notes of its instances."""
+
+    iri: str | None = None
+    name_iri: str | None = None
+    rules: dict[Place, Rule] = field(default_factory=dict)
+
+
+_NOTHING = Definition()
+
+
+class Record:
+    """The original IRIs and forms of the elements of a dataset.
+
+    ``groups`` are the triples of each element. Raises KIP_3003 where two elements have one IRI.
+    """
+
+    def __init__(self, groups: Groups, iris: Iris) -> None:
+        self.iris = iris
+        self._definitions: dict[ConceptName, Definition] = {}
+        self.own: dict[NamedNode, NamedNode] = {}
+        """The original IRI of each element that has one."""
+        for node, triples in paced(groups.items()):
+            name = iris.name(node.value)
+            if isinstance(name, ConceptName) and name.type in META_TYPES:
+                self._definitions[name] = _definition(triples)
+        claimed: dict[NamedNode, ElementName] = {}
+        for node, triples in paced(groups.items()):
+            name = iris.name(node.value)
+            own = self._own_iri(triples)
+            if name is None or own is None:
+                continue
+            if claimed.setdefault(own, name) != name:
+                raise _claimed_twice(own, claimed[own], name)
+            self.own[node] = own
+
+    def definition(self, name: ElementName | None) -> Definition:
+        """The definition of the type of a concept, or of the predicate of a proposition."""
+        if isinstance(name, ConceptName):
+            return self._definitions.get(ConceptName(META_TYPES[0], name.type), _NOTHING)
+        if isinstance(name, PropositionName):
+            return self._definitions.get(ConceptName(META_TYPES[1], name.predicate), _NOTHING)
+        return _NOTHING
+
+    def element(self, node: NamedNode, triples: Iterable[Triple]) -> Element:
+        return Element(node, self.iris.name(node.value), list(triples), self)
+
+    def _own_iri(self, triples: Iterable[Triple]) -> NamedNode | None:
+        """The first IRI of ``same_as``, unless it is one of the nexus or of the project."""
+        for triple in triples:
+            if triple.predicate.value == vocab.ATTRIBUTE + SAME_AS:
+                first = iri_of(next(iter(listed(_json(triple))), None))
+                is_ours = first is None or first.startswith((self.iris.base, *vocab.OWN))
+                return None if is_ours else NamedNode(cast(str, first))
+        return None
+
+
+def _claimed_twice(own: NamedNode, first: ElementName, second: ElementName) -> KipError:
+    message = f"'{shown(first.id)}' and '{shown(second.id)}' both have the IRI <{own.value}>."
+    hint = "Merge the two, or change same_as of one of them: its first IRI is the element's own."
+    return KipError("KIP_3003", message, hint)
+
+
+def _definition(triples: Iterable[Triple]) -> Definition:
+    definition = Definition()
+    for triple in triples:
+        key = triple.predicate.value.removeprefix(vocab.ATTRIBUTE)
+        if key in (IRI, NAME_IRI):
+            setattr(definition, key, iri_of(_json(triple)))
+        for is_metadata, schema in SCHEMAS.items():
+            rules = _json(triple) if key == schema else None
+            for name, rule in rules.items() if isinstance(rules, dict) else ():
+                if isinstance(rule, dict) and iri_of(rule.get(IRI)) is not None:
+                    texts = {k: v for k, v in rule.items() if isinstance(v, str)}
+                    definition.rules[is_metadata, name] = texts
+    return definition
+
+
+class Element:
+    """One concept or proposition and its original forms."""
+
+    def __init__(
+        self, node: NamedNode, name: ElementName | None, triples: list[Triple], record: Record
+    ) -> None:
+        self.node, self.name, self.triples = node, name, triples
+        self.definition = record.definition(name)
+        original = next((_json(t) for t in triples if t.predicate == _ORIGINAL), None)
+        self.is_noted = original is not None
+        """Whether an import noted something of this very element."""
+        self._original: JsonMap = original if isinstance(original, dict) else {}
+
+    @property
+    def classes(self) -> list[NamedNode]:
+        """What the type of a concept is in the original data."""
+        return self._iris("@type", self.definition.iri)
+
+    @property
+    def properties(self) -> list[NamedNode]:
+        """What the predicate of a proposition is in the original data."""
+        return self._iris("predicate", self.definition.iri)
+
+    @property
+    def names(self) -> list[NamedNode]:
+        """The properties that state the name of a concept."""
+        return self._iris("name", self.definition.name_iri)
+
+    def _iris(self, key: str, usual: str | None) -> list[NamedNode]:
+        noted = self._original.get(key)
+        iris = listed(noted) if key in self._original else listed(usual)
+        return [NamedNode(iri) for one in iris if (iri := iri_of(one)) is not None]
+
+    def values(self) -> Iterator[tuple[Place, Triple]]:
+        """The attributes and metadata: places and triples."""
+        for triple in self.triples:
+            place = place_of(triple)
+            if place is not None:
+                yield place, triple
+
+    def used(self, place: Place) -> set[NamedNode]:
+        """All properties that may have values of a key."""
+        rule = self._rule(place)
+        noted = {entry.get("property") for entry in self._entries(place)}
+        iris = (noted | {rule["iri"]}) if rule else noted
+        return {NamedNode(iri) for one in iris if (iri := iri_of(cast(Json, one))) is not None}
+
+    def places(self) -> dict[NamedNode, list[Place]]:
+        """The keys of the definition by their properties."""
+        places: dict[NamedNode, list[Place]] = defaultdict(list)
+        for place, rule in self.definition.rules.items():
+            places[NamedNode(rule["iri"])].append(place)
+        return places
+
+    def forms(self, place: Place, triple: Triple) -> list[OriginalValue]:
+        """The original forms of the value of a key; none where its IRI is not known."""
+        if place == (False, SAME_AS):
+            return self._forms(place, listed(_json(triple))[1:])
+        return self._forms(place, _json(triple))
+
+    def is_array(self, place: Place) -> bool:
+        rule = self._rule(place)
+        return rule is not None and rule.get("container") == "@set"
+
+    def _forms(self, place: Place, value: Json) -> list[OriginalValue]:
+        rule, entries = self._rule(place), self._noted(place)
+        whole = entries.get(canonical_json(value))
+        if whole is not None:
+            return [_form(entry, rule) for entry in whole]
+        if rule is not None and rule.get("container") == "@list" and isinstance(value, list):
+            listed_form: JsonMap = {"@list": [usual_form(item, rule) for item in value]}
+            return [_form(listed_form, rule)]
+        forms: list[OriginalValue] = []
+        for item in value if isinstance(value, list) else [value]:
+            noted = entries.get(canonical_json(item))
+            if noted is not None:
+                forms += [_form(entry, rule) for entry in noted]
+            elif rule is not None and item is not None:
+                forms.append(_form(usual_form(item, rule), rule))
+        return forms
+
+    def _rule(self, place: Place) -> Rule | None:
+        is_types = place == (False, OTHER_TYPES)
+        return _TYPES_RULE if is_types else self.definition.rules.get(place)
+
+    def _entries(self, place: Place) -> list[JsonMap]:
+        """What ``original`` has of a key."""
+        is_metadata, key = place
+        noted = self._original.get("metadata" if is_metadata else "attributes")
+        entries = noted.get(key) if isinstance(noted, dict) else None
+        return [entry for entry in listed(entries) if _is_form(entry)]
+
+    def _noted(self, place: Place) -> dict[str, list[JsonMap]]:
+        """What ``original`` has of a key, by the values that it belongs to."""
+        noted: dict[str, list[JsonMap]] = defaultdict(list)
+        has_rule = self._rule(place) is not None
+        for entry in self._entries(place):
+            if has_rule or "property" in entry:
+                value = entry["value"] if "value" in entry else to_value(_term(entry))
+                noted[canonical_json(value)].append(entry)
+        return noted
+
+
+_ORIGINAL = NamedNode(vocab.METADATA + ORIGINAL)
+
+
+def place_of(triple: Triple) -> Place | None:
+    """The key whose value a triple states."""
+    predicate = triple.predicate.value
+    for space, is_metadata in _SPACES:
+        if predicate.startswith(space):
+            return is_metadata, predicate[len(space) :]
+    return None
+
+
+def value_of(triple: Triple) -> Json:
+    return _json(triple)
+
+
+def _json(triple: Triple) -> Json:
+    """The value of an attribute or metadata triple."""
+    value: Json = to_json(normal(cast("Literal | NamedNode", triple.object)))
+    return value
+
+
+def read_back(terms: Iterable[Object], is_array: bool) -> Json:
+    """The value that terms are read as."""
+    return together([to_value(term) for term in terms], is_array)
+
+
+def _is_form(entry: Json) -> bool:
+    """Whether an entry of ``original`` can be written; it may have been changed by hand."""
+    if not isinstance(entry, dict) or not {"@id", "@value", "@list"} & entry.keys():
+        return False
+    if "property" in entry and iri_of(entry["property"]) is None:
+        return False
+    with suppress(ValueError, TypeError, KeyError, AttributeError):
+        _term(entry)
+        return True
+    return False
+
+
+def _form(entry: JsonMap, rule: Rule | None) -> OriginalValue:
+    property = entry.get("property") or (rule or {})["iri"]
+    return OriginalValue(NamedNode(cast(str, property)), _term(entry))
+
+
+def _term(form: JsonMap) -> Object:
+    """The term of expanded JSON-LD; the inverse of ``origins.form``."""
+    if "@list" in form:
+        return Items(tuple(_term(cast(JsonMap, item)) for item in listed(form["@list"])))
+    if "@id" in form:
+        return NamedNode(cast(str, form["@id"]))
+    text, datatype = cast(str, form["@value"]), form.get("@type")
+    if "@language" in form:
+        direction = DIRECTIONS.get(cast(str, form.get("@direction", "")))
+        return Literal(text, language=cast(str, form["@language"]), direction=direction)
+    return Literal(text, datatype=None if datatype is None else NamedNode(cast(str, datatype)))
+
+
+def triples_of(subject: NamedNode, form: OriginalValue) -> list[Triple]:
+    """A form as triples, the cells of a list included."""
+    if not isinstance(form.term, Items):
+        return [Triple(subject, form.property, cast("Literal | NamedNode", form.term))]
+    items = [cast("Literal | NamedNode", item) for item in form.term.terms]
+    head, cells = list_cells(items, f"{subject.value} {form.property.value} {form.term}")
+    return [Triple(subject, form.property, head), *cells]

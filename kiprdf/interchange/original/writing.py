@@ -1,0 +1,265 @@
+"""Writes a nexus under the IRIs that its knowledge came with.
+
+What an import noted decides the form of each value. In a whole snapshot a triple of the nexus is
+replaced by its original forms where these lead back to it; otherwise it stays beside them
+(decisions/028). What has no original IRI stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias, cast
+
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
+
+from kiprdf.budget import paced
+from kiprdf.interchange.importing.blank_nodes import SKOLEM
+from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.foreign import Items
+from kiprdf.interchange.importing.importer import GRAPH, GRAPH_VALUES
+from kiprdf.interchange.importing.values import listed
+from kiprdf.interchange.original.record import (
+    ID,
+    Element,
+    Groups,
+    OriginalValue,
+    Place,
+    Record,
+    place_of,
+    read_back,
+    triples_of,
+    value_of,
+)
+from kiprdf.language.names import META_TYPES
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
+from kiprdf.rdf.literals import Json, canonical_json
+from kiprdf.rdf.reification import to_rdf11
+
+Node: TypeAlias = NamedNode | BlankNode
+
+
+def to_original(triples: Iterable[Triple], iris: Iris) -> Iterator[Triple]:
+    """The triples of a nexus under original IRIs, nothing left out; ``from_original`` undoes it."""
+    writer = _Whole(triples, iris)
+    for node in paced(writer.groups):
+        yield from writer.written(node)
+
+
+def only_imported(triples: Iterable[Triple], iris: Iris, *, rdf11: bool) -> Iterator[Quad]:
+    """What imports brought, as it is now: no word of KIP, blank nodes where there were some.
+
+    With ``rdf11`` the reifiers of facts are of ``rdf:Statement``.
+    """
+    writer = _Imported(triples, iris)
+    for node in paced(writer.groups):
+        yield from writer.written(node, rdf11)
+
+
+class _Writer:
+    """The elements of a dataset, and which facts have original forms."""
+
+    def __init__(self, triples: Iterable[Triple], iris: Iris) -> None:
+        self.groups: Groups = defaultdict(list)
+        self.facts: dict[NamedNode, Triple] = {}
+        for triple in paced(triples):
+            self.groups[cast(NamedNode, triple.subject)].append(triple)
+            if triple.predicate == vocab.REIFIES and isinstance(triple.object, Triple):
+                self.facts[cast(NamedNode, triple.subject)] = triple.object
+        self.record = Record(self.groups, iris)
+        self.elements = {
+            node: self.record.element(node, own) for node, own in paced(self.groups.items())
+        }
+        self._is_imported: dict[NamedNode, bool] = {}
+        self.links = {fact: link for link, fact in self.facts.items()}
+
+    def is_imported(self, node: NamedNode) -> bool:
+        """Whether an element has an original form: a concept its IRI, a fact its property too."""
+        pending = [node]
+        while pending:
+            one = pending[-1]
+            fact = self.facts.get(one)
+            ends = [] if fact is None else [cast(NamedNode, fact.subject), fact.object]
+            unknown = [end for end in ends if end not in self._is_imported]
+            if unknown:
+                pending += cast(Any, unknown)
+                continue
+            if fact is None:
+                self._is_imported[one] = one in self.record.own
+            else:
+                has_form = bool(self.elements[one].properties)
+                self._is_imported[one] = has_form and all(
+                    self._is_imported[cast(NamedNode, end)] for end in ends
+                )
+            pending.pop()
+        return self._is_imported[node]
+
+    def is_definition(self, node: NamedNode) -> bool:
+        name = self.elements[node].name
+        return isinstance(name, ConceptName) and name.type in META_TYPES
+
+
+class _Whole(_Writer):
+    def _own(self, node: Any) -> Any:
+        """The IRI that an element is written under."""
+        return self.record.own.get(node, node)
+
+    def written(self, node: NamedNode) -> Iterator[Triple]:
+        element, own = self.elements[node], self._own(node)
+        sources = self._sources(element)
+        for triple, forms in sources.items():
+            yield from forms
+            if triple is not None and not self._leads_back(triple, element, sources):
+                yield Triple(own, triple.predicate, triple.object)
+        if own != node:
+            yield Triple(own, ID, Literal(cast(Any, element.name).id))
+
+    def _sources(self, element: Element) -> dict[Triple | None, list[Triple]]:
+        """The forms of each triple of an element; its name and type have none in KIP."""
+        own = self._own(element.node)
+        sources: dict[Triple | None, list[Triple]] = {None: []}
+        for triple in element.triples:
+            place = place_of(triple)
+            if own != element.node and place is not None:
+                forms = element.forms(place, triple)
+                sources[triple] = [one for form in forms for one in triples_of(own, form)]
+            elif triple in self.links:
+                sources[None] += self._fact(triple)
+            elif triple.predicate == vocab.REIFIES:
+                sources[None].append(Triple(own, vocab.REIFIES, self._fact(triple.object)[0]))
+            elif own == element.node or place is not None:
+                sources[triple] = []
+        if own != element.node and isinstance(element.name, ConceptName):
+            sources[None] += [Triple(own, vocab.TYPE, iri) for iri in element.classes]
+            name = Literal(element.name.name)
+            sources[None] += [Triple(own, iri, name) for iri in element.names]
+        return sources
+
+    def _fact(self, fact: Any) -> list[Triple]:
+        """The forms of a fact: its original properties, or its own predicate."""
+        link = self.links[fact]
+        subject, end = self._own(fact.subject), self._own(fact.object)
+        predicates = self.elements[link].properties if self.is_imported(link) else []
+        return [Triple(subject, iri, end) for iri in predicates or [fact.predicate]]
+
+    def _leads_back(
+        self, triple: Triple, element: Element, sources: dict[Triple | None, list[Triple]]
+    ) -> bool:
+        """Whether the forms of a triple are read as this triple."""
+        place, own = place_of(triple), self._own(element.node)
+        if place is None or own == element.node:
+            return False
+        if place == (False, SAME_AS):
+            return bool(value_of(triple) == own.value)
+        forms = element.forms(place, triple)
+        properties = {form.property for form in forms}
+        if len(properties) != 1 or any(isinstance(form.term, Items) for form in forms):
+            return False
+        if element.places().get(*properties) != [place]:
+            return False
+        value = read_back([form.term for form in forms], element.is_array(place))
+        if canonical_json(value) != canonical_json(value_of(triple)):
+            return False
+        others = (one for source, those in sources.items() if source != triple for one in those)
+        return not any(one.subject == own and one.predicate in properties for one in others)
+
+
+class _Imported(_Writer):
+    def __init__(self, triples: Iterable[Triple], iris: Iris) -> None:
+        super().__init__(triples, iris)
+        self._are_ends = {
+            end
+            for link, fact in self.facts.items()
+            if self.is_imported(link)
+            for end in (fact.subject, fact.object)
+        }
+
+    def written(self, node: NamedNode, rdf11: bool) -> Iterator[Quad]:
+        element = self.elements[node]
+        if not self.is_imported(node):
+            return
+        own, graphs = self._node(node), _Graphs(element)
+        triples = [
+            (one, graphs.of(place, form.term, value_of(triple)))
+            for place, triple in element.values()
+            for form in element.forms(place, triple)
+            for one in self._triples(own, form)
+        ]
+        if isinstance(element.name, ConceptName) and (
+            element.is_noted or not self.is_definition(node)
+        ):
+            types = [Triple(own, vocab.TYPE, iri) for iri in element.classes]
+            name = Literal(element.name.name)
+            names = [Triple(own, iri, name) for iri in element.names]
+            triples += [(one, graphs.all) for one in (*types, *names)]
+        fact = self.facts.get(node)
+        if fact is not None:
+            triples += [(one, graphs.all) for one in self._fact(node, fact, bool(triples), rdf11)]
+        for triple, names_of_graphs in triples:
+            for graph in names_of_graphs:
+                yield Quad(triple.subject, triple.predicate, triple.object, graph)
+
+    def _fact(
+        self, link: NamedNode, fact: Triple, has_values: bool, rdf11: bool
+    ) -> Iterator[Triple]:
+        subject, end = self._node(fact.subject), self._node(fact.object)
+        forms = [Triple(subject, iri, end) for iri in self.elements[link].properties]
+        yield from forms
+        if has_values or link in self._are_ends or link in self.record.own:
+            reifier = self._node(link)
+            if rdf11:
+                yield from to_rdf11(reifier, forms[0])
+            else:
+                yield Triple(reifier, vocab.REIFIES, forms[0])
+
+    def _triples(self, own: Any, form: OriginalValue) -> Iterator[Triple]:
+        for triple in triples_of(own, form):
+            yield Triple(*(_blank(term) for term in triple))
+
+    def _node(self, node: Any) -> Any:
+        """The original node of an element."""
+        own = self.record.own.get(node)
+        if own is not None:
+            return _blank(own)
+        name = self.elements[node].name
+        assert isinstance(name, PropositionName), node
+        return BlankNode(f"f{name.digits}")
+
+
+def _blank(term: Any) -> Any:
+    """A term, a blank node where it stands for one."""
+    if isinstance(term, NamedNode):
+        for space, letter in ((SKOLEM, "b"), (vocab.LIST, "l")):
+            if term.value.startswith(space):
+                return BlankNode(letter + term.value[len(space) :].replace("/", "x"))
+    return term
+
+
+class _Graphs:
+    """The named graphs that state an element and its values."""
+
+    def __init__(self, element: Element) -> None:
+        metadata = {place[1]: value_of(triple) for place, triple in element.values() if place[0]}
+        self.all = [_graph(name) for name in listed(metadata.get(GRAPH))] or [DefaultGraph()]
+        by_graph = metadata.get(GRAPH_VALUES)
+        self._by_graph = by_graph if isinstance(by_graph, dict) else {}
+
+    def of(self, place: Place, term: object, value: Json) -> list[Any]:
+        """The graphs that state one term of a value."""
+        if not self._by_graph:
+            return self.all
+        item = canonical_json(read_back([cast(Any, term)], False))
+        stating = [
+            _graph(name)
+            for name, values in sorted(self._by_graph.items())
+            if item in {canonical_json(one) for one in listed(values.get(place[1]))}
+        ]
+        return stating or self.all
+
+
+def _graph(name: Json) -> Any:
+    try:
+        return _blank(NamedNode(cast(str, name)))
+    except (TypeError, ValueError):  # changed by hand
+        return DefaultGraph()
