@@ -68,6 +68,7 @@ def test_a_file_that_only_mentions_a_term_leaves_its_words_and_source(second: st
     report = import_text(nexus, second, "second.ttl")
     assert attributes(nexus, "Patient") == {
         "description": "Somebody ill.",
+        "iri": NS + "Patient",
         "same_as": NS + "Patient",
     }
     assert source(nexus, "Patient") == "first.ttl"
@@ -85,10 +86,16 @@ def test_what_a_second_file_says_of_a_term_is_added() -> None:
             "sh:nodeKind sh:Literal ] .", "second.ttl")  # fmt: skip
     assert attributes(nexus, "Patient") == {
         "description": "Somebody ill.",
+        "iri": NS + "Patient",
         "same_as": NS + "Patient",
         "instance_schema": {
-            "age": {"is_required": True, "item_type": "integer", "description": "In years."},
-            "bed": {"is_required": False},
+            "age": {
+                "is_required": True,
+                "item_type": "integer",
+                "description": "In years.",
+                "iri": NS + "age",
+            },
+            "bed": {"is_required": False, "iri": NS + "bed"},
         },
     }
     assert source(nexus, "Patient") == "first.ttl"
@@ -195,8 +202,8 @@ def test_a_homonym_gains_attributes_and_no_original() -> None:
     nexus = kiprdf.Nexus.memory()
     import_text(nexus, ":height a owl:DatatypeProperty ; rdfs:domain :Person .")
     person = attributes(nexus, "Person")
-    assert person["instance_schema"]["height"] == {"is_required": False}
-    assert "same_as" not in person
+    assert person["instance_schema"]["height"] == {"is_required": False, "iri": NS + "height"}
+    assert not {"iri", "same_as"} & set(person)
 
 
 def test_a_term_of_one_vocabulary_is_not_that_of_another() -> None:
@@ -228,6 +235,7 @@ def test_words_that_a_user_wrote_stay_though_the_iri_is_that_of_the_mapping() ->
     import_text(nexus, "foaf:Person a owl:Class ; rdfs:comment 'A person.' .")
     assert attributes(nexus, "Human") == {
         "description": "One of us.",
+        "iri": FOAF + "Person",
         "same_as": FOAF + "Person",
     }
 

@@ -169,10 +169,11 @@ def test_equivalent_classes_are_one_type_with_two_iris(order: tuple[int, ...]) -
     assert attributes(nexus, "Corporation") == {
         "description": "A company.",
         "labels": {"en": "corporation"},
+        "iri": OTHER + "Corporation",
         "same_as": [OTHER + "Corporation", NS + "Corporation"],
         "instance_schema": {
-            "name": {"is_required": False, "item_type": "string"},
-            "seat": {"is_required": False, "item_type": "string"},
+            "name": {"is_required": False, "item_type": "string", "iri": NS + "name"},
+            "seat": {"is_required": False, "item_type": "string", "iri": OTHER + "seat"},
         },
     }
     assert "Corporation" in below(nexus, "Agent")

@@ -73,6 +73,55 @@ def test_the_context_reads_the_data_again() -> None:
     assert other.execute('FIND(?o.name) WHERE { (?s, "knows", ?o) }') == ["Bob"]
 
 
+ONTOLOGY = """
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix w: <https://water.example/> .
+w:River a owl:Class ; rdfs:comment "Flowing water." .
+w:length-km a owl:DatatypeProperty ; rdfs:domain w:River ; rdfs:range xsd:decimal .
+w:source-name a owl:DatatypeProperty ; rdfs:domain w:River ; rdfs:range xsd:string .
+w:flows a owl:ObjectProperty ; rdfs:domain w:River .
+"""
+
+
+def test_an_ontology_is_in_the_context() -> None:
+    nexus = empty()
+    nexus.import_ontology(ONTOLOGY)
+    decimal = "http://www.w3.org/2001/XMLSchema#decimal"
+    terms = nexus.context()["@context"]
+    assert terms["River"] == {
+        "@id": "https://water.example/River",
+        "@context": {
+            "length_km": {"@id": "https://water.example/length-km", "@type": decimal},
+            "source_name": {"@id": "https://water.example/source-name"},
+        },
+    }
+    assert terms["flows"] == {"@id": "https://water.example/flows", "@type": "@id"}
+
+
+def test_an_ontology_leaves_the_iris_that_definitions_have() -> None:
+    nexus = empty()
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "River"} SET ATTRIBUTES :river } }',
+        river={
+            "same_as": "https://water.example/River",
+            "iri": "https://schema.org/RiverBodyOfWater",
+            "instance_schema": {"length_km": {"iri": "https://words.example/length"}},
+        },
+    )
+    report = nexus.import_ontology(ONTOLOGY)
+    assert nexus.context()["@context"]["River"] == {
+        "@id": "https://schema.org/RiverBodyOfWater",
+        "@context": {
+            "length_km": {"@id": "https://words.example/length"},
+            "source_name": {"@id": "https://water.example/source-name"},
+        },
+    }
+    assert nexus.import_ontology(ONTOLOGY)["definitions"] == {"concept_types": [], "predicates": []}
+    assert "iri" not in str(report["skipped"])
+
+
 def test_a_definition_made_by_hand_is_in_the_context() -> None:
     nexus = empty()
     nexus.execute(

@@ -32,6 +32,9 @@ IRI, NAME_IRI = "iri", "name_iri"
 SCHEMAS = {False: "instance_schema", True: "metadata_schema"}
 """The attributes of a definition with the rules of attributes, and with those of metadata."""
 
+TERM = (IRI, "datatype", "language", "direction", "container")
+"""The keys of a rule that are about RDF."""
+
 Rule: TypeAlias = dict[str, str]
 """``iri``, ``datatype``, ``language``, ``direction`` and ``container`` of a key."""
 Usage: TypeAlias = tuple[tuple[str, str], ...]
@@ -133,10 +136,10 @@ def _usage(origin: Origin) -> Usage:
         tags = ("@language", "@direction")
         return (*usage, *((tag[1:], value[tag]) for tag in tags if tag in value))
     datatype = term.datatype
-    return usage if datatype in _UNCHANGED else (*usage, ("datatype", datatype.value))
+    return usage if datatype in UNCHANGED else (*usage, ("datatype", datatype.value))
 
 
-_UNCHANGED = (vocab.STRING, vocab.INTEGER, vocab.BOOLEAN, vocab.DOUBLE)
+UNCHANGED = (vocab.STRING, vocab.INTEGER, vocab.BOOLEAN, vocab.DOUBLE)
 """The datatypes that the values of KIP have by themselves."""
 
 

@@ -8,6 +8,7 @@ from typing import cast
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.foreign import Skipped
 from kiprdf.interchange.importing.naming import spellings
+from kiprdf.interchange.importing.origins import IRI, TERM
 from kiprdf.interchange.importing.plan import JsonMap, Plan, Proposition, concept
 from kiprdf.interchange.importing.values import listed, one_or_all
 from kiprdf.interchange.vocabularies.definitions import (
@@ -117,6 +118,7 @@ def _plan_existing(
 def _updated(old: JsonMap, new: Definition) -> JsonMap:
     """The attributes of an imported definition after an update; others than these stay."""
     merged = new.stated()
+    merged[IRI] = old.get(IRI) or merged[IRI]
     for key in _LISTS:
         if key in merged:
             merged[key] = _joined(key, old.get(key), merged[key])
@@ -141,7 +143,7 @@ def _schema(old: Json, new: TypeDefinition) -> Json:
 
 
 def _rule(old: Mapping[str, Json], new: Mapping[str, Json], is_label: bool) -> dict[str, Json]:
-    rule = {**old, **new}
+    rule = _with_term({**old, **new}, old)
     # An ontology that does not require a value only says nothing; a label is no description.
     if old.get("is_required") is True:
         rule["is_required"] = True
@@ -150,31 +152,52 @@ def _rule(old: Mapping[str, Json], new: Mapping[str, Json], is_label: bool) -> d
     return rule
 
 
+def _with_term(rule: Mapping[str, Json], by: Mapping[str, Json]) -> dict[str, Json]:
+    """A rule with the IRI, datatype and language of another one, if that has an IRI."""
+    if IRI not in by:
+        return dict(rule)
+    return _without_term(rule) | {key: by[key] for key in TERM if key in by}
+
+
+def _without_term(rule: Mapping[str, Json]) -> dict[str, Json]:
+    return {key: value for key, value in rule.items() if key not in TERM}
+
+
 def _extended(old: JsonMap, new: Definition) -> JsonMap:
     """What is added to a definition of the nexus: original IRIs, rules, and missing attributes."""
     stated = new.stated()
     gained = {key: value for key, value in stated.items() if old.get(key) is None}
     if new.is_homonym:
         gained.pop(SAME_AS, None)
+        gained.pop(IRI, None)
     else:
         gained[SAME_AS] = _joined(SAME_AS, old.get(SAME_AS), stated[SAME_AS])
     before, after = old.get("instance_schema"), stated.get("instance_schema")
     if isinstance(before, dict) and isinstance(after, dict):
-        gained["instance_schema"] = {**after, **before}
+        terms = {
+            key: _with_term(rule, after[key])
+            for key, rule in before.items()
+            if key in after and isinstance(rule, dict) and IRI not in rule
+        }
+        gained["instance_schema"] = {**after, **before, **terms}
     return gained
 
 
 def _kept(merged: JsonMap, new: Definition) -> Iterator[str]:
     """The keys in which a definition of the nexus differs from the ontology."""
     for key, value in new.stated().items():
-        if key == SAME_AS:
+        if key in (SAME_AS, IRI):
             continue
         existing = merged.get(key)
         if key == "instance_schema" and isinstance(existing, dict):
-            rules = cast(Mapping[str, Json], value)
-            yield from (one for one, rule in rules.items() if existing.get(one) != rule)
+            rules = cast(Mapping[str, Mapping[str, Json]], value)
+            yield from (one for one in rules if not _agree(existing.get(one), rules[one]))
         elif existing != value:
             yield key
+
+
+def _agree(existing: Json, rule: Mapping[str, Json]) -> bool:
+    return isinstance(existing, dict) and _without_term(existing) == _without_term(rule)
 
 
 def _joined(key: str, *values: Json) -> Json:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
+from kiprdf.interchange.importing.origins import IRI
 from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.importing.values import listed, one_or_all
 from kiprdf.interchange.vocabularies.hierarchy import read_parents
@@ -71,7 +72,7 @@ class Definition:
             attributes["labels"] = _tagged(self.labels)
         if len(self.descriptions) > 1:
             attributes["descriptions"] = _tagged(self.descriptions)
-        return {**attributes, SAME_AS: one_or_all([self.iri, *self.same_as])}
+        return {**attributes, IRI: self.iri, SAME_AS: one_or_all([self.iri, *self.same_as])}
 
     def _values(self) -> dict[str, Json]:
         """The other attributes; those without a value are empty or false."""

@@ -43,7 +43,13 @@ from kiprdf.interchange.vocabularies.ontology_names import (
     plain_name,
 )
 from kiprdf.interchange.vocabularies.ontology_report import DefinedTerms, left_out
-from kiprdf.interchange.vocabularies.ontology_terms import OntologyTerms, Property, Use, rule_of
+from kiprdf.interchange.vocabularies.ontology_terms import (
+    OntologyTerms,
+    Property,
+    Use,
+    rule_of,
+    term_of,
+)
 from kiprdf.interchange.vocabularies.standards import (
     DESCRIPTIONS,
     EVERYTHING,
@@ -358,7 +364,8 @@ class _Reading:
         texts = {*use.of_texts, *graph.text_statements(node, *LABELS, *DESCRIPTIONS)}
         shown = {_plain(one) for one in (self._keys[iri], text or "", *(text or "").split("\n\n"))}
         graph.use(one for one in texts if _plain(one[2].value) in shown)
-        return rule | ({"description": text} if text else {}), not descriptions
+        term = term_of(iri, values)
+        return rule | term | ({"description": text} if text else {}), not descriptions
 
     def _predicate(self, iri: str) -> PredicateDefinition:
         graph, one = self._graph, self._terms.properties[iri]

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.interchange.importing.origins import IRI, UNCHANGED
 from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions, Skipped
 from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Term, Values
 from kiprdf.interchange.vocabularies.ontology_names import Given, plain_name
@@ -308,6 +309,19 @@ def rule_of(use: Use, values: Values, is_single: bool) -> dict[str, Json]:
     for value in _values([use.default]):
         rule["default_value"] = value
     return rule
+
+
+def term_of(iri: str, values: Values) -> dict[str, Json]:
+    """The IRI of an attribute, and the datatype if its values have one that JSON does not have.
+
+    Nothing for an attribute that kiprdf wrote itself.
+    """
+    if iri.startswith(vocab.OWN):
+        return {}
+    datatype = next(iter(values.datatypes)) if len(values.datatypes) == 1 else ""
+    is_usual = NamedNode(datatype or vocab.STRING.value) in UNCHANGED
+    is_kept = datatype.startswith(vocab.XSD) and not is_usual
+    return {IRI: iri} | ({"datatype": datatype} if is_kept else {})
 
 
 def _values(terms: Iterable[Term | None]) -> Iterator[Json]:
