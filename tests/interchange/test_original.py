@@ -55,9 +55,14 @@ DOCUMENTS = {
         ex:a a foaf:Person ; foaf:name "Same" . ex:c a foaf:Person ; foaf:name " two  blanks " .
         ex:b a foaf:Person ; foaf:name "Same" ; rdfs:label "Same" .
         ex:d a foaf:Agent, foaf:Person ; foaf:name 5 .""",
+    "a class that is a concept": """
+        ex:Dog a ex:Breed ; ex:size 3 . ex:rex a ex:Dog ; ex:kind ex:Dog .""",
+    "two lists": """
+        ex:a a ex:T ; ex:steps (1 2), (3 "x"@en) . ex:b a ex:T ; ex:steps (1 2) .""",
     "literals": """
         ex:a ex:p 1, 1.0, 1.0e0, "1", true, "true", 01, "x"^^ex:other, <https://example.org/iri>,
-            "é"@fr-ca, "a\\nb", "12"^^xsd:byte, "INF"^^xsd:double, -0.0e0, "1E400"^^xsd:double,
+            "é"@fr-CA, "漢"@zh-Hant-TW, "@en-gb", "a\\nb",
+            "12"^^xsd:byte, "INF"^^xsd:double, -0.0e0, "1E400"^^xsd:double,
             123456789012345678901234567890 ; ex:q () .""",
 }
 FORMATS = {

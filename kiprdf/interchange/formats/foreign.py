@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
@@ -39,8 +41,41 @@ def write_foreign(
         for name, namespace in sorted(prefixes.items())
         if any(iri.startswith(namespace) for iri in iris)
     }
-    serialize(ordered, output, format=_FORMATS[format], prefixes=used)
+    content = io.BytesIO()
+    serialize(ordered, content, format=_FORMATS[format], prefixes=used)
+    output.write(_with_usual_tags(content.getvalue(), format))
     return len(ordered)
+
+
+_TAGS = {
+    "jsonld": re.compile(rb'("@language":")([^"]+)'),
+    "rdfxml": re.compile(rb'(<[^<>]* xml:lang=")([^"]+)'),
+}
+_OTHER_TAGS = re.compile(rb'("(?:[^"\\]|\\.)*+"@?+)((?<=@)[a-z0-9-]+)?', re.DOTALL)
+"""Strings with their tags, so that no tag is looked for in a string."""
+
+
+def _with_usual_tags(content: bytes, format: Format) -> bytes:
+    """The content with language tags as RFC 5646 (2.1.1) and most data write them.
+
+    Parsers and the store write all in lower case; rdflib compares them as they are written.
+
+    >>> _with_usual_tags(b'<urn:a> <urn:b> "@en-gb"@en-gb .', "turtle")
+    b'<urn:a> <urn:b> "@en-gb"@en-GB .'
+    """
+    tags = _TAGS.get(format, _OTHER_TAGS)
+    return tags.sub(lambda match: match[1] + _usual_tag(match[2] or b""), content)
+
+
+def _usual_tag(tag: bytes) -> bytes:
+    """A language tag in its usual form, ``zh-Hant-TW``; after a single letter all are lower."""
+    parts = tag.split(b"-")
+    single = next((number for number, part in enumerate(parts) if len(part) == 1), len(parts))
+    for number in range(1, single):
+        if parts[number].isalpha():
+            cases = {2: bytes.upper, 4: bytes.title}
+            parts[number] = cases.get(len(parts[number]), bytes.lower)(parts[number])
+    return b"-".join(parts)
 
 
 def _order(quad: Any) -> tuple[bool, str, bool, str, str, str]:

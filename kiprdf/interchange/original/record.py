@@ -76,15 +76,29 @@ class Record:
             name = iris.name(node.value)
             if isinstance(name, ConceptName) and name.type in META_TYPES:
                 self._definitions[name] = _definition(triples)
+        self._claim(groups)
+
+    def _claim(self, groups: Groups) -> None:
+        """Give each IRI to its element.
+
+        A concept comes before the definition that its instances have: the class of one resource
+        may be a resource itself.
+        """
         claimed: dict[NamedNode, ElementName] = {}
+        definitions: list[tuple[NamedNode, NamedNode]] = []
         for node, triples in paced(groups.items()):
-            name = iris.name(node.value)
+            name = self.iris.name(node.value)
             own = self._own_iri(triples)
             if name is None or own is None:
+                continue
+            if name in self._definitions:
+                definitions.append((own, node))
                 continue
             if claimed.setdefault(own, name) != name:
                 raise _claimed_twice(own, claimed[own], name)
             self.own[node] = own
+        free = {own: node for own, node in reversed(definitions) if own not in claimed}
+        self.own |= {node: own for own, node in free.items()}
 
     def definition(self, name: ElementName | None) -> Definition:
         """The definition of the type of a concept, or of the predicate of a proposition."""
@@ -197,16 +211,17 @@ class Element:
         whole = entries.get(canonical_json(value))
         if whole is not None:
             return [_form(entry, rule) for entry in whole]
-        if rule is not None and rule.get("container") == "@list" and isinstance(value, list):
-            listed_form: JsonMap = {"@list": [usual_form(item, rule) for item in value]}
-            return [_form(listed_form, rule)]
+        is_list = rule is not None and rule.get("container") == "@list"
+        items = listed(value)
+        if is_list and not (items and all(isinstance(item, list) for item in items)):
+            items = [value]
         forms: list[OriginalValue] = []
-        for item in value if isinstance(value, list) else [value]:
+        for item in items:
             noted = entries.get(canonical_json(item))
             if noted is not None:
                 forms += [_form(entry, rule) for entry in noted]
             elif rule is not None and item is not None:
-                forms.append(_form(usual_form(item, rule), rule))
+                forms.append(_form(_usual(item, rule), rule))
         return forms
 
     def _rule(self, place: Place) -> Rule | None:
@@ -273,6 +288,13 @@ def _is_form(entry: Json) -> bool:
 def _form(entry: JsonMap, rule: Rule | None) -> OriginalValue:
     property = entry.get("property") or (rule or {})["iri"]
     return OriginalValue(NamedNode(cast(str, property)), _term(entry))
+
+
+def _usual(value: Json, rule: Rule) -> JsonMap:
+    """The form of a value, or of a whole list."""
+    if rule.get("container") == "@list" and isinstance(value, list):
+        return {"@list": [usual_form(item, rule) for item in value]}
+    return usual_form(value, rule)
 
 
 def _term(form: JsonMap) -> Object:
