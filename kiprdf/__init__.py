@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kiprdf.budget import Budget
 from kiprdf.errors import KipError, StoreError
+from kiprdf.kql.valid_at import valid_at
 from kiprdf.language import parse, to_text
 from kiprdf.nexus import Nexus
 from kiprdf.rows import Rows
@@ -33,6 +34,7 @@ __all__ = [
     "instructions",
     "parse",
     "to_text",
+    "valid_at",
 ]
 __version__ = "0.1.0"
 

@@ -211,7 +211,8 @@ class ForkedLogError(StoreError):
 def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     """The names most similar to a mistyped one, ignoring case and width.
 
-    If none is similar: those that have all words of it.
+    If one differs only in these: it, and those that contain it. If none is similar: those that
+    have all words of it.
 
     >>> nearest("drug", ["Drug", "Domain", "Symptom"])
     ['Drug']
@@ -221,9 +222,12 @@ def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     by_folded: dict[str, list[str]] = {}
     for candidate in sorted(names):
         by_folded.setdefault(_folded(candidate), []).append(candidate)
-    matches = difflib.get_close_matches(_folded(name), by_folded, n=most, cutoff=0.6)
+    folded = _folded(name)
+    matches = difflib.get_close_matches(folded, by_folded, n=most, cutoff=0.6)
+    if folded in by_folded:
+        matches = [match for match in matches if folded in match]
     if not matches:
-        words = set(_WORDS.findall(_folded(name)))
+        words = set(_WORDS.findall(folded))
         matches = [name for name in by_folded if words and words.issubset(_WORDS.findall(name))]
     return [candidate for match in matches for candidate in by_folded[match]][:most]
 

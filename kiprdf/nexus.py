@@ -532,15 +532,16 @@ class Nexus:
         return files.write_text(target, text)
 
     @timed
-    def provenance(self, target: files.Target | None = None) -> str:
+    def provenance(self, target: files.Target | None = None, *, intervals: bool = False) -> str:
         """The metadata in PROV-O and Dublin Core, and the domains in SKOS, in Turtle.
 
-        The snapshot does not contain it, but the metadata themselves.
+        The snapshot does not contain it, but the metadata themselves. ``intervals`` adds the facts
+        that are valid in intervals, each with a reifier for each interval.
         """
         from kiprdf.interchange import documents
 
-        arguments.check(target=target)
-        text = self._engine.boundary.run(lambda: documents.provenance(self._store))
+        arguments.check(target=target, intervals=intervals)
+        text = self._engine.boundary.run(lambda: documents.provenance(self._store, intervals))
         return files.write_text(target, text)
 
     @timed
@@ -838,6 +839,26 @@ class Nexus:
         chosen = {"seq": seq, "seqs": seqs, "session": session, "source": source}
         undo = functools.partial(self._engine.writer.undo, conflicts, dry_run, **chosen)
         return self._engine.boundary.run(undo)
+
+    def validity(self, id: str) -> list[dict[str, str | None]]:
+        """The intervals in which a fact is valid: its Periods and its metadata, united.
+
+        Each is ``{"from", "until"}``, to before ``until``; None is an open end. Without any
+        interval nothing is known to limit the fact: the list is empty.
+
+        >>> nexus = Nexus.memory()
+        >>> [id] = nexus.execute('''UPSERT {
+        ...   CONCEPT ?ada { {type: "Person", name: "Ada"} }
+        ...   CONCEPT ?bo { {type: "Person", name: "Bo"} }
+        ...   PROPOSITION ?fact { (?ada, "knows", ?bo) }
+        ...   PROPOSITION { (?fact, "valid_during", {type: "Period", name: "2019/.."}) }
+        ... }''')["upsert_proposition_links"][:1]
+        >>> nexus.validity(id)
+        [{'from': '2019-01-01', 'until': None}]
+        """
+        from kiprdf.execution.validity import validity
+
+        return self._engine.boundary.run(lambda: validity(self._store, id))
 
     # Maintenance ------------------------------------------------------------------------------
 

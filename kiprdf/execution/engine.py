@@ -22,6 +22,7 @@ from kiprdf.kql import find as kql
 from kiprdf.kql import results
 from kiprdf.kql.diagnosis import Question
 from kiprdf.kql.find import FindResult, Lack
+from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text
 from kiprdf.language.shapes import Shapes
@@ -171,7 +172,7 @@ class CommandEngine:
                     hint = "Send it to execute_kip."
                     raise KipError("KIP_1001", message, hint, keyword(command))
                 self.writer.require_writable(command)
-            return template.bind(parameters)
+            return template.bind(with_moment(text, parameters))
 
         return self.boundary.run(run, text)
 
@@ -270,7 +271,7 @@ class CommandEngine:
         """What each clause of a command's WHERE leaves, as a request."""
 
         def run() -> Diagnosis:
-            command = self.plans.template(text).bind(parameters)
+            command = self.plans.template(text).bind(with_moment(text, parameters))
             if not isinstance(command, Question):
                 message = "Only a command with a WHERE is diagnosed."
                 raise KipError("KIP_1001", message, "Use execute().", keyword(command))

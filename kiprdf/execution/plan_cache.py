@@ -13,6 +13,7 @@ from kiprdf.execution.literals import opened
 from kiprdf.kql import holes
 from kiprdf.kql.find import FindResult, PreparedFind, prepare
 from kiprdf.kql.holes import PlanKey, Roles
+from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import Template, ast, parse
 from kiprdf.semantics import Catalog, check
 from kiprdf.store import Store
@@ -85,6 +86,7 @@ class PlanCache:
         """
         if not isinstance(text, str):
             return None
+        parameters = with_moment(text, parameters)
         entry = self._entries.get(text)
         if entry is None:
             return self._find_shared(text, parameters)

@@ -64,7 +64,8 @@ _KINDS = {
     "only": _Kind(lambda value: value == "imported", '"imported"'),
     "facts": _Kind(lambda value: value in ("pages", "inline"), '"pages" or "inline"'),
     **dict.fromkeys(
-        ("engine_metadata", "define", "history", "inherit", "dry_run", "link_ids"), _SWITCH
+        ("engine_metadata", "define", "history", "inherit", "dry_run", "link_ids", "intervals"),
+        _SWITCH,
     ),
     "strict_schema": _Kind(lambda value: isinstance(value, bool), "True or False"),
     **dict.fromkeys(("advance", "loader"), _CALLABLE),

@@ -32,13 +32,20 @@ def shapes(store: Store, profile: formats.Profile) -> str:
     return write_nested(triples, store.iris, PREFIXES)
 
 
-def provenance(store: Store) -> str:
-    """The metadata in PROV-O and Dublin Core, and the domains in SKOS."""
+def provenance(store: Store, intervals: bool = False) -> str:
+    """The metadata in PROV-O and Dublin Core, and the domains in SKOS.
+
+    ``intervals`` adds the facts with intervals, with a reifier for each interval.
+    """
     knowledge = store.read(lambda: Knowledge.of(store.match(None, None, None), store.iris))
     triples = [*prov.of_elements(knowledge), *prov.of_domains(knowledge)]
+    if intervals:
+        triples += prov.of_intervals(knowledge)
     content = io.BytesIO()
     prefixes = {**PREFIXES, **prov.PREFIXES}
-    formats.write(triples, content, "turtle", store.iris, prefixes=prefixes)
+    # Several reifiers of one triple need RDF 1.2.
+    profile: formats.Profile = "rdf12" if intervals else "rdf11"
+    formats.write(triples, content, "turtle", store.iris, profile=profile, prefixes=prefixes)
     return content.getvalue().decode()
 
 

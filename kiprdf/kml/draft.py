@@ -18,6 +18,7 @@ from kiprdf.rdf import reification, vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, read_element
 from kiprdf.rdf.iris import ConceptName, proposition_digits
 from kiprdf.rdf.literals import to_term
+from kiprdf.semantics import periods
 from kiprdf.source import Span
 from kiprdf.store import Delta, Origin, Store, Written
 
@@ -112,7 +113,8 @@ class Draft:
         node = self.store.iris.concept(type, name)
         element = self.element(node)
         if element is None:
-            element = Concept(node, type, name)
+            ends = periods.attributes(type, name)
+            element = Concept(node, type, name, {key: to_term(end) for key, end in ends.items()})
             self.edits[node] = Edit(None, element)
         return element
 

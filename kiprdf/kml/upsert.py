@@ -19,8 +19,9 @@ from kiprdf.language.names import without_outer_blanks
 from kiprdf.language.parameters import to_json
 from kiprdf.language.printer import endpoint_text
 from kiprdf.rdf.elements import Concept, Element, Terms
-from kiprdf.rdf.iris import Iris, proposition_digits
+from kiprdf.rdf.iris import ConceptName, Iris, proposition_digits
 from kiprdf.rdf.literals import to_term
+from kiprdf.semantics import periods
 from kiprdf.semantics.arguments import expected_version
 from kiprdf.source import Span
 from kiprdf.store import Store
@@ -161,7 +162,15 @@ class _Statement:
         node = exact_node(clause, self._draft.store.iris)
         assert node is not None
         if not self._draft.exists(node):
-            raise missing_identity(clause, self._draft.store)
+            name = self._draft.store.iris.name(node.value)
+            if not isinstance(name, ConceptName) or name.type != periods.TYPE:
+                raise missing_identity(clause, self._draft.store)
+            if not periods.attributes(*name):
+                message = f"'{shown(name.name)}' is not the name of an interval."
+                hint = 'Write a Period as "2019-01-01/2022-01-01", with ".." for an open end.'
+                raise KipError("KIP_3002", message, hint, clause.span)
+            # The name of a Period is all that can be known of it.
+            self._draft.concept(*name)
         return node
 
     def _element(self, clause: ast.ConceptClause | ast.PropositionClause) -> Element:

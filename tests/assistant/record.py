@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-BUNDLED = {"$PropositionType": 14, "$ConceptType": 12, "Domain": 4, "Person": 2}
+BUNDLED = {"$PropositionType": 15, "$ConceptType": 13, "Domain": 4, "Person": 2}
 """The concepts of a new nexus, by type; all definitions are filed under CoreSchema."""
 
 

@@ -342,7 +342,7 @@ def test_the_start_page_shows_domains_types_and_counts(tmp_path: Path) -> None:
     folder = tmp_path / "site"
     publish(demonstration()._store, folder, about=About("Pharmacy"))
     page = Reader((folder / "index.html").read_text("utf-8"))
-    for shown in ("Pharmacy", "53 concepts", "163 facts", "Medical", "43 members", "nexus.ttl"):
+    for shown in ("Pharmacy", "53 concepts", "165 facts", "Medical", "43 members", "nexus.ttl"):
         assert shown in page.text
 
 

@@ -119,8 +119,8 @@ def test_metadata_is_no_attribute(nexus: kiprdf.Nexus) -> None:
 def test_the_type_of_types_is_used_by_the_definitions(nexus: kiprdf.Nexus) -> None:
     shown = usage(nexus, "$ConceptType")
     assert (shown["count"], shown["outgoing"]) == (
-        14,
-        {"belongs_to_domain": {"count": 12, "types": {"Domain": 12}}},
+        15,
+        {"belongs_to_domain": {"count": 13, "types": {"Domain": 13}}},
     )
 
 

@@ -187,7 +187,7 @@ def test_a_folder_whose_number_cannot_be_read_is_opened_and_says_so(
             f"The number of the last commit could not be read; it is {number} from now on."
         ]
         assert nexus.check() == {
-            "concepts": 43, "propositions": 26, "commit": number, "faults": [],
+            "concepts": 45, "propositions": 28, "commit": number, "faults": [],
             "index": "sound", "vectors": 0,
             "history": {"state": "sound", "earliest_seq": 0, "faults": []},
         }  # fmt: skip

@@ -37,6 +37,7 @@ from kiprdf.interchange.importing.foreign import (
     statement_text,
 )
 from kiprdf.interchange.importing.identities import Identifier, claimed, claims_by_element, stubs
+from kiprdf.interchange.importing.intervals import with_periods
 from kiprdf.interchange.importing.missing import missing_definitions, require_defined
 from kiprdf.interchange.importing.naming import Naming
 from kiprdf.interchange.importing.node_values import ValueReader
@@ -96,6 +97,7 @@ def plan(
         raise KipError("KIP_1002", message)
     provenance = dict(metadata or {})
     foreign, count = read_foreign(quads)
+    with_periods(foreign, iris)
     bases = [iris] if source_base is None else [iris, Iris(source_base)]
     subjects = by_subject(s for s in foreign.statements if s.subject not in foreign.reified)
     claims = claims_by_element(subjects, define, Naming(mapping, index, bases))

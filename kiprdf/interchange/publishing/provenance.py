@@ -24,8 +24,10 @@ from kiprdf.interchange.publishing.knowledge import (
 )
 from kiprdf.interchange.vocabularies.standards import skos, xsd
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Element
-from kiprdf.rdf.literals import Json
+from kiprdf.rdf.elements import Concept, Element, Proposition
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json, to_json
+from kiprdf.semantics import periods
 
 PROV = "http://www.w3.org/ns/prov#"
 DCTERMS = "http://purl.org/dc/terms/"
@@ -83,6 +85,50 @@ def _labels(concept: Concept) -> Iterator[Triple]:
             yield Triple(concept.node, skos(term), Literal(text))
 
 
+# Valid time -------------------------------------------------------------------------------------
+
+
+def of_intervals(knowledge: Knowledge) -> Iterator[Triple]:
+    """Each fact that has intervals, and a reifier of it for each of them."""
+    iris = knowledge.iris
+    for node, element in paced(knowledge.elements.items()):
+        if not isinstance(element, Proposition):
+            continue
+        fact = Triple(element.subject, iris.predicate(element.predicate), element.object)
+        intervals = periods.of_element(_json(element), _periods_of(knowledge, node))
+        if intervals:
+            yield fact
+        for interval in intervals:
+            reifier = NamedNode(f"{node.value}#{interval.name}")
+            yield Triple(reifier, vocab.REIFIES, fact)
+            yield Triple(reifier, dcterms("valid"), dcmi_period(interval.start, interval.end))
+            for term, end in (
+                ("generatedAtTime", interval.start),
+                ("invalidatedAtTime", interval.end),
+            ):
+                if end is not None:
+                    moment = end if "T" in end else f"{end}T00:00:00Z"
+                    yield Triple(reifier, prov(term), Literal(moment, datatype=xsd("dateTime")))
+
+
+def _periods_of(knowledge: Knowledge, node: NamedNode) -> list[ConceptName]:
+    facts = knowledge.facts_from.get(node, ())
+    during = (fact.object for fact in facts if fact.predicate == periods.PREDICATE)
+    names = (knowledge.iris.name(period.value) for period in during)
+    return [name for name in names if isinstance(name, ConceptName)]
+
+
+def _json(element: Element) -> dict[str, Json]:
+    return {key: to_json(term) for key, term in element.metadata.items()}
+
+
+def dcmi_period(start: str | None, end: str | None) -> Literal:
+    """A DCMI Period, whose ends are dates and times of the W3C."""
+    ends = (("start", start), ("end", end))
+    parts = [f"{name}={moment};" for name, moment in ends if moment is not None]
+    return Literal(" ".join((*parts, "scheme=W3C-DTF;")), datatype=dcterms("Period"))
+
+
 # Metadata ---------------------------------------------------------------------------------------
 
 
@@ -130,11 +176,12 @@ _TIMES = {
 
 def _validity(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
     """``valid_from`` and ``valid_until`` as one DCMI Period; the end as PROV's invalidation."""
-    ends = {"start": metadata(element, "valid_from"), "end": metadata(element, "valid_until")}
-    parts = [f"{name}={end};" for name, end in ends.items() if time_literal(end) is not None]
-    if parts:
-        period = Literal(" ".join((*parts, "scheme=W3C-DTF;")), datatype=dcterms("Period"))
-        yield Triple(node, dcterms("valid"), period)
+    values = (metadata(element, key) for key in (periods.VALID_FROM, periods.VALID_UNTIL))
+    start, end = (
+        value if isinstance(value, str) and time_literal(value) else None for value in values
+    )
+    if start or end:
+        yield Triple(node, dcterms("valid"), dcmi_period(start, end))
     invalid = _first_moment(element, "valid_until", "superseded_at")
     if invalid is not None:
         yield Triple(node, prov("invalidatedAtTime"), invalid)
