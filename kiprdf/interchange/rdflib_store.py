@@ -21,8 +21,9 @@ from rdflib.graph import ConjunctiveGraph
 
 from kiprdf.errors import KipError, StoreError
 from kiprdf.interchange.formats.graphs import rdf_term, rdflib_term
-from kiprdf.interchange.formats.profiles import read_value, to_profile
+from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.rdf import reification, vocab
+from kiprdf.rdf.directions import read_value
 from kiprdf.rdf.iris import encode
 from kiprdf.store import Delta, Origin, OxigraphStore, Written
 from kiprdf.store.base import Reading

@@ -39,7 +39,13 @@ NIL = NamedNode(RDF + "nil")
 STRING = NamedNode(XSD + "string")
 BOOLEAN = NamedNode(XSD + "boolean")
 INTEGER = NamedNode(XSD + "integer")
+DECIMAL = NamedNode(XSD + "decimal")
 DOUBLE = NamedNode(XSD + "double")
+XML_LITERAL = NamedNode(RDF + "XMLLiteral")
+OWN_BOOLEAN = NamedNode("urn:kip:boolean")
+OWN_DOUBLE = NamedNode("urn:kip:double")
+OWN_XML_LITERAL = NamedNode("urn:kip:XMLLiteral")
+"""Datatypes in a store whose engine rewrites literals of the standard ones."""
 
 NULL = NamedNode(KIP + "null")
 """An attribute or metadata key that is present with the value null."""

@@ -18,8 +18,10 @@ class Abilities:
     store has the graph of the texts in values (docs/decisions/050). ``nested_outer``: a FILTER in a
     nested group of EXISTS sees the variables outside of it. ``free_paths``: ``p+`` may have both
     ends free.
-    ``own_doubles``: doubles are kept as ``"0.1"^^<urn:kip:double>``, since the engine rounds its
-    own. ``unicode_constants``: texts beyond ASCII are equal to constants in any expression.
+    ``own_datatypes``: doubles, booleans and XML literals are kept under datatypes of kiprdf, as in
+    ``"0.1"^^<urn:kip:double>``, since the engine rewrites the standard ones.
+    ``unicode_constants``: texts beyond ASCII are equal to constants in any expression.
+    ``deletes_typed``: an update of several graphs removes literals of any datatype that it names.
     ``isolates``: concurrent updates behave as if they ran one by one. The others are limits, None
     where none is known: rows of one answer, terms in VALUES, OPTIONALs in one query, triples of one
     INSERT DATA, triples that one operation with a WHERE removes and adds by name, and operations of
@@ -34,8 +36,9 @@ class Abilities:
     links: Links = "rdf12"
     nested_outer: bool = True
     free_paths: bool = True
-    own_doubles: bool = False
+    own_datatypes: bool = False
     unicode_constants: bool = True
+    deletes_typed: bool = True
     isolates: bool = True
     max_rows: int | None = None
     max_values: int | None = None

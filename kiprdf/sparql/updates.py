@@ -24,6 +24,7 @@ def commit(
     removed: Iterable[Quad],
     added: Iterable[Quad],
     *,
+    matched: Sequence[Quad] = (),
     graph: NamedNode | None,
     stage: Stage,
     present: Sequence[Quad],
@@ -32,11 +33,17 @@ def commit(
     """One operation that removes and adds quads, and what waits for ``graph``.
 
     It does nothing unless all quads of ``present`` are there, and no quad has the subject,
-    predicate and graph of ``absent``.
+    predicate and graph of ``absent``. Those of ``matched`` are removed by their subjects and
+    predicates, and must be there.
     """
-    delete = data(removed) + _from_stage(stage.removed, graph, "removed")
+    values = "".join(
+        _in_graph(quad.graph_name, f"{quad.subject} {quad.predicate} ?matched{number}")
+        for number, quad in enumerate(matched)
+    )
+    delete = data(removed) + values + _from_stage(stage.removed, graph, "removed")
     insert = data(added) + _from_stage(stage.added, graph, "added")
     conditions = [f"GRAPH {quad.graph_name} {{ {quad.triple} }}" for quad in present]
+    conditions.append(values)
     if absent is not None:
         pattern = f"GRAPH {absent.graph_name} {{ {absent.subject} {absent.predicate} ?other }}"
         # Virtuoso overlooks a NOT EXISTS that no pattern comes before.
@@ -55,8 +62,11 @@ def commit(
 def _from_stage(source: NamedNode | None, graph: NamedNode | None, name: str) -> str:
     if source is None:
         return ""
-    variables = _variables(name)
-    return f"{variables} .\n" if graph is None else f"GRAPH {graph} {{ {variables} . }}\n"
+    return _in_graph(DefaultGraph() if graph is None else graph, _variables(name))
+
+
+def _in_graph(graph: object, triple: str) -> str:
+    return f"{triple} .\n" if graph == DefaultGraph() else f"GRAPH {graph} {{ {triple} . }}\n"
 
 
 def _variables(name: str) -> str:

@@ -1,4 +1,4 @@
-"""How a store keeps triples: links as reifiers or statements, doubles as the engine takes them."""
+"""How a store keeps triples: links as reifiers or statements, values as the engine keeps them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,32 @@ from typing import Any, NamedTuple, TypeVar, cast
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.rdf import reification, vocab
+from kiprdf.rdf.directions import read_value, written
 from kiprdf.sparql.abilities import Abilities, Links
 from kiprdf.store.delta import Written
 
 T = TypeVar("T")
 
-OWN_DOUBLE = NamedNode("urn:kip:double")
-"""The datatype of doubles on an engine that rounds xsd:double."""
+_PLAIN = frozenset((vocab.STRING, vocab.LANG_STRING, vocab.INTEGER, vocab.DOUBLE, vocab.BOOLEAN))
+"""The datatypes of literals that every store keeps as they are."""
 LINKS = NamedNode(vocab.KIP + "links")
 """The note of how a store keeps links."""
 _PARTS = frozenset((vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT))
-_BOOLEANS = {"1": "true", "0": "false"}
+_OWN = {
+    vocab.DOUBLE: vocab.OWN_DOUBLE,
+    vocab.BOOLEAN: vocab.OWN_BOOLEAN,
+    vocab.XML_LITERAL: vocab.OWN_XML_LITERAL,
+}
+"""The datatypes whose literals some engines rewrite, with those of kiprdf that they keep."""
+_STANDARD = {own: datatype for datatype, own in _OWN.items()} | {vocab.DECIMAL: vocab.INTEGER}
+"""Virtuoso keeps integers of 19 digits as decimals; kiprdf writes none."""
 
 
 class Layout(NamedTuple):
     """Converts the triples of RDF 1.2 that kiprdf reads and writes to those of a store, and back.
 
     >>> link, fact = NamedNode("urn:l"), Triple(*map(NamedNode, ("urn:s", "urn:p", "urn:o")))
-    >>> layout = Layout("rdf11", own_doubles=True)
+    >>> layout = Layout("rdf11", own_datatypes=True)
     >>> [triple.object.value for triple in layout.stored([(link, vocab.REIFIES, fact)])]
     ['http://www.w3.org/1999/02/22-rdf-syntax-ns#Statement', 'urn:s', 'urn:p', 'urn:o']
     >>> layout.term(Literal(0.5))
@@ -35,11 +43,11 @@ class Layout(NamedTuple):
     """
 
     links: Links
-    own_doubles: bool
+    own_datatypes: bool
 
     @classmethod
     def of(cls, abilities: Abilities) -> Layout:
-        return cls(abilities.links, abilities.own_doubles)
+        return cls(abilities.links, abilities.own_datatypes)
 
     def stored(self, triples: Iterable[Written]) -> Iterator[Triple]:
         """The triples as the store keeps them; a reifying one may become four."""
@@ -51,18 +59,20 @@ class Layout(NamedTuple):
 
     def term(self, term: T) -> T:
         """A term as the store keeps it."""
-        if self.own_doubles and isinstance(term, Literal) and term.datatype == vocab.DOUBLE:
-            return cast(T, Literal(term.value, datatype=OWN_DOUBLE))
-        return term
+        if not isinstance(term, Literal):
+            return term
+        if self.own_datatypes and term.datatype in _OWN:
+            return cast(T, Literal(term.value, datatype=_OWN[term.datatype]))
+        # Fuseki confuses texts that differ only by their direction.
+        return cast(T, written(term, directions=False))
 
     def read(self, term: T) -> T:
         """A term of the store as kiprdf writes it."""
-        if isinstance(term, Literal):
-            if term.datatype == OWN_DOUBLE:
-                return cast(T, Literal(term.value, datatype=vocab.DOUBLE))
-            if term.datatype == vocab.BOOLEAN and term.value in _BOOLEANS:
-                return cast(T, Literal(_BOOLEANS[term.value], datatype=vocab.BOOLEAN))
-        return term
+        if not isinstance(term, Literal):
+            return term
+        if self.own_datatypes and term.datatype in _STANDARD:
+            return cast(T, Literal(term.value, datatype=_STANDARD[term.datatype]))
+        return term if term.datatype in _PLAIN else cast(T, read_value(term))
 
     def rows(self, rows: Iterable[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
         """Rows of an answer as kiprdf writes their terms."""

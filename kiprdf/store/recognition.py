@@ -24,8 +24,9 @@ ENGINES: dict[str, Abilities] = {
     "fuseki": replace(_REMOTE, isolates=True, lateral=False),
     "virtuoso": replace(
         _STANDARD,
-        own_doubles=True,
+        own_datatypes=True,
         unicode_constants=False,
+        deletes_typed=False,
         isolates=True,
         max_rows=10_000,
         max_values=1_000,
@@ -102,7 +103,7 @@ def _tried(endpoint: Endpoint) -> Abilities:
         triple_terms=has_terms,
         links="rdf12" if has_terms else "rdf11",
         lateral=_takes(endpoint, "lateral"),
-        own_doubles=not _takes(endpoint, "double"),
+        own_datatypes=not _takes(endpoint, "double"),
     )
 
 

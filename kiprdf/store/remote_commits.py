@@ -36,6 +36,9 @@ from kiprdf.store.place import CHANGED, Place, highest
 
 WRITERS = frozenset(("fuseki", "oxigraph", "virtuoso"))
 """The engines on which concurrent writers lose nothing."""
+MOST_MATCHED = 20
+"""Typed values that a commit removes by matching them, where the engine does not by their names; a
+hundred crash it."""
 BATCH = 10_000
 """The most triples of one request."""
 LARGEST_CLAIMED = 2_000_000
@@ -120,6 +123,8 @@ class Commits:
         stage: updates.Stage,
     ) -> str:
         graph = self._place.graph
+        matched = self._matched(triples[0])
+        named = [triple for triple in triples[0] if triple not in matched]
         last = self._number(before)
         removed, present = [*notes[0]], []
         if before:
@@ -132,13 +137,20 @@ class Commits:
             removed.append(claim)
             present.append(claim)
         return updates.commit(
-            [*removed, *updates.with_graph(triples[0], graph)],
+            [*removed, *updates.with_graph(named, graph)],
             [*notes[1], self._number(before + 1), *updates.with_graph(triples[1], graph)],
+            matched=updates.with_graph(matched, graph),
             graph=graph,
             stage=stage,
             present=present,
             absent=None if before else last,
         )
+
+    def _matched(self, removed: Sequence[Triple]) -> list[Triple]:
+        """The triples that the engine does not remove where a text names them."""
+        if self._abilities.deletes_typed:
+            return []
+        return [triple for triple in removed if _is_typed(triple.object)]
 
     def _notes(
         self, before: int, token: str, delta: Delta, records: dict[str, str]
@@ -241,7 +253,8 @@ class Commits:
     ) -> Iterator[tuple[updates.Stage, tuple[Sequence[Triple], Sequence[Triple]]]]:
         """Where the triples of a commit wait, and those that its text itself names."""
         size = len(removed) + len(added)
-        if size <= (self._abilities.max_named_triples or BATCH):
+        is_small = size <= (self._abilities.max_named_triples or BATCH)
+        if is_small and len(self._matched(removed)) <= MOST_MATCHED:
             yield _NO_STAGE, (removed, added)
             return
         if self._claims is not None and size > LARGEST_CLAIMED:
@@ -293,3 +306,12 @@ class Commits:
         rows: Any = self._endpoint.select(text, self._place.dataset).rows
         for (node,) in rows:
             self._remove_stage(node)
+
+
+def _is_typed(term: object) -> bool:
+    """Whether a term is a literal of another datatype than strings and integers."""
+    return (
+        isinstance(term, Literal)
+        and term.language is None
+        and term.datatype not in (vocab.STRING, vocab.INTEGER)
+    )

@@ -16,7 +16,7 @@ AT_ONCE = 2_000
 def fill(server: Engine, nexus: Nexus, links: Links | None = None) -> None:
     """Insert all triples and records, links kept as the engine can by default."""
     abilities = ENGINES[server.name.partition("-")[0]]
-    layout = Layout(links or abilities.links, abilities.own_doubles)
+    layout = Layout(links or abilities.links, abilities.own_datatypes)
     place = Place.of(server.default_graph)
     dataset = nexus._store.engine
     kept = [quad for quad in dataset if quad.graph_name != vocab.TEXTS]

@@ -11,10 +11,7 @@ literal of ``i18n:…``   its JSON, in both, to distinguish it from the above
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import Any, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -25,23 +22,12 @@ from kiprdf.interchange import n_triples
 from kiprdf.interchange.formats.names import Profile
 from kiprdf.interchange.staging_store import Node, Term
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import DIRECTIONS, canonical_json, normal, to_json, to_term
+from kiprdf.rdf.directions import read_value, written
+from kiprdf.rdf.literals import normal
 from kiprdf.rdf.reification import from_rdf11, to_rdf11
 
-_I18N = "https://www.w3.org/ns/i18n#"
-_DIRECTED = re.compile(re.escape(_I18N) + r"([a-z]{1,8}(?:-[a-z0-9]{1,8})*)_(ltr|rtl)")
 _PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
 _STATEMENT_PREDICATES = frozenset((vocab.TYPE, *_PARTS))
-
-
-def direction(literal: Literal) -> str:
-    """``ltr`` or ``rtl``, of a literal that has a direction."""
-    return str(literal.direction).rsplit(".", maxsplit=1)[-1].lower()
-
-
-def as_json(literal: Literal) -> Literal:
-    """A literal as the text of its JSON value, which ``from_profile`` turns back into it."""
-    return Literal(canonical_json(to_json(literal)), datatype=vocab.JSON)
 
 
 # Out ------------------------------------------------------------------------------------------
@@ -77,16 +63,6 @@ def to_text(text: str, *, directions: bool) -> str:
     return str(written(value, directions) if isinstance(value, Literal) else value)
 
 
-def written(literal: Literal, directions: bool) -> Literal:
-    """A literal in a profile."""
-    if literal.language is not None:
-        if literal.direction is None or directions:
-            return literal
-        datatype = NamedNode(f"{_I18N}{literal.language}_{direction(literal)}")
-        return Literal(literal.value, datatype=datatype)
-    return as_json(literal) if literal.datatype.value.startswith(_I18N) else literal
-
-
 # In -------------------------------------------------------------------------------------------
 
 
@@ -118,24 +94,6 @@ def returned(triple: Triple) -> Triple:
 
 def _with_object(triple: Triple, old: Literal, new: Literal | NamedNode) -> Triple:
     return triple if new is old else Triple(triple.subject, triple.predicate, new)
-
-
-def read_value(literal: Literal) -> Literal | NamedNode:
-    """A literal as KIP writes it and the store holds it, written in either profile.
-
-    An ``rdf:JSON`` text of what is no array or object stands for the term of that value."""
-    datatype = literal.datatype
-    if datatype == vocab.STRING:
-        return literal
-    if datatype == vocab.JSON:
-        text = literal.value
-        if text.startswith('"') or (text.startswith("{") and '"@value"' in text):
-            with suppress(ValueError, RecursionError):
-                return to_term(json.loads(text))
-    elif match := _DIRECTED.fullmatch(datatype.value):
-        language, towards = match.groups()
-        return Literal(literal.value, language=language, direction=DIRECTIONS[towards])
-    return normal(literal)
 
 
 def _reified(quads: Iterable[Quad]) -> Iterator[Quad]:

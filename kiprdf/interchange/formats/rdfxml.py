@@ -17,8 +17,8 @@ from kiprdf.interchange.formats import profiles
 from kiprdf.interchange.formats.ordering import UNSHOWN, Dataset, header, node_name, predicate_of
 from kiprdf.interchange.formats.output import Output
 from kiprdf.interchange.formats.prefixes import namespaces
-from kiprdf.interchange.formats.profiles import as_json
 from kiprdf.rdf import vocab
+from kiprdf.rdf.directions import as_json
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import normal
 

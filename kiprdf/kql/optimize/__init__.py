@@ -64,6 +64,6 @@ def for_engine(
     if not abilities.lateral:
         pattern = standard_joins(pattern, values, namer)
     if not abilities.functions:
-        spelling = abilities.own_doubles, abilities.unicode_constants
+        spelling = abilities.own_datatypes, abilities.unicode_constants
         pattern = standard_conditions(pattern, values, json_values, *spelling)
     return pattern

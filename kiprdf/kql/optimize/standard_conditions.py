@@ -42,8 +42,6 @@ MOST_VALUES = 5_000
 """Arrays and objects that one condition lists; engines end at some ten thousand constants."""
 MOST_TESTS = 500
 """Comparisons of one condition; ten thousand crash the parser of some engines."""
-OWN_DOUBLE = NamedNode("urn:kip:double")
-"""The datatype of doubles where the engine would round its own."""
 _ANY_URI = NamedNode(vocab.XSD + "anyURI")
 _NUMBERS = (vocab.INTEGER, vocab.DOUBLE)
 
@@ -52,7 +50,7 @@ def standard_conditions(
     pattern: Pattern,
     values: Values,
     json_values: JsonValues,
-    own_doubles: bool = False,
+    own_datatypes: bool = False,
     unicode_constants: bool = True,
 ) -> Pattern:
     """The same solutions by conditions that SPARQL 1.1 has.
@@ -60,7 +58,7 @@ def standard_conditions(
     ``json_values`` has at least the values of the ``json_keys``. Raises KIP_4002 for a condition
     that more than ``MOST_VALUES`` arrays and objects satisfy.
     """
-    return _Conditions(values, json_values, own_doubles, unicode_constants).pattern(pattern)
+    return _Conditions(values, json_values, own_datatypes, unicode_constants).pattern(pattern)
 
 
 def json_keys(pattern: Pattern, values: Values) -> tuple[NamedNode, ...]:
@@ -116,12 +114,12 @@ _Case: TypeAlias = "_Constant | _Kind"
 
 class _Conditions:
     def __init__(
-        self, values: Values, json_values: JsonValues, own_doubles: bool, unicode_constants: bool
+        self, values: Values, json_values: JsonValues, own_datatypes: bool, unicode_constants: bool
     ) -> None:
         self._values = values
         self._unicode_constants = unicode_constants
         self._json = json_values
-        self._own_doubles = own_doubles
+        self._own_datatypes = own_datatypes
 
     def pattern(self, pattern: Pattern) -> Pattern:
         pattern = map_patterns(pattern, lambda part, *_: self.pattern(part))
@@ -198,14 +196,19 @@ class _Conditions:
         is_boolean = _has_type(term, vocab.BOOLEAN)
         is_number = _all(Call("isNumeric", (term,)), Negation(is_boolean))
         number: Expression = term
+        is_true: Expression = term
         others = [*_NUMBERS, vocab.BOOLEAN, vocab.JSON]
-        if self._own_doubles:
-            is_own = _has_type(term, OWN_DOUBLE)
-            number = Call("IF", (is_own, _double(Call("STR", (term,))), term))
-            is_number = Infix("||", (is_own, is_number))
-            others.append(OWN_DOUBLE)
+        if self._own_datatypes:
+            text = Call("STR", (term,))
+            is_own = _has_type(term, vocab.OWN_DOUBLE)
+            number = Call("IF", (is_own, _double(text), term))
+            is_number = Infix("||", (is_own, Call("isNumeric", (term,))))
+            is_boolean = _has_type(term, vocab.OWN_BOOLEAN)
+            is_true = Infix("=", (text, Literal("true")))
+            others += (vocab.OWN_DOUBLE, vocab.OWN_BOOLEAN)
         yield _Kind(is_number, "number", number)
-        yield _Kind(is_boolean, "boolean", term)
+        # Engines differ in what a boolean equals, and in their order.
+        yield _Kind(is_boolean, "boolean", Call("IF", (is_true, Literal(1), Literal(0))))
         is_other = Infix("||", (In(_type(term), tuple(others)), is_number))
         has_language = Infix("!=", (Call("LANG", (term,)), Literal("")))
         is_text = Infix("||", (has_language, Negation(is_other)))
@@ -237,7 +240,7 @@ def _holds(name: str, one: _Case, other: _Case) -> Expression:
     constant = one if isinstance(one, _Constant) else cast(_Constant, other)
     kind = one if isinstance(one, _Kind) else cast(_Kind, other)
     terms = tuple(
-        reading if isinstance(reading, NamedNode) else to_term(reading)
+        _as_term(reading)
         for reading in _scalars(name, read(constant.cell))
         if _kind_of(reading) == kind.kind
     )
@@ -256,6 +259,13 @@ def _scalars(name: str, reading: Reading) -> Sequence[Reading]:
     if isinstance(reading, list) and name not in _ORDERS:
         return reading
     return (reading,)
+
+
+def _as_term(reading: Reading) -> Literal | NamedNode:
+    """The constant that a value of its kind is compared with."""
+    if isinstance(reading, bool):
+        return Literal(int(reading))
+    return reading if isinstance(reading, NamedNode) else to_term(reading)
 
 
 def _kind_of(reading: Reading) -> str | None:
@@ -277,14 +287,8 @@ def _native(name: str, kind: str, one: Expression, other: Expression) -> Express
     if name in ("==", "IN"):
         return Call("sameTerm", (one, other)) if kind == "node" else Infix("=", (one, other))
     if name in _ORDERS:
-        if kind == "boolean":
-            one, other = _as_integer(one), _as_integer(other)
         return FALSE if kind == "node" else Infix(name, (one, other))  # type: ignore[arg-type]
     return Call(_NATIVE.get(name, name), (one, other)) if kind == "text" else FALSE
-
-
-def _as_integer(boolean: Expression) -> Expression:
-    return Call("IF", (boolean, Literal(1), Literal(0)))
 
 
 # Expressions --------------------------------------------------------------------------------------
