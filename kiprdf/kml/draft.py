@@ -111,6 +111,7 @@ class Draft:
     def concept(self, type: str, name: str) -> Element:
         """The concept with a type and a name, created if there is none."""
         node = self.store.iris.concept(type, name)
+        self._ids[node] = ConceptName(type, name).id
         element = self.element(node)
         if element is None:
             ends = periods.attributes(type, name)
@@ -237,16 +238,8 @@ class Draft:
                     (vocab.attribute, before.attributes, after.attributes),
                     (vocab.metadata, before.metadata, metadata),
                 ):
-                    removed += [
-                        (node, predicate(key), term)
-                        for key, term in old.items()
-                        if new.get(key) != term
-                    ]
-                    added += [
-                        (node, predicate(key), term)
-                        for key, term in new.items()
-                        if old.get(key) != term
-                    ]
+                    removed += _missing(node, predicate, old, new)
+                    added += _missing(node, predicate, new, old)
             if before is not None and edit.repointed:
                 removed += self._identity(before)
                 added += self._identity(after)
@@ -288,6 +281,18 @@ class Draft:
         facts = self.store.match(None, element.node, None)
         links = (link_of(self.store, fact) for fact in list(facts))
         return [link for link in links if link is not None]
+
+
+def _missing(
+    node: NamedNode, predicate: Callable[[str], NamedNode], terms: Terms, others: Terms
+) -> list[Written]:
+    """The triples of some values that are not among others."""
+    return [
+        (node, predicate(key), term)
+        for key, term in terms.items()
+        # What was copied is the same object, and need not be compared.
+        if (other := others.get(key)) is not term and other != term
+    ]
 
 
 def _ends(element: Proposition) -> Fact:

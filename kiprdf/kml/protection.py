@@ -7,6 +7,7 @@ is allowed, and so is a write that changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from pyoxigraph import NamedNode
 
@@ -38,8 +39,7 @@ def check_merge(nodes: Iterable[NamedNode], iris: Iris, span: Span) -> None:
 def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
     """Raise KIP_3004 if a draft changes or deletes what is protected."""
     iris = draft.store.iris
-    protected = {iris.concept(*name) for name in (*SYSTEM, *ACTORS)}
-    for node in filter(protected.__contains__, draft.edits):
+    for node in filter(_protected(iris).__contains__, draft.edits):
         edit = draft.edits[node]
         if edit.before is None or not edit.changed or node in draft.deleted:
             continue
@@ -57,6 +57,11 @@ def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
         if isinstance(element, Proposition) and is_system(element.subject, iris):
             message = f"The proposition {iris.id(node)} of the core schema cannot be deleted."
             raise _refused(message, span)
+
+
+@lru_cache(maxsize=16)
+def _protected(iris: Iris) -> frozenset[NamedNode]:
+    return frozenset(iris.concept(*name) for name in (*SYSTEM, *ACTORS))
 
 
 def _refused(message: str, span: Span) -> KipError:

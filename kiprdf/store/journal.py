@@ -37,6 +37,7 @@ from kiprdf.store.journal_files import (
     number_of,
     runs_of,
     seal,
+    time_of,
 )
 
 FOLDER = "history"
@@ -74,8 +75,8 @@ class Journal:
             if not read_only:
                 folder.mkdir(parents=True, exist_ok=True)
             self._read()
-        except OSError as fault:
-            reason = fault.strerror or fault
+        except (OSError, ValueError) as fault:
+            reason = getattr(fault, "strerror", None) or fault
             raise StoreError(f"The history in {folder} cannot be read: {reason}.") from None
 
     def _read(self) -> None:
@@ -119,8 +120,8 @@ class Journal:
                 log.truncate(frames.end)
 
     def _last_time(self) -> str:
-        times = [commit.origin.at for commit in self.commits(self.last - 1, self.last)]
-        return times[-1] if times else ""
+        *_, last = b"", *self._records(self.last - 1)
+        return time_of(last) if last else ""
 
     @property
     def last(self) -> int:

@@ -50,10 +50,14 @@ def encoded(commit: Commit) -> bytes:
     *origin, digest = commit.origin
     head: list[Any] = [commit.number, *origin, len(commit.removed), commit.records, digest]
     rows = [json.dumps(head, ensure_ascii=False)]
+    last, start = None, ""
     for subject, predicate, value in itertools.chain(commit.removed, commit.added):
+        if subject is not last:
+            # Printing a term takes longer than comparing it.
+            last, start = subject, str(subject)
         # pyoxigraph prints a triple without the brackets of a triple term.
         text = f"<<( {value} )>>" if isinstance(value, ox.Triple) else value
-        rows.append(f"{subject} {predicate} {text} .")
+        rows.append(f"{start} {predicate} {text} .")
     data = "\n".join(rows).encode()
     return zlib.compress(data, 1) if len(data) > COMPRESSED_BYTES else data
 
@@ -75,8 +79,18 @@ def has_text(data: bytes, text: bytes) -> bool:
 
 
 def number_of(data: bytes) -> int:
-    head = data if data[:1] == b"[" else zlib.decompressobj().decompress(data, 64)
+    head = _start(data)
     return int(head[1 : head.index(b",")])
+
+
+def time_of(data: bytes) -> str:
+    """The time of a record, which follows its number: the rest may be long."""
+    return str(json.loads(_start(data).split(b",")[1]))
+
+
+def _start(data: bytes) -> bytes:
+    """The number and the time of a record, at least."""
+    return data[:64] if data[:1] == b"[" else zlib.decompressobj().decompress(data, 64)
 
 
 class Frames(NamedTuple):
