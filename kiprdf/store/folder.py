@@ -12,6 +12,7 @@ import os
 import re
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
 from weakref import ref
@@ -85,6 +86,8 @@ def open_folder(path: Path, base: str | None, read_only: bool) -> OpenFolder:
         else:
             _require_graph(path)
             engine = open_engine(path, read_only)
+            if not read_only:
+                _remove_old_logs(path)
         return OpenFolder(engine, chosen, format, claim)
     except BaseException:
         # The traceback keeps this frame, and must not keep the folder.
@@ -194,6 +197,13 @@ def open_engine(path: Path, read_only: bool) -> Engine:
             "read_only=True."
         )
     raise StoreError(f"The nexus in {path} cannot be opened: {reason}")
+
+
+def _remove_old_logs(path: Path) -> None:
+    """Remove the logs of earlier openings: RocksDB keeps up to a thousand, of 140 kB each."""
+    for log in (path / GRAPH).glob("LOG.old.*"):
+        with suppress(OSError):
+            log.unlink()
 
 
 def require_rocksdb(path: Path) -> None:

@@ -108,7 +108,8 @@ class Journal:
             self.faults.append(f"{records} of the file {name} of the history {verb} damaged.")
         self._runs = joined(self._runs, runs_of(frames.numbers))
         self._size = frames.end
-        self._time = self._last_time()
+        last = [text[start:end] for start, end in frames.places[-1:]]
+        self._time = time_of(*last) if last else self._time_of_sealed()
         if self._read_only:
             return
         for path in (*self._folder.glob("*.partial"), *(log for log in logs if log != current)):
@@ -119,7 +120,8 @@ class Journal:
             with self._path.open("r+b") as log:
                 log.truncate(frames.end)
 
-    def _last_time(self) -> str:
+    def _time_of_sealed(self) -> str:
+        """The time of the last record in a sealed file."""
         *_, last = b"", *self._records(self.last - 1)
         return time_of(last) if last else ""
 

@@ -188,7 +188,7 @@ class OxigraphStore:
     def _open_journal(self, folder: Path, history: bool) -> None:
         """Open the journal, and write again what the graph has lost of it."""
         journal = Journal(folder, self.read_only)
-        if not self.read_only and not self.lacks_number():
+        if journal.last > self.commit() and not (self.read_only or self.lacks_number()):
             for commit in journal.commits(self.commit(), journal.last):
                 if commit.number != self._last.number + 1:
                     break

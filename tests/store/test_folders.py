@@ -349,3 +349,9 @@ def test_a_nexus_below_a_file_is_not_created(tmp_path: Path) -> None:
         f"No nexus can be created in {path}: Not a directory.",
         f"The folder {path} cannot be read: Not a directory.",
     )
+
+
+def test_opening_again_and_again_leaves_one_log_of_an_earlier_opening(folder: Path) -> None:
+    for _ in range(3):
+        OxigraphStore.open(folder).close()
+    assert len(list((folder / "graph").glob("LOG*"))) == 1
