@@ -113,3 +113,21 @@ def test_each_pack_is_tried_on_ten_documents() -> None:
     assert {path.stem: len(documents(path.stem)) for path in FOLDER.glob("*.txt")} == dict.fromkeys(
         packs(), 10
     )
+
+
+@pytest.mark.parametrize("order", [["foaf", "skos"], ["skos", "foaf"], ["dcterms", "foaf", "skos"]])
+def test_the_label_of_a_concept_is_no_metadata_with_several_packs(order: list[str]) -> None:
+    nexus = empty()
+    nexus.import_rdf(
+        PREFIXES + ':tea a skos:Concept ; skos:prefLabel "tea"@en .', mapping=order, define=True
+    )
+    (metadata,) = nexus.execute('FIND(?c.metadata) WHERE { ?c {type: "Concept", name: "tea"} }')
+    assert "name" not in metadata
+
+
+def test_a_time_that_the_data_state_is_no_metadata_of_the_engine() -> None:
+    nexus = empty()
+    modified = ':tea a skos:Concept ; dcterms:modified "2024-03-01T12:30:00+01:00"^^xsd:dateTime .'
+    nexus.import_rdf(PREFIXES + modified, mapping=["dcterms", "skos"], define=True)
+    question = 'FIND(?c.attributes.modified) WHERE { ?c {type: "Concept", name: "tea"} }'
+    assert nexus.execute(question) == ["2024-03-01T12:30:00+01:00"]

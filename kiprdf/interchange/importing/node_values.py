@@ -104,7 +104,14 @@ class ValueReader:
         if property.startswith(vocab.METADATA):
             return metadata, True
         type_name = resource.identity.type if resource else None
-        is_attribute = resource and self._naming.is_mapped_attribute(property, type_name)
+        is_attribute = resource and (
+            self._naming.is_mapped_attribute(property, type_name)
+            # A name at the top of a mapping is a key of metadata too.
+            or property == self._naming.labels(type_name)[0]
+        )
+        if metadata is not None and metadata.name in RESERVED_METADATA:
+            # What an engine writes by itself is no metadata of other data.
+            is_attribute = not self._naming.is_below_base(statement.subject.value)
         if metadata is not None and not is_attribute:
             return metadata, True
         return self._naming.attribute(property, type_name, statement.object), False

@@ -1,0 +1,113 @@
+"""Documents of well-known vocabularies go in and come out under their own IRIs.
+
+Each sample is imported with packs and without; then one fact is changed, and nothing else differs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import rdflib
+from rdflib.compare import isomorphic
+
+import kiprdf
+
+FOLDER = Path(__file__).parent / "samples"
+
+
+class Sample(NamedTuple):
+    """A document, its packs, a change as KIP, and the same change as triples before and after."""
+
+    file: str
+    packs: tuple[str, ...]
+    change: str
+    before: str
+    after: str
+
+
+PREFIXES = """
+PREFIX : <https://{}.example/>
+PREFIX dcterms: <http://purl.org/dc/terms/>
+PREFIX foaf: <http://xmlns.com/foaf/0.1/>
+PREFIX prov: <http://www.w3.org/ns/prov#>
+PREFIX schema: <https://schema.org/>
+PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+"""
+SAMPLES = {
+    "people": Sample(
+        "foaf.ttl",
+        ("dcterms", "foaf"),
+        'UPDATE ?p SET ATTRIBUTES { age: 37 } WHERE { ?p {type: "Person", name: "Ada Lovelace"} }',
+        ":ada foaf:age 36 .",
+        ":ada foaf:age 37 .",
+    ),
+    "terms": Sample(
+        "skos.ttl",
+        ("dcterms", "skos"),
+        'DELETE PROPOSITIONS ?l WHERE { ?l ({name: "tea"}, ?b, {name: "pot"}) }',
+        ":tea skos:related :pot .",
+        "",
+    ),
+    "books": Sample(
+        "schema-org.jsonld",
+        ("schema-org",),
+        'UPDATE ?b SET ATTRIBUTES { numberOfPages: 211 } WHERE { ?b {name: "Notes on the Engine"} }',
+        ":engine schema:numberOfPages 210 .",
+        ":engine schema:numberOfPages 211 .",
+    ),
+    "data": Sample(
+        "dcat.ttl",
+        ("dcterms", "foaf", "skos"),
+        'UPDATE ?d SET ATTRIBUTES { byteSize: 5120001 } WHERE { ?d {name: "Levels as CSV"} }',
+        ':levels-csv <http://www.w3.org/ns/dcat#byteSize> "5120000"^^xsd:nonNegativeInteger .',
+        ':levels-csv <http://www.w3.org/ns/dcat#byteSize> "5120001"^^xsd:nonNegativeInteger .',
+    ),
+    "lab": Sample(
+        "prov.ttl",
+        ("dcterms", "foaf", "prov"),
+        'UPSERT { PROPOSITION { ({type: "Event", name: "Drawing"}, "used", '
+        '{type: "Entity", name: "Row 1"}) } }',
+        "",
+        ":draw prov:used :row1 .",
+    ),
+}
+
+
+def parsed(file: str) -> rdflib.Graph:
+    return rdflib.Graph().parse(FOLDER / file)
+
+
+def written(nexus: kiprdf.Nexus) -> rdflib.Graph:
+    text = nexus.snapshot(mapping="original", only="imported")
+    return rdflib.Graph().parse(data=text)
+
+
+def imported(sample: Sample, packs: tuple[str, ...] | None) -> kiprdf.Nexus:
+    nexus = kiprdf.Nexus.memory()
+    report = nexus.import_rdf(FOLDER / sample.file, mapping=packs, define=True, language="en")
+    assert report["skipped"] == []
+    return nexus
+
+
+@pytest.mark.parametrize("with_packs", [True, False])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_document_comes_out_as_it_went_in(name: str, with_packs: bool) -> None:
+    sample = SAMPLES[name]
+    nexus = imported(sample, sample.packs if with_packs else None)
+    assert isomorphic(written(nexus), parsed(sample.file))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_changed_fact_is_all_that_differs(name: str) -> None:
+    sample = SAMPLES[name]
+    nexus = imported(sample, sample.packs)
+    nexus.execute(sample.change)
+    expected = parsed(sample.file)
+    prefixes = PREFIXES.format(name)
+    expected.update(f"{prefixes} DELETE DATA {{ {sample.before} }}")
+    expected.update(f"{prefixes} INSERT DATA {{ {sample.after} }}")
+    assert isomorphic(written(nexus), expected)
+    assert not isomorphic(expected, parsed(sample.file))
