@@ -54,7 +54,8 @@ SAMPLES = {
     "books": Sample(
         "schema-org.jsonld",
         ("schema-org",),
-        'UPDATE ?b SET ATTRIBUTES { numberOfPages: 211 } WHERE { ?b {name: "Notes on the Engine"} }',
+        "UPDATE ?b SET ATTRIBUTES { numberOfPages: 211 } "
+        'WHERE { ?b {name: "Notes on the Engine"} }',
         ":engine schema:numberOfPages 210 .",
         ":engine schema:numberOfPages 211 .",
     ),
