@@ -15,6 +15,7 @@ from kiprdf.language import ast
 from tests.conformance.compare import verdict
 from tests.nexus.support import copied
 from tests.shortcuts import no_shortcuts
+from tests.standard_sparql import standard_sparql
 
 FOLDER = Path(__file__).parent
 FILES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json"))}
@@ -25,9 +26,9 @@ CASES = [
 ]
 
 
-def _finds(case: Any) -> bool:
+def _finds(case: dict[str, Any]) -> bool:
     """Whether a case asks with FIND, or writes where a WHERE finds."""
-    return "WHERE" in json.dumps(case.values)
+    return "WHERE" in json.dumps(case)
 
 
 def _only_asks(steps: list[dict[str, Any]]) -> bool:
@@ -69,24 +70,25 @@ def _run(nexus: kiprdf.Nexus, step: dict[str, Any], times: int) -> None:
 def test_case(name: str, case: dict[str, Any]) -> None:
     # A FIND that comes again is remembered, and must answer as it did.
     _play(name, case, 5)
+    if _finds(case):
+        with no_shortcuts():
+            _play(name, case, 1, "without shortcuts")
+    if name.startswith("kql_"):
+        with standard_sparql():
+            _play(name, case, 1, "in standard SPARQL")
 
 
-@pytest.mark.parametrize(("name", "case"), [case for case in CASES if _finds(case)])
-def test_case_without_shortcuts(name: str, case: dict[str, Any]) -> None:
-    with no_shortcuts():
-        _play(name, case, 1, shortcuts=False)
-
-
-def _play(name: str, case: dict[str, Any], times: int, shortcuts: bool = True) -> None:
-    options, prepared = FILES[name].get("nexus", {}), _prepared(name, shortcuts)
+def _play(name: str, case: dict[str, Any], times: int, way: str = "as usual") -> None:
+    # Each way has its own nexus: the other one remembers plans.
+    options, prepared = FILES[name].get("nexus", {}), _prepared(name, way)
     steps = [case, *case.get("then", ())]
     with nullcontext(prepared) if _only_asks(steps) else copied(prepared, **options) as nexus:
         for step in steps:
             _run(nexus, step, times)
 
 
-@functools.lru_cache(maxsize=2)
-def _prepared(name: str, shortcuts: bool) -> kiprdf.Nexus:
+@functools.lru_cache(maxsize=3)
+def _prepared(name: str, way: str) -> kiprdf.Nexus:
     """The nexus of a file behind its set-up, of which each case that writes gets a copy."""
     nexus = kiprdf.Nexus.memory(**FILES[name].get("nexus", {}))
     for step in FILES[name].get("setup", ()):

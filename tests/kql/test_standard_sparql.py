@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import pytest
 from hypothesis import given, note, settings
 from pyoxigraph import Literal, Variable
 
@@ -17,7 +16,6 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_json, to_term
 from kiprdf.sparql.algebra import UNIT, Expression, Filter
 from kiprdf.store import OxigraphStore
-from tests.conformance.test_conformance import CASES, _play
 from tests.kql.test_comparisons import TERMS, X, Y, conditions, in_python, in_the_engine
 from tests.long_runs import amount
 from tests.oracle import TooManySolutions
@@ -41,14 +39,6 @@ def test_standard_sparql_equals_oracle(case: Case) -> None:
             if fault:
                 note("\n".join((*map(str, case.graph.requests()), query, texts[-1])))
             assert fault is None
-
-
-@pytest.mark.parametrize(
-    ("name", "case"), [case for case in CASES if str(case.values[0]).startswith("kql_")]
-)
-def test_conformance_case_in_standard_sparql(name: str, case: dict[str, Any]) -> None:
-    with standard_sparql():
-        _play(name, case, 1)
 
 
 JSON_TERMS = [term for term in TERMS if isinstance(term, Literal) and term.datatype == vocab.JSON]
