@@ -93,8 +93,14 @@ class Snapshot:
 
         assert self.mapping is not None
         rdf11 = self.profile == "rdf11" or self.format in ("jsonld", "rdfxml")
-        quads = only_imported(normalized(part), iris, rdf11=rdf11)
-        triples = write_foreign(quads, output, self.format, self.mapping.prefixes)
+        imported = only_imported(normalized(part), iris, rdf11=rdf11)
+        triples = write_foreign(
+            imported.quads,
+            output,
+            self.format,
+            self.mapping.prefixes,
+            lower_tags=imported.is_of_wikibase,
+        )
         if self.advance is not None:
             self.advance(triples)
         return triples

@@ -265,3 +265,14 @@ def test_a_restored_snapshot_writes_the_same() -> None:
     nexus, copy = imported(None), empty()
     copy.restore(nexus.snapshot())
     assert copy.wikibase() == nexus.wikibase()
+
+
+def test_a_snapshot_of_what_was_imported_is_in_the_model_of_wikibase() -> None:
+    text = TEXT.replace("@ru", "@pt-br") + '\nwd:Q5 rdfs:label "Mensch"@de-at .'
+    nexus = empty()
+    nexus.import_rdf(text, format="turtle", mapping="wikidata", define=True, default_type="Site")
+    nexus.execute(
+        'UPSERT { CONCEPT ?c { {type: "Item", name: "new"} SET ATTRIBUTES { seen: true } } }'
+    )
+    written = nexus.snapshot(mapping="original", only="imported")
+    assert isomorphic(rdflib.Graph().parse(data=written), rdflib.Graph().parse(data=text))

@@ -25,11 +25,17 @@ _OF_GRAPHS = ("trig", "nquads", "jsonld")
 
 
 def write_foreign(
-    quads: Iterable[Quad], output: IO[bytes], format: Format, prefixes: Mapping[str, str]
+    quads: Iterable[Quad],
+    output: IO[bytes],
+    format: Format,
+    prefixes: Mapping[str, str],
+    *,
+    lower_tags: bool = False,
 ) -> int:
     """Write quads, the same text for the same quads; return their number.
 
-    ``prefixes`` that are not used are left out.
+    ``prefixes`` that are not used are left out. Language tags are in their usual form, or all in
+    lower case, as Wikibase has them.
     """
     every: Iterable[Any] = paced(quads)
     if format not in _OF_GRAPHS:
@@ -43,7 +49,8 @@ def write_foreign(
     }
     content = io.BytesIO()
     serialize(ordered, content, format=_FORMATS[format], prefixes=used)
-    output.write(_with_usual_tags(content.getvalue(), format))
+    text = content.getvalue()
+    output.write(text if lower_tags else _with_usual_tags(text, format))
     return len(ordered)
 
 

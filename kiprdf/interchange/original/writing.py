@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias, cast
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
@@ -31,6 +32,8 @@ from kiprdf.interchange.original.record import (
     triples_of,
     value_of,
 )
+from kiprdf.interchange.wikibase import writing as wikibase
+from kiprdf.interchange.wikibase.terms import is_entity
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
@@ -47,14 +50,25 @@ def to_original(triples: Iterable[Triple], iris: Iris) -> Iterator[Triple]:
         yield from writer.written(node)
 
 
-def only_imported(triples: Iterable[Triple], iris: Iris, *, rdf11: bool) -> Iterator[Quad]:
+class Imported(NamedTuple):
+    """What imports brought, and whether some of it is in the RDF model of Wikibase."""
+
+    quads: Iterator[Quad]
+    is_of_wikibase: bool
+
+
+def only_imported(triples: Iterable[Triple], iris: Iris, *, rdf11: bool) -> Imported:
     """What imports brought, as it is now: no word of KIP, blank nodes where there were some.
 
-    With ``rdf11`` the reifiers of facts are of ``rdf:Statement``.
+    With ``rdf11`` the reifiers of facts are of ``rdf:Statement``. What came from a Wikibase is
+    written in its RDF model.
     """
     writer = _Imported(triples, iris)
-    for node in paced(writer.groups):
-        yield from writer.written(node, rdf11)
+    statements = writer.of_wikibase()
+    others = (node for node in paced(writer.groups) if node not in statements.nodes)
+    quads = (quad for node in others for quad in writer.written(node, rdf11))
+    own = (Quad(*triple) for triple in statements.triples)
+    return Imported(chain(own, quads), bool(statements.triples))
 
 
 class _Writer:
@@ -174,6 +188,13 @@ class _Imported(_Writer):
             if self.is_imported(link)
             for end in (fact.subject, fact.object)
         }
+
+    def of_wikibase(self) -> wikibase.Written:
+        """What is written in the model of Wikibase: entities, their facts, articles on them."""
+        if not any(is_entity(own) for own in self.record.own.values()):
+            return wikibase.Written([], set())
+        triples = (triple for own in self.groups.values() for triple in own)
+        return wikibase.written(triples, self.record.iris)
 
     def written(self, node: NamedNode, rdf11: bool) -> Iterator[Quad]:
         element = self.elements[node]

@@ -71,15 +71,28 @@ class Element(NamedTuple):
     metadata: JsonMap
 
 
+class Written(NamedTuple):
+    """Wikibase RDF, and the elements of a nexus that it is made of."""
+
+    triples: list[Triple]
+    nodes: set[NamedNode]
+
+
+def written(triples: Iterable[Triple], iris: Iris) -> Written:
+    """What came from a Wikibase, in its RDF model."""
+    writer = _Writer(triples, iris)
+    return Written(list(dict.fromkeys(writer.written())), set(writer.nodes()))
+
+
 def turtle(triples: Iterable[Triple], iris: Iris) -> str:
     """The Wikibase RDF of a nexus in Turtle, the same for the same triples."""
-    written = list(dict.fromkeys(_Writer(triples, iris).written()))
-    bases = sorted({role.base for t in written if (role := Role.of(t.predicate)) is not None})
+    own = written(triples, iris).triples
+    bases = sorted({role.base for t in own if (role := Role.of(t.predicate)) is not None})
     prefixes = turtle_prefixes(f"{bases[0]}entity/P1") | _PREFIXES if bases else _PREFIXES
     if bases:
         prefixes |= {name: bases[0] + path for name, path in _NODES.items()}
-    written.sort(key=lambda triple: (isinstance(triple.subject, BlankNode), str(triple)))
-    text = serialize(written, format=RdfFormat.TURTLE, prefixes=prefixes)
+    own.sort(key=lambda triple: (isinstance(triple.subject, BlankNode), str(triple)))
+    text = serialize(own, format=RdfFormat.TURTLE, prefixes=prefixes)
     return "" if text is None else text.decode()
 
 
@@ -129,6 +142,27 @@ class _Writer:
         name = self._iris.name(predicate.value)
         return name.name if isinstance(name, ConceptName) else ""
 
+    def nodes(self) -> Iterator[NamedNode]:
+        """The elements that are written."""
+        yield from self._entities
+        yield from self._values
+        for node, triples in paced(self._groups.items()):
+            if self._is_document(node) or any(map(self._is_fact, self._facts(triples))):
+                yield node
+
+    def _is_document(self, node: NamedNode) -> bool:
+        """Whether a node is an article about an item, or the document that describes it."""
+        name, triples = self._iris.name(node.value), self._groups[node]
+        if not isinstance(name, ConceptName) or name.type not in DOCUMENTS:
+            return False
+        own = _element(triples).iri
+        is_of_wikibase = own is not None and own.startswith(wikibase("").value)
+        return own is not None and (is_of_wikibase or any(map(self._is_about, triples)))
+
+    def _is_about(self, triple: Triple) -> bool:
+        predicate = self._mapping.predicate(self._property_name(triple.predicate))
+        return predicate is not None and triple.object in self._entities
+
     # Elements ---------------------------------------------------------------------------------
 
     def written(self) -> Iterator[Triple]:
@@ -136,8 +170,9 @@ class _Writer:
             yield from self._entity(element)
         for element in self._values.values():
             yield from self._value_node(element)
-        for triples in paced(self._groups.values()):
-            yield from self._document(triples)
+        for node, triples in paced(self._groups.items()):
+            if self._is_document(node):
+                yield from self._document(triples)
             for fact in self._facts(triples):
                 if self._is_fact(fact):
                     yield from self._fact(fact, _element(triples))
@@ -167,11 +202,10 @@ class _Writer:
         yield from self._claims(subject, attributes)
 
     def _document(self, triples: list[Triple]) -> Iterator[Triple]:
-        """An article about an item, or the document that describes it."""
         own: Any = triples[0].subject
         name, element = self._iris.name(own.value), _element(triples)
-        if not isinstance(name, ConceptName) or name.type not in DOCUMENTS or element.iri is None:
-            return
+        assert isinstance(name, ConceptName)
+        assert element.iri is not None
         subject, type_iri = NamedNode(element.iri), self._mapping.concept_type(name.type)
         assert type_iri is not None
         yield Triple(subject, vocab.TYPE, type_iri)
