@@ -6,7 +6,6 @@ In a checkout they are at the top level, in an installed wheel in ``kiprdf/data`
 from __future__ import annotations
 
 import hashlib
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,14 +31,13 @@ def read_capsule(path: Path) -> Capsule:
     return Capsule(path.name, text, hashlib.sha256(text.encode()).hexdigest())
 
 
-@cache
-def bundled_capsules() -> tuple[Capsule, ...]:
+def bundled_capsules() -> list[Capsule]:
     """The capsules that every nexus starts with, in the order in which they are loaded.
 
     >>> [capsule.name for capsule in bundled_capsules()][:2]
     ['00_genesis.kip', '10_person.kip']
     """
-    return tuple(read_capsule(path) for path in sorted(directory("capsules").glob("*.kip")))
+    return [read_capsule(path) for path in sorted(directory("capsules").glob("*.kip"))]
 
 
 def optional_capsule(name: str) -> Capsule:
