@@ -6,6 +6,7 @@ a conflict, and so is an element that others use by now (docs/decisions/061).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, TypeAlias, cast
 
@@ -22,9 +23,11 @@ from kiprdf.rdf.elements import Element, read_element
 from kiprdf.rdf.iris import ConceptName, PropositionName
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.store import NexusStore
+from kiprdf.store.journal_files import Commit
 from kiprdf.store.past import journal_of, number_at
 
 Conflict: TypeAlias = dict[str, Json]
+_STATES_SOURCE = re.compile(r"\bMETADATA \{[^}]*\bsource:")
 
 
 class Plan:
@@ -36,6 +39,7 @@ class Plan:
         self.seqs: list[int] = []
         self.conflicts: list[Conflict] = []
         self._source = source
+        self._texts = journal_of(store).statements()
         self._states: dict[NamedNode, State] = {}
         self._theirs: dict[tuple[NamedNode, NamedNode | None], int] = {}
         """The last commit that is not undone, by element and key; None is its existence."""
@@ -56,13 +60,13 @@ class Plan:
 
     # Values -----------------------------------------------------------------------------------
 
-    def revert(self, chosen: Callable[[Any], bool], after: int, last: int) -> None:
+    def revert(self, chosen: Callable[[Commit], bool], after: int, last: int) -> None:
         """Find what the chosen commits above a number wrote, and take it back."""
         for step in steps(self.store, journal_of(self.store), after, last):
             number = step.commit.number
             is_chosen, is_undone = chosen(step.commit), False
             for node, (before, later) in step.elements.items():
-                if is_chosen and self._is_selected(before, later):
+                if is_chosen and self._is_selected(step.commit, before, later):
                     is_undone = True
                     self._take_back(node, before, later)
                 else:
@@ -71,9 +75,21 @@ class Plan:
                 self.seqs.insert(0, number)
         self._resolve()
 
-    def _is_selected(self, before: State, after: State) -> bool:
-        values = [to_json(state[SOURCE]) for state in (before, after) if SOURCE in state]
-        return self._source is None or self._source in values
+    def _is_selected(self, commit: Commit, before: State, after: State) -> bool:
+        """Whether the source wrote an element: it is the element's, and the statement names one.
+
+        Others who change an element without a source of their own leave that of the element.
+        """
+        if self._source is None:
+            return True
+        if SOURCE not in after or to_json(after[SOURCE]) != self._source:
+            return False
+        if before.get(SOURCE) != after[SOURCE]:
+            return True
+        text = self._texts.get(commit.origin.digest)
+        if text is None:
+            return commit.origin.kind in ("UPSERT", "RESTORE", "PATCH")
+        return _STATES_SOURCE.search(text) is not None
 
     def _note(self, node: NamedNode, before: State, after: State, number: int) -> None:
         for key in _differing(before, after):
@@ -248,7 +264,7 @@ def planned(
         after = min(numbers, default=last + 1) - 1
     plan = Plan(store, clock, source)
 
-    def chosen(commit: Any) -> bool:
+    def chosen(commit: Commit) -> bool:
         if numbers is not None:
             return commit.number in numbers
         return session is None or commit.origin.session == session

@@ -156,6 +156,29 @@ def test_session_and_source_are_undone() -> None:
 
 
 @pytest.mark.parametrize(
+    "correction",
+    [
+        'UPDATE ?d SET ATTRIBUTES { risk: 9 } WHERE { ?d {type: "Drug", name: "A"} }',
+        'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES { risk: 9 } } }',
+        drug("A", "{risk: 9}", "Dr. Ada"),
+    ],
+)
+def test_what_others_corrected_since_is_no_value_of_the_source(correction: str) -> None:
+    nexus = nexus_of(drug("A", "{risk: 1}"), drug("A", "{risk: 2, note: 1}", "doc-7"))
+    nexus.execute(drug("A", "{risk: 3}", "doc-7"))
+    corrected = nexus.info()["commit"] + 1
+    nexus.execute(correction)
+    plan = nexus.undo(source="doc-7", dry_run=True)
+    assert plan["seqs"] == [corrected - 2, corrected - 1]
+    assert {"attributes.risk"} <= {conflict["key"] for conflict in plan["conflicts"]} <= {
+        "attributes.risk", "metadata.source",
+    }  # fmt: skip
+    assert {conflict["theirs"] for conflict in plan["conflicts"]} == {corrected}
+    nexus.undo(source="doc-7", conflicts="skip")
+    assert nexus.execute('FIND(?d.attributes) WHERE { ?d {type: "Drug"} }') == [{"risk": 9}]
+
+
+@pytest.mark.parametrize(
     ("arguments", "code"),
     [
         ({}, "KIP_1001"),
