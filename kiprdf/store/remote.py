@@ -50,7 +50,7 @@ from kiprdf.store.update_times import UPDATED_AT, Range
 T = TypeVar("T")
 
 KEPT_ELEMENTS = 20_000
-"""The described elements that are kept; beyond them they are asked for again."""
+"""The elements and facts that are kept from one command to the next."""
 DESCRIBED_AT_ONCE = 500
 """The elements that one request describes."""
 NEWEST_AT_ONCE = 2_000
@@ -253,7 +253,11 @@ class RemoteStore:
     def attempt(self, function: Callable[[], T]) -> T:
         """Run a function on the last state that was seen; raise ``Moved`` if it is not the last."""
         self._require_open()
-        session = self._local.session = _Session(self._last())
+        state = self._last()
+        if len(state.described) + len(state.links) > KEPT_ELEMENTS:
+            # Another one, since a function that still runs needs what it has read.
+            state = self._state = _State(state.number)
+        session = self._local.session = _Session(state)
         try:
             result = function()
             self._check(session)
@@ -558,8 +562,6 @@ class RemoteStore:
             links.update(self._links_of(unlinked[at : at + DESCRIBED_AT_ONCE]))
         cached = session.state.described
         missing = [node for node in dict.fromkeys(nodes) if node not in cached]
-        if len(missing) + len(cached) > KEPT_ELEMENTS:
-            cached.clear()
         for at in range(0, len(missing), DESCRIBED_AT_ONCE):
             self._ask(missing[at : at + DESCRIBED_AT_ONCE])
 

@@ -34,6 +34,16 @@ class ElementIndex:
     predicates: frozenset[str]
     originals: Mapping[str, tuple[str, ...]]
 
+    def prefetch(self, ids: Iterable[str], facts: Iterable[tuple[str, str, str]] = ()) -> None:
+        """Read elements ahead by their ids, and the links of facts by the ids of their parts."""
+        iris = self.store.iris
+        triples = []
+        for subject, predicate, object_ in facts:
+            ends = iris.from_id(subject), iris.from_id(object_)
+            if ends[0] is not None and ends[1] is not None:
+                triples.append(Triple(ends[0], iris.predicate(predicate), ends[1]))
+        self.store.prefetch(filter(None, map(iris.from_id, ids)), triples)
+
     def exists(self, id: str) -> bool:
         """Whether an id is that of an element."""
         return bool(self._describe(id))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -126,19 +126,34 @@ class Facts:
         for statement, ends in open_ends.items():
             for end in ends:
                 waiting[end].append(statement)
-        ready = deque(statement for statement, ends in open_ends.items() if not ends)
+        ready = [statement for statement, ends in open_ends.items() if not ends]
         while ready:
-            statement = ready.popleft()
-            fact = self._place_one(statement, reifiers[statement])
-            if fact is None:
-                continue
-            for end in (statement, fact.id):
-                self._ids[end] = fact.id
-                for other in waiting.pop(end, ()):
-                    open_ends[other].discard(end)
-                    if not open_ends[other]:
-                        ready.append(other)
+            self._prefetch(ready)
+            following = []
+            for statement in ready:
+                fact = self._place_one(statement, reifiers[statement])
+                if fact is None:
+                    continue
+                for end in (statement, fact.id):
+                    self._ids[end] = fact.id
+                    for other in waiting.pop(end, ()):
+                        open_ends[other].discard(end)
+                        if not open_ends[other]:
+                            following.append(other)
+            ready = following
         return [s for s, ends in open_ends.items() if ends and not self._is_skipped(s)]
+
+    def _prefetch(self, statements: Iterable[Statement]) -> None:
+        """Read ahead what some statements become, if it exists."""
+        facts = [
+            (subject, predicate, object_)
+            for statement in statements
+            if (subject := self._end(statement.subject)) is not None
+            and (predicate := self._naming.predicate(statement.predicate.value)) is not None
+            and (object_ := self._end(statement.object)) is not None
+        ]
+        names = (PropositionName(proposition_digits(*fact), fact[1]) for fact in facts)
+        self._index.prefetch((name.id for name in names), facts)
 
     def _is_skipped(self, statement: Statement) -> bool:
         """Skip a statement about a triple that is no proposition."""

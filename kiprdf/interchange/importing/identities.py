@@ -157,7 +157,10 @@ class Identifier:
         in the order of their IRIs, each with a unique name.
         """
         new = []
-        for node in sorted({*self.by_subject, *stubs}, key=lambda node: node.value):
+        index = self.naming.index
+        nodes = sorted({*self.by_subject, *stubs}, key=lambda node: node.value)
+        index.prefetch(filter(None, (index.element(node.value) for node in nodes)))
+        for node in nodes:
             try:
                 identity = self._identity(node)
             except ValueError as fault:
@@ -172,6 +175,7 @@ class Identifier:
                 self._name(node)
             except ValueError as fault:
                 self.identities.refused[node] = str(fault)
+        self._warn_of_existing(new)
         self._claim({node.value: node for node in new if node in self.identities.refused})
         return self.identities
 
@@ -266,10 +270,17 @@ class Identifier:
         name = unique_name(name, node.value, lambda text: self._is_free(type_name, text))
         identity = ConceptName(type_name, name)
         self._add(node, identity, class_iri)
-        if self.naming.index.exists(identity.id):
-            existing = f"{shown(identity.id)} exists without an original IRI"
-            warning = f"{existing} and is considered the same as <{node.value}>."
-            self.identities.warnings.append(warning)
+
+    def _warn_of_existing(self, new: Iterable[Node]) -> None:
+        """Warn of the new subjects whose names are those of concepts."""
+        index, resources = self.naming.index, self.identities.resources
+        ids = {node: resources[node].identity.id for node in new if node in resources}
+        index.prefetch(ids.values())
+        for node, id in ids.items():
+            if index.exists(id):
+                existing = f"{shown(id)} exists without an original IRI"
+                warning = f"{existing} and is considered the same as <{node.value}>."
+                self.identities.warnings.append(warning)
 
     def _is_free(self, type_name: str, name: str) -> bool:
         """Whether no other resource, of this import or an earlier one, has the name."""
