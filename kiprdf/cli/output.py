@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
@@ -18,6 +19,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from kiprdf.errors import KipError, KipWarning
+from kiprdf.progress import reported
 
 CODE_CHARACTERS = 100
 """The maximum width of cropped code."""
@@ -208,7 +210,10 @@ def note_cursor(cursor: str | None) -> None:
 
 @contextmanager
 def progress_bar(total: float | None = None) -> Iterator[Any]:
-    """A progress bar, shown on a terminal only; yields ``advance(amount, description)``."""
+    """A progress bar, shown on a terminal only; yields ``advance(amount, description)``.
+
+    It counts the triples that are read from a remote store, or sent to it.
+    """
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     screen = console(stderr=True)
@@ -231,7 +236,14 @@ def progress_bar(total: float | None = None) -> Iterator[Any]:
                 task, advance=amount, description=description and printable(description)
             )
 
-        yield advance
+        counts: Counter[str] = Counter()
+
+        def transferred(what: str, number: int) -> None:
+            counts[what] += number
+            advance(0, f"{what} {counted(counts[what], 'triple')}")
+
+        with reported(transferred):
+            yield advance
 
 
 @contextmanager

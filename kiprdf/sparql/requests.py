@@ -69,6 +69,16 @@ def any_triple() -> str:
     return "SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 1"
 
 
+def predicates() -> str:
+    """The predicates of all triples, each with the number of its triples."""
+    return "SELECT ?p (COUNT(*) AS ?number) WHERE { ?s ?p ?o } GROUP BY ?p"
+
+
+def of_predicate(predicate: NamedNode, most: int, offset: int) -> str:
+    """A part of the triples with a predicate, in the order of the engine."""
+    return f"SELECT ?s ?o WHERE {{ ?s {predicate} ?o }} LIMIT {most} OFFSET {offset}"
+
+
 def any_link(links: Links) -> str:
     """Whether a link is kept in one way, as at most one row."""
     pattern = f"?l {_REIFIES} ?fact" if links == "rdf12" else _link(links)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
 from pyoxigraph import Store as Engine
 
-from kiprdf import budget
+from kiprdf import budget, progress
 from kiprdf.errors import KipError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, decode
@@ -54,6 +54,8 @@ KEPT_ELEMENTS = 20_000
 DESCRIBED_AT_ONCE = 500
 """The elements that one request describes."""
 NEWEST_AT_ONCE = 2_000
+READ_AT_ONCE = 50_000
+"""The triples that one answer has where all are read."""
 NOTED_CHANGES = 200
 """The last commits whose touched elements are kept."""
 PAUSE_S = 0.005
@@ -452,6 +454,8 @@ class RemoteStore:
         elif predicate == vocab.TYPE and object_ in self._meta_types:
             defined = self._defined()[cast(NamedNode, object_)]
             return [Triple(node, vocab.TYPE, object_) for node in defined]
+        if subject is None and predicate is None and object_ is None and most is None:
+            return list(self.layout.folded(self._all()))
         if self.layout.links == "rdf11" and predicate in (None, vocab.TYPE):
             most = None  # rows of statements are dropped from the answer
         rows = self._pattern(subject, predicate, object_, most)
@@ -479,6 +483,28 @@ class RemoteStore:
             if terms[1] in (None, triple[1]):
                 triples.append(tuple(triple))
         return triples
+
+    def _all(self) -> Iterator[tuple[Any, Any, Any]]:
+        """All triples as the store keeps them, in answers of bounded size.
+
+        Raises ``EndpointFault`` where they are fewer than the store counts.
+        """
+        most = self.abilities.max_rows
+        # One row of an answer is the commit number; a full answer may be a part.
+        size = READ_AT_ONCE if most is None else min(READ_AT_ONCE, most - 2)
+        counted: Any = self._select(requests.predicates()).rows
+        for predicate, count in counted:
+            number, received = int(count.value), set[Row]()
+            for offset in range(0, number, size):
+                rows = self._select(requests.of_predicate(predicate, size, offset)).rows
+                progress.report("reading", len(rows))
+                received.update(rows)
+            if len(received) != number:
+                raise EndpointFault(
+                    f"{self.endpoint.url} sends {len(received)} of {number} triples with the "
+                    f"predicate {predicate.value}."
+                )
+            yield from ((subject, predicate, object_) for subject, object_ in received)
 
     def _defined(self) -> dict[NamedNode, list[NamedNode]]:
         """The definitions of types and of predicates, by their meta-type."""
@@ -665,14 +691,21 @@ class RemoteStore:
         session = self._session
         if session is None:
             return self.read(self._copied)
+        number, copy = getattr(self._local, "copy", (None, None))
+        if number == session.state.number:
+            session.copy = copy
         if session.copy is None:
             session.copy = self._copied()
         return session.copy
 
     @contextmanager
     def bulk_reading(self) -> Iterator[Engine]:
-        """The same for a ``with`` block."""
-        yield self.engine
+        """The same for a ``with`` block, in which it is read once."""
+        copy = self._local.copy = self.read(lambda: (self.commit(), self._copied()))
+        try:
+            yield copy[1]
+        finally:
+            del self._local.copy
 
     def copy(self) -> OxigraphStore:
         """A copy in memory, as of one commit."""
@@ -680,7 +713,7 @@ class RemoteStore:
 
     def _copied(self) -> Engine:
         engine = Engine()
-        triples = self.layout.folded(self._pattern(None, None, None, None))
+        triples = self.layout.folded(self._all())
         engine.bulk_extend(Quad(*triple) for triple in budget.paced(triples))
         graph = vocab.BOOKKEEPING
         engine.extend(Quad(graph, key, value, graph) for key, value in self.notes())

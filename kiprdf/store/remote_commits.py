@@ -18,7 +18,7 @@ from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from kiprdf import budget
+from kiprdf import budget, progress
 from kiprdf.budget import Budget
 from kiprdf.errors import KipError
 from kiprdf.rdf import vocab
@@ -269,6 +269,7 @@ class Commits:
         stage = updates.Stage(
             self._stage(node, "removed", removed), self._stage(node, "added", added)
         )
+        progress.report("committing", size)
         try:
             yield stage, ((), ())
         finally:
@@ -282,6 +283,7 @@ class Commits:
         remaining = iter(updates.with_graph(triples, graph))
         while batch := list(islice(remaining, self._abilities.max_triples or BATCH)):
             self._repeat(updates.insert(batch))
+            progress.report("sending", len(batch))
         return graph
 
     def _repeat(self, text: str) -> None:
