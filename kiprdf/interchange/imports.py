@@ -18,11 +18,13 @@ from kiprdf.interchange.importing import importer
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
 from kiprdf.interchange.importing.plan import JsonMap, Plan
 from kiprdf.interchange.mapping.contexts import Loader, Mapping
+from kiprdf.interchange.vocabularies.axioms import record_axioms
 from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
 from kiprdf.interchange.vocabularies.definitions import read_definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.interchange.wikibase import reading
 from kiprdf.interchange.wikibase.elements import ITEM
+from kiprdf.rdf.iris import ConceptName
 from kiprdf.store import Store
 
 if TYPE_CHECKING:
@@ -142,11 +144,16 @@ def ontology(
     def plan(store: Store, quads: list[Quad]) -> Plan:
         existing, index = read_definitions(store), read_element_index(store)
         definitions = definitions_of(quads, vocabulary, index, existing, others())
+        provenance = _metadata(source, imported_at, metadata)
         plan = plan_definitions(
-            definitions.inherited() if inherit else definitions,
-            existing,
-            _metadata(source, imported_at, metadata),
+            definitions.inherited() if inherit else definitions, existing, provenance
         )
+        attributes: dict[ConceptName, JsonMap] = {n: one.attributes for n, one in existing.items()}
+        for one in plan.definitions:
+            name = ConceptName(one.type, one.name)
+            attributes[name] = {**attributes.get(name, {}), **one.attributes}
+        name_of_source = str(provenance.get("source", ""))
+        plan.recorded = record_axioms(quads, definitions, attributes, index, name_of_source)
         plan.triples, plan.update = len(quads), update
         return plan
 

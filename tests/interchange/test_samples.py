@@ -112,3 +112,84 @@ def test_a_changed_fact_is_all_that_differs(name: str) -> None:
     expected.update(f"{prefixes} INSERT DATA {{ {sample.after} }}")
     assert isomorphic(written(nexus), expected)
     assert not isomorphic(expected, parsed(sample.file))
+
+
+# Ontologies ---------------------------------------------------------------------------------
+
+VOCABULARIES = Path(__file__).parent / "vocabularies"
+WATER = "PREFIX : <https://water.example/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+
+
+def ontology() -> kiprdf.Nexus:
+    nexus = kiprdf.Nexus.memory()
+    nexus.import_ontology(FOLDER / "ontology.ttl")
+    return nexus
+
+
+def changed_ontology(update: str) -> rdflib.Graph:
+    expected = parsed("ontology.ttl")
+    expected.update(WATER + update)
+    return expected
+
+
+@pytest.mark.parametrize("file", ["foaf.nq", "skos.nq"])
+def test_a_vocabulary_comes_out_as_it_went_in(file: str) -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.import_ontology(VOCABULARIES / file)
+    expected = rdflib.Graph()
+    for quad in rdflib.Dataset().parse(VOCABULARIES / file, format="nquads").quads():
+        expected.add(quad[:3])
+    assert isomorphic(written(nexus), expected)
+
+
+def test_restrictions_and_the_head_of_an_ontology_come_out_as_they_went_in() -> None:
+    nexus = ontology()
+    assert isomorphic(written(nexus), parsed("ontology.ttl"))
+    nexus.import_ontology(FOLDER / "ontology.ttl")
+    assert isomorphic(written(nexus), parsed("ontology.ttl"))
+
+
+@pytest.mark.parametrize(
+    ("change", "update"),
+    [
+        (
+            'UPDATE ?t SET ATTRIBUTES { description: "Wet." } '
+            'WHERE { ?t {type: "$ConceptType", name: "Water"} }',
+            'DELETE DATA { :Water rdfs:comment "Standing or flowing water."@en } ; '
+            'INSERT DATA { :Water rdfs:comment "Wet."@en }',
+        ),
+        (
+            'DELETE PROPOSITIONS ?l WHERE { ?l ({name: "River"}, "subclass_of", {name: "Water"}) }',
+            "DELETE DATA { :River rdfs:subClassOf :Water }",
+        ),
+        (
+            'UPSERT { PROPOSITION { ({type: "$ConceptType", name: "Lake"}, "subclass_of", '
+            '{type: "$ConceptType", name: "River"}) } }',
+            "INSERT DATA { :Lake rdfs:subClassOf :River }",
+        ),
+    ],
+)
+def test_a_change_of_a_definition_is_all_that_differs(change: str, update: str) -> None:
+    nexus = ontology()
+    nexus.execute(change)
+    expected = changed_ontology(update.replace("; INSERT", f"; {WATER} INSERT"))
+    assert isomorphic(written(nexus), expected)
+    assert not isomorphic(expected, parsed("ontology.ttl"))
+
+
+def test_a_new_version_of_an_ontology_replaces_its_statements(tmp_path: Path) -> None:
+    nexus, text = kiprdf.Nexus.memory(), (FOLDER / "ontology.ttl").read_text()
+    file = tmp_path / "water.ttl"
+    for number in ("1", "2"):
+        file.write_text(text.replace('"1"^^', f'"{number}"^^'))
+        nexus.import_ontology(file)
+    assert isomorphic(written(nexus), rdflib.Graph().parse(file))
+
+
+def test_an_ontology_and_its_data_come_out_together() -> None:
+    nexus = ontology()
+    data = "@prefix : <https://water.example/> . :inn a :River ; :length 517.5 ; :flowsInto :pond ."
+    data += " :pond a :Lake ."
+    nexus.import_rdf(data)
+    expected = parsed("ontology.ttl") + rdflib.Graph().parse(data=data)
+    assert isomorphic(written(nexus), expected)

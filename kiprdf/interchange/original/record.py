@@ -155,6 +155,10 @@ class Element:
         """Whether an import noted something of this very element."""
         self._original: JsonMap = original if isinstance(original, dict) else {}
 
+    def noted(self, key: str) -> Json:
+        """What an import noted under a key of ``original``."""
+        return self._original.get(key)
+
     @property
     def classes(self) -> list[NamedNode]:
         """What the type of a concept is in the original data."""

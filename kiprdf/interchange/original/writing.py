@@ -20,6 +20,7 @@ from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.foreign import Items
 from kiprdf.interchange.importing.importer import GRAPH, GRAPH_VALUES
 from kiprdf.interchange.importing.values import listed
+from kiprdf.interchange.original.axioms import axioms, definitions
 from kiprdf.interchange.original.record import (
     ID,
     Element,
@@ -68,7 +69,9 @@ def only_imported(triples: Iterable[Triple], iris: Iris, *, rdf11: bool) -> Impo
     others = (node for node in paced(writer.groups) if node not in statements.nodes)
     quads = (quad for node in others for quad in writer.written(node, rdf11))
     own = (Quad(*triple) for triple in statements.triples)
-    return Imported(chain(own, quads), bool(statements.triples))
+    of_ontologies = axioms(definitions(writer.elements.values(), writer.facts.values(), iris))
+    described = (Quad(*cast(Any, map(_blank, triple))) for triple in of_ontologies)
+    return Imported(chain(own, quads, described), bool(statements.triples))
 
 
 class _Writer:

@@ -19,7 +19,8 @@ from kiprdf.store import Store
 
 ABOVE = {META_TYPES[0]: "subclass_of", META_TYPES[1]: "subproperty_of"}
 """The predicate from a definition to those directly above it, by meta-type."""
-_ORIGINALS = {META_TYPES[0]: rdfs("subClassOf"), META_TYPES[1]: rdfs("subPropertyOf")}
+ORIGINALS = {META_TYPES[0]: rdfs("subClassOf"), META_TYPES[1]: rdfs("subPropertyOf")}
+"""The properties of RDFS that state the same."""
 _DESCRIPTIONS = {
     META_TYPES[0]: "Every instance of the first concept type is one of the second, too.",
     META_TYPES[1]: "What the first predicate links, the second one links, too.",
@@ -38,7 +39,7 @@ def link_definition(meta_type: str) -> JsonMap:
         "object_types": [meta_type],
         "is_symmetric": False,
         "is_transitive": True,
-        SAME_AS: _ORIGINALS[meta_type].value,
+        SAME_AS: ORIGINALS[meta_type].value,
     }
 
 

@@ -1,0 +1,142 @@
+"""Records the statements of an ontology with its definitions (docs/decisions/088).
+
+A definition has what it means for knowledge in the nexus; its record has the words of the ontology,
+so that they can be written again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from pyoxigraph import Literal, NamedNode, Quad
+
+from kiprdf.interchange.importing.blank_nodes import blank_names, is_blank
+from kiprdf.interchange.importing.element_index import ElementIndex
+from kiprdf.interchange.importing.foreign import (
+    Node,
+    Object,
+    Statement,
+    by_subject,
+    collect,
+    replaced_in,
+    statement_text,
+)
+from kiprdf.interchange.importing.naming import is_definition_class
+from kiprdf.interchange.importing.origins import IRI, ORIGINAL
+from kiprdf.interchange.importing.plan import Concept, JsonMap, concept
+from kiprdf.interchange.vocabularies.definitions import Definition, Definitions, TypeDefinition
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json
+from kiprdf.semantics.protected import SYSTEM
+
+AXIOMS = "axioms"
+"""The key of ``original`` with the statements about a definition, by their source."""
+
+
+def shown_texts(name: ConceptName, attributes: Mapping[str, Json]) -> list[str]:
+    """The texts of a definition."""
+    maps = [attributes.get("labels"), attributes.get("descriptions")]
+    texts = [text for texts in maps if isinstance(texts, dict) for text in texts.values()]
+    every = (*texts, attributes.get("description"), name.name)
+    return [text for text in every if isinstance(text, str)]
+
+
+def record_axioms(
+    quads: Iterable[Quad],
+    definitions: Definitions,
+    attributes: Mapping[ConceptName, Mapping[str, Json]],
+    index: ElementIndex,
+    source: str,
+) -> list[Concept]:
+    """What definitions get besides: the statements of a source about them.
+
+    ``attributes`` are those that definitions have after the import.
+    Those about an attribute are with a type that has it. Statements about no term, such as those
+    about the ontology itself, are with the first definition.
+    """
+    every = [*definitions.types, *definitions.predicates]
+    every = [one for one in every if _name(one) not in SYSTEM]
+    earlier = index.metadata(ORIGINAL)
+    statements = _by_definition(quads, every)
+    recorded = []
+    for definition in every:
+        name = _name(definition)
+        if name not in statements:
+            continue
+        before = earlier.get(name.id)
+        original: JsonMap = dict(before) if isinstance(before, dict) else {}
+        axioms = original.get(AXIOMS)
+        shown = shown_texts(name, attributes.get(name, {}))
+        new = _record(statements[name], definition, shown)
+        original[AXIOMS] = {**(axioms if isinstance(axioms, dict) else {}), source: new}
+        recorded.append(concept(name, {}, {ORIGINAL: original}))
+    return recorded
+
+
+def _name(definition: Definition) -> ConceptName:
+    return ConceptName(definition.meta_type, definition.name)
+
+
+def _record(statements: Iterable[Statement], definition: Definition, shown: Iterable[str]) -> Json:
+    """Statements as lines: those whose text the definition shows, and others."""
+    lines: dict[str, list[Json]] = {"texts": [], "statements": []}
+    for statement in sorted(statements, key=statement_text):
+        is_own = statement.subject.value in (definition.iri, *definition.same_as)
+        is_text = isinstance(statement.object, Literal) and any(
+            statement.object.value.strip() in text for text in shown
+        )
+        lines["texts" if is_own and is_text else "statements"].append(statement_text(statement))
+    return {**lines, "parents": sorted(definition.parents)}
+
+
+def _by_definition(
+    quads: Iterable[Quad], definitions: list[Definition]
+) -> Mapping[ConceptName, list[Statement]]:
+    """The statements about each definition, with the blank nodes that they lead to."""
+    collected, _ = collect(quads)
+    names: dict[Node, Object] = dict(blank_names(collected).items())
+    groups = by_subject(replaced_in(statement, names) for statement in collected)
+    owners = _owners(definitions)
+    assigned: dict[ConceptName, list[Statement]] = defaultdict(list)
+    left = dict(groups)
+    for subject in groups:
+        owner = owners.get(subject.value)
+        if owner is not None:
+            assigned[owner] += _with_blanks(subject, left)
+    if definitions:
+        # A blank node that another one leads to comes with that one.
+        for subject in sorted(left, key=lambda node: (is_blank(node), node.value)):
+            if _is_of_ontology(left.get(subject, ())):
+                assigned[_name(definitions[0])] += _with_blanks(subject, left)
+    return assigned
+
+
+def _with_blanks(subject: Node, left: dict[Node, list[Statement]]) -> Iterator[Statement]:
+    """The statements about a node and the blank nodes below it; they are no longer left."""
+    pending: list[Node] = [subject]
+    while pending:
+        for statement in left.pop(pending.pop(), ()):
+            yield statement
+            if isinstance(statement.object, NamedNode) and is_blank(statement.object):
+                pending.append(statement.object)
+
+
+def _is_of_ontology(about: Iterable[Statement]) -> bool:
+    """Whether statements are about an ontology, a class, a property or an axiom."""
+    classes = (one.object for one in about if one.predicate == vocab.TYPE)
+    return any(isinstance(one, NamedNode) and is_definition_class(one.value) for one in classes)
+
+
+def _owners(definitions: list[Definition]) -> dict[str, ConceptName]:
+    """The definitions by their IRIs and by those of their attributes."""
+    owners: dict[str, ConceptName] = {}
+    for definition in definitions:
+        for iri in (definition.iri, *definition.same_as):
+            owners.setdefault(iri, _name(definition))
+    for definition in definitions:
+        if isinstance(definition, TypeDefinition):
+            for rule in definition.instance_schema.values():
+                owners.setdefault(str(rule.get(IRI)), _name(definition))
+    return owners
