@@ -22,6 +22,7 @@ class Abilities:
     ``"0.1"^^<urn:kip:double>``, since the engine rewrites the standard ones.
     ``unicode_constants``: texts beyond ASCII are equal to constants in any expression.
     ``deletes_typed``: an update of several graphs removes literals of any datatype that it names.
+    ``keeps_datatypes``: an update that is undone leaves the datatypes of others alone.
     ``isolates``: concurrent updates behave as if they ran one by one. The others are limits, None
     where none is known: rows of one answer, terms in VALUES, OPTIONALs in one query, triples of one
     INSERT DATA, triples that one operation with a WHERE removes and adds by name, and operations of
@@ -39,6 +40,7 @@ class Abilities:
     own_datatypes: bool = False
     unicode_constants: bool = True
     deletes_typed: bool = True
+    keeps_datatypes: bool = True
     isolates: bool = True
     max_rows: int | None = None
     max_values: int | None = None

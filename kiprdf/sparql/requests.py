@@ -44,8 +44,12 @@ QUESTIONS = {
 
 
 def notes(graph: NamedNode) -> str:
-    """What a nexus notes about itself: keys and values of its bookkeeping graph."""
-    return f"SELECT ?key ?value WHERE {{ GRAPH {graph} {{ {graph} ?key ?value }} }}"
+    """What a nexus notes about itself: keys and values of its bookkeeping graph.
+
+    The number 0 is left out: it only was there before the first commit.
+    """
+    pattern = f"GRAPH {graph} {{ {graph} ?key ?value }}"
+    return f'SELECT ?key ?value WHERE {{ {pattern} FILTER(STR(?value) != "0") }}'
 
 
 def noted(graph: NamedNode, key: NamedNode) -> str:

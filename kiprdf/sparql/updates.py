@@ -28,13 +28,13 @@ def commit(
     graph: NamedNode | None,
     stage: Stage,
     present: Sequence[Quad],
-    absent: Quad | None,
+    only: Quad | None,
 ) -> str:
     """One operation that removes and adds quads, and what waits for ``graph``.
 
-    It does nothing unless all quads of ``present`` are there, and no quad has the subject,
-    predicate and graph of ``absent``. Those of ``matched`` are removed by their subjects and
-    predicates, and must be there.
+    It does nothing unless all quads of ``present`` are there, and no other has the subject,
+    predicate and graph of ``only``, a number. Those of ``matched`` are removed by their subjects
+    and predicates, and must be there.
     """
     values = "".join(
         _in_graph(quad.graph_name, f"{quad.subject} {quad.predicate} ?matched{number}")
@@ -44,8 +44,9 @@ def commit(
     insert = data(added) + _from_stage(stage.added, graph, "added")
     conditions = [f"GRAPH {quad.graph_name} {{ {quad.triple} }}" for quad in present]
     conditions.append(values)
-    if absent is not None:
-        pattern = f"GRAPH {absent.graph_name} {{ {absent.subject} {absent.predicate} ?other }}"
+    if only is not None:
+        pattern = f"GRAPH {only.graph_name} {{ {only.subject} {only.predicate} ?other }}"
+        pattern += f" FILTER(?other != {only.object})"
         # Virtuoso overlooks a NOT EXISTS that no pattern comes before.
         conditions.append(f"{{ SELECT (COUNT(*) AS ?others) WHERE {{ {pattern} }} }}")
         conditions.append("FILTER(?others = 0)")

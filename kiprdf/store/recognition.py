@@ -27,6 +27,7 @@ ENGINES: dict[str, Abilities] = {
         own_datatypes=True,
         unicode_constants=False,
         deletes_typed=False,
+        keeps_datatypes=False,
         isolates=True,
         max_rows=10_000,
         max_values=1_000,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -52,6 +52,8 @@ LOOK_S = 3.0
 STAGE_HOURS = 24
 """Older stages are those of dead processes."""
 TOKEN = NamedNode(vocab.KIP + "token")
+INTRODUCED = NamedNode(vocab.KIP + "introduced")
+_BUILT_IN = (vocab.STRING, vocab.INTEGER)
 STAGE_TIME = NamedNode(vocab.KIP + "stage_time")
 _NO_STAGE = updates.Stage(None, None)
 _UNCERTAIN = (
@@ -78,6 +80,7 @@ class Commits:
         self._layout = layout
         self._base = base
         self._claims = None if abilities.isolates else Claims(endpoint, place)
+        self._introduced: set[Literal] = set()
 
     def commit(self, before: int, delta: Delta, records: dict[str, str]) -> int:
         """Write a delta as the commit after ``before`` and return its number.
@@ -87,8 +90,12 @@ class Commits:
         """
         added = dict.fromkeys(self._layout.stored(delta.added))
         removed = [triple for triple in self._layout.stored(delta.removed) if triple not in added]
+        self._introduce(added)
         with self._waiting(removed, list(added)) as (stage, triples):
             self._claim(before)
+            if before == 0:
+                # Two that change the same number exclude each other; two that add one may not.
+                self._repeat(updates.insert([self._number(0)]))
             token = secrets.token_hex(16)
             notes = self._notes(before, token, delta, records)
             text = self._text(before, notes, triples, stage)
@@ -99,6 +106,26 @@ class Commits:
         if number % FORGOTTEN_AT_ONCE == 0:
             self._forget(number - KEPT_COMMITS)
         return number
+
+    def _introduce(self, added: Iterable[Triple]) -> None:
+        """Write each new datatype and language by itself, before a commit that may be undone.
+
+        Virtuoso forgets the names of those that came with an update which it undoes, but keeps
+        using their numbers.
+        """
+        if self._abilities.keeps_datatypes:
+            return
+        examples = {
+            Literal("", language=term.language) if term.language else Literal("", datatype=type)
+            for term in (triple.object for triple in added)
+            if isinstance(term, Literal) and (type := term.datatype) not in _BUILT_IN
+        }
+        new = examples - self._introduced
+        if new:
+            own = self._place.bookkeeping
+            quads = [Quad(self._place.node("datatypes"), INTRODUCED, term, own) for term in new]
+            self._repeat(updates.insert(sorted(quads, key=str)))
+            self._introduced |= new
 
     def release(self) -> None:
         """Let others write, where a claim is left from a statement that was not written."""
@@ -126,10 +153,7 @@ class Commits:
         matched = self._matched(triples[0])
         named = [triple for triple in triples[0] if triple not in matched]
         last = self._number(before)
-        removed, present = [*notes[0]], []
-        if before:
-            removed.append(last)
-            present.append(last)
+        removed, present = [*notes[0], last], [last]
         if self._claims is not None:
             claim = self._claims.held
             if claim is None:
@@ -143,7 +167,7 @@ class Commits:
             graph=graph,
             stage=stage,
             present=present,
-            absent=None if before else last,
+            only=None if before else last,
         )
 
     def _matched(self, removed: Sequence[Triple]) -> list[Triple]:
@@ -312,8 +336,4 @@ class Commits:
 
 def _is_typed(term: object) -> bool:
     """Whether a term is a literal of another datatype than strings and integers."""
-    return (
-        isinstance(term, Literal)
-        and term.language is None
-        and term.datatype not in (vocab.STRING, vocab.INTEGER)
-    )
+    return isinstance(term, Literal) and term.language is None and term.datatype not in _BUILT_IN
