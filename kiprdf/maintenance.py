@@ -99,7 +99,8 @@ def _check_history(store: NexusStore, journal: Journal) -> dict[str, Any]:
 def _leads_to(store: NexusStore, journal: Journal, earliest: int, number: int) -> bool:
     """Whether the graph has what the journal added last, and nothing that it removed last."""
     present: dict[tuple[Any, Any, Any], bool] = {}
-    for commit in journal.commits(earliest, number):
+    is_whole = earliest in (0, journal.base)
+    for commit in journal.commits(earliest - 1 if is_whole else earliest, number):
         for triples, is_added in ((commit.removed, False), (commit.added, True)):
             for subject, predicate, value in triples:
                 term = value if isinstance(value, Triple) else normal(value)
@@ -109,7 +110,7 @@ def _leads_to(store: NexusStore, journal: Journal, earliest: int, number: int) -
         if any((Quad(*terms, default) in engine) != is_in for terms, is_in in present.items()):
             return False
         size = sum(1 for _ in engine.quads_for_pattern(None, None, None, default))
-        return earliest > 0 or size == sum(present.values())
+        return not is_whole or size == sum(present.values())
 
 
 def _faults_of_notes(store: NexusStore, engine: Engine) -> Iterator[str]:

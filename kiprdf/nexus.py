@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import date, datetime
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kiprdf.budget import Budget
@@ -859,6 +859,38 @@ class Nexus:
         from kiprdf.execution.validity import validity
 
         return self._engine.boundary.run(lambda: validity(self._store, id))
+
+    @timed
+    def forget(
+        self, command: str, /, *, dry_run: bool = False, **parameters: Any
+    ) -> dict[str, Any]:
+        """Erase the elements that a FIND shows, and the propositions about them, for good.
+
+        They leave the graph, the history, the search index and every file of the folder; backups
+        and snapshots are out of reach. Returns ``elements`` and ``links``, the ids; ``commits``,
+        the numbers of those that mentioned them; ``mentions``, the ids of others whose values have
+        a name of them, now or earlier; ``seq``, the commit that forgot them. A dry run returns the
+        same, and writes nothing.
+
+        >>> nexus = Nexus.memory(history=True)
+        >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Jane"} } }')
+        >>> nexus.forget('FIND(?p) WHERE { ?p {type: "Person", name: :n} }', n="Jane")["elements"]
+        ['C:Person/Jane']
+        """
+        arguments.check(dry_run=dry_run)
+        select = functools.partial(self._engine.select_nodes, command, parameters)
+        return self._engine.boundary.run(
+            lambda: self._engine.writer.forget(select, dry_run), command
+        )
+
+    @timed
+    def compact_history(self, before: int | str | date) -> dict[str, int]:
+        """Replace the history up to a commit, or a time, by the state as of it.
+
+        That state becomes the earliest one: what is before it is KIP_3002 from now on. Returns
+        its number as ``earliest_seq``, and how many ``commits`` left the history.
+        """
+        return self._engine.boundary.run(lambda: self._engine.writer.compact_history(before))
 
     # Maintenance ------------------------------------------------------------------------------
 

@@ -168,6 +168,65 @@ def undo(
         output.note("Dry run: nothing was written." if dry_run else "Nothing to undo.")
 
 
+@app.command()
+def forget(
+    command: Annotated[
+        str, typer.Argument(help="A FIND that shows elements; - for standard input.")
+    ],
+    param: ParamOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be forgotten, write nothing.")
+    ] = False,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Erase elements for good: from the graph, the history and every file.
+
+    Propositions about them are erased, too. Elements whose values have a name of
+    them are listed. Backups and snapshots are out of reach.
+
+    \b
+    Examples:
+      kiprdf forget 'FIND(?p) WHERE { ?p {type: "Person", name: "Jane"} }' --dry-run
+      kiprdf forget 'FIND(?p) WHERE { ?p {type: "Person", name: "Jane"} }'
+    """
+    open_nexus = inputs.open_to_read if dry_run else inputs.open_to_write
+    text = inputs.command_text(command, None)
+    parameters = inputs.parameters(param or (), None)
+    with output.errors_as_json(as_json), open_nexus(nexus) as opened:
+        report = opened.forget(text, dry_run=dry_run, **parameters)
+    if as_json:
+        output.show_json(report)
+        return
+    for id in (*report["elements"], *report["links"]):
+        output.show_text(id)
+    for id in report["mentions"]:
+        output.show_text(f"mentioned by {id}")
+    if not report.get("seq"):
+        output.note("Dry run: nothing was written." if dry_run else "Nothing to forget.")
+
+
+@app.command("compact-history")
+def compact_history(
+    before: Annotated[str, typer.Option(help="The commit, the time or the date to begin at.")],
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Replace the history up to a commit, or a time, by one record of the state then.
+
+    \b
+    Examples:
+      kiprdf compact-history --before 2026-01-01
+      kiprdf compact-history --before 1500 --nexus brain
+    """
+    with output.errors_as_json(as_json), inputs.open_to_write(nexus) as opened:
+        report = opened.compact_history(_moment(before))
+    if as_json:
+        output.show_json(report)
+    else:
+        output.show_text(f"The history begins at commit {report['earliest_seq']}.")
+
+
 _SIDES = ("before", "after")
 
 

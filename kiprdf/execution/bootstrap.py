@@ -27,7 +27,8 @@ _log = logging.getLogger(__name__)
 def compare_with_index(store: NexusStore, indexer: Indexer) -> int:
     """The number of commits that the graph has lost, as far as the text index shows.
 
-    It is called before anything is written. A commit number that cannot be read is replaced.
+    It is called before anything is written. A commit number that cannot be read is replaced; if
+    forgetting was interrupted, it is completed.
     """
     if isinstance(store, OxigraphStore) and store.lacks_number() and not store.read_only:
         opened_at = int(store.records().get(BOOTSTRAP, 0))
@@ -35,6 +36,9 @@ def compare_with_index(store: NexusStore, indexer: Indexer) -> int:
         _log.warning(
             "The number of the last commit could not be read; it is %s from now on.", number
         )
+    if isinstance(store, OxigraphStore) and store.is_erasing:
+        indexer.erase()
+        store.erased()
     lost_commits = indexer.lost_commits()
     if lost_commits:
         _log.error(LOST_COMMITS, lost_commits)

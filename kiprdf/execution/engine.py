@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from pyoxigraph import NamedNode
@@ -326,9 +327,11 @@ class CommandEngine:
         result: Any = self.execute(command, text).result
         return str(result["capsule"])
 
-    def select_nodes(self, text: str) -> list[NamedNode]:
+    def select_nodes(
+        self, text: str, parameters: Mapping[str, Any] = MappingProxyType({})
+    ) -> list[NamedNode]:
         """The elements that a FIND shows or an EXPORT selects; the store is being read."""
-        command = self.prepare(text, {})
+        command = self.prepare(text, parameters)
         shown = command.expressions if isinstance(command, ast.Find) else ()
         targets = [variable for variable in shown if isinstance(variable, ast.Variable)]
         if isinstance(command, ast.Export):
@@ -338,7 +341,7 @@ class CommandEngine:
             hint = 'Write FIND(?x) WHERE { ?x {type: "…"} }.'
             raise KipError("KIP_1001", message, hint, keyword(command), text)
         if command.limit is not None or command.cursor is not None:
-            message = "A snapshot holds the whole selection."
+            message = "A selection has no pages."
             raise KipError("KIP_1001", message, "Leave LIMIT and CURSOR out.", keyword(command))
         check(command, self.catalogs.catalog())
         nodes = (kql.nodes(target, command.where, self.store) for target in targets)

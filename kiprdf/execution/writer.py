@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
+
+from pyoxigraph import NamedNode
 
 from kiprdf import collector
 from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.acting import acting_on
 from kiprdf.execution.catalog_cache import CatalogCache
+from kiprdf.execution.forgetting import KIND as FORGET
+from kiprdf.execution.forgetting import Plan
+from kiprdf.execution.forgetting import planned as plan_forgetting
 from kiprdf.execution.undo import planned
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, timestamp
@@ -27,7 +33,8 @@ from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Origin, RecordedReads, Store
-from kiprdf.store.past import PastStore
+from kiprdf.store.compaction import compact
+from kiprdf.store.past import PastStore, journal_of, require_embedded
 
 if TYPE_CHECKING:
     from kiprdf.interchange.differences.patch import Patch
@@ -115,6 +122,38 @@ class Writer:
             return {**report, "seq": self._store.commit() if delta else None}
 
         return self._store.write(write)
+
+    def forget(self, select: Callable[[], list[NamedNode]], dry_run: bool) -> dict[str, Any]:
+        """Forget elements for good, and return what was, or would be, forgotten."""
+        require_embedded(self._store, "forget")
+
+        def plan() -> Plan:
+            plan = plan_forgetting(self._store, self._clock, select)
+            self._check(plan.draft, NOWHERE)
+            return plan
+
+        if dry_run:
+            return self._store.read(lambda: plan().report())
+        self.require_writable()
+
+        def write() -> dict[str, Any]:
+            planned = plan()
+            report = planned.report()
+            if not planned.draft.deleted:
+                return {**report, "seq": None}
+            self._announce(None)
+            number = planned.apply(self._origin(FORGET))
+            self._indexer.erase()
+            planned.store.erased()
+            return {**report, "seq": number}
+
+        return self._store.write(write)
+
+    def compact_history(self, before: int | str | date) -> dict[str, int]:
+        """Replace the beginning of the history by one record; see ``compact``."""
+        journal = journal_of(self._store)
+        self.require_writable()
+        return self._store.write(lambda: compact(self._store, journal, before))
 
     def run_together(self, commands: Sequence[ast.Manipulation]) -> None:
         """Run statements as one transaction; each WHERE sees the state before all of them."""

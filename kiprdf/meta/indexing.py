@@ -28,6 +28,7 @@ from kiprdf.search import (
     count_embedded,
 )
 from kiprdf.search.embedders import INSTALL
+from kiprdf.search.erasing import erase_file, keep_vectors
 from kiprdf.semantics.arguments import Mode
 from kiprdf.store import Delta, NexusStore
 
@@ -153,6 +154,25 @@ class Indexer:
                 # The file cannot be written: the next SEARCH builds an index in memory.
                 self._give_up(fault)
                 self._path = None
+
+    def erase(self) -> None:
+        """Begin a new index, and keep only the vectors of texts that are in the graph.
+
+        Called under the writer's lock, after something was forgotten.
+        """
+        if self._ranks is not None:
+            self._ranks.close()
+        if self._index is not None:
+            self._index.close()
+        self._ranks = self._index = None
+        self._forget()
+        if self._path is None or self._vectors_path is None:
+            return
+        erase_file(self._path)
+        if self._vectors_path.exists():
+            index = self.current()
+            digests = [digest for kind in KINDS for digest in index.entries(kind).digests]
+            keep_vectors(self._vectors_path, set(digests))
 
     def search(self, command: ast.Search) -> Hits:
         """Answer a SEARCH; an index that turns out to be damaged is rebuilt once."""

@@ -1,7 +1,9 @@
 """The folder of a nexus: its manifest, who has it open, and how its graph is opened.
 
-A folder contains ``nexus.json`` (format and base), ``graph/`` (RocksDB) and the files of other
-rooms. RocksDB would turn any folder into a store, so the folder is checked before it is opened.
+A folder contains ``nexus.json`` (format, base, and which folder the graph is in), the graph
+(RocksDB) and the files of other rooms. RocksDB would turn any folder into a store, so the folder is
+checked before it is opened. A graph that is written afresh goes to the other of two folders, which
+``nexus.json`` names as soon as it is complete (docs/decisions/098).
 """
 
 from __future__ import annotations
@@ -10,11 +12,12 @@ import gc
 import json
 import os
 import re
+import shutil
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, TypedDict, cast
+from typing import NamedTuple, NotRequired, TypedDict, cast
 from weakref import ref
 
 from pyoxigraph import Store as Engine
@@ -28,6 +31,10 @@ from kiprdf.store import log_repair
 FORMAT = 2
 """The format of the folder and of the dataset in it; format 1 had no graph of texts."""
 GRAPH = "graph"
+GRAPHS = (GRAPH, "graph.2")
+"""The folders that the graph may be in."""
+DAMAGED = "damaged"
+"""The folder of logs that were repaired."""
 MANIFEST = "nexus.json"
 OPEN_ATTEMPTS = 12
 _PARTIAL = MANIFEST + ".partial"
@@ -52,6 +59,8 @@ class OpenFolder(NamedTuple):
 class _Manifest(TypedDict):
     format: int
     base: str
+    graph: NotRequired[str]
+    erasing: NotRequired[bool]
 
 
 def absolute(folder: str | os.PathLike[str]) -> Path:
@@ -88,6 +97,8 @@ def open_folder(path: Path, base: str | None, read_only: bool) -> OpenFolder:
             engine = open_engine(path, read_only)
             if not read_only:
                 _remove_old_logs(path)
+                # What a rewriting that was killed has left; the engine is locked by now.
+                shutil.rmtree(other_graph(path), ignore_errors=True)
         return OpenFolder(engine, chosen, format, claim)
     except BaseException:
         # The traceback keeps this frame, and must not keep the folder.
@@ -128,7 +139,7 @@ def _read_manifest(path: Path) -> _Manifest | None:
         raise StoreError(
             f"The nexus in {path} has format {number}; this kiprdf reads up to {FORMAT}."
         )
-    if not isinstance(manifest.get("base"), str):
+    if not isinstance(manifest.get("base"), str) or manifest.get("graph", GRAPH) not in GRAPHS:
         raise StoreError(f"{path / MANIFEST} does not describe a nexus.")
     return cast(_Manifest, manifest)
 
@@ -144,18 +155,43 @@ def _create(path: Path, base: str) -> Engine:
     return engine
 
 
-def write_manifest(path: Path, base: str) -> None:
-    """Write the manifest of a folder, whole or not at all."""
-    text = json.dumps({"format": FORMAT, "base": base}, indent=2) + "\n"
+def write_manifest(path: Path, base: str, graph: str = GRAPH, erasing: bool = False) -> None:
+    """Write the manifest of a folder, whole or not at all.
+
+    ``erasing`` says that other files may still have what the graph has forgotten.
+    """
+    manifest: dict[str, object] = {"format": FORMAT, "base": base, "graph": graph}
+    if erasing:
+        manifest["erasing"] = True
     partial = path / _PARTIAL
-    partial.write_text(text, "utf-8")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(manifest, indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
     partial.replace(path / MANIFEST)
+
+
+def graph_folder(path: Path) -> Path:
+    """The folder of the graph of a nexus."""
+    manifest = _read_manifest(path)
+    return path / (GRAPH if manifest is None else manifest.get("graph", GRAPH))
+
+
+def other_graph(path: Path) -> Path:
+    """The folder for a graph that is written afresh."""
+    return next(path / name for name in GRAPHS if path / name != graph_folder(path))
+
+
+def is_erasing(path: Path) -> bool:
+    """Whether files may still have what the graph has forgotten."""
+    manifest = _read_manifest(path)
+    return manifest is not None and manifest.get("erasing", False)
 
 
 def _require_graph(path: Path) -> None:
     """Refuse a folder that has lost its graph; RocksDB would create an empty one."""
     try:
-        has_graph = (path / GRAPH / "CURRENT").is_file()
+        has_graph = (graph_folder(path) / "CURRENT").is_file()
     except OSError as fault:
         raise StoreError(f"The graph of {path} cannot be read: {fault.strerror}.") from None
     if not has_graph:
@@ -166,17 +202,21 @@ def open_engine(path: Path, read_only: bool) -> Engine:
     """Open the graph of a folder; raises ``StoreError``."""
     if not read_only:
         require_rocksdb(path)
-    if log_repair.is_forked(path / GRAPH):
+    if log_repair.is_forked(graph_folder(path)):
         # RocksDB may not notice, and drops what it cannot read.
         raise ForkedLogError(
             f"A process and a fork of it have both written to the log of the nexus in {path}; "
             f"repair it with: kiprdf check --nexus {path}"
         )
     forks.note_rocksdb()
-    graph = str(path / GRAPH)
     for attempt in range(OPEN_ATTEMPTS):
         try:
-            return Engine.read_only(graph) if read_only else Engine(graph)
+            graph = graph_folder(path)
+            engine = Engine.read_only(str(graph)) if read_only else Engine(str(graph))
+            if graph == graph_folder(path):
+                return engine
+            reason = "its graph is rewritten meanwhile."
+            continue
         except (OSError, RuntimeError) as fault:
             reason = str(fault)
         # A writer that is just opening replaces files that the reader has listed; an abandoned
@@ -201,7 +241,7 @@ def open_engine(path: Path, read_only: bool) -> Engine:
 
 def _remove_old_logs(path: Path) -> None:
     """Remove the logs of earlier openings: RocksDB keeps up to a thousand, of 140 kB each."""
-    for log in (path / GRAPH).glob("LOG.old.*"):
+    for log in graph_folder(path).glob("LOG.old.*"):
         with suppress(OSError):
             log.unlink()
 
@@ -227,9 +267,10 @@ def repair_log(folder: str | os.PathLike[str]) -> None:
     path = Path(folder).absolute()
     claim = _claim(path)
     try:
-        with (path / GRAPH / "LOCK").open("r+b") as lock:
+        graph = graph_folder(path)
+        with (graph / "LOCK").open("r+b") as lock:
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does
-            log_repair.repair(path / GRAPH, path / "damaged")
+            log_repair.repair(graph, path / DAMAGED)
     except OSError as fault:
         raise StoreError(f"The log of the nexus in {path} cannot be repaired: {fault}.") from None
     finally:

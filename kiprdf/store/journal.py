@@ -19,7 +19,7 @@ import itertools
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -43,6 +43,8 @@ from kiprdf.store.journal_files import (
 FOLDER = "history"
 PAST = "past-"
 """What the names of temporary copies of the graph begin with, in the same folder."""
+NEXT = ".next"
+"""What the names of files end with that are prepared, and not yet those of the journal."""
 STATEMENTS = "statements.jsonl"
 """The name of the file of the outlines."""
 SEALED_BYTES = 4 * 1024**2
@@ -82,8 +84,7 @@ class Journal:
     def _read(self) -> None:
         """Read what files there are, and cut a torn tail off."""
         self.faults: list[str] = []
-        self._sealed: list[Sealed] = []
-        self._runs: list[tuple[int, int]] = []
+        segments: list[Sealed] = []
         sealed = sorted(self._folder.glob("*.kseg"))
         for path in sealed:
             try:
@@ -91,28 +92,32 @@ class Journal:
             except (ValueError, KeyError) as fault:
                 self.faults.append(f"The file {path.name} of the history is damaged: {fault}")
                 continue
-            self._sealed.append(segment)
-            self._runs = joined(self._runs, segment.runs)
+            # A kill may leave files that this one replaces.
+            segments = [segment] if segment.is_first else [*segments, segment]
+        begin = segments[0].path.stem if segments and segments[0].is_first else ""
         done = {path.stem for path in sealed}
         logs = sorted(self._folder.glob("*.klog"))
         number = max((int(path.stem) for path in (*sealed, *logs)), default=0)
         # A kill between sealing a log and removing it leaves both.
-        current = next((path for path in reversed(logs) if path.stem not in done), None)
-        self._path = current or self._folder / f"{number + 1:06d}.klog"
+        open_logs = [path for path in logs if path.stem not in done and path.stem > begin]
+        current = open_logs[-1] if open_logs else None
+        path = current or self._folder / f"{number + 1:06d}.klog"
         text = current.read_bytes() if current is not None else b""
         frames = frames_of(text)
         if frames.damaged:
             records = "1 record" if frames.damaged == 1 else f"{frames.damaged} records"
             verb = "is" if frames.damaged == 1 else "are"
-            name = self._path.name
-            self.faults.append(f"{records} of the file {name} of the history {verb} damaged.")
-        self._runs = joined(self._runs, runs_of(frames.numbers))
-        self._size = frames.end
+            self.faults.append(f"{records} of the file {path.name} of the history {verb} damaged.")
+        runs = [run for segment in segments for run in segment.runs]
+        self._runs = joined(runs, runs_of(frames.numbers))
+        self._sealed, self._path, self._size = segments, path, frames.end
         last = [text[start:end] for start, end in frames.places[-1:]]
         self._time = time_of(*last) if last else self._time_of_sealed()
         if self._read_only:
             return
-        for path in (*self._folder.glob("*.partial"), *(log for log in logs if log != current)):
+        replaced = [path for path in sealed if path.stem < begin]
+        closed = [log for log in logs if log != current]
+        for path in (*self._folder.glob("*.partial"), *closed, *replaced):
             path.unlink()
         for past in self._folder.glob(f"{PAST}*"):
             shutil.rmtree(past, ignore_errors=True)
@@ -122,7 +127,7 @@ class Journal:
 
     def _time_of_sealed(self) -> str:
         """The time of the last record in a sealed file."""
-        *_, last = b"", *self._records(self.last - 1)
+        *_, last = b"", *self.records(self.last - 1)
         return time_of(last) if last else ""
 
     @property
@@ -134,8 +139,14 @@ class Journal:
         """The first commit from which all records up to a commit are there."""
         for first, last in reversed(self._runs):
             if first <= number <= last:
-                return first - 1
+                return first if first == self.base else first - 1
         return number
+
+    @property
+    def base(self) -> int | None:
+        """The commit whose record is the whole dataset, if the history was compacted."""
+        sealed = self._sealed
+        return sealed[0].runs[0][0] if sealed and sealed[0].has_base else None
 
     @property
     def has_gap(self) -> bool:
@@ -216,7 +227,8 @@ class Journal:
             text = self._path.read_bytes()[: self._size]
             previous = self._sealed[-1].hash() if self._sealed else _NO_HASH
             sealed = self._path.with_suffix(".kseg")
-            seal(sealed, text, frames_of(text), previous)
+            frames = frames_of(text)
+            seal(sealed, (text[start:end] for start, end in frames.places), previous)
             segment = Sealed(sealed)
         except (OSError, ValueError):
             return
@@ -226,6 +238,32 @@ class Journal:
             self._path.unlink()
         self._path = self._folder / f"{int(self._path.stem) + 1:06d}.klog"
         self._size = 0
+
+    def prepare(
+        self,
+        records: Iterable[bytes],
+        keeps: Callable[[str | None, str], bool],
+        *,
+        has_base: bool = False,
+    ) -> None:
+        """Write files that replace all of the journal as soon as they are adopted.
+
+        ``keeps`` says of which digests and outlines of statements remain.
+        """
+        sealed = self._folder / f"{int(self._path.stem) + 1:06d}.kseg{NEXT}"
+        seal(sealed, records, _NO_HASH, is_first=True, has_base=has_base)
+        texts = [text for digest, text in self.statements().items() if keeps(digest, text)]
+        lines = "".join(f"\n{json.dumps(text, ensure_ascii=False)}" for text in texts)
+        (self._folder / f"{STATEMENTS}{NEXT}").write_text(lines, "utf-8")
+
+    def adopt(self) -> None:
+        """Put the files that were prepared in the place of all earlier ones."""
+        self.close()
+        self._broken = True
+        adopt(self._folder)
+        self._statements = None
+        self._read()
+        self._broken = False
 
     def close(self) -> None:
         """Close the file of the last records."""
@@ -242,7 +280,7 @@ class Journal:
         ``StoreError`` for a damaged record.
         """
         try:
-            for data in self._records(after):
+            for data in self.records(after):
                 number = number_of(data)
                 if number > until:
                     return
@@ -251,21 +289,21 @@ class Journal:
         except (OSError, ValueError) as fault:
             raise StoreError(f"The history cannot be read: {fault}") from None
 
-    def _records(self, after: int) -> Iterator[bytes]:
-        """The records above a number; a writer may seal the last file meanwhile."""
+    def records(self, after: int = 0) -> Iterator[bytes]:
+        """The records above a number; a writer may seal or replace files meanwhile."""
         while True:
-            sealed, path, size = self._sealed, self._path, self._size
-            for segment in sealed:
-                if segment.runs[-1][1] > after:
-                    for data in segment.records(after):
-                        yield data
-                        after = number_of(data)
+            state = sealed, path, size = self._sealed, self._path, self._size
             try:
+                for segment in sealed:
+                    if segment.runs[-1][1] > after:
+                        for data in segment.records(after):
+                            yield data
+                            after = number_of(data)
                 text = path.read_bytes()[:size] if size else b""
             except FileNotFoundError:
                 if self._read_only:
                     self._read()
-                if path == self._path:
+                if state == (self._sealed, self._path, self._size):
                     raise
                 continue
             frames = frames_of(text)
@@ -302,6 +340,19 @@ class Journal:
                 name = segment.path.name
                 sentences.append(f"The file {name} of the history is damaged: {fault}")
         return sentences
+
+
+def adopt(folder: Path) -> None:
+    """Give the files that were prepared in a folder their names."""
+    # The statements come first: the sealed file alone replaces the others.
+    for path in sorted(folder.glob(f"*{NEXT}"), reverse=True):
+        path.replace(path.with_suffix(""))
+
+
+def discard_prepared(folder: Path) -> None:
+    """Remove the files that were prepared in a folder."""
+    for path in folder.glob(f"*{NEXT}"):
+        path.unlink()
 
 
 def _digest(text: str) -> str:

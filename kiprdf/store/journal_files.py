@@ -154,11 +154,16 @@ class Sealed:
         content = json.loads(directory)
         self.runs: list[tuple[int, int]] = [tuple(run) for run in content["runs"]]
         self.previous: str = content["previous"]
+        self.is_first: bool = content.get("first", False)
+        """Whether it replaces all files before it."""
+        self.has_base: bool = content.get("base", False)
+        """Whether its first record is the whole dataset as of its commit."""
         self._blocks: list[tuple[int, int, int]] = content["blocks"]
 
     def hash(self) -> str:
         """The SHA-256 of the file."""
-        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def records(self, after: int) -> Iterator[bytes]:
         """The records above a number, in their order."""
@@ -184,22 +189,31 @@ def _decompressed(data: bytes) -> bytes:
         raise ValueError(str(fault)) from None
 
 
-def seal(path: Path, text: bytes, frames: Frames, previous: str) -> None:
-    """Write the frames of a text as a compressed file, whole or not at all."""
-    parts, blocks, offset = [_MAGIC], [], len(_MAGIC)
-    for start in range(0, len(frames.numbers), BLOCK):
-        places = frames.places[start : start + BLOCK]
-        block = b"".join(text[begin - _FRAME.size : end] for begin, end in places)
-        data = zlib.compress(block, 6)
-        blocks.append((frames.numbers[start], offset, len(data)))
-        parts.append(data)
-        offset += len(data)
-    content = {"runs": runs_of(frames.numbers), "previous": previous, "blocks": blocks}
-    directory = json.dumps(content).encode()
-    parts += (directory, _FRAME.pack(len(directory), zlib.crc32(directory)))
+def seal(
+    path: Path,
+    records: Iterable[bytes],
+    previous: str,
+    *,
+    is_first: bool = False,
+    has_base: bool = False,
+) -> None:
+    """Write records as a compressed file, whole or not at all."""
+    runs: list[tuple[int, int]] = []
+    blocks: list[tuple[int, int, int]] = []
     partial = path.with_suffix(".partial")
     with partial.open("wb") as file:
-        file.write(b"".join(parts))
+        offset = file.write(_MAGIC)
+        remaining = iter(records)
+        while block := list(itertools.islice(remaining, BLOCK)):
+            numbers = list(map(number_of, block))
+            runs = joined(runs, runs_of(numbers))
+            data = zlib.compress(b"".join(map(framed, block)), 6)
+            blocks.append((numbers[0], offset, len(data)))
+            offset += file.write(data)
+        content: dict[str, Any] = {"runs": runs, "previous": previous, "blocks": blocks}
+        content |= {"first": is_first, "base": has_base}
+        directory = json.dumps(content).encode()
+        file.write(directory + _FRAME.pack(len(directory), zlib.crc32(directory)))
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)

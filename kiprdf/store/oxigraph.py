@@ -61,20 +61,24 @@ from kiprdf.store.commit_log import (
 )
 from kiprdf.store.delta import UNKNOWN, Delta, Origin, Written
 from kiprdf.store.folder import (
+    DAMAGED,
     FORMAT,
     GRAPH,
     MANIFEST,
     Claim,
     absolute,
     checked_base,
+    graph_folder,
+    is_erasing,
     open_engine,
     open_folder,
+    other_graph,
     require_rocksdb,
     write_manifest,
 )
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.journal import FOLDER as HISTORY
-from kiprdf.store.journal import Journal
+from kiprdf.store.journal import Journal, adopt, discard_prepared
 from kiprdf.store.journal_files import Commit
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
@@ -135,6 +139,8 @@ class OxigraphStore:
         self._compacted_after = COMPACTED_QUADS
         self._processes = SparqlProcesses()
         self.journal = journal
+        self.closed_journal: Journal | None = None
+        """That of a folder which is opened without a history."""
         self.changes = RecentChanges()
         self._update_times = UpdateTimes()
         self.iris = Iris(base)
@@ -176,6 +182,7 @@ class OxigraphStore:
                 _convert(engine, path, chosen)
             if not read_only:
                 remove_earlier_number(engine)
+                (adopt if is_erasing(path) else discard_prepared)(path / HISTORY)
             store = cls(engine, chosen, path, read_only, claim)
             if (history and not read_only) or (path / HISTORY).is_dir():
                 store._open_journal(path / HISTORY, history)
@@ -196,7 +203,7 @@ class OxigraphStore:
         if history or self.read_only:
             self.journal = journal
         else:
-            journal.close()
+            self.closed_journal = journal
 
     @property
     def folder(self) -> Path | None:
@@ -217,8 +224,8 @@ class OxigraphStore:
         engine = self._engine
         try:
             self._processes.close()
-            if self.journal is not None:
-                self.journal.close()
+            for journal in filter(None, (self.journal, self.closed_journal)):
+                journal.close()
             if self._folder is not None and not self.read_only:
                 engine.flush()
         except ENGINE_FAULTS as fault:
@@ -651,6 +658,71 @@ class OxigraphStore:
             self._last = CommitNumber(number, (commit_note(number),))
             self._build_update_times()
             return number
+
+    # Writing afresh ---------------------------------------------------------------------------
+
+    def rewrite(
+        self, quads: Iterable[Quad] | None = None, prepare: Callable[[], object] | None = None
+    ) -> None:
+        """Write the dataset to fresh files, in which nothing is left of removed quads.
+
+        ``quads`` are the dataset afterwards, with its notes; without them it stays as it is.
+        ``prepare`` prepares the journal afterwards; then ``erased`` must be called when what is
+        derived is erased, too. The change is complete or absent, also after a kill. The lock is
+        held.
+        """
+        with self.writing():
+            quads = iter(self.engine) if quads is None else quads
+            journal = self.journal or self.closed_journal
+            if self._folder is None:
+                engine = _copied(quads)
+                if prepare is not None:
+                    prepare()
+            else:
+                engine = self._write_afresh(self._folder, quads, prepare)
+            self._last = self._last._replace(is_certain=False)
+            self._engine = engine
+            self._last = read_commit_number(engine)
+            self._update_times = UpdateTimes()
+            self._unflushed = self._uncompacted = 0
+            if prepare is not None and journal is not None:
+                journal.adopt()
+            if self._folder is not None:
+                shutil.rmtree(other_graph(self._folder), ignore_errors=True)
+
+    def _write_afresh(
+        self, folder: Path, quads: Iterable[Quad], prepare: Callable[[], object] | None
+    ) -> Engine:
+        """Write the graph to the other folder, which the manifest names from then on."""
+        graph = other_graph(folder)
+        try:
+            shutil.rmtree(graph, ignore_errors=True)
+            engine = Engine(str(graph))
+            engine.bulk_extend(quads)
+            engine.flush()
+            if prepare is not None:
+                prepare()
+            write_manifest(folder, self.iris.base, graph.name, erasing=prepare is not None)
+        except BaseException as fault:
+            shutil.rmtree(graph, ignore_errors=True)
+            if (folder / HISTORY).is_dir():
+                discard_prepared(folder / HISTORY)
+            if isinstance(fault, ENGINE_FAULTS):
+                reason = getattr(fault, "strerror", None) or fault
+                raise StoreError(f"The nexus cannot be rewritten: {reason}.") from fault
+            raise
+        return engine
+
+    @property
+    def is_erasing(self) -> bool:
+        """Whether derived files may still have what was forgotten."""
+        return self._folder is not None and not self.read_only and is_erasing(self._folder)
+
+    def erased(self) -> None:
+        """Note that no file has what was forgotten."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder / DAMAGED, ignore_errors=True)
+            write_manifest(self._folder, self.iris.base, graph_folder(self._folder).name)
 
     def _difference(self, dataset: Engine, records: dict[str, str], origin: Origin) -> Delta:
         """What leads to a dataset: on disk only an update removes and adds in one transaction."""

@@ -99,8 +99,17 @@ def open_past(store: NexusStore, when: int | str | datetime) -> PastStore:
         raise
 
 
+def require_embedded(store: NexusStore, what: str) -> None:
+    """Raise KIP_1001 for a store of others, whose files are not those of a nexus."""
+    if store.is_shared:
+        message = f"A nexus in a store of others cannot {what}: its files are not its own."
+        hint = "Snapshot it, and restore the snapshot into a folder: Nexus.open(folder)."
+        raise KipError("KIP_1001", message, hint)
+
+
 def journal_of(store: NexusStore) -> Journal:
     """The journal of a store; KIP_1001 without one."""
+    require_embedded(store, "have a history")
     if store.journal is None:
         raise KipError("KIP_1001", NO_HISTORY, NO_HISTORY_HINT)
     return store.journal

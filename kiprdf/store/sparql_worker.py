@@ -34,7 +34,7 @@ from kiprdf.rdf import vocab
 from kiprdf.store import sparql_child as child
 from kiprdf.store.base import Solutions
 from kiprdf.store.commit_log import RecentChanges
-from kiprdf.store.folder import GRAPH
+from kiprdf.store.folder import graph_folder
 
 if TYPE_CHECKING:
     import subprocess
@@ -388,7 +388,7 @@ class _Worker:
         source = job.source
         if source.folder is None:
             return False
-        graph = source.folder / GRAPH
+        graph = graph_folder(source.folder)
         if not source.read_only and _log_size(graph) > LOG_BYTES:
             source.engine.flush()
         notes = (vocab.BOOKKEEPING, vocab.COMMIT)

@@ -531,8 +531,9 @@ def test_json_output_has_one_name_on_all_commands(invoke: Invoke) -> None:
     names = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     helps = {name: invoke(name, "--help").stdout for name in names}
     named = {name for name, text in helps.items() if "--json " in text}
+    history = {"at", "changes", "compact-history", "forget", "history", "undo"}
     reporting = {"info", "check", "import", "diff", "patch", "load", "restore", "embed", "publish"}
-    assert named == {"at", "changes", "history", "undo", "run", "explain", "diagnose", *reporting}
+    assert named == {*history, "run", "explain", "diagnose", *reporting}
     # No choice of another option, such as [table|json]; the log of a server is no output.
     assert [name for name, text in helps.items() if re.search(r"\|json\b|\[json\b", text)] == [
         "serve"

@@ -61,3 +61,18 @@ def test_undo_shows_its_plan_and_writes(folder: tuple[str, int]) -> None:
     with kiprdf.Nexus.open(path, read_only=True) as nexus:
         assert nexus.execute(RISK) == [2]
     assert invoke("undo", "--nexus", path).exit_code == 1
+
+
+def test_forget_shows_its_plan_and_erases(folder: tuple[str, int]) -> None:
+    path, last = folder
+    command = 'FIND(?d) WHERE { ?d {type: "Drug", name: :name} }'
+    options = ("forget", command, "--param", 'name="A"', "--nexus", path)
+    dry = invoke(*options, "--dry-run")
+    assert dry.stdout.splitlines()[0] == "C:Drug/A"
+    assert dry.stderr == "Dry run: nothing was written.\n"
+    report = json.loads(invoke(*options, "--json").stdout)
+    assert (report["elements"], report["seq"]) == (["C:Drug/A"], last + 1)
+    assert invoke(*options).exit_code == 1
+    compact = invoke("compact-history", "--before", str(last), "--nexus", path)
+    assert compact.stdout == f"The history begins at commit {last}.\n"
+    assert invoke("at", str(last - 1), RISK, "--nexus", path).exit_code == 1

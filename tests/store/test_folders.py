@@ -50,7 +50,7 @@ def manifest(folder: Path, text: str | bytes) -> Path:
 def test_an_absent_folder_becomes_a_nexus(tmp_path: Path) -> None:
     OxigraphStore.open(tmp_path / "a" / "b").close()
     manifest = json.loads((tmp_path / "a" / "b" / "nexus.json").read_text())
-    assert manifest == {"format": 2, "base": "urn:kip:nexus/"}
+    assert manifest == {"format": 2, "base": "urn:kip:nexus/", "graph": "graph"}
 
 
 def test_an_empty_folder_becomes_a_nexus(tmp_path: Path) -> None:

@@ -1,0 +1,33 @@
+"""Erases what derived files may still have of texts that were forgotten."""
+
+import sqlite3
+from collections.abc import Collection
+from pathlib import Path
+
+
+def erase_file(path: Path) -> None:
+    """Remove a file of derived data, with what SQLite keeps beside it."""
+    for part in path.parent.glob(f"{path.name}*"):
+        part.unlink(missing_ok=True)
+
+
+def keep_vectors(path: Path, digests: Collection[bytes]) -> None:
+    """Keep only the vectors of some texts in a file; removed if it cannot be read.
+
+    No process has the file open. Computing vectors costs money, so the others are kept.
+    """
+    if not path.exists():
+        return
+    try:
+        connection = sqlite3.connect(path, isolation_level=None)
+        try:
+            stored = {key for (key,) in connection.execute("SELECT digest FROM vector")}
+            unused = [(key,) for key in stored.difference(digests)]
+            connection.executemany("DELETE FROM vector WHERE digest = ?", unused)
+            # Deleted rows stay in free pages until the file is written afresh.
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        erase_file(path)

@@ -1,0 +1,118 @@
+"""A process that is killed at any step of forgetting or compacting (SIGKILL).
+
+Reopened, the folder is as before or as after; what was forgotten is in no file, or all of it is
+there.
+"""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiprdf
+from tests.long_runs import amount
+from tests.nexus.test_forget import FIND, JANE, SECRETS, remaining, write
+from tests.trust.processes import PROCESSES
+
+STEPS = [
+    ("kiprdf.store.oxigraph", "write_manifest", 1, False),
+    ("kiprdf.store.journal", "adopt", 1, True),
+    ("kiprdf.meta.indexing:Indexer", "erase", 1, True),
+    # The others, on demand.
+    ("kiprdf.store.journal:Journal", "prepare", 1, False),
+    ("kiprdf.store.journal_files", "number_of", 20, False),
+    ("pathlib:Path", "replace", 2, False),
+    ("pathlib:Path", "replace", 3, True),
+    ("pathlib:Path", "replace", 4, True),
+    ("shutil", "rmtree", 2, True),
+    ("kiprdf.store.oxigraph:OxigraphStore", "erased", 1, True),
+][: amount("FORGETTINGS", 3)]
+"""A function, its call that is interrupted, and whether it was forgotten by then."""
+
+
+def killing(place: str, name: str, times: int) -> None:
+    """End this process at a call of a function."""
+    target = pkgutil.resolve_name(place)
+    function = getattr(target, name)
+    calls = 0
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == times:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*args, **kwargs)
+
+    setattr(target, name, counted)
+
+
+def forget(folder: str, place: str, name: str, times: int) -> None:
+    nexus = kiprdf.Nexus.open(folder)
+    write(nexus)
+    killing(place, name, times)
+    nexus.forget(FIND, name=JANE)
+
+
+def compact(folder: str, place: str, name: str, times: int) -> None:
+    nexus = kiprdf.Nexus.open(folder)
+    write(nexus)
+    killing(place, name, times)
+    nexus.compact_history(nexus.info()["commit"] - 2)
+
+
+def run_killed(function: Callable[..., None], *arguments: Any) -> None:
+    child = PROCESSES.Process(target=function, args=arguments, daemon=True)
+    child.start()
+    child.join(60)
+    assert child.exitcode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("place", "name", "times", "is_forgotten"), STEPS)
+def test_forgetting_that_was_killed_is_complete_or_absent(
+    tmp_path: Path, place: str, name: str, times: int, is_forgotten: bool
+) -> None:
+    folder = tmp_path / "kb"
+    run_killed(forget, str(folder), place, name, times)
+    with kiprdf.Nexus.open(folder) as nexus:
+        report = nexus.check()
+        assert (report["faults"], report["index"]) == ([], "sound")
+        assert report["history"] == {"state": "sound", "earliest_seq": 0, "faults": []}
+        names = nexus.execute('FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.name')
+        assert (JANE in names) == (not is_forgotten)
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Dora"} } }')
+    if is_forgotten:
+        assert remaining(folder, SECRETS) == set()
+    assert sorted(path.name for path in folder.glob("graph*")) == [
+        "graph.2" if is_forgotten else "graph"
+    ]
+
+
+COMPACTING = [
+    ("kiprdf.store.journal", "adopt", 1),
+    ("pathlib:Path", "replace", 3),
+    ("pathlib:Path", "unlink", 1),
+    ("pathlib:Path", "replace", 1),
+    ("pathlib:Path", "replace", 2),
+][: amount("FORGETTINGS", 2)]
+
+
+@pytest.mark.parametrize(("place", "name", "times"), COMPACTING)
+def test_compacting_that_was_killed_is_complete_or_absent(
+    tmp_path: Path, place: str, name: str, times: int
+) -> None:
+    folder = tmp_path / "kb"
+    run_killed(compact, str(folder), place, name, times)
+    with kiprdf.Nexus.open(folder) as nexus:
+        last = nexus.info()["commit"]
+        history = nexus.check()["history"]
+        assert (history["state"], history["earliest_seq"] in (0, last - 2)) == ("sound", True)
+        with nexus.at(last - 1) as past:
+            assert past.check()["faults"] == []
+        nexus.forget(FIND, name=JANE)
+    assert remaining(folder, SECRETS) == set()
