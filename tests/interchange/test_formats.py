@@ -254,28 +254,6 @@ def test_the_order_of_the_triples_leaves_no_trace(
     assert len(texts) == 1
 
 
-def test_every_process_writes_the_same_bytes() -> None:
-    program = (
-        "import sys\n"
-        "from tests.interchange.test_formats import *\n"
-        "base, triples = nexus_of('demonstration')\n"
-        "for format, profile in WAYS:\n"
-        "    for words in ('none', 'schema-org'):\n"
-        "        own = mapping(words)\n"
-        "        sys.stdout.buffer.write(written(triples, format, base, profile, mapping=own))\n"
-    )
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            stdout=subprocess.PIPE,
-        )
-        for seed in ("1", "2")
-    ]
-    one, other = (process.communicate()[0] for process in processes)
-    assert one == other != b""
-
-
 @pytest.mark.parametrize("profile", get_args(Profile))
 def test_turtle_is_the_snapshot(profile: Profile) -> None:
     nexus = small()
