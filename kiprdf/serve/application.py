@@ -24,7 +24,7 @@ from kiprdf.errors import KipError, StoreError
 from kiprdf.nexus import Nexus
 from kiprdf.serve import kip, linked, sparql
 from kiprdf.serve.body import media_type, read_body, run_for
-from kiprdf.serve.explorer import ASSETS, Explorer
+from kiprdf.serve.explorer import ASSETS, Absent, Explorer
 from kiprdf.serve.login import login_page, sign_in
 from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.negotiation import choose
@@ -34,6 +34,7 @@ from kiprdf.serve.options import Options
 from kiprdf.serve.public_path import PublicPath
 from kiprdf.serve.replies import HttpError, error_response, json_response
 from kiprdf.serve.security import Gate
+from kiprdf.serve.time_pages import moment_of
 
 if TYPE_CHECKING:
     from kiprdf.mcp import NexusServer
@@ -143,34 +144,60 @@ class Server:
 
     # Pages ------------------------------------------------------------------------------------
 
-    def _explorer(self, request: Request) -> Explorer:
-        title = self.options.title or "kiprdf"
-        return Explorer(self.nexus, self.store, title, _root(request))
+    def _in_explorer(
+        self, request: Request, when: str | None, make: Callable[[Explorer], str]
+    ) -> bytes:
+        """A page of the nexus as it is, or as of a commit or time."""
+        title, root = self.options.title or "kiprdf", _root(request)
+        if not when or when == str(self.store.commit()):
+            moment = moment_of(self.store)
+            html = make(Explorer(self.nexus, self.store, title, root, moment))
+        else:
+            with self.nexus.at(_commit(when) or when) as past:
+                moment = moment_of(self.store, past._store.commit())
+                html = make(Explorer(past, past._store, title, root, moment))
+        return html.encode(errors="replace")
 
     async def page(self, request: Request) -> Response:
         """/page/{path}: an element for people."""
-        node = linked.element_at(self.store, _path_after(request, "/page/"))
-        make = partial(self._explorer(request).element, node)
-        return await self._document(request, linked.HTML, lambda: make().encode(errors="replace"))
+        node = linked.node_at(self.store, _path_after(request, "/page/"))
+        when = request.query_params.get("as_of")
+        make = partial(self._in_explorer, request, when, lambda explorer: explorer.element(node))
+        try:
+            return await self._document(request, linked.HTML, make)
+        except Absent as page:
+            return HTMLResponse(str(page).encode(errors="replace"), 404)
+
+    async def history(self, request: Request) -> Response:
+        """/explore/history/{path}: the changes of an element."""
+        node = linked.node_at(self.store, _path_after(request, "/explore/history/"))
+        cursor = request.query_params.get("cursor")
+        return await self._page(
+            request, lambda explorer: explorer.history(node, cursor), is_timeless=True
+        )
 
     async def explore(self, request: Request) -> Response:
         """/explore/: search, or what there is."""
         term = request.query_params.get("q", "")
-        return await self._page(request, partial(self._explorer(request).start, term))
+        return await self._page(request, lambda explorer: explorer.start(term))
 
     async def search_results(self, request: Request) -> Response:
         """/explore/search: the results alone, for search as you type."""
         term = request.query_params.get("q", "")
-        make = self._explorer(request).results
-        return await self._page(request, lambda: make(term) if term.strip() else "")
+        return await self._page(
+            request, lambda explorer: str(explorer.results(term)) if term.strip() else ""
+        )
 
     async def schema(self, request: Request) -> Response:
         """/explore/schema."""
-        return await self._page(request, self._explorer(request).schema)
+        return await self._page(request, lambda explorer: explorer.schema())
 
     async def changes(self, request: Request) -> Response:
         """/explore/log."""
-        return await self._page(request, self._explorer(request).changes)
+        until = request.query_params.get("until") or request.query_params.get("as_of") or ""
+        return await self._page(
+            request, lambda explorer: explorer.log(_commit(until)), is_timeless=True
+        )
 
     async def queries(self, request: Request) -> Response:
         """/explore/kql: commands that read, by GET or from the form."""
@@ -180,7 +207,7 @@ class Server:
             command: str | None = fields.get("command", [""])[0]
         else:
             command = request.query_params.get("command")
-        return await self._page(request, partial(self._explorer(request).queries, command))
+        return await self._page(request, lambda explorer: explorer.queries(command))
 
     async def static(self, request: Request) -> Response:
         """/static/{name}: style and script of the pages."""
@@ -191,10 +218,15 @@ class Server:
         headers = {"Cache-Control": "max-age=3600"}
         return Response(path.read_bytes(), 200, headers, type_)
 
-    async def _page(self, request: Request, make: Callable[[], str]) -> Response:
-        html = await run_for(request, self.threads, make)
+    async def _page(
+        self, request: Request, make: Callable[[Explorer], str], *, is_timeless: bool = False
+    ) -> Response:
+        """A page, of an earlier state if the query asks for one and the page is about a state."""
+        when = None if is_timeless else request.query_params.get("as_of")
+        call = partial(self._in_explorer, request, when, make)
+        html = await run_for(request, self.threads, call)
         self.note(request.scope, None)
-        return HTMLResponse(html.encode(errors="replace"))
+        return HTMLResponse(html)
 
     # Documents --------------------------------------------------------------------------------
 
@@ -344,6 +376,7 @@ def _pages(server: Server) -> list[Route]:
         _OwnRoute("/explore/search", server.search_results, methods=["GET"]),
         _OwnRoute("/explore/schema", server.schema, methods=["GET"]),
         _OwnRoute("/explore/log", server.changes, methods=["GET"]),
+        _OwnRoute("/explore/history/{path:path}", server.history, methods=["GET"]),
         _OwnRoute("/explore/kql", server.queries, methods=["GET", "POST"]),
         _OwnRoute("/static/{name}", server.static, methods=["GET"]),
     ]
@@ -423,6 +456,11 @@ def _path_after(request: Request, start: str) -> str:
     raw = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     path: str = raw.partition(b"?")[0].decode("ascii", "replace")
     return path.removeprefix(_root(request)).split("/", start.count("/"))[-1]
+
+
+def _commit(text: str) -> int | None:
+    """The number of a commit in a query; None for what is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
 
 
 def _matches(header: str | None, tag: str) -> bool:

@@ -36,7 +36,9 @@ from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Proposition, read_element
 from kiprdf.rdf.iris import ConceptName
+from kiprdf.serve import time_pages
 from kiprdf.serve.drawing import Arrow, Node, drawing
+from kiprdf.serve.time_pages import Moment, time
 from kiprdf.store import Store
 
 MOST_FACTS = 1000
@@ -66,6 +68,14 @@ _EXAMPLES = (
 )
 
 
+_NO_SLIDER = ("explore/log", "explore/history")
+"""Pages about all commits."""
+
+
+class Absent(Exception):
+    """The page of an element that does not exist."""
+
+
 def element_path(base: str, iri: str) -> str:
     """The percent-encoded path of an element below ``/page/`` and ``/data/``.
 
@@ -91,20 +101,43 @@ class ExplorerPage(Page):
     """A page of the explorer; links begin at the root of the application."""
 
     root: str = ""
+    moment: Moment | None = None
 
     def href(self, path: str) -> str:
-        """The address of a path of the application."""
+        """The address of a path of the application; pages of the past lead to pages of it."""
         if path in ("index.html", "vocabulary.html"):
             path = "explore/" if path == "index.html" else "explore/schema"
         if path == "style.css":
             path = "static/style.css"
+        as_of = None if self.moment is None else self.moment.seq
+        if as_of is not None and path.startswith(("page/", "explore/")):
+            path += f"{'&' if '?' in path else '?'}as_of={as_of}"
         return f"{self.root}/{path}"
+
+    def _moment_field(self) -> Markup | None:
+        """What keeps the commit in a form, whose address loses its query."""
+        if self.moment is None or self.moment.seq is None:
+            return None
+        return element("input", type="hidden", name="as_of", value=str(self.moment.seq))
+
+    def form(self, *content: Child, **attributes: Any) -> Markup:
+        """A form that leads to the start page."""
+        hidden = self._moment_field()
+        return element("form", content, hidden, action=f"{self.root}/explore/", **attributes)
+
+    def _slider(self) -> Markup | None:
+        if self.moment is None or self.path in _NO_SLIDER:
+            return None
+        history = None
+        if self.path.startswith("page/"):
+            history = f"{self.root}/explore/history/{self.path.removeprefix('page/')}"
+        return time_pages.slider(self, self.moment, f"{self.root}/{self.path}", history)
 
     def navigation(self, crumbs: Child) -> Child:
         """The search field and the sections."""
         home = element("a", self.site.title, href=self.href("explore/"), class_="home")
         field = element("input", type="search", name="q", aria_label="Search", placeholder="Search")
-        search = element("form", field, action=self.href("explore/"), class_="quick")
+        search = self.form(field, class_="quick")
         sections = [
             element("a", title, href=self.href(path))
             for title, path in (
@@ -115,7 +148,7 @@ class ExplorerPage(Page):
         ]
         on_start = self.path == "explore/"
         end = element("span", None if on_start else search, sections, class_="end")
-        return [home, crumbs, end]
+        return [home, crumbs, end, self._slider()]
 
     def policy(self, script_policy: str) -> Child:
         """Style and script instead; the policy is in a header."""
@@ -144,18 +177,27 @@ class Explorer:
     store: Store
     title: str
     root: str = ""
+    moment: Moment | None = None
 
     def _page(self, path: str, knowledge: Knowledge | None = None) -> ExplorerPage:
         knowledge = knowledge or Knowledge(self.store.iris)
         site = ExplorerSite(knowledge, Paths(), self.title, Mapping.none())
-        return ExplorerPage(site, path, self.root)
+        return ExplorerPage(site, path, self.root, self.moment)
 
     def element(self, node: NamedNode) -> str:
-        """The page of an element."""
+        """The page of an element; ``Absent`` where it does not exist."""
+        path = f"page/{element_path(self.store.iris.base, node.value)}"
+        if not self.store.describe(node):
+            page = self._page(path)
+            when = "now" if self.moment is None or self.moment.seq is None else "as of this commit"
+            body = element(
+                "p", f"This element does not exist {when}.", class_="lead", role="status"
+            )
+            raise Absent(page.html("Not there", element("h1", _title(self.store, node)), body))
         knowledge = self.store.read(
             lambda: Knowledge.of(_surroundings(self.store, node), self.store.iris)
         )
-        page = self._page("page/", knowledge)
+        page = self._page(path, knowledge)
         return element_page(page, knowledge.elements[node])
 
     # Search -----------------------------------------------------------------------------------
@@ -174,7 +216,7 @@ class Explorer:
             autocomplete="off",
             autofocus=True,
         )
-        form = element("form", field, class_="search", role="search", action=page.href("explore/"))
+        form = page.form(field, class_="search", role="search")
         results = element(
             "div", self.results(term) if term.strip() else self._overview(page), id="results"
         )
@@ -218,7 +260,7 @@ class Explorer:
             for domain in primer["domain_map"]
         ]
         changed = [
-            element("li", self._link(page, change["id"]), " ", _time(change["changed_at"]))
+            element("li", self._link(page, change["id"]), " ", time(change["changed_at"]))
             for change in primer["recent_changes"]["concepts"]
         ]
         parts = [
@@ -287,8 +329,25 @@ class Explorer:
 
     # Changes ----------------------------------------------------------------------------------
 
-    def changes(self) -> str:
-        """The elements that changed last, newest first, by the time of their commit."""
+    def log(self, until: int | None) -> str:
+        """The commits, newest first; without a history, the elements that changed last."""
+        if self.moment is None:
+            return self._changed_last()
+        last = min(self.moment.latest, until or self.moment.seq or self.moment.latest)
+        # Links lead to what there is now.
+        page = ExplorerPage(self._page("").site, "explore/log", self.root)
+        body = time_pages.log(page, self.nexus, self.moment, last)
+        commit = element("small", f"up to commit {last}")
+        return page.html("Changes", element("h1", "Changes ", commit), body)
+
+    def history(self, node: NamedNode, cursor: str | None) -> str:
+        """The changes of an element, which may be deleted."""
+        page = ExplorerPage(self._page("").site, "explore/history", self.root)
+        body = time_pages.history(page, self.nexus, self.store.iris.id(node), cursor)
+        link = element("a", _title(self.store, node), href=page.href(page.site.path(node)))
+        return page.html("History", element("h1", "History of ", link), body)
+
+    def _changed_last(self) -> str:
         page = self._page("explore/log")
         command = "FIND(?x.id, ?x.metadata._updated_at, ?x.metadata._version, ?x.metadata.author)"
         rows: list[tuple[Any, ...]] = []
@@ -303,7 +362,11 @@ class Explorer:
             row = element("li", self._link(page, identity), " ", element("small", note))
             groups.setdefault(moment or "", []).append(row)
         body = [
-            element("section", element("h2", _time(moment)), element("ul", items, class_="hits"))
+            element(
+                "section",
+                element("h2", time(moment)),
+                element("ul", items, class_="hits"),
+            )
             for moment, items in groups.items()
         ]
         commit = element("small", f"commit {self.store.commit()}")
@@ -453,9 +516,9 @@ def _counted(link: Markup, number: int) -> Markup:
     return element("li", link, " ", element("small", f"{number:,}"))
 
 
-def _time(text: str) -> Markup:
-    shown = f"{text[:10]} {text[11:19]} UTC" if len(text) > 19 else text
-    return element("time", shown, datetime=text)
+def _title(store: Store, node: NamedNode) -> Child:
+    one = store.iris.name(node.value)
+    return name(one.name) if isinstance(one, ConceptName) else element("code", store.iris.id(node))
 
 
 # The elements around one ------------------------------------------------------------------------

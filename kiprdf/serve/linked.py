@@ -96,6 +96,14 @@ def _about(store: Store, node: NamedNode) -> Iterator[Triple]:
 
 def element_at(store: Store, path: str) -> NamedNode:
     """The element at a percent-encoded path below the base; 404 if there is none."""
+    node = node_at(store, path)
+    if not store.describe(node):
+        raise HttpError(404, "There is no such element.", "Search for it at /explore/.")
+    return node
+
+
+def node_at(store: Store, path: str) -> NamedNode:
+    """The IRI of an element that may not exist; 404 for other paths."""
     segments = path.split("/")
     node = None
     try:
@@ -106,7 +114,7 @@ def element_at(store: Store, path: str) -> NamedNode:
         node = store.iris.from_id(f"C:{texts[0]}/{texts[1]}") if "/" not in texts[0] else None
     elif len(texts) == 3 and texts[0] == "$proposition":
         node = store.iris.from_id(f"P:{texts[1]}:{texts[2]}")
-    if node is None or not store.describe(node):
+    if node is None:
         raise HttpError(404, "There is no such element.", "Search for it at /explore/.")
     return node
 

@@ -24,6 +24,9 @@ PAGES = [
     "/page/Drug/Aspirin",
     "/page/$ConceptType/Drug",
     "/page/$PropositionType/treats",
+    "/page/Drug/Aspirin?as_of=17",
+    "/explore/?q=aspirin&as_of=17",
+    "/explore/history/Drug/Aspirin",
 ]
 FIND = 'FIND(?d, ?s.name) WHERE { (?d, "treats", ?s) }'
 
@@ -121,6 +124,87 @@ def test_the_changes_are_newest_first(server: RunningServer) -> None:
 @pytest.mark.parametrize("name", ["nothing.css", "..%2fexplorer.py", "%2e%2e/__init__.py"])
 def test_other_files_are_not_served(server: RunningServer, name: str) -> None:
     assert server.client.get(f"/static/{name}").status_code == 404
+
+
+# Time ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def commits(server: RunningServer) -> tuple[int, int]:
+    """The commits that create a drug, change it, and delete it: the first and the last."""
+    for command in (
+        'UPSERT { CONCEPT { {type: "Drug", name: "Fleeting"} SET ATTRIBUTES { note: "young" } '
+        'SET PROPOSITIONS { ("treats", {type: "Symptom", name: "Headache"}) } } }',
+        'UPDATE ?d SET ATTRIBUTES { note: "old" } WHERE { ?d {name: "Fleeting"} }',
+        'DELETE CONCEPT ?d DETACH WHERE { ?d {name: "Fleeting"} }',
+    ):
+        server.kip(command)
+    last = server.client.get("/", headers={"Accept": "application/json"}).json()["commit"]
+    return last - 2, last
+
+
+def words_of(server: RunningServer, address: str, status: int = 200) -> str:
+    """The text of a page, without its tags."""
+    answer = server.client.get(address, headers=HTML)
+    assert answer.status_code == status
+    return " ".join(re.sub("<[^>]*>", " ", answer.text.partition("<main>")[2]).split())
+
+
+def test_the_log_has_what_each_commit_changed(
+    server: RunningServer, commits: tuple[int, int]
+) -> None:
+    first, last = commits
+    text = words_of(server, f"/explore/log?until={last}")
+    assert text.index(f"Commit {last} ") < text.index(f"Commit {first} ")
+    created = text[text.index(f"Commit {first} ") :]
+    assert "UPSERT + Fleeting Drug + Fleeting treats Headache" in created
+    changed = text[text.index(f"Commit {first + 1} ") :]
+    assert "UPDATE ~ Fleeting Drug note young old" in changed
+    assert "DELETE − Fleeting Drug − Fleeting treats Headache" in text
+    assert "Older commits" not in words_of(server, "/explore/log?until=3")
+    assert words_of(server, "/explore/log?until=3").startswith("Changes up to commit 3 Commit 3 ")
+
+
+def test_the_history_of_a_deleted_element(server: RunningServer, commits: tuple[int, int]) -> None:
+    first, last = commits
+    text = words_of(server, "/explore/history/Drug/Fleeting")
+    places = [
+        text.index(f"Commit {last} deleted"),
+        text.index(f"Commit {first + 1} changed"),
+        text.index(f"Commit {first} created"),
+    ]
+    assert places == sorted(places)
+    assert "note young old" in text
+    assert "UPDATE ?d SET ATTRIBUTES {note: :value}" in text
+    assert "does not mention" in words_of(server, "/explore/history/Drug/Nobody")
+
+
+def test_pages_of_the_past_lead_to_pages_of_the_past(
+    server: RunningServer, commits: tuple[int, int]
+) -> None:
+    first, last = commits
+    address = "/page/Drug/Fleeting"
+    assert "young" in words_of(server, f"{address}?as_of={first}")
+    assert "old" in words_of(server, f"{address}?as_of={last - 1}")
+    absent = "Fleeting This element does not exist as of this commit."
+    assert absent in words_of(server, f"{address}?as_of={first - 1}", 404)
+    assert "does not exist now" in words_of(server, address, 404)
+    text = page(server, f"{address}?as_of={first}")
+    assert f'<a href="/page/Symptom/Headache?as_of={first}">' in text
+    assert f'href="/explore/schema?as_of={first}"' in text
+    assert f'<input type="hidden" name="as_of" value="{first}">' in text
+    for state, hits in ((first, 1), (last, 0)):
+        results = page(server, f"/explore/?q=Fleeting&as_of={state}")
+        assert results.count(f'href="/page/Drug/Fleeting?as_of={state}"') == hits
+
+
+@pytest.mark.parametrize(
+    ("as_of", "status"), [("99999", 404), ("soon", 400), ("2026-01-01", 400), ("9" * 5000, 400)]
+)
+def test_a_state_that_is_not_there_is_an_error(
+    server: RunningServer, as_of: str, status: int
+) -> None:
+    assert server.client.get(f"/explore/?as_of={as_of}").status_code == status
 
 
 # In a browser -----------------------------------------------------------------------------------
@@ -226,3 +310,29 @@ def test_no_page_scrolls_sideways_or_complains(
                 "return matchMedia('(prefers-color-scheme: dark)').matches"
             )
             assert dark is is_dark
+
+
+@needs_browser
+def test_the_slider_shows_the_page_as_of_a_commit(
+    server: RunningServer, commits: tuple[int, int], window: Any
+) -> None:
+    window.get(f"{server.address}page/Drug/Fleeting?as_of={commits[0]}")
+    assert "young" in window.find_element("tag name", "main").text
+    move = """
+      const slider = document.querySelector(".time input");
+      slider.value = arguments[0];
+      slider.dispatchEvent(new Event("input"));
+      const shown = document.querySelector(".time output").textContent;
+      slider.dispatchEvent(new Event("change"));
+      return shown;
+    """
+    assert window.execute_script(move, commits[0] + 1) == f"commit {commits[0] + 1}"
+    until(lambda: window.current_url.endswith(f"?as_of={commits[0] + 1}"))
+    assert "old" in window.find_element("tag name", "main").text
+    window.find_element("link text", "History").click()
+    until(lambda: window.current_url.endswith("/explore/history/Drug/Fleeting"))
+    window.find_element("link text", f"Commit {commits[0]}").click()
+    until(lambda: window.current_url.endswith(f"/page/Drug/Fleeting?as_of={commits[0]}"))
+    window.find_element("link text", "Back to now").click()
+    until(lambda: window.current_url.endswith("/page/Drug/Fleeting"))
+    window.get_log("browser")
