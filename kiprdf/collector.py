@@ -1,8 +1,8 @@
-"""Python's garbage collector, paused while a capsule, or a whole dataset, is read or written.
+"""Python's garbage collector, paused while a statement or a whole dataset is read or written.
 
 The collector looks for cycles among all objects again and again while their number grows. Trees of
-frozen nodes, drafts, quads and lines have none, and for a large capsule the search takes longer
-than the parsing.
+nodes, drafts, quads and lines have none, and for a large capsule the search takes longer than the
+parsing.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Writer:
             self.commit(draft.delta())
             return receipt
 
-        return self._store.write(write)
+        return self._store.write(lambda: collector.paused(write))
 
     def undo(self, conflicts: str, dry_run: bool, **selection: Any) -> dict[str, Any]:
         """Undo commits by another one, and return what was, or would be, reverted."""

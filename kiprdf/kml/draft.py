@@ -334,5 +334,4 @@ def _version(element: Element) -> int:
 
 def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds."""
-    utc = moment.astimezone(UTC)
-    return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -112,8 +112,9 @@ class UpdateTimes:
                 continue
             time = value.value
             if time not in self._moments:
-                self._moments[time] = _Moment([])
+                self._moments[time] = _Moment(sorted(iris))
                 insort(self._order, time)
+                continue
             moment = self._moments[time]
             if moment is not None:
                 moment.add(iris)
