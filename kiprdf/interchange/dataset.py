@@ -47,6 +47,9 @@ def faults(
     dataset = _Dataset(triples, iris)
     elements += [node[1:-1] for node in dataset.subjects if _is_iri(node)]
     # The causes of other faults come first: a snapshot with another base has only foreign subjects.
+    if dataset.is_original:
+        message = "This was written with the mapping original: its subjects have other IRIs."
+        yield KipError("KIP_2002", message, 'Read it with mapping="original", --mapping original.')
     yield from dataset.foreign_subjects()
     yield from dataset.link_faults()
     yield from dataset.element_faults()
@@ -111,6 +114,11 @@ class _Dataset:
         elif subject in key.owners:
             self.repeated_values.append(triple)
         key.owners.add(subject)
+
+    @property
+    def is_original(self) -> bool:
+        """Whether some elements have their original IRIs."""
+        return str(vocab.ID) in self._keys
 
     def foreign_subjects(self) -> Iterator[KipError]:
         """Subjects that are no elements of this nexus, blank nodes first."""

@@ -22,6 +22,8 @@ OWN = (KIP, ATTRIBUTE, METADATA, GRAPH, LIST)
 """The namespaces of the project, in which nothing else has its IRIs."""
 DEFAULT_BASE = "urn:kip:nexus/"
 
+ID = NamedNode(KIP + "id")
+"""The id of an element that is written under its original IRI."""
 TYPE = NamedNode(RDF + "type")
 REIFIES = NamedNode(RDF + "reifies")
 STATEMENT = NamedNode(RDF + "Statement")

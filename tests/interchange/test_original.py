@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import rdflib
 from rdflib.compare import isomorphic
@@ -168,3 +170,76 @@ def test_original_cannot_be_combined_with_another_mapping() -> None:
 def test_only_needs_the_mapping() -> None:
     with pytest.raises(kiprdf.KipError, match="KIP_1001 Only the mapping 'original' knows"):
         imported("people").snapshot(only="imported")
+
+
+def refused(text: str, mapping: str | None = "original") -> str:
+    restored = kiprdf.Nexus.memory(genesis=False)
+    before = restored.snapshot()
+    with pytest.raises(kiprdf.KipError) as error:
+        restored.restore(text, format="ntriples", mapping=mapping)
+    assert restored.snapshot() == before
+    return str(error.value)
+
+
+def test_a_snapshot_under_original_iris_names_the_mapping_that_reads_it() -> None:
+    text = imported("names").snapshot(format="ntriples", mapping="original")
+    assert "with the mapping original" in refused(text, None)
+
+
+def test_an_iri_of_a_definition_that_changed_since_the_export_names_the_triple() -> None:
+    text = imported("people").snapshot(format="ntriples", mapping="original")
+    changed = re.sub("(instance_schema> .*)foaf/0.1/age", r"\1foaf/0.1/years", text)
+    assert 'foaf/0.1/age> "36"' in refused(changed)
+    assert "'C:Person/Ada Lovelace' in this snapshot" in refused(changed)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("C:Person/Charles Babbage", "Charles", "which is not its only id"),
+        ("C:Person/Charles Babbage", "C:Person/Ada Lovelace", "both have the kip:id"),
+    ],
+)
+def test_an_id_that_is_none_or_of_two_is_refused(before: str, after: str, message: str) -> None:
+    text = imported("people").snapshot(format="ntriples", mapping="original")
+    assert message in refused(text.replace(f'vocab/id> "{before}"', f'vocab/id> "{after}"'))
+
+
+def test_a_changed_iri_is_the_one_that_is_written() -> None:
+    nexus = imported("people")
+    nexus.execute(
+        'UPDATE ?p SET ATTRIBUTES { same_as: "https://other.example/ada" }'
+        ' WHERE { ?p {name: "Ada Lovelace"} }'
+    )
+    written = graph(nexus.snapshot(mapping="original", only="imported"))
+    changed = (PREFIXES + DOCUMENTS["people"]).replace("ex:ada", "<https://other.example/ada>")
+    assert isomorphic(written, graph(changed))
+
+
+def test_an_imported_concept_without_iri_is_not_left_out_silently() -> None:
+    nexus = imported("people")
+    nexus.execute('DELETE ATTRIBUTES {"same_as"} FROM ?p WHERE { ?p {name: "Ada Lovelace"} }')
+    with pytest.raises(kiprdf.KipError, match="'C:Person/Ada Lovelace' was imported, and has no"):
+        nexus.snapshot(mapping="original", only="imported")
+    nexus.execute('DELETE METADATA {"imported_at"} FROM ?p WHERE { ?p {name: "Ada Lovelace"} }')
+    assert "ada" not in nexus.snapshot(mapping="original", only="imported")
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        '{ iri: 5, instance_schema: "x" }',
+        '{ iri: "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", name_iri: "urn:kip:vocab/id" }',
+        '{ instance_schema: { age: { iri: "no iri" }, nick: { iri: "urn:kip:attribute/age" },'
+        ' name: { iri: "http://x.example/n", datatype: "http://[", language: "not a tag" } } }',
+    ],
+)
+def test_definitions_changed_by_hand_never_break_the_way_back(definition: str) -> None:
+    nexus = imported("people")
+    nexus.execute(
+        'UPSERT { CONCEPT ?t { {type: "$ConceptType", name: "Person"}'
+        f" SET ATTRIBUTES {definition} }} }}"
+    )
+    restored = kiprdf.Nexus.memory(genesis=False)
+    restored.restore(nexus.snapshot(mapping="original"), mapping="original")
+    assert restored.snapshot() == nexus.snapshot()

@@ -12,7 +12,6 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.original.record import (
-    ID,
     Element,
     Groups,
     Place,
@@ -29,7 +28,7 @@ def from_original(triples: Iterable[Triple], iris: Iris) -> Iterator[Triple]:
     """The triples of a nexus from their original forms; other triples pass unchanged.
 
     ``iris`` are those of the nexus that wrote them. Raises KIP_2002 for a triple whose ``kip:id``
-    is no id, or that of another node too.
+    is no id, or that of another node too, and for one that no key of its subject explains.
     """
     reader = _Reader(list(paced(triples)), iris)
     for node in paced(reader.groups):
@@ -47,7 +46,7 @@ class _Reader:
                 reified[triple.object].append(self._node(triple.subject))
         self.groups: Groups = defaultdict(list)
         for triple in paced(triples):
-            if triple.predicate != ID:
+            if triple.predicate != vocab.ID:
                 self.groups[self._node(triple.subject)] += self._restored(triple, reified)
         self._record = Record(
             {
@@ -84,7 +83,7 @@ class _Reader:
         return Triple(self._node(fact.subject), predicate, self._node(fact.object))
 
     def element(self, node: NamedNode) -> Iterator[Triple]:
-        """The triples of one element; what is no form of one passes unchanged."""
+        """The triples of one element; those of subjects without ids pass unchanged."""
         own = self._owns.get(node)
         if own is None:
             if not node.value.startswith(vocab.LIST):
@@ -110,9 +109,8 @@ class _Reader:
                 continue
             place = next(iter(places.get(triple.predicate, ())), None)
             if place is None:
-                yield triple
-            else:
-                values[place].append(triple.object)
+                raise _unknown(self._form_of(triple), element)
+            values[place].append(triple.object)
         for (is_metadata, key), terms in values.items():
             space = vocab.METADATA if is_metadata else vocab.ATTRIBUTE
             value = read_back(terms, element.is_array((is_metadata, key)))
@@ -133,6 +131,13 @@ class _Reader:
         )
 
 
+def _unknown(triple: Triple, element: Element) -> KipError:
+    name = cast("ConceptName | PropositionName", element.name)
+    message = f"{triple} is no type, key or link of '{shown(name.id)}' in this snapshot."
+    hint = "Give its definitions the IRIs they were written with; import_rdf() reads new RDF."
+    return KipError("KIP_2002", message, hint)
+
+
 def _derived(element: Element) -> set[Triple]:
     """The forms that the name and the type of a concept give."""
     if not isinstance(element.name, ConceptName):
@@ -147,7 +152,7 @@ def _nodes(triples: Iterable[Triple], iris: Iris) -> dict[Any, NamedNode]:
     nodes: dict[Any, NamedNode] = {}
     claimed: dict[NamedNode, Any] = {}
     for triple in triples:
-        if triple.predicate != ID:
+        if triple.predicate != vocab.ID:
             continue
         text = triple.object.value if isinstance(triple.object, Literal) else ""
         node = iris.from_id(text)

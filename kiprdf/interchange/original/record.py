@@ -36,9 +36,19 @@ Place: TypeAlias = tuple[bool, str]
 """Whether a key is one of metadata, and the key."""
 Groups: TypeAlias = dict[NamedNode, list[Triple]]
 
-ID = NamedNode(vocab.KIP + "id")
-"""The id of an element that is written under its original IRI."""
 _TYPES_RULE = {"iri": vocab.TYPE.value, "datatype": "@id"}
+_MEANING = {
+    term.value
+    for term in (
+        vocab.TYPE,
+        vocab.STATEMENT,
+        vocab.REIFIES,
+        vocab.SUBJECT,
+        vocab.PREDICATE,
+        vocab.OBJECT,
+    )
+}
+"""IRIs that say what an element is, and hence are no class or property of its data."""
 _SPACES = ((vocab.ATTRIBUTE, False), (vocab.METADATA, True))
 
 
@@ -75,7 +85,7 @@ class Record:
         for node, triples in paced(groups.items()):
             name = iris.name(node.value)
             if isinstance(name, ConceptName) and name.type in META_TYPES:
-                self._definitions[name] = _definition(triples)
+                self._definitions[name] = self._definition(triples)
         self._claim(groups)
 
     def _claim(self, groups: Groups) -> None:
@@ -115,31 +125,44 @@ class Record:
         """The first IRI of ``same_as``, unless it is one of the nexus or of the project."""
         for triple in triples:
             if triple.predicate.value == vocab.ATTRIBUTE + SAME_AS:
-                first = iri_of(next(iter(listed(_json(triple))), None))
-                is_ours = first is None or first.startswith((self.iris.base, *vocab.OWN))
-                return None if is_ours else NamedNode(cast(str, first))
+                first = self.foreign(next(iter(listed(_json(triple))), None))
+                return None if first is None else NamedNode(first)
         return None
+
+    def foreign(self, value: Json) -> str | None:
+        """A value that is an IRI of other data; None for those with a meaning in a nexus."""
+        iri = iri_of(value)
+        is_ours = iri is None or iri in _MEANING or iri.startswith((self.iris.base, *vocab.OWN))
+        return None if is_ours else iri
+
+    def _definition(self, triples: Iterable[Triple]) -> Definition:
+        definition = Definition()
+        for triple in triples:
+            key = triple.predicate.value.removeprefix(vocab.ATTRIBUTE)
+            if key in (IRI, NAME_IRI):
+                setattr(definition, key, self.foreign(_json(triple)))
+            for is_metadata, schema in SCHEMAS.items():
+                rules = _json(triple) if key == schema else None
+                for name, rule in rules.items() if isinstance(rules, dict) else ():
+                    if isinstance(rule, dict) and self.foreign(rule.get(IRI)) is not None:
+                        definition.rules[is_metadata, name] = _usable(rule)
+        return definition
+
+
+def _usable(rule: JsonMap) -> Rule:
+    """The parts of a rule that RDF can have; definitions are written by hand, too."""
+    texts = {key: value for key, value in rule.items() if isinstance(value, str)}
+    with suppress(ValueError):
+        Literal("", language=texts.get("language", "en"))
+        if texts.get("direction", "ltr") in DIRECTIONS:
+            return texts
+    return {key: text for key, text in texts.items() if key not in ("language", "direction")}
 
 
 def _claimed_twice(own: NamedNode, first: ElementName, second: ElementName) -> KipError:
     message = f"'{shown(first.id)}' and '{shown(second.id)}' both have the IRI <{own.value}>."
     hint = "Merge the two, or change same_as of one of them: its first IRI is the element's own."
     return KipError("KIP_3003", message, hint)
-
-
-def _definition(triples: Iterable[Triple]) -> Definition:
-    definition = Definition()
-    for triple in triples:
-        key = triple.predicate.value.removeprefix(vocab.ATTRIBUTE)
-        if key in (IRI, NAME_IRI):
-            setattr(definition, key, iri_of(_json(triple)))
-        for is_metadata, schema in SCHEMAS.items():
-            rules = _json(triple) if key == schema else None
-            for name, rule in rules.items() if isinstance(rules, dict) else ():
-                if isinstance(rule, dict) and iri_of(rule.get(IRI)) is not None:
-                    texts = {k: v for k, v in rule.items() if isinstance(v, str)}
-                    definition.rules[is_metadata, name] = texts
-    return definition
 
 
 class Element:
@@ -149,6 +172,7 @@ class Element:
         self, node: NamedNode, name: ElementName | None, triples: list[Triple], record: Record
     ) -> None:
         self.node, self.name, self.triples = node, name, triples
+        self._foreign = record.foreign
         self.definition = record.definition(name)
         original = next((_json(t) for t in triples if t.predicate == _ORIGINAL), None)
         self.is_noted = original is not None
@@ -177,7 +201,7 @@ class Element:
     def _iris(self, key: str, usual: str | None) -> list[NamedNode]:
         noted = self._original.get(key)
         iris = listed(noted) if key in self._original else listed(usual)
-        return [NamedNode(iri) for one in iris if (iri := iri_of(one)) is not None]
+        return [NamedNode(iri) for one in iris if (iri := self._foreign(one)) is not None]
 
     def values(self) -> Iterator[tuple[Place, Triple]]:
         """The attributes and metadata: places and triples."""
@@ -189,9 +213,8 @@ class Element:
     def used(self, place: Place) -> set[NamedNode]:
         """All properties that may have values of a key."""
         rule = self._rule(place)
-        noted = {entry.get("property") for entry in self._entries(place)}
-        iris = (noted | {rule["iri"]}) if rule else noted
-        return {NamedNode(iri) for one in iris if (iri := iri_of(cast(Json, one))) is not None}
+        noted = {cast(str, e["property"]) for e in self._entries(place) if "property" in e}
+        return {NamedNode(iri) for iri in ((noted | {rule["iri"]}) if rule else noted)}
 
     def places(self) -> dict[NamedNode, list[Place]]:
         """The keys of the definition by their properties."""
@@ -237,7 +260,18 @@ class Element:
         is_metadata, key = place
         noted = self._original.get("metadata" if is_metadata else "attributes")
         entries = noted.get(key) if isinstance(noted, dict) else None
-        return [entry for entry in listed(entries) if _is_form(entry)]
+        return [cast(JsonMap, entry) for entry in listed(entries) if self._is_form(entry)]
+
+    def _is_form(self, entry: Json) -> bool:
+        """Whether an entry can be written; it may have been changed by hand."""
+        if not isinstance(entry, dict) or not {"@id", "@value", "@list"} & entry.keys():
+            return False
+        if "property" in entry and self._foreign(entry["property"]) is None:
+            return False
+        with suppress(ValueError, TypeError, KeyError, AttributeError):
+            _term(entry)
+            return True
+        return False
 
     def _noted(self, place: Place) -> dict[str, list[JsonMap]]:
         """What ``original`` has of a key, by the values that it belongs to."""
@@ -275,18 +309,6 @@ def _json(triple: Triple) -> Json:
 def read_back(terms: Iterable[Object], is_array: bool) -> Json:
     """The value that terms are read as."""
     return together([to_value(term) for term in terms], is_array)
-
-
-def _is_form(entry: Json) -> bool:
-    """Whether an entry of ``original`` can be written; it may have been changed by hand."""
-    if not isinstance(entry, dict) or not {"@id", "@value", "@list"} & entry.keys():
-        return False
-    if "property" in entry and iri_of(entry["property"]) is None:
-        return False
-    with suppress(ValueError, TypeError, KeyError, AttributeError):
-        _term(entry)
-        return True
-    return False
 
 
 def _form(entry: JsonMap, rule: Rule | None) -> OriginalValue:

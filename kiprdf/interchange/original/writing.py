@@ -15,14 +15,14 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
+from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
-from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.foreign import Items
 from kiprdf.interchange.importing.importer import GRAPH, GRAPH_VALUES
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.original.axioms import axioms, definitions
 from kiprdf.interchange.original.record import (
-    ID,
     Element,
     Groups,
     OriginalValue,
@@ -130,7 +130,7 @@ class _Whole(_Writer):
             if triple is not None and not self._leads_back(triple, element, sources):
                 yield Triple(own, triple.predicate, triple.object)
         if own != node:
-            yield Triple(own, ID, Literal(cast(Any, element.name).id))
+            yield Triple(own, vocab.ID, Literal(cast(Any, element.name).id))
 
     def _sources(self, element: Element) -> dict[Triple | None, list[Triple]]:
         """The forms of each triple of an element; its name and type have none in KIP."""
@@ -202,6 +202,7 @@ class _Imported(_Writer):
     def written(self, node: NamedNode, rdf11: bool) -> Iterator[Quad]:
         element = self.elements[node]
         if not self.is_imported(node):
+            self._check(element)
             return
         own, graphs = self._node(node), _Graphs(element)
         triples = [
@@ -223,6 +224,17 @@ class _Imported(_Writer):
         for triple, names_of_graphs in triples:
             for graph in names_of_graphs:
                 yield Quad(triple.subject, triple.predicate, triple.object, graph)
+
+    def _check(self, element: Element) -> None:
+        """Raise KIP_2002 for an imported concept that has lost its IRI: it would be left out."""
+        places = {place for place, _ in element.values()}
+        is_known = element.is_noted or element.definition.iri is not None
+        is_concept = isinstance(element.name, ConceptName) and element.node not in self.record.own
+        is_imported = is_concept and is_known and (True, IMPORTED_AT) in places
+        if is_imported and not self.is_definition(element.node):
+            message = f"'{shown(cast(ConceptName, element.name).id)}' was imported, and has no IRI."
+            hint = "Set its same_as to its IRI; if it is new, delete its metadata key imported_at."
+            raise KipError("KIP_2002", message, hint)
 
     def _fact(
         self, link: NamedNode, fact: Triple, has_values: bool, rdf11: bool
