@@ -228,9 +228,9 @@ class _Imported(_Writer):
     def _check(self, element: Element) -> None:
         """Raise KIP_2002 for an imported concept that has lost its IRI: it would be left out."""
         places = {place for place, _ in element.values()}
-        is_known = element.is_noted or element.definition.iri is not None
+        has_record = element.is_noted or element.definition.iri is not None
         is_concept = isinstance(element.name, ConceptName) and element.node not in self.record.own
-        is_imported = is_concept and is_known and (True, IMPORTED_AT) in places
+        is_imported = is_concept and has_record and (True, IMPORTED_AT) in places
         if is_imported and not self.is_definition(element.node):
             message = f"'{shown(cast(ConceptName, element.name).id)}' was imported, and has no IRI."
             hint = "Set its same_as to its IRI; if it is new, delete its metadata key imported_at."
