@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.kql.optimize import JsonValues, for_engine
+from kiprdf.kql.optimize.standard_conditions import KeyValues
 from kiprdf.kql.scopes import Namer
 from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import (
@@ -26,10 +27,9 @@ from kiprdf.sparql.text import render
 from kiprdf.store import Store
 from kiprdf.store.base import Row
 
-_X, _KEY, _VALUE = Variable("x"), Variable("key"), Variable("value")
-_remembered: WeakKeyDictionary[Any, tuple[int, dict[NamedNode, list[Literal]]]] = (
-    WeakKeyDictionary()
-)
+_X, _X_VALUE = Variable("x"), Variable("x_value")
+_KEY, _VALUE = Variable("key"), Variable("value")
+_remembered: WeakKeyDictionary[Any, tuple[int, dict[NamedNode, KeyValues]]] = WeakKeyDictionary()
 
 
 def select(query: Select, store: Store) -> list[Row]:
@@ -42,7 +42,8 @@ def select(query: Select, store: Store) -> list[Row]:
 
 
 def json_values(keys: Sequence[NamedNode], store: Store) -> JsonValues:
-    """The different arrays and objects under some keys, remembered until the next commit."""
+    """The different arrays and objects under some keys, and the datatypes of all values,
+    remembered until the next commit."""
     if not keys:
         return {}
     commit = store.commit()
@@ -56,13 +57,20 @@ def json_values(keys: Sequence[NamedNode], store: Store) -> JsonValues:
     return values
 
 
-def _read_json(keys: Sequence[NamedNode], store: Store) -> dict[NamedNode, list[Literal]]:
-    is_json = Infix("=", (Call("DATATYPE", (_VALUE,)), vocab.JSON))
-    branches: list[Pattern] = [
-        Extend(Filter(BGP((TriplePattern(_X, key, _VALUE),)), is_json), _KEY, key) for key in keys
-    ]
-    pattern = branches[0] if len(branches) == 1 else Union(tuple(branches))
-    values: dict[NamedNode, list[Literal]] = {key: [] for key in keys}
-    for key, value in select(Select((_KEY, _VALUE), pattern), store):
-        values[cast(NamedNode, key)].append(cast(Literal, value))
-    return values
+def _read_json(keys: Sequence[NamedNode], store: Store) -> dict[NamedNode, KeyValues]:
+    datatype = Call("DATATYPE", (_X_VALUE,))
+    branches: list[Pattern] = []
+    for key in keys:
+        triples = BGP((TriplePattern(_X, key, _X_VALUE),))
+        is_json = Filter(triples, Infix("=", (datatype, vocab.JSON)))
+        branches.append(Extend(Extend(is_json, _VALUE, _X_VALUE), _KEY, key))
+        branches.append(Extend(Extend(triples, _VALUE, datatype), _KEY, key))
+    json: dict[NamedNode, list[Literal]] = {key: [] for key in keys}
+    datatypes: dict[NamedNode, set[NamedNode | None]] = {key: set() for key in keys}
+    for row in select(Select((_KEY, _VALUE), Union(tuple(branches))), store):
+        key, value = cast(tuple[NamedNode, Literal | NamedNode | None], row)
+        if isinstance(value, Literal):
+            json[key].append(value)
+        else:
+            datatypes[key].add(value)
+    return {key: KeyValues(json[key], frozenset(datatypes[key])) for key in keys}

@@ -9,7 +9,7 @@ from hypothesis import given, note, settings
 from pyoxigraph import Literal, Variable
 
 from kiprdf.kql.comparisons import Operand, TextOperand, ValueOperand, literal_operand
-from kiprdf.kql.optimize.standard_conditions import standard_conditions
+from kiprdf.kql.optimize.standard_conditions import KeyValues, standard_conditions
 from kiprdf.kql.scopes import Value
 from kiprdf.language.parameters import from_json
 from kiprdf.rdf import vocab
@@ -45,7 +45,7 @@ JSON_TERMS = [term for term in TERMS if isinstance(term, Literal) and term.datat
 
 
 def _standard(condition: Expression, values: dict[Variable, Value]) -> Expression:
-    keys = {vocab.attribute("x"): JSON_TERMS, vocab.attribute("y"): JSON_TERMS}
+    keys = {vocab.attribute(key): KeyValues(JSON_TERMS) for key in ("x", "y")}
     pattern = standard_conditions(Filter(UNIT, condition), values, keys)
     assert isinstance(pattern, Filter)
     return pattern.condition

@@ -1,6 +1,7 @@
 """Links for a store that keeps them as RDF 1.1: ``rdf:Statement`` in the place of reifiers.
 
-``?l rdf:reifies <<( ?s ?p ?o )>>`` becomes the three triples of a statement. Since a statement has
+``?l rdf:reifies <<( ?s ?p ?o )>>`` becomes the three triples of a statement; the fact itself, which
+is there too, need not be asked for. Since a statement has
 a type too, a pattern that asks for any type leaves ``rdf:Statement`` out.
 """
 
@@ -59,11 +60,14 @@ def _converted(pattern: Pattern, parts: Mapping[Variable, NamedNode]) -> Pattern
 def _triples(group: BGP, parts: Mapping[Variable, NamedNode]) -> Pattern:
     triples: list[TriplePattern] = []
     types: list[Variable] = []
+    objects = (triple.object for triple in group.triples)
+    facts = {_terms(value) for value in objects if isinstance(value, TripleTerm)}
     for triple in group.triples:
         value = triple.object
+        if _terms(triple) in facts:
+            continue  # each statement is of a fact
         if isinstance(value, TripleTerm):
-            terms = (value.subject, value.predicate, value.object)
-            pairs = zip(_PARTS.values(), terms, strict=True)
+            pairs = zip(_PARTS.values(), _terms(value), strict=True)
             triples += (TriplePattern(triple.subject, part, term) for part, term in pairs)
         elif triple.predicate == vocab.REIFIES:
             assert isinstance(value, Variable), triple
@@ -77,6 +81,10 @@ def _triples(group: BGP, parts: Mapping[Variable, NamedNode]) -> Pattern:
     for type in types:
         pattern = Filter(pattern, Infix("!=", (type, vocab.STATEMENT)))
     return pattern
+
+
+def _terms(triple: TriplePattern | TripleTerm) -> tuple[Any, Any, Any]:
+    return triple.subject, triple.predicate, triple.object
 
 
 def _expression(expression: Expression) -> Expression:

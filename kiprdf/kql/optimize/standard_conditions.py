@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -36,14 +36,26 @@ from kiprdf.sparql.algebra import (
 )
 from kiprdf.store.base import Cell
 
-JsonValues: TypeAlias = Mapping[NamedNode, Sequence[Literal]]
-"""The arrays and objects that a store has under each key."""
+
+class KeyValues(NamedTuple):
+    """What a store has under a key: its arrays and objects, and the datatypes of all values, None
+    among them where there are values without one. Without ``datatypes`` they may be any."""
+
+    json: Sequence[Literal] = ()
+    datatypes: frozenset[NamedNode | None] | None = None
+
+
+JsonValues: TypeAlias = Mapping[NamedNode, KeyValues]
+"""What a store has under each key."""
 MOST_VALUES = 5_000
 """Arrays and objects that one condition lists; engines end at some ten thousand constants."""
 MOST_TESTS = 500
 """Comparisons of one condition; ten thousand crash the parser of some engines."""
 _ANY_URI = NamedNode(vocab.XSD + "anyURI")
 _NUMBERS = (vocab.INTEGER, vocab.DOUBLE)
+_TEXTS: frozenset[NamedNode | None] = frozenset((vocab.STRING,))
+_OWN_DOUBLES: frozenset[NamedNode | None] = frozenset((vocab.OWN_DOUBLE,))
+_NUMERIC: frozenset[NamedNode | None] = frozenset((*_NUMBERS, vocab.OWN_DOUBLE))
 
 
 def standard_conditions(
@@ -188,10 +200,24 @@ class _Conditions:
         is_null = Infix("||", (unbound, Call("sameTerm", (term, vocab.NULL))))
         is_json = _has_type(term, vocab.JSON)
         cases: list[_Case] = [_Constant(is_null, None)]
-        cases += (_Constant(is_json, value, term) for value in self._json.get(key, ()))
-        return [*cases, *self._kinds(term)]
+        cases += (_Constant(is_json, value, term) for value in self._key_values(key).json)
+        return [*cases, *self._kinds(term, self._key_values(key).datatypes)]
 
-    def _kinds(self, term: Variable) -> Iterator[_Kind]:
+    def _key_values(self, key: NamedNode) -> KeyValues:
+        return self._json.get(key, KeyValues())
+
+    def _kinds(
+        self, term: Variable, datatypes: frozenset[NamedNode | None] | None
+    ) -> Iterator[_Kind]:
+        """The kinds of single values, but those that do not occur."""
+        if datatypes is not None and datatypes <= _NUMERIC:
+            # A comparison without a value is no solution.
+            yield _Kind(TRUE, "number", self._number(term, datatypes))
+            return
+        if datatypes == _TEXTS:
+            # Where a variable is unbound, Virtuoso goes on as if it were a text.
+            yield _Kind(Call("BOUND", (term,)), "text", Call("STR", (term,)))
+            return
         # Some engines take a boolean for a number.
         is_boolean = _has_type(term, vocab.BOOLEAN)
         is_number = _all(Call("isNumeric", (term,)), Negation(is_boolean))
@@ -201,7 +227,7 @@ class _Conditions:
         if self._own_datatypes:
             text = Call("STR", (term,))
             is_own = _has_type(term, vocab.OWN_DOUBLE)
-            number = Call("IF", (is_own, _double(text), term))
+            number = self._number(term, _NUMERIC)
             is_number = Infix("||", (is_own, Call("isNumeric", (term,))))
             is_boolean = _has_type(term, vocab.OWN_BOOLEAN)
             is_true = Infix("=", (text, Literal("true")))
@@ -220,6 +246,15 @@ class _Conditions:
         yield _Kind(
             _all(is_bound, is_node, Negation(Call("sameTerm", (term, vocab.NULL)))), "node", term
         )
+
+    def _number(self, term: Variable, datatypes: frozenset[NamedNode | None]) -> Expression:
+        """A number of some datatypes as the engine compares it."""
+        if not self._own_datatypes or vocab.OWN_DOUBLE not in datatypes:
+            return term
+        double = _double(Call("STR", (term,)))
+        if datatypes == _OWN_DOUBLES:
+            return double
+        return Call("IF", (_has_type(term, vocab.OWN_DOUBLE), double, term))
 
 
 def _too_many() -> KipError:
