@@ -15,7 +15,7 @@ from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
 from kiprdf.language.shapes import Shapes
 from kiprdf.meta import indexing
-from kiprdf.search import index
+from kiprdf.search import ranking
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def no_shortcuts() -> Iterator[None]:
         patch.setattr(plan, "plan_lookup", lambda *_: None)
         patch.setattr(plan, "plan_newest", lambda *_: None)
         patch.setattr(indexing, "KEPT_ELEMENTS", 0)
-        patch.setattr(index, "FEW", 0)
+        patch.setattr(ranking, "FEW", 0)
         yield
 
 

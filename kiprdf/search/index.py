@@ -3,46 +3,30 @@
 FTS5 gets finished tokens: `segment` cuts the texts, and the `ascii` tokenizer keeps them unchanged.
 """
 
-import math
 import os
 import sqlite3
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from kiprdf.search.files import DerivedFile, uri_to_read
+from kiprdf.search.ranking import EXACT, WEIGHTS, named, rank, table_of, type_token, whole
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
-from kiprdf.search.segment import (
-    SEGMENTER_VERSION,
-    exact_token,
-    folded_name,
-    segment,
-    segment_term,
-)
+from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, segment
 
 # Increased with every change of the schema below or of the tokens of a row.
-INDEX_VERSION = f"5, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"6, segmenter {SEGMENTER_VERSION}"
 
-# One occurrence in a column counts like this number of occurrences in other text.
-WEIGHTS = {"exact": 80.0, "name": 40.0, "aliases": 12.0, "description": 3.0, "text": 1.0}
-EXACT = 1_000_000.0
-"""Added to the score of a row with an alias that is the term; more than any words can add."""
-_EXACT_NAME, _SAME_NAME = 2 * EXACT, 4 * EXACT
-"""The same for its name, and once more if the name is the term character by character."""
-SHORTEST_PREFIX = 3  # characters that a term's last word needs to match longer words, too
-PREFIX_WEIGHT = 0.25  # of a longer word, relative to the whole word
-LONGEST_TERM = 64  # tokens of a term that are searched
-FEW = 200  # matching rows that are ranked with one query of the file
 AT_ONCE = 500  # rows written by one statement
 AT_ONCE_CHARACTERS = 1_000_000  # of the texts of these rows, without the last one
 CACHED_TEXT = 200  # characters of a text whose tokens are cached
 
 _COLUMNS = ", ".join(WEIGHTS)
-_WEIGHTS = ", ".join(map(str, WEIGHTS.values()))
+_HAS_ID = "SELECT 1 FROM element WHERE id = ?"
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
     "CREATE TABLE about (version TEXT NOT NULL, store_commit INTEGER NOT NULL)",
@@ -51,7 +35,8 @@ _SCHEMA = (
     "CREATE TABLE element (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
     " type BLOB NOT NULL, digest BLOB NOT NULL)",
     *(
-        f"CREATE VIRTUAL TABLE {kind} USING fts5({_COLUMNS}, tokenize = \"ascii tokenchars '_'\")"
+        f"CREATE VIRTUAL TABLE {kind} USING fts5({_COLUMNS}, detail = none, "
+        "tokenize = \"ascii tokenchars '_'\")"
         for kind in KINDS
     ),
 )
@@ -87,8 +72,6 @@ class TextIndex:
         `sqlite3.Error` is raised if it is absent, damaged or of another version.
         """
         self._file = DerivedFile(path, INDEX_VERSION, _create, read_only)
-        self._totals: dict[Kind, int] = {}
-        """The number of rows of a kind; counting takes time proportional to them."""
 
     @property
     def commit(self) -> int:
@@ -99,7 +82,6 @@ class TextIndex:
         """Delete the `removed` keys and replace the rows of other keys, in one transaction."""
 
         def updated(connection: sqlite3.Connection) -> None:
-            self._totals.clear()
             _delete(connection, removed)
             _put_all(connection, rows, commit)
 
@@ -109,12 +91,14 @@ class TextIndex:
         """Replace all rows, in one transaction."""
 
         def rebuilt(connection: sqlite3.Connection) -> None:
-            self._totals.clear()
             # Dropping the tables is much faster than deleting row by row.
             for table in ("about", "postponed", "element", *KINDS):
                 connection.execute(f"DROP TABLE {table}")
             _create(connection)
             _put_all(connection, rows, commit)
+            # In one part, words are found several times as fast.
+            for kind in KINDS:
+                connection.execute(f"INSERT INTO {kind} ({kind}) VALUES ('optimize')")
 
         self._file.change(rebuilt)
 
@@ -147,18 +131,8 @@ class TextIndex:
         longer words, with a lower score. The score is s/(1+s), where s is the sum of the weighted
         BM25 of the words. Raises ValueError if the term has no word.
         """
-        weights = _weigh(term)
-        if not weights:
-            raise ValueError(f"The term {term[:50]!r} has no word to search for.")
-
-        def ranked(connection: sqlite3.Connection) -> list[Hit]:
-            if kind not in self._totals:
-                self._totals[kind] = _count(connection, kind)
-            exact = _exact(term)
-            rows = _rank(connection, kind, self._totals[kind], weights, exact, type, limit)
-            return [Hit(_text(key), score / (1 + score)) for key, score in rows]
-
-        return self._file.use(ranked)
+        ranked = self._file.use(lambda connection: rank(connection, kind, term, type, limit))
+        return [Hit(_text(key), score) for key, score in ranked]
 
     def holds(self, rows: Iterable[IndexRow]) -> bool:
         """Return whether the index has exactly these rows, word by word."""
@@ -293,8 +267,7 @@ def _delete(connection: sqlite3.Connection, keys: Iterable[str]) -> None:
 
 def _insert(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
     """Insert rows of different keys; one statement for each row would be much slower."""
-    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM element").fetchone()
-    numbered = list(enumerate(rows, last + 1))
+    numbered = sorted(_numbered(connection, rows), key=itemgetter(0))
     connection.executemany(
         "INSERT INTO element (id, key, kind, type, digest) VALUES (?, ?, ?, ?, ?)",
         [
@@ -309,20 +282,37 @@ def _insert(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
         )
 
 
+def _numbered(
+    connection: sqlite3.Connection, rows: Iterable[IndexRow]
+) -> Iterator[tuple[int, IndexRow]]:
+    """The rows with their ids, digests of their keys: the same in each index of a nexus."""
+    taken: set[int] = set()
+    for row in rows:
+        number = int.from_bytes(blake2b(_blob(row.key), digest_size=6).digest(), "big")
+        while number in taken or connection.execute(_HAS_ID, (number,)).fetchone():
+            number += 1
+        taken.add(number)
+        yield number, row
+
+
 def _columns(row: IndexRow) -> tuple[str, ...]:
     """The tokens of a row, one text for each column."""
     # Names and descriptions of predicates repeat; those of concepts do not.
     is_common = row.kind == "proposition"
-    whole = _cached_whole_names(row.name) if is_common else _whole_names(row.name)
-    aliases = map(_cached_whole_alias if is_common else _whole_alias, row.aliases)
+    exact = _cached_whole_names(row.name) if is_common else _whole_names(row.name)
+    whole_aliases = map(_cached_whole_alias if is_common else _whole_alias, row.aliases)
     name = _cached_tokens(row.name) if is_common else _tokens(row.name)
+    # Lines keep two aliases apart: no pair of characters spans them.
+    aliases = _tokens("\n".join(row.aliases))
+    # A proposition has its predicate as name and type, and names of others as aliases.
+    words = "" if is_common else named((*name.split(), *aliases.split()))
+    of_type = "" if is_common else _cached_type_token(row.kind, row.type)
     description = row.description
     is_short = len(description) <= CACHED_TEXT
     return (
-        " ".join((whole, *aliases)),
+        " ".join((of_type, exact, *whole_aliases, words, "")),
         name,
-        # Lines keep two aliases apart: no pair of characters spans them.
-        _tokens("\n".join(row.aliases)),
+        aliases,
         _cached_tokens(description) if is_short else _tokens(description),
         _tokens(row.text),
     )
@@ -333,20 +323,16 @@ def _tokens(text: str) -> str:
 
 
 def _whole_names(name: str) -> str:
-    same, folded = _whole("same", name), _whole("name", folded_name(name))
+    same, folded = whole("same", name), whole("name", folded_name(name))
     return f"{exact_token(name)} {same} {folded}"
 
 
 def _whole_alias(alias: str) -> str:
-    return _whole("alias", folded_name(alias))
-
-
-def _whole(role: str, text: str) -> str:
-    """Return a token for a whole text in a role, which differs from every other token."""
-    return f"__{role}_{blake2b(_blob(text), digest_size=8).hexdigest()}"
+    return whole("alias", folded_name(alias))
 
 
 _cached_tokens = lru_cache(maxsize=1024)(_tokens)
+_cached_type_token = lru_cache(maxsize=1024)(type_token)
 _cached_whole_names = lru_cache(maxsize=1024)(_whole_names)
 _cached_whole_alias = lru_cache(maxsize=1024)(_whole_alias)
 
@@ -355,165 +341,11 @@ def _stored(connection: sqlite3.Connection, row: IndexRow) -> tuple[object, ...]
     """The values in the tables for the key of a row."""
     values: tuple[object, ...] | None = connection.execute(
         f"SELECT element.type, element.digest, {_COLUMNS} FROM element "
-        f"JOIN {_table(row.kind)} AS words ON words.rowid = element.id "
+        f"JOIN {table_of(row.kind)} AS words ON words.rowid = element.id "
         "WHERE element.key = ? AND element.kind = ?",
         (_blob(row.key), row.kind),
     ).fetchone()
     return values
-
-
-def _weigh(term: str) -> dict[str, float]:
-    """Return the MATCH expressions of a term, each with its weight; none if it has no word."""
-    tokens = segment_term(term)[:LONGEST_TERM]
-    if not tokens:
-        return {}
-    weights = {_match(token): 1.0 for token in (*tokens, exact_token(term))}
-    if len(tokens[-1]) >= SHORTEST_PREFIX:
-        weights[_match(tokens[-1]) + " *"] = PREFIX_WEIGHT
-    return weights
-
-
-def _exact(term: str) -> dict[str, float]:
-    """Return the MATCH expressions for names and aliases that are the term, and what they add."""
-    folded = folded_name(term)
-    return {
-        _match(_whole("same", term)): _SAME_NAME,
-        _match(_whole("name", folded)): _EXACT_NAME,
-        _match(_whole("alias", folded)): EXACT,
-    }
-
-
-def _match(token: str) -> str:
-    """Return the MATCH expression of any token, as an FTS5 string."""
-    return '"' + token.replace('"', '""') + '"'
-
-
-def _rank(
-    connection: sqlite3.Connection,
-    kind: Kind,
-    total: int,
-    weights: dict[str, float],
-    exact: dict[str, float],
-    type: str | None,
-    limit: int,
-) -> list[tuple[bytes, float]]:
-    """Return the keys with the highest sums of weighted BM25 and of `exact`, best first."""
-    table = _table(kind)
-    parameters: list[object] = [*weights, *exact, FEW + 1]
-    statement = _matching(table, len(weights), len(exact))
-    matches = connection.execute(statement, parameters).fetchall()
-    if len(matches) <= FEW:
-        return _rank_few(total, matches, weights, exact, type)[:limit]
-    factors = _factors(connection, table, total, weights)
-    types = () if type is None else (_blob(type),)
-    parameters = []
-    for expression, factor in (factors | exact).items():
-        parameters += (factor, expression, *types)
-    statement = _ranking(table, len(factors), len(exact), type is not None)
-    return connection.execute(statement, (*parameters, limit, limit)).fetchall()
-
-
-def _rank_few(
-    total: int,
-    matches: Sequence[tuple[int, float, bytes, bytes]],
-    weights: dict[str, float],
-    exact: dict[str, float],
-    type: str | None,
-) -> list[tuple[bytes, float]]:
-    """Return the same for a few matches, from which the rows of each word are counted."""
-    counts = Counter(expression for expression, _, _, _ in matches)
-    factors = [
-        weight * _rarity(total, counts[number]) for number, weight in enumerate(weights.values())
-    ]
-    factors += exact.values()
-    scores: dict[bytes, float] = defaultdict(float)
-    wanted = None if type is None else _blob(type)
-    for expression, share, key, of_type in matches:
-        if wanted in (None, of_type):
-            scores[key] += share * factors[expression]
-    return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
-
-
-@cache
-def _matching(table: str, words: int, exact: int) -> str:
-    """Return the statement for the rows that MATCH expressions match, with a LIMIT.
-
-    Each has the number of its expression, its share of the score, its key and its type.
-    """
-    shares = [f"-bm25({table}, {_WEIGHTS})"] * words + ["1.0"] * exact
-    parts = (
-        f"SELECT {number} AS number, rowid AS id, {share} AS share FROM {table} "
-        f"WHERE {table} MATCH ?"
-        for number, share in enumerate(shares)
-    )
-    matching = " UNION ALL ".join(parts)
-    return f"SELECT number, share, key, type FROM ({matching} LIMIT ?) JOIN element USING (id)"
-
-
-@cache
-def _ranking(table: str, words: int, exact: int, is_typed: bool) -> str:
-    """Return the statement that ranks the rows that MATCH expressions match.
-
-    A common word matches most rows: those of other types are left out before their bm25() is
-    computed, and only the rows that may be among the best are ordered by key.
-    """
-    # FTS5's bm25() is negative.
-    shares = [f"-bm25({table}, {_WEIGHTS}) * ?"] * words + ["?"] * exact
-    # A CROSS JOIN keeps its order: each matching row is looked up.
-    join = f"CROSS JOIN element ON element.id = {table}.rowid " if is_typed else ""
-    condition = " AND element.type = ?" if is_typed else ""
-    parts = " UNION ALL ".join(
-        f"SELECT {table}.rowid AS id, {share} AS share FROM {table} {join}"
-        f"WHERE {table} MATCH ?{condition}"
-        for share in shares
-    )
-    # bm25() needs its own query; the LIMIT keeps SQLite from flattening it.
-    return (
-        "WITH whole AS MATERIALIZED "
-        f"(SELECT id, sum(share) AS score FROM ({parts} LIMIT -1) GROUP BY id) "
-        "SELECT key, score FROM whole JOIN element USING (id) WHERE score >= "
-        "(SELECT min(score) FROM (SELECT score FROM whole ORDER BY score DESC LIMIT ?)) "
-        "ORDER BY score DESC, key LIMIT ?"
-    )
-
-
-def _count(connection: sqlite3.Connection, kind: Kind) -> int:
-    # FTS5's table of row lengths is the fastest to count.
-    (count,) = connection.execute(f"SELECT count(*) FROM {_table(kind)}_docsize").fetchone()
-    return int(count)
-
-
-def _factors(
-    connection: sqlite3.Connection, table: str, total: int, weights: dict[str, float]
-) -> dict[str, float]:
-    """Return each expression that matches rows, and the factor of its bm25()."""
-    counts = connection.execute(_counting(table, len(weights)), tuple(weights)).fetchone()
-    counted = zip(weights.items(), counts, strict=True)
-    return {
-        expression: weight * _rarity(total, count)
-        for (expression, weight), count in counted
-        if count
-    }
-
-
-@cache
-def _counting(table: str, expressions: int) -> str:
-    """Return the statement that counts the rows that each expression matches."""
-    part = f"(SELECT count(*) FROM {table} WHERE {table} MATCH ?)"
-    return f"SELECT {', '.join([part] * expressions)}"
-
-
-def _rarity(total: int, matching: int) -> float:
-    """Return the factor that makes FTS5's inverse document frequency always positive."""
-    odds = (total - matching + 0.5) / (matching + 0.5)
-    # FTS5 gives a word in half of the rows or more 1e-6; in a small store that is almost any word.
-    fts5 = math.log(odds) if odds > 1 else 1e-6
-    return math.log1p(odds) / fts5
-
-
-def _table(kind: str) -> str:
-    assert kind in KINDS, kind
-    return kind
 
 
 def _blob(text: str) -> bytes:

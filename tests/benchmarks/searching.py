@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import kiprdf
-from kiprdf.search import index
+from kiprdf.search import ranking
 from kiprdf.search.segment import exact_token, segment_term
 from tests.benchmarks import data
 from tests.benchmarks.measure import Ratio, side_by_side
@@ -28,6 +28,13 @@ def measured(propositions: int) -> Iterator[Ratio]:
     for start in range(0, propositions, data.BLOCKS):
         nexus.apply_capsule(_concepts("D", range(start, min(start + data.BLOCKS, propositions))))
     nexus.execute('SEARCH CONCEPT "pain"')
+    columns = ", ".join(ranking.WEIGHTS)
+    connection: sqlite3.Connection = nexus._engine.indexer.current()._file._connection
+    connection.execute(
+        f"CREATE VIRTUAL TABLE temp.words USING fts5({columns}, "
+        "tokenize = \"ascii tokenchars '_'\")"
+    )
+    connection.execute(f"INSERT INTO words (rowid, {columns}) SELECT rowid, * FROM concept")
     for term in TERMS:
         yield search(nexus, term)
     yield indexing(nexus)
@@ -50,11 +57,11 @@ def search(nexus: kiprdf.Nexus, term: str) -> Ratio:
     command = f'SEARCH CONCEPT "{term}" LIMIT {LIMIT}'
     tokens = dict.fromkeys((*segment_term(term), exact_token(term)))
     match = " OR ".join((*(f'"{token}"' for token in tokens), f'"{segment_term(term)[-1]}" *'))
-    weights = ", ".join(map(str, index.WEIGHTS.values()))
+    weights = ", ".join(map(str, ranking.WEIGHTS.values()))
     query = (
-        "SELECT element.key, element.type, concept.name, concept.description, "
-        f"bm25(concept, {weights}) AS score FROM concept "
-        "JOIN element ON element.id = concept.rowid WHERE concept MATCH ? "
+        "SELECT element.key, element.type, words.name, words.description, "
+        f"bm25(words, {weights}) AS score FROM words "
+        "JOIN element ON element.id = words.rowid WHERE words MATCH ? "
         "ORDER BY score, element.key LIMIT ?"
     )
 

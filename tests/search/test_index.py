@@ -1,5 +1,6 @@
 """SEARCH finds what it should, best first; an unusable file costs a rebuild and no more."""
 
+import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -7,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact
+from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact, ranking
 from tests.threads import together
 
 
-@pytest.fixture(params=["ranked in Python", "ranked by the file"], autouse=True)
-def ranking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What finds few rows is ranked in another way than what finds many, and ranks the same."""
-    if request.param == "ranked by the file":
-        monkeypatch.setattr(index, "FEW", 0)
+@pytest.fixture(params=["all rows", "candidates"], autouse=True)
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what finds many rows candidates are ranked; where these are all rows, they rank alike."""
+    if request.param == "candidates":
+        monkeypatch.setattr(ranking, "FEW", 0)
 
 
 def concept(
@@ -277,6 +278,50 @@ def test_the_score_falls_slowly_as_a_word_gets_common() -> None:
 
 
 # Filters
+
+
+def common(number: int) -> list[IndexRow]:
+    """Rows that mention a word, more than are ranked, and a few that are named so."""
+    rows = [concept(f"{n:04}", f"x{n}", text="tea cup") for n in range(number)]
+    return [*rows, concept("named", "green tea"), concept("exact", "Tea", type="Food")]
+
+
+def test_of_a_common_word_names_come_before_mentions() -> None:
+    assert keys(index_of(*common(500)), "tea", limit=3)[:2] == ["exact", "named"]
+    assert keys(index_of(*common(500)), "tea", type="Drug", limit=2)[0] == "named"
+
+
+def test_of_common_words_rows_with_all_of_them_come_first() -> None:
+    rows = [concept(f"{n:04}", text=f"{'tea' if n % 2 else 'cup'} x{n}") for n in range(900)]
+    index = index_of(*rows, concept("both", text="cup tea"))
+    assert keys(index, "tea cup", limit=2)[0] == "both"
+
+
+def test_a_rare_word_beside_a_common_one_is_found() -> None:
+    index = index_of(*common(500), concept("rare", text="tea infuser"))
+    assert keys(index, "infuser tea", limit=1) == ["rare"]
+
+
+def test_the_hits_of_a_common_word_do_not_depend_on_the_order_of_writing() -> None:
+    rows = common(500)
+    index = TextIndex(None)
+    for row in reversed(rows):
+        index.update([row], removed=[], commit=1)
+    assert index.search("concept", "tea", limit=10) == index_of(*rows).search(
+        "concept", "tea", limit=10
+    )
+
+
+def test_a_common_word_gives_as_many_hits_as_are_asked_for() -> None:
+    for limit in (1, 10, 100):
+        assert len(keys(index_of(*common(500)), "tea", limit=limit)) == limit
+
+
+def test_two_keys_of_one_digest_are_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "blake2b", lambda *_, **__: hashlib.blake2b(b"", digest_size=6))
+    found = index_of(concept("a", "tea"), concept("b", "tea"))
+    found.update([concept("c", "tea")], removed=["a"], commit=2)
+    assert keys(found, "tea") == ["b", "c"]
 
 
 def test_the_kind_filters() -> None:
