@@ -124,12 +124,12 @@ def _candidates(
 ) -> tuple[set[int], list[int]]:
     """The rows to rank, and how many of these each word matches."""
     most = max(FEWEST_CANDIDATES, CANDIDATES * limit)
-    found: set[int] = set()
+    candidates: set[int] = set()
 
     def take(expression: str, number: int) -> int:
         of_type = "" if type is None else f" AND {_match(type_token(kind, type))}"
         ids = _ids(connection, table_of(kind), f"({expression}){of_type}", number)
-        found.update(ids)
+        candidates.update(ids)
         return len(ids)
 
     words = list(map(_match, asked.words))
@@ -145,7 +145,7 @@ def _candidates(
     prefix = asked.prefix
     is_common = prefix is None or matching[asked.words.index(prefix)] == share
     matching.append(0 if prefix is None or is_common else take(_longer(prefix), share))
-    return found, matching
+    return candidates, matching
 
 
 def _ids(connection: sqlite3.Connection, table: str, expression: str, most: int) -> set[int]:

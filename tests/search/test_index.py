@@ -319,9 +319,9 @@ def test_a_common_word_gives_as_many_hits_as_are_asked_for() -> None:
 
 def test_two_keys_of_one_digest_are_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "blake2b", lambda *_, **__: hashlib.blake2b(b"", digest_size=6))
-    found = index_of(concept("a", "tea"), concept("b", "tea"))
-    found.update([concept("c", "tea")], removed=["a"], commit=2)
-    assert keys(found, "tea") == ["b", "c"]
+    both = index_of(concept("a", "tea"), concept("b", "tea"))
+    both.update([concept("c", "tea")], removed=["a"], commit=2)
+    assert keys(both, "tea") == ["b", "c"]
 
 
 def test_the_kind_filters() -> None:
