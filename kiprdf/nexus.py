@@ -164,6 +164,7 @@ class Nexus:
         index: str | os.PathLike[str] | None = None,
         base_iri: str | None = None,
         read_only: bool = False,
+        history: bool = False,
         genesis: bool = True,
         strict_schema: bool | None = None,
         clock: Clock | None = None,
@@ -178,7 +179,8 @@ class Nexus:
         of the graph of the nexus, ``profile`` how a new nexus keeps links: ``rdf12`` as reifiers,
         ``rdf11`` as ``rdf:Statement``, ``auto`` as the engine can. ``auth`` is a pair of user and
         password, or a bearer token. ``index`` is a folder for the text index, which is in memory
-        without it. The others are those of ``open``. Raises ``StoreError`` with one sentence.
+        without it. There is no ``history``: others may write to the store. The other arguments are
+        those of ``open``. Raises ``StoreError`` with one sentence.
 
         >>> import rdflib
         >>> graph = rdflib.Graph()
@@ -188,6 +190,7 @@ class Nexus:
         True
         """
         _check_opening(strict_schema, embedder)
+        arguments.refuse_history(history)
         # HTTP and rdflib take longer to load than a nexus to open.
         connect: Callable[..., NexusStore]
         if isinstance(target, str):
@@ -416,6 +419,7 @@ class Nexus:
         select: str | None = None,
         only: str | None = None,
         engine_metadata: bool = True,
+        history: str | os.PathLike[str] | None = None,
     ) -> str:
         """The dataset as deterministic text; also written to a path or an open file.
 
@@ -424,13 +428,22 @@ class Nexus:
         ``select``, takes a part, with the elements that it refers to. ``engine_metadata=False``
         leaves ``_version`` and the like out, for snapshots kept in git. ``mapping="original"``
         writes what was imported under the IRIs it had; with ``only="imported"`` nothing else, as
-        RDF for others, which ``import_rdf`` reads and ``restore`` does not.
+        RDF for others, which ``import_rdf`` reads and ``restore`` does not. ``history`` is a path
+        for the history, as a log of RDF Patches.
 
         >>> import kiprdf
         >>> kiprdf.Nexus.memory(genesis=False).snapshot()
         '# kiprdf 1 base <urn:kip:nexus/>\\n'
         """
-        arguments.check(target=target, format=format)
+        arguments.check(target=target, format=format, log=history)
+        if history is not None:
+            from kiprdf.interchange.differences.patch_log import write_with
+
+            is_whole = engine_metadata and not (mapping or domain or select or only)
+            write = functools.partial(self.snapshot, target, profile, format=format)
+            return self._run_on_files(
+                lambda: write_with(self._store, history, write, is_whole=is_whole)
+            )
         content = io.BytesIO()
         self.write_snapshot(
             content,
@@ -583,22 +596,27 @@ class Nexus:
         base_iri: str | None = None,
         format: formats.Format | None = None,
         mapping: MappingSources = None,
+        history: files.Source | None = None,
     ) -> int:
         """Load a snapshot, a file or a text, into an empty nexus, in one commit.
 
         Empty means: nothing but what opening put there. The dataset is then that of the
         snapshot, ids and metadata included, under this nexus's base. ``base_iri`` is needed for a
         file that does not name its base, ``format`` when no suffix shows it and it is not Turtle,
-        ``mapping`` for a snapshot that was written with it. Returns the number of elements.
+        ``mapping`` for a snapshot that was written with it. ``history`` is the log that was written
+        with it: its commits become those of this nexus, and numbers continue. Returns the number
+        of elements.
         """
         from kiprdf.interchange import snapshots
+        from kiprdf.interchange.differences import patch_log
 
         arguments.check(base_iri=base_iri, format=format)
         self._engine.writer.require_writable()
         read = functools.partial(snapshots.read, source, format=format, source_base=base_iri)
         return self._run_on_files(
             lambda: self._engine.writer.restore(
-                lambda: read(self.base_iri, mapping=arguments.mapping_of(mapping))
+                lambda: read(self.base_iri, mapping=arguments.mapping_of(mapping)),
+                None if history is None else functools.partial(patch_log.read, history),
             )
         )
 

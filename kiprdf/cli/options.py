@@ -54,6 +54,11 @@ class LogFormat(StrEnum):
 
 DEFAULT_NEXUS = "nexus"
 
+HistoryOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The history of the nexus, as a log of RDF Patches."),
+]
+
 NexusOption = Annotated[
     str,
     typer.Option(

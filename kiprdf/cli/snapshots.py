@@ -14,6 +14,7 @@ from kiprdf.cli.failures import Failure, writing
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
     BaseOption,
+    HistoryOption,
     JsonOption,
     MappingOption,
     NexusOption,
@@ -57,6 +58,7 @@ def snapshot(
         bool,
         typer.Option("--no-engine-metadata", help="Omit _version, _created_at and _updated_at."),
     ] = False,
+    history: HistoryOption = None,
 ) -> None:
     """Write the nexus as RDF; the same knowledge is always the same text.
 
@@ -68,6 +70,7 @@ def snapshot(
     \b
     Examples:
       kiprdf snapshot brain.ttl
+      kiprdf snapshot brain.ttl --history brain.rdfp
       kiprdf snapshot --profile rdf12 > brain.ttl
       kiprdf snapshot knowledge.ttl --no-engine-metadata    # for version control
       kiprdf snapshot brain.jsonld --mapping schema-org
@@ -84,6 +87,9 @@ def snapshot(
         "only": only and only.value,
         "engine_metadata": not no_engine_metadata,
     }
+    if history is not None:
+        _snapshot_with_history(nexus, file, history, options)
+        return
     with inputs.open_to_read(nexus) as opened:
         if file != inputs.STDIN:
             with writing(file), output.triple_counter("writing") as advance:
@@ -98,6 +104,14 @@ def snapshot(
             output.write_bytes(content)
 
 
+def _snapshot_with_history(place: str, file: Path, log: Path, options: dict[str, Any]) -> None:
+    if file == inputs.STDIN:
+        raise Failure("A snapshot with its history needs a file.")
+    with inputs.open_to_read(place) as opened, writing(file):
+        opened.snapshot(file, history=log, **options)
+    output.note(f"Wrote {file} and {log}.")
+
+
 @app.command()
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A snapshot; - for stdin.")],
@@ -106,6 +120,7 @@ def restore(
     mapping: MappingOption = None,
     base_iri: BaseOption = None,
     strict: StrictOption = None,
+    history: HistoryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Load a snapshot into a new nexus, including ids and metadata.
@@ -118,6 +133,7 @@ def restore(
     \b
     Examples:
       kiprdf restore brain.ttl --nexus copy
+      kiprdf restore brain.ttl -n copy --history brain.rdfp
       kiprdf restore brain.ttl -n copy --base-iri https://data.example.org/kb/
       kiprdf restore brain.jsonld -n copy --mapping schema-org
     """
@@ -136,6 +152,7 @@ def restore(
             base_iri=None if source.base else base_iri,
             format=source.format,
             mapping=names,
+            history=history,
         )
     if as_json:
         output.show_json({"file": str(file), "elements": count})

@@ -32,12 +32,13 @@ from kiprdf.language.printer import outline
 from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.source import NOWHERE, Span
-from kiprdf.store import Delta, NexusStore, Origin, RecordedReads, Store
-from kiprdf.store.compaction import compact
+from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, RecordedReads, Store
+from kiprdf.store.compaction import compact, replay
 from kiprdf.store.past import PastStore, journal_of, require_embedded
 
 if TYPE_CHECKING:
     from kiprdf.interchange.differences.patch import Patch
+    from kiprdf.interchange.differences.patch_log import Log
     from kiprdf.interchange.staging_store import StagingStore
 
 T = TypeVar("T")
@@ -143,11 +144,16 @@ class Writer:
                 return {**report, "seq": None}
             self._announce(None)
             number = planned.apply(self._origin(FORGET))
-            self._indexer.erase()
-            planned.store.erased()
+            self._end_erasing()
             return {**report, "seq": number}
 
         return self._store.write(write)
+
+    def _end_erasing(self) -> None:
+        """Erase what is derived from a dataset that was written afresh."""
+        self._indexer.erase()
+        if isinstance(self._store, OxigraphStore):
+            self._store.erased()
 
     def compact_history(self, before: int | str | date) -> dict[str, int]:
         """Replace the beginning of the history by one record; see ``compact``."""
@@ -286,10 +292,13 @@ class Writer:
 
         return collector.paused(run)
 
-    def restore(self, read: Callable[[], StagingStore]) -> int:
+    def restore(
+        self, read: Callable[[], StagingStore], read_log: Callable[[], Log] | None = None
+    ) -> int:
         """Replace an empty nexus by a dataset and return the number of elements.
 
-        The dataset is read and validated without the writer's lock.
+        The dataset is read and validated without the writer's lock. With a log, which must lead to
+        the dataset, its commits replace the history.
         """
         from kiprdf.interchange.dataset import check_dataset
 
@@ -297,10 +306,17 @@ class Writer:
             self._require_empty()
             dataset = read()
             count = check_dataset(dataset, self._store.iris)
+            log = None if read_log is None else read_log()
 
             def write() -> None:
                 self._require_empty()
+                if log is not None:
+                    log.require(dataset, self._store.commit())
                 self._announce(None)
+                if log is not None:
+                    replay(self._store, dataset.engine, *log)
+                    self._end_erasing()
+                    return
                 origin = self._origin("RESTORE")
                 self._store.replace(dataset.engine, {RESTORED: "true"}, origin)
                 self._indexer.outdate()

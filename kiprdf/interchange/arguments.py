@@ -56,6 +56,7 @@ _SWITCH = _Kind(lambda value: isinstance(value, bool), "True or False", is_optio
 _CALLABLE = _Kind(callable, "a function")
 _KINDS = {
     "target": _Kind(_is_target, "a path or an open file"),
+    "log": _Kind(_is_path, "a path"),
     "folder": _Kind(_is_path, "a path", is_optional=False),
     **dict.fromkeys(
         ("domain", "select", "title", "address", "default_type", "language", "base_iri"), _TEXT
@@ -72,6 +73,14 @@ _KINDS = {
     "binary": _Kind(_is_binary, "a path or a file that is open in binary", is_optional=False),
     "metadata": _Kind(_is_metadata, "an object of JSON"),
 }
+
+
+def refuse_history(history: bool) -> None:
+    """Raise KIP_1001 for a history of a nexus that is in a store of others."""
+    check(history=history)
+    if history:
+        message = "A nexus in a store of others has no history: others may write to the store."
+        raise KipError("KIP_1001", message, "Leave history out, or use Nexus.open(folder).")
 
 
 def check(**arguments: Any) -> None:

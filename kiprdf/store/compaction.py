@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Any, cast
 
-from pyoxigraph import Triple
+from pyoxigraph import Literal, Triple
+from pyoxigraph import Store as Engine
 
 from kiprdf.errors import KipError
+from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import normal
 from kiprdf.store.base import NexusStore
+from kiprdf.store.commit_log import commit_note, note, record
 from kiprdf.store.delta import Origin
 from kiprdf.store.journal import Journal
 from kiprdf.store.journal_files import Commit, encoded
-from kiprdf.store.past import net, number_at
+from kiprdf.store.oxigraph import FORMAT_NOTE, OxigraphStore
+from kiprdf.store.past import journal_of, net, number_at
+from kiprdf.store.texts import texts_in
 
 KIND = "BASE"
 """What the history calls the record of a dataset."""
@@ -56,6 +62,31 @@ def compact(store: NexusStore, journal: Journal, before: int | str | date) -> di
         journal.prepare(records, lambda digest, text: digest in kept, has_base=True)
         journal.adopt()
     return {"earliest_seq": number, "commits": number - earliest}
+
+
+def replay(
+    store: NexusStore, dataset: Engine, commits: Sequence[Commit], statements: Iterable[str]
+) -> None:
+    """Replace a store by a dataset and the commits that lead to it; the lock is held.
+
+    The number of the last commit goes on. What is derived must be erased afterwards.
+    """
+    journal = journal_of(store)
+    assert isinstance(store, OxigraphStore)
+    records: dict[str, str] = {}
+    for commit in commits:
+        records |= {key: value for key, (_, value) in commit.records.items()}
+    digests = {journal.note_statement(text) for text in statements}
+    has_base = commits[0].origin.kind == KIND
+    notes = [FORMAT_NOTE, note(vocab.BASE, Literal(store.iris.base))]
+    notes += (note(record(key), Literal(value)) for key, value in records.items())
+    notes.append(commit_note(commits[-1].number))
+    store.rewrite(
+        itertools.chain(dataset, texts_in(dataset), notes),
+        lambda: journal.prepare(
+            map(encoded, commits), lambda digest, text: digest in digests, has_base=has_base
+        ),
+    )
 
 
 def _boundary(journal: Journal, before: int | str | date, earliest: int, last: int) -> int:

@@ -186,7 +186,7 @@ class Journal:
 
         Nothing depends on it, so a disk that is full is no fault.
         """
-        digest = _digest(text)
+        digest = digest_of(text)
         statements = self.statements()
         if digest not in statements:
             # The break comes first: it ends a line that an earlier fault has left incomplete.
@@ -204,7 +204,7 @@ class Journal:
                 for line in (self._folder / STATEMENTS).read_bytes().split(b"\n"):
                     with suppress(ValueError):
                         text = str(json.loads(line))
-                        self._statements[_digest(text)] = text
+                        self._statements[digest_of(text)] = text
         return self._statements
 
     def drop(self, number: int | None = None) -> None:
@@ -355,5 +355,6 @@ def discard_prepared(folder: Path) -> None:
         path.unlink()
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
+    """The digest of the outline of a statement."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -49,17 +49,23 @@ def encoded(commit: Commit) -> bytes:
     """The text of a record: one line of JSON, then N-Triples, the removed ones first."""
     *origin, digest = commit.origin
     head: list[Any] = [commit.number, *origin, len(commit.removed), commit.records, digest]
-    rows = [json.dumps(head, ensure_ascii=False)]
+    triples = rows_of(itertools.chain(commit.removed, commit.added))
+    data = "\n".join([json.dumps(head, ensure_ascii=False), *triples]).encode()
+    return zlib.compress(data, 1) if len(data) > COMPRESSED_BYTES else data
+
+
+def rows_of(triples: Iterable[Written]) -> list[str]:
+    """Triples as rows of N-Triples."""
+    rows: list[str] = []
     last, start = None, ""
-    for subject, predicate, value in itertools.chain(commit.removed, commit.added):
+    for subject, predicate, value in triples:
         if subject is not last:
             # Printing a term takes longer than comparing it.
             last, start = subject, str(subject)
         # pyoxigraph prints a triple without the brackets of a triple term.
         text = f"<<( {value} )>>" if isinstance(value, ox.Triple) else value
         rows.append(f"{start} {predicate} {text} .")
-    data = "\n".join(rows).encode()
-    return zlib.compress(data, 1) if len(data) > COMPRESSED_BYTES else data
+    return rows
 
 
 def decoded(data: bytes) -> Commit:

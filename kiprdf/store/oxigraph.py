@@ -93,7 +93,7 @@ FLUSHED_QUADS = 20_000
 crash, never take long."""
 COMPACTED_QUADS = 20_000
 """Removed quads after which an engine in memory may be compacted."""
-_FORMAT_NOTE = note(vocab.FORMAT, Literal(str(FORMAT), datatype=vocab.INTEGER))
+FORMAT_NOTE = note(vocab.FORMAT, Literal(str(FORMAT), datatype=vocab.INTEGER))
 _DEFAULT = DefaultGraph()
 _TIME = Variable("time")
 _ALL_TIMES = render(
@@ -534,7 +534,7 @@ class OxigraphStore:
             number = before.number + 1
             notes = [commit_note(number)]
             if number == 1:
-                notes.append(_FORMAT_NOTE)
+                notes.append(FORMAT_NOTE)
                 notes.append(note(vocab.BASE, Literal(self.iris.base)))
             self._note_in_journal(number, delta)
             self._last = before._replace(is_certain=False)
@@ -647,7 +647,7 @@ class OxigraphStore:
             if self.journal is not None:
                 self._note_in_journal(number, self._difference(dataset, records, origin))
             notes = {quad.predicate: quad.object for quad in self._quads(graph, None, None, graph)}
-            notes |= {vocab.FORMAT: _FORMAT_NOTE.object, vocab.BASE: Literal(self.iris.base)}
+            notes |= {vocab.FORMAT: FORMAT_NOTE.object, vocab.BASE: Literal(self.iris.base)}
             notes |= {record(key): Literal(value) for key, value in records.items()}
             notes[vocab.COMMIT] = commit_note(number).object
             dataset.extend(Quad(graph, key, value, graph) for key, value in notes.items())
@@ -755,7 +755,7 @@ def _convert(engine: Engine, path: Path, base: str) -> None:
     rebuild_texts(engine)
     for quad in readable(engine, vocab.BOOKKEEPING, vocab.FORMAT, None, vocab.BOOKKEEPING):
         engine.remove(quad)
-        engine.add(_FORMAT_NOTE)
+        engine.add(FORMAT_NOTE)
     engine.flush()
     write_manifest(path, base)
 

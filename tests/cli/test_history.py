@@ -76,3 +76,14 @@ def test_forget_shows_its_plan_and_erases(folder: tuple[str, int]) -> None:
     compact = invoke("compact-history", "--before", str(last), "--nexus", path)
     assert compact.stdout == f"The history begins at commit {last}.\n"
     assert invoke("at", str(last - 1), RISK, "--nexus", path).exit_code == 1
+
+
+def test_snapshot_with_history_is_restored(folder: tuple[str, int], tmp_path: Path) -> None:
+    path, last = folder
+    file, log, copy = (str(tmp_path / name) for name in ("m.ttl", "m.rdfp", "copy"))
+    written = invoke("snapshot", file, "--history", log, "--nexus", path)
+    assert written.stderr == f"Wrote {file} and {log}.\n"
+    assert invoke("restore", file, "--history", log, "--nexus", copy).exit_code == 0
+    with kiprdf.Nexus.open(copy, read_only=True) as nexus:
+        assert nexus.info()["history"] == {"earliest_seq": 0, "latest_seq": last}
+    assert invoke("snapshot", "--history", log, "--nexus", path).exit_code == 1

@@ -230,6 +230,8 @@ def elements(nexus: kiprdf.Nexus, number: int) -> dict[str, Any]:
 def test_nexus_in_another_store_has_no_history() -> None:
     import rdflib
 
+    with pytest.raises(kiprdf.KipError, match="KIP_1001 A nexus in a store of others has no hist"):
+        kiprdf.Nexus.connect(rdflib.Graph(), history=True)
     nexus = kiprdf.Nexus.connect(rdflib.Graph())
     calls: list[Callable[[], Any]] = [
         lambda: nexus.forget(FIND, name="Bob"),

@@ -1,0 +1,183 @@
+"""A history as a log of RDF Patches, Jena's format: a patch a commit, each names the one before.
+
+Headers keep what a record of the journal has besides its triples (docs/decisions/099).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from pyoxigraph import Literal, RdfFormat, Triple, parse
+
+from kiprdf.errors import KipError, shown
+from kiprdf.interchange import files
+from kiprdf.interchange.differences.patch import dataset
+from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.source import Span
+from kiprdf.store import NexusStore, Origin
+from kiprdf.store.compaction import base_record
+from kiprdf.store.journal import digest_of
+from kiprdf.store.journal_files import Commit, rows_of
+from kiprdf.store.past import journal_of
+
+T = TypeVar("T")
+_IDS = uuid.UUID("0b3d5c0e-5b0f-5d58-8a52-6f6f3f0f2a64")
+"""The namespace of the ids of patches."""
+_HEADER = re.compile(r"H\s+(\S+)\s+(.+?)\s*\.")
+_CHANGE = re.compile(r"([AD])\s+(.+)")
+_EXAMPLE = "Write it with snapshot(file, history=log)."
+
+
+class Log(NamedTuple):
+    """The commits of a log, in their order, and the texts of their statements."""
+
+    commits: list[Commit]
+    statements: list[str]
+
+    def require(self, snapshot: StagingStore, number: int) -> None:
+        """Raise KIP_2002 unless the log leads to a snapshot, and not to a commit before another."""
+        present: dict[Any, None] = {}
+        for commit in self.commits:
+            for row in commit.removed:
+                present.pop(tuple(row), None)
+            present |= {tuple(row): None for row in commit.added}
+        replayed = dataset(Triple(*terms) for terms in present)
+        differing = len(replayed ^ dataset(snapshot))
+        last = self.commits[-1].number
+        if differing:
+            message = f"The history does not lead to the snapshot: {differing} triples differ."
+            hint = "Both must be written by one call, with the base of this nexus."
+            raise KipError("KIP_2002", message, hint)
+        if last < number:
+            message = f"The history ends at commit {last}; this nexus is at commit {number}."
+            raise KipError("KIP_2002", message, "Restore into a nexus of genesis=False.")
+
+
+def write_with(
+    store: NexusStore,
+    path: str | os.PathLike[str],
+    write_snapshot: Callable[[], T],
+    *,
+    is_whole: bool,
+) -> T:
+    """Write a snapshot and the history that leads to it, as of one commit."""
+    if not is_whole:
+        message = "The history is that of the whole nexus."
+        raise KipError("KIP_1001", message, "Leave out what selects or changes a part of it.")
+    journal_of(store)
+    with nullcontext() if store.read_only else store.writing():
+        result = write_snapshot()
+        texts = (text.encode() for text in written(store))
+        files.write_whole(Path(path), lambda file: file.writelines(texts))
+        return result
+
+
+def written(store: NexusStore) -> Iterator[str]:
+    """The patches of a nexus, from its earliest commit on."""
+    journal, last = journal_of(store), store.commit()
+    earliest = journal.earliest(last)
+    statements = journal.statements()
+    previous = None
+    first = [base_record(store, journal, earliest)] if earliest else []
+    for commit in (*first, *journal.commits(earliest, last)):
+        origin = commit.origin
+        headers = {
+            "seq": str(commit.number),
+            "at": origin.at,
+            "kind": origin.kind,
+            "author": origin.author,
+            "session": origin.session,
+            "undoes": json.dumps(list(origin.undoes)) if origin.undoes else None,
+            "records": json.dumps(commit.records) if commit.records else None,
+            "statement": statements.get(origin.digest),
+        }
+        head = "".join(
+            f"H {key} {Literal(value)} .\n" for key, value in headers.items() if value is not None
+        )
+        changes = (("D", commit.removed), ("A", commit.added))
+        rows = "".join(f"{sign} {row}\n" for sign, side in changes for row in rows_of(side))
+        id = uuid.uuid5(_IDS, f"{previous}{head}{rows}")
+        link = "" if previous is None else f"H prev <uuid:{previous}> .\n"
+        yield f"H id <uuid:{id}> .\n{link}{head}TX .\n{rows}TC .\n"
+        previous = id
+
+
+def read(source: files.Source) -> Log:
+    """The commits of a log; KIP_1001 for what is none, or lacks a patch."""
+    content = files.content(source)
+    text = content.decode() if isinstance(content, bytes) else content
+    commits: list[Commit] = []
+    statements: list[str] = []
+    previous = None
+    start = 0
+    for patch in re.split(r"(?<=\nTC \.\n)", text):
+        if patch.strip():
+            headers, commit = _commit(patch, start)
+            if headers.get("prev") != previous or (
+                commits and commit.number != commits[-1].number + 1
+            ):
+                message = f"The patch before commit {commit.number} is missing."
+                raise KipError("KIP_1001", message, "Use a log as it was written.", _at(start))
+            previous = headers.get("id")
+            commits.append(commit)
+            if "statement" in headers:
+                statements.append(headers["statement"])
+        start += len(patch)
+    if not commits:
+        raise KipError("KIP_1001", "The log has no patch.", _EXAMPLE)
+    return Log(commits, statements)
+
+
+def _commit(patch: str, start: int) -> tuple[dict[str, str], Commit]:
+    """The headers and the commit of a patch, which begins at a place."""
+    headers: dict[str, str] = {}
+    rows: dict[str, list[str]] = {"D": [], "A": []}
+    for line in patch.split("\n"):
+        if header := _HEADER.fullmatch(line):
+            headers[header[1]] = _value(header[2], start)
+        elif change := _CHANGE.fullmatch(line):
+            rows[change[1]].append(change[2])
+        elif line not in ("TX .", "TC .", ""):
+            raise _fault(f"{shown(line)!r} is not a row of a log.", start)
+    try:
+        removed, added = (_triples(side) for side in rows.values())
+        records = {key: (was, now) for key, (was, now) in _json(headers, "records", {}).items()}
+        undoes = tuple(_json(headers, "undoes", []))
+        digest = digest_of(headers["statement"]) if "statement" in headers else None
+        who = headers.get("author"), headers.get("session")
+        origin = Origin(headers["at"], headers["kind"], *who, undoes, digest)
+        return headers, Commit(int(headers["seq"]), origin, removed, added, records)
+    except (KeyError, SyntaxError, TypeError, ValueError) as fault:
+        raise _fault(f"A patch of the log cannot be read: {fault}.", start) from None
+
+
+def _triples(rows: list[str]) -> list[Triple]:
+    return [quad.triple for quad in parse("\n".join(rows), format=RdfFormat.N_TRIPLES)]
+
+
+def _json(headers: dict[str, str], key: str, default: Any) -> Any:
+    return json.loads(headers[key]) if key in headers else default
+
+
+def _value(term: str, start: int) -> str:
+    """The text of a literal or an IRI."""
+    try:
+        (triple,) = _triples([f"<urn:x> <urn:x> {term} ."])
+    except (SyntaxError, ValueError):
+        raise _fault(f"{shown(term)!r} is not the value of a header.", start) from None
+    return str(getattr(triple.object, "value", ""))
+
+
+def _fault(message: str, start: int) -> KipError:
+    return KipError("KIP_1001", message, _EXAMPLE, _at(start))
+
+
+def _at(start: int) -> Span:
+    return Span(start, start + 1)
