@@ -65,7 +65,7 @@ DOCUMENTS = {
         ex:a ex:p 1, 1.0, 1.0e0, "1", true, "true", 01, "x"^^ex:other, <https://example.org/iri>,
             "é"@fr-CA, "漢"@zh-Hant-TW, "@en-gb", "a\\nb",
             "12"^^xsd:byte, "INF"^^xsd:double, -0.0e0, "1E400"^^xsd:double,
-            123456789012345678901234567890 ; ex:q () .""",
+            123456789012345678901234567890 ; ex:q (), (ex:b (1 ("x"@en))) .""",
 }
 FORMATS = {
     "turtle": "turtle",

@@ -238,7 +238,7 @@ def _unusual(one: Imported, is_metadata: bool, definitions: _Definitions) -> Jso
             *_written(origin, definitions.rules.get((one.definition, is_metadata, origin.key))),
         )
         for origin in one.values.origins
-        if origin.is_metadata == is_metadata and not _is_nested(origin.term)
+        if origin.is_metadata == is_metadata and not _is_too_deep(origin.term)
     ]
     if all(is_usual for _, _, is_usual in stated):
         return {}
@@ -256,9 +256,14 @@ def _unusual(one: Imported, is_metadata: bool, definitions: _Definitions) -> Jso
     return dict(keys)
 
 
-def _is_nested(term: Object) -> bool:
-    """Whether a term is a list of lists, whose form may nest deeper than a value may."""
-    return isinstance(term, Items) and any(isinstance(item, Items) for item in term.terms)
+_LIST_DEPTH = 16
+"""Deeper lists of lists are not noted: their forms nest twice as deep, and values at most 64."""
+
+
+def _is_too_deep(term: Object, depth: int = _LIST_DEPTH) -> bool:
+    if not isinstance(term, Items):
+        return False
+    return depth == 0 or any(_is_too_deep(item, depth - 1) for item in term.terms)
 
 
 def _written(origin: Origin, rule: Rule | None) -> tuple[JsonMap, bool]:

@@ -337,9 +337,16 @@ def _term(form: JsonMap) -> Object:
 
 
 def triples_of(subject: NamedNode, form: OriginalValue) -> list[Triple]:
-    """A form as triples, the cells of a list included."""
-    if not isinstance(form.term, Items):
-        return [Triple(subject, form.property, cast("Literal | NamedNode", form.term))]
-    items = [cast("Literal | NamedNode", item) for item in form.term.terms]
-    head, cells = list_cells(items, f"{subject.value} {form.property.value} {form.term}")
-    return [Triple(subject, form.property, head), *cells]
+    """A form as triples, the cells of lists included."""
+    seed = f"{subject.value} {form.property.value} {form.term}"
+    node, cells = _with_cells(form.term, seed)
+    return [Triple(subject, form.property, node), *cells]
+
+
+def _with_cells(term: Object, seed: str) -> tuple[Literal | NamedNode, list[Triple]]:
+    """A term, of a list its first cell, and all cells."""
+    if not isinstance(term, Items):
+        return cast("Literal | NamedNode", term), []
+    inner = [_with_cells(item, f"{seed} {number}") for number, item in enumerate(term.terms)]
+    head, cells = list_cells([item for item, _ in inner], seed)
+    return head, [*cells, *(cell for _, of_item in inner for cell in of_item)]
