@@ -14,7 +14,7 @@ import pyparsing as pp
 
 from kiprdf.errors import KipError, nearest
 from kiprdf.language import ast, grammar, values
-from kiprdf.language.hints import END, syntax_hint
+from kiprdf.language.hints import END, later_version, syntax_hint
 from kiprdf.language.readers import Reader, Readers
 from kiprdf.language.repairs import repair
 from kiprdf.source import Span
@@ -53,7 +53,7 @@ def _reader(word: str) -> Reader:
 def _unknown_command(bare: str, offset: int, word: str) -> KipError:
     """The error for a text whose first word is not a command."""
     close = nearest(word, grammar.COMMANDS, most=1)
-    hint = repair(bare, offset, "a command")
+    hint = later_version(bare, offset) or repair(bare, offset, "a command")
     if close and (hint is None or word.upper() == close[0]):
         hint = f"Did you mean {close[0]}? Keywords are upper case."
     if hint is None:

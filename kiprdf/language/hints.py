@@ -57,6 +57,9 @@ _ENDINGS = {
 END = "the end of the command"
 
 
+_LATER_VERSION = re.compile(r"(AS\s+OF|HISTORY|CHANGES)\b", re.IGNORECASE)
+
+
 def syntax_hint(text: str, offset: int, expected: str) -> str:
     """The hint for what was found at an offset instead of what was expected.
 
@@ -66,12 +69,23 @@ def syntax_hint(text: str, offset: int, expected: str) -> str:
     """
     word = cast(re.Match[str], _WORD.match(text, offset)).group()
     return (
-        _of_case(word, expected)
+        later_version(text, offset)
+        or _of_case(word, expected)
         or repair(text, offset, expected)
         or _of_misspelt(word, expected)
         or advice(text, offset, expected)
         or _of_command(text, expected)
     )
+
+
+def later_version(text: str, offset: int) -> str | None:
+    """What KIP 2.0 has for time, and what serves it here."""
+    match = _LATER_VERSION.match(text, offset)
+    if match is None:
+        return None
+    words = " ".join(match.group().upper().split())
+    calls = {"HISTORY": "call history(id), or ", "CHANGES": "call changes(since), or "}
+    return f"{words} is KIP 2.0; {calls.get(words, '')}send as_of."
 
 
 def _of_case(word: str, expected: str) -> str | None:

@@ -91,12 +91,25 @@ def open_past(store: NexusStore, when: int | str | datetime) -> PastStore:
             engine = Engine(str(files))
     try:
         _undo(engine, net(journal.commits(number, last)), number)
+        if files is None:
+            engine = _sorted(engine)
         return PastStore(engine, store.iris.base, files)
     except BaseException:
         del engine
         if files is not None:
             shutil.rmtree(files, ignore_errors=True)
         raise
+
+
+def _sorted(engine: Engine) -> Engine:
+    """A copy in an order that depends on its quads alone.
+
+    In memory rows come in the order in which quads were added. A state that is opened again for the
+    next page has to give the same order, whatever was written in between.
+    """
+    copy = Engine()
+    copy.bulk_extend(sorted(engine, key=str))
+    return copy
 
 
 def require_embedded(store: NexusStore, what: str) -> None:
@@ -156,7 +169,10 @@ def number_at(journal: Journal, when: int | str | datetime, last: int) -> int:
 
 
 def _utc(when: str | datetime) -> str:
-    """A time as the journal writes it; the end of its millisecond."""
+    """A time as the journal writes it; the end of its millisecond.
+
+    One that UTC moves out of the years from 1 to 9999 is the nearest time in them.
+    """
     try:
         moment = datetime.fromisoformat(when) if isinstance(when, str) else when
     except ValueError:
@@ -164,4 +180,8 @@ def _utc(when: str | datetime) -> str:
     if moment is None or moment.tzinfo is None:
         hint = "Write it with date, time and offset, such as 2026-03-01T12:00:00Z."
         raise KipError("KIP_1001", f"'{when}' is not a time with an offset.", hint)
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+    try:
+        utc = moment.astimezone(UTC)
+    except OverflowError:
+        utc = datetime.max if moment.year > 1 else datetime.min
+    return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

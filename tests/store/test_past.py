@@ -122,6 +122,7 @@ RISK = 'FIND(?d.attributes.risk) WHERE { ?d {type: "Drug"} }'
         ("2026-01-01T03:30:00+02:00", [2]),
         (datetime(2026, 1, 1, 2, 30, tzinfo=UTC), [3]),
         ("2030-01-01T00:00:00Z", []),
+        ("9999-12-31T23:59:59-23:00", []),
     ],
 )
 def test_time_means_the_last_commit_at_or_before_it(
@@ -129,6 +130,56 @@ def test_time_means_the_last_commit_at_or_before_it(
 ) -> None:
     with nexus.at(when) as past:
         assert past.execute(RISK) == risk
+
+
+@pytest.mark.parametrize("when", ["0999-01-01T00:00:00Z", "0001-01-01T00:00:00+10:00"])
+def test_times_before_the_first_commit_are_refused(nexus: kiprdf.Nexus, when: str) -> None:
+    with pytest.raises(kiprdf.KipError) as refused:
+        nexus.at(when)
+    assert refused.value.code == "KIP_3002"
+
+
+def test_pages_of_a_past_state_have_each_row_once(
+    opened: Callable[..., kiprdf.Nexus],
+) -> None:
+    with opened() as nexus:
+        nexus.execute(SCHEMA)
+        names = [f"D{number}" for number in range(20)]
+        for name in names:
+            nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: :name} } }', name=name)
+        as_of = {"seq": nexus.info()["commit"]}
+        command, parameters = 'FIND(?d.name) WHERE { ?d {type: "Drug"} } LIMIT 4', {}
+        rows: list[str] = []
+        for name in (*names[3::4], "Other"):
+            request = {"command": command, "parameters": parameters, "as_of": as_of}
+            response = nexus.execute_kip(request)
+            rows += response["result"]
+            assert response["snapshot_seq"] == as_of["seq"]
+            if "next_cursor" not in response:
+                break
+            command = 'FIND(?d.name) WHERE { ?d {type: "Drug"} } LIMIT 4 CURSOR :cursor'
+            parameters = {"cursor": response["next_cursor"]}
+            nexus.execute("DELETE CONCEPT ?d DETACH WHERE { ?d {name: :name} }", name=name)
+            nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: :new} } }', new=f"New {name}")
+        assert sorted(rows) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ('FIND(?d) WHERE { ?d {type: "Drug"} } AS OF 5', "AS OF"),
+        ('FIND(?d) AS OF "2026-01-01" WHERE { ?d {type: "Drug"} }', "AS OF"),
+        ('HISTORY ?d WHERE { ?d {type: "Drug"} }', "HISTORY"),
+        ("CHANGES SINCE 5", "CHANGES"),
+    ],
+)
+def test_commands_of_a_later_version_name_what_serves_here(
+    nexus: kiprdf.Nexus, command: str, words: str
+) -> None:
+    error = nexus.execute_kip({"command": command})["error"]
+    assert error["code"] == "KIP_1001"
+    assert error["hint"].startswith(f"{words} is KIP 2.0;")
+    assert error["hint"].endswith("send as_of.")
 
 
 def test_past_answers_every_kind_of_reading(nexus: kiprdf.Nexus) -> None:
