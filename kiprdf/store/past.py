@@ -105,7 +105,7 @@ def _sorted(engine: Engine) -> Engine:
     """A copy in an order that depends on its quads alone.
 
     In memory rows come in the order in which quads were added. A state that is opened again for the
-    next page has to give the same order, whatever was written in between.
+    next page has to give the same order, no matter what was written in between.
     """
     copy = Engine()
     copy.bulk_extend(sorted(engine, key=str))
@@ -123,6 +123,9 @@ def require_embedded(store: NexusStore, what: str) -> None:
 def journal_of(store: NexusStore) -> Journal:
     """The journal of a store; KIP_1001 without one."""
     require_embedded(store, "have a history")
+    if isinstance(store, PastStore):
+        message = f"This is the nexus as of commit {store.commit()}."
+        raise KipError("KIP_1001", message, "Ask the nexus itself for its history.")
     if store.journal is None:
         raise KipError("KIP_1001", NO_HISTORY, NO_HISTORY_HINT)
     return store.journal

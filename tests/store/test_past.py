@@ -182,6 +182,14 @@ def test_commands_of_a_later_version_name_what_serves_here(
     assert error["hint"].endswith("send as_of.")
 
 
+def test_a_past_state_has_no_history(nexus: kiprdf.Nexus) -> None:
+    with nexus.at(3) as past:
+        for ask in (lambda: past.history("C:Person/$self"), lambda: past.changes(0)):
+            with pytest.raises(kiprdf.KipError, match="as of commit 3") as refused:
+                ask()
+            assert refused.value.hint == "Ask the nexus itself for its history."
+
+
 def test_past_answers_every_kind_of_reading(nexus: kiprdf.Nexus) -> None:
     last = nexus.info()["commit"]
     with nexus.at(last - 1) as past:
