@@ -38,7 +38,7 @@ def valid_at(command: str) -> str:
     if not isinstance(find, ast.Find):
         message = "Only a FIND asks for what is valid at a time."
         raise KipError("KIP_1001", message, "Give a FIND.", find.span).in_source(command)
-    if re.search(rf":{PARAMETER}\b", command):
+    if re.search(rf"(?<!\w):{PARAMETER}\b", command):
         message = f"The command has a placeholder :{PARAMETER}, which is that of the time."
         raise KipError("KIP_1001", message, "Give it another name.").in_source(command)
     names = set(re.findall(r"\?(\w+)", command))
@@ -83,7 +83,7 @@ class _Rewriting:
         """A clause and conditions on its facts, which do not multiply its solutions."""
         facts: list[ast.Variable] = []
         named = self._named(clause, facts)
-        conditions = [condition for fact in facts for condition in self._conditions(fact)]
+        conditions = map(self._condition, facts)
         if _is_determined(clause):
             return [named, *conditions]
         # Unnamed ends and alternatives test, but do not multiply: one valid match is enough.
@@ -109,21 +109,20 @@ class _Rewriting:
     def _fresh(self) -> ast.Variable:
         return ast.Variable(next(self._names))
 
-    def _conditions(self, fact: ast.Variable) -> tuple[ast.Clause, ast.Clause]:
+    def _condition(self, fact: ast.Variable) -> ast.Clause:
         """Keep a fact that has no interval, or one around the time."""
         period, other = self._fresh(), self._fresh()
         start, end = (ast.Path(period, "attributes", key) for key in (periods.FROM, periods.UNTIL))
         is_open = ast.Comparison("==", end, ast.Scalar(periods.OPEN))
         is_later = ast.Disjunction((is_open, ast.Comparison(">", end, _TIME)))
         is_around = ast.Conjunction((ast.Comparison("<=", start, _TIME), is_later))
-        no_period = _not(_during(fact, period), ast.Filter(is_around))
         given, around = _metadata(fact)
-        outside = ast.Filter(ast.Negation(around))
         # The name of a Period that is no interval gives it no such attribute.
-        is_interval = ast.Filter(ast.NullTest(replace(start, variable=other), True))
-        return (
-            _not(ast.Filter(given), outside, no_period),
-            _not(_during(fact, other), is_interval, outside, no_period),
+        has_interval = ast.Disjunction((given, ast.NullTest(replace(start, variable=other), True)))
+        return _not(
+            ast.Optional(ast.Block((_during(fact, other),))),
+            ast.Filter(ast.Conjunction((has_interval, ast.Negation(around)))),
+            _not(_during(fact, period), ast.Filter(is_around)),
         )
 
 
