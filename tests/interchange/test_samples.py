@@ -114,6 +114,50 @@ def test_a_changed_fact_is_all_that_differs(name: str) -> None:
     assert not isomorphic(expected, parsed(sample.file))
 
 
+# Wikidata -----------------------------------------------------------------------------------
+
+WIKIDATA = """
+PREFIX wd: <http://www.wikidata.org/entity/>
+PREFIX s: <http://www.wikidata.org/entity/statement/>
+PREFIX wikibase: <http://wikiba.se/ontology#>
+PREFIX schema: <http://schema.org/>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+"""
+COUNTS = """ wd:Q42 wikibase:sitelinks 3 ; schema:version 5 ;
+    schema:dateModified "2024-01-01T00:00:00Z"^^xsd:dateTime . """
+
+
+def wikidata() -> tuple[kiprdf.Nexus, rdflib.Graph]:
+    """A nexus and the graph of the same document, with the counts that the query service adds."""
+    text = (FOLDER.parent / "wikibase" / "adams.ttl").read_text()
+    nexus = kiprdf.Nexus.memory()
+    turtle = f"{WIKIDATA}{text}{COUNTS}"
+    report = nexus.import_rdf(turtle, mapping="wikidata", define=True)
+    graph = rdflib.Graph().parse(data=turtle)
+    # The only triple of the report: its subject has no type.
+    assert len(report["skipped"]) == 1
+    graph.remove((None, rdflib.URIRef("http://wikiba.se/ontology#wikiGroup"), None))
+    return nexus, graph
+
+
+def test_statements_of_wikidata_come_out_as_they_went_in() -> None:
+    nexus, graph = wikidata()
+    assert isomorphic(written(nexus), graph)
+
+
+def test_a_changed_rank_is_all_that_differs() -> None:
+    nexus, graph = wikidata()
+    nexus.execute(
+        'UPDATE ?l SET ATTRIBUTES { rank: "preferred" } '
+        'WHERE { ?l ({type: "Item", name: "Douglas Adams"}, "height", ?v) }'
+    )
+    graph.update(
+        f"{WIKIDATA} DELETE DATA {{ s:Q42-height wikibase:rank wikibase:NormalRank }} ; "
+        f"{WIKIDATA} INSERT DATA {{ s:Q42-height wikibase:rank wikibase:PreferredRank }}"
+    )
+    assert isomorphic(written(nexus), graph)
+
+
 # Ontologies ---------------------------------------------------------------------------------
 
 VOCABULARIES = Path(__file__).parent / "vocabularies"

@@ -68,10 +68,11 @@ def only_imported(triples: Iterable[Triple], iris: Iris, *, rdf11: bool) -> Impo
     statements = writer.of_wikibase()
     others = (node for node in paced(writer.groups) if node not in statements.nodes)
     quads = (quad for node in others for quad in writer.written(node, rdf11))
+    besides = (quad for node in statements.nodes for quad in writer.beside_statements(node))
     own = (Quad(*triple) for triple in statements.triples)
     of_ontologies = axioms(definitions(writer.elements.values(), writer.facts.values(), iris))
     described = (Quad(*cast(Any, map(_blank, triple))) for triple in of_ontologies)
-    return Imported(chain(own, quads, described), bool(statements.triples))
+    return Imported(chain(own, besides, quads, described), bool(statements.triples))
 
 
 class _Writer:
@@ -198,6 +199,15 @@ class _Imported(_Writer):
             return wikibase.Written([], set())
         triples = (triple for own in self.groups.values() for triple in own)
         return wikibase.written(triples, self.record.iris)
+
+    def beside_statements(self, node: NamedNode) -> Iterator[Quad]:
+        """What is stated about an entity in other words than those of Wikibase."""
+        if not is_entity(self.record.own.get(node, node)) or self.is_definition(node):
+            return
+        for place, triple in self.elements[node].values():
+            if place[1] not in wikibase.ITEM_KEYS:
+                for form in self.elements[node].forms(place, triple):
+                    yield from (Quad(*one) for one in self._triples(self._node(node), form))
 
     def written(self, node: NamedNode, rdf11: bool) -> Iterator[Quad]:
         element = self.elements[node]

@@ -49,7 +49,8 @@ _PREFIXES = {"prov": DERIVED_FROM.value.removesuffix("wasDerivedFrom"), "xsd": v
 _NODES = {"s": "entity/statement/", "ref": "reference/", "v": "value/"}
 """The prefixes of statements, references and value nodes."""
 _NORMALIZED = "_normalized"
-_ITEM_KEYS = frozenset((*_TEXTS, SAME_AS, OTHER_TYPES, "label_copies", "undescribed"))
+ITEM_KEYS = frozenset((*_TEXTS, SAME_AS, OTHER_TYPES, "label_copies", "undescribed"))
+"""The attributes of items that no property of the Wikibase has."""
 
 
 DOCUMENTS = ("Article", "Dataset")
@@ -223,7 +224,7 @@ class _Writer:
         """The direct claims of literals and URLs."""
         for key, value in attributes.items():
             for name, role in ((key, "wdt"), (key.removesuffix(_NORMALIZED), "wdtn")):
-                if key in _ITEM_KEYS or name not in self._properties:
+                if key in ITEM_KEYS or name not in self._properties:
                     continue
                 entity, value_type = self._properties[name]
                 for term in _terms(value, value_type if role == "wdt" else IRI_TYPE):
