@@ -1201,7 +1201,14 @@ def test_which_graph_states_which_value_is_kept_where_graphs_differ() -> None:
     command = "FIND(?x.name, ?x.attributes.population, ?x.metadata.graph_values) "
     rows = nexus.find(command + 'WHERE { ?x {type: "T"} }').tuples
     assert sorted(rows, key=lambda row: row[0]) == [
-        ("a", [10, 12], {g1: {"population": 10, "code": "x"}, g2: {"population": 12, "code": "x"}}),
+        (
+            "a",
+            [10, 12],
+            {
+                g1: {"@type": "https://example.org/T", "population": 10, "code": "x"},
+                g2: {"population": 12, "code": "x"},
+            },
+        ),
         ("b", 1, None),
         ("c", 3, {g3: {"code": "z"}}),
     ]

@@ -237,3 +237,26 @@ def test_an_ontology_and_its_data_come_out_together() -> None:
     nexus.import_rdf(data)
     expected = parsed("ontology.ttl") + rdflib.Graph().parse(data=data)
     assert isomorphic(written(nexus), expected)
+
+
+# Named graphs -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "trig",
+    [
+        ":g1 { :a a :T ; :v 1 ; :p :b . } :g2 { :a :v 2 ; :w 'x'@en . :b a :T . } :c a :T ; :v 3 .",
+        ":a a :T . :g1 { :a :v 1 } :g2 { :a :v 2 . }",
+        ":a a :T . :g1 { :a a :U ; rdfs:label 'a thing' } :g2 { :a :v 2 . }",
+        ":g1 { :a a :T ; :v 1 ; :p :b } :g2 { :a a :T ; :p :b . :b a :T . }",
+    ],
+)
+def test_each_statement_comes_out_in_its_graphs(trig: str) -> None:
+    document = f"""@prefix : <https://e.example/> .
+        @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . {trig}"""
+    nexus = kiprdf.Nexus.memory()
+    nexus.import_rdf(document, format="trig", define=True)
+    text = nexus.snapshot(format="trig", mapping="original", only="imported")
+    graphs = (rdflib.Dataset().parse(data=one, format="trig") for one in (text, document))
+    first, second = (set(graph.quads()) for graph in graphs)
+    assert first == second

@@ -19,6 +19,8 @@ from kiprdf.semantics.arguments import RESERVED_METADATA
 
 OTHER_TYPES = "other_types"
 """The attribute with the IRIs of the classes of a concept beyond its type."""
+TYPES, NAMES = "@type", "@name"
+"""The keys of ``graph_values`` for classes, and for properties that state the name alone."""
 
 
 class ValueReader:
@@ -39,6 +41,7 @@ class ValueReader:
             return
         node_values = self._values_of(statement)
         iri = statement.object.value
+        node_values.note_graphs(self._foreign.graphs[statement], TYPES, iri)
         if resource is None or iri in resource.types:
             node_values.attributes.add(OTHER_TYPES, iri, always_array=True)
         else:
@@ -52,7 +55,9 @@ class ValueReader:
         """Add a value under its key, or skip it with a reason; a name is in the identity."""
         if resource is not None and self._is_name(statement, resource):
             if not self._naming.is_below_base(statement.subject.value):
-                self.by_node[statement.subject].label = statement.predicate.value
+                node_values = self._values_of(statement)
+                node_values.label = statement.predicate.value
+                node_values.note_graphs(self._foreign.graphs[statement], NAMES, node_values.label)
             return
         key, is_metadata = self.key(statement, resource)
         fault = self._fault(statement, key)

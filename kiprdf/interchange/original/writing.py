@@ -20,13 +20,13 @@ from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.foreign import Items
 from kiprdf.interchange.importing.importer import GRAPH, GRAPH_VALUES
+from kiprdf.interchange.importing.node_values import NAMES, OTHER_TYPES, TYPES
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.original.axioms import axioms, definitions
 from kiprdf.interchange.original.record import (
     Element,
     Groups,
     OriginalValue,
-    Place,
     Record,
     place_of,
     read_back,
@@ -216,7 +216,7 @@ class _Imported(_Writer):
             return
         own, graphs = self._node(node), _Graphs(element)
         triples = [
-            (one, graphs.of(place, form.term, value_of(triple)))
+            (one, graphs.of(place[1], form.term))
             for place, triple in element.values()
             for form in element.forms(place, triple)
             for one in self._triples(own, form)
@@ -224,10 +224,11 @@ class _Imported(_Writer):
         if isinstance(element.name, ConceptName) and (
             element.is_noted or not self.is_definition(node)
         ):
-            types = [Triple(own, vocab.TYPE, iri) for iri in element.classes]
             name = Literal(element.name.name)
-            names = [Triple(own, iri, name) for iri in element.names]
-            triples += [(one, graphs.all) for one in (*types, *names)]
+            for iri in element.classes:
+                triples.append((Triple(own, vocab.TYPE, iri), graphs.of(TYPES, iri)))
+            for iri in element.names:
+                triples.append((Triple(own, iri, name), graphs.of(NAMES, iri)))
         fact = self.facts.get(node)
         if fact is not None:
             triples += [(one, graphs.all) for one in self._fact(node, fact, bool(triples), rdf11)]
@@ -291,17 +292,20 @@ class _Graphs:
         by_graph = metadata.get(GRAPH_VALUES)
         self._by_graph = by_graph if isinstance(by_graph, dict) else {}
 
-    def of(self, place: Place, term: object, value: Json) -> list[Any]:
-        """The graphs that state one term of a value."""
+    def of(self, key: str, term: object) -> list[Any]:
+        """The graphs that state a term of a key; a new term is in those that have the key."""
         if not self._by_graph:
             return self.all
+        key = TYPES if key == OTHER_TYPES else key
         item = canonical_json(read_back([cast(Any, term)], False))
-        stating = [
-            _graph(name)
+        terms = {
+            name: {canonical_json(one) for one in listed(values.get(key))}
             for name, values in sorted(self._by_graph.items())
-            if item in {canonical_json(one) for one in listed(values.get(place[1]))}
-        ]
-        return stating or self.all
+        }
+        stating = [name for name in terms if item in terms[name]]
+        if not stating and key not in (TYPES, NAMES):
+            stating = [name for name in terms if terms[name]]
+        return [_graph(name) for name in stating] or [DefaultGraph()]
 
 
 def _graph(name: Json) -> Any:
