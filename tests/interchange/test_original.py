@@ -131,8 +131,10 @@ def test_every_format_has_the_same_triples(document: str, format: str) -> None:
     assert isomorphic(graph(text, FORMATS[format]), graph(PREFIXES + DOCUMENTS[document]))
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize(
+    ("document", "format"),
+    [*((document, "turtle") for document in DOCUMENTS), *(("people", one) for one in FORMATS)],
+)
 def test_a_whole_snapshot_restores_exactly(document: str, format: str) -> None:
     nexus = with_new_knowledge(imported(document))
     text = nexus.snapshot(format=format, mapping="original")
@@ -243,3 +245,17 @@ def test_definitions_changed_by_hand_never_break_the_way_back(definition: str) -
     restored = kiprdf.Nexus.memory(genesis=False)
     restored.restore(nexus.snapshot(mapping="original"), mapping="original")
     assert restored.snapshot() == nexus.snapshot()
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("ex:a a ex:T ; <https://example.org/> 5 .", "cannot be the name of an XML element"),
+        (r'ex:a a ex:T ; ex:p "\u0001" .', "has characters that XML cannot have"),
+    ],
+)
+def test_rdf_xml_refuses_what_xml_cannot_have(statement: str, message: str) -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.import_rdf(PREFIXES + statement, define=True)
+    with pytest.raises(kiprdf.KipError, match=f"KIP_1001 .*{message}"):
+        nexus.snapshot(format="rdfxml", mapping="original", only="imported")

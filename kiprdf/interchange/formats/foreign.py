@@ -10,6 +10,7 @@ from typing import IO, Any
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat, serialize
 
 from kiprdf.budget import paced
+from kiprdf.interchange.formats import rdfxml
 from kiprdf.interchange.formats.names import Format
 
 _FORMATS = {
@@ -35,12 +36,14 @@ def write_foreign(
     """Write quads, the same text for the same quads; return their number.
 
     ``prefixes`` that are not used are left out. Language tags are in their usual form, or all in
-    lower case, as Wikibase has them.
+    lower case, as Wikibase has them. Raises KIP_1001 for what a format cannot express.
     """
     every: Iterable[Any] = paced(quads)
     if format not in _OF_GRAPHS:
         every = (Quad(quad.subject, quad.predicate, quad.object) for quad in every)
     ordered = sorted(dict.fromkeys(every), key=_order)
+    if format == "rdfxml":
+        rdfxml.check(quad.triple for quad in ordered)
     iris = {term.value for quad in ordered for term in quad if isinstance(term, NamedNode)}
     used = {
         name: namespace

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from pyoxigraph import Literal
+from pyoxigraph import Literal, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.interchange import n_triples
@@ -98,6 +98,15 @@ def _element_names(predicates: Iterable[str], fixed: Mapping[str, str]) -> _Elem
         names.used[prefix] = namespace
         names.by_iri[iri] = f"{prefix}:{local}"
     return names
+
+
+def check(triples: Iterable[Triple]) -> None:
+    """Raise KIP_1001 for a predicate or a literal that XML cannot have as it is."""
+    for triple in triples:
+        _split(triple.predicate.value, ())
+        if isinstance(triple.object, Literal) and _NO_CHARACTER.search(triple.object.value):
+            message = f"A value of <{triple.predicate.value}> has characters that XML cannot have."
+            raise KipError("KIP_1001", message, "Write Turtle, or change the value.")
 
 
 def _split(iri: str, namespaces: Iterable[str]) -> tuple[str, str]:

@@ -198,8 +198,9 @@ class Naming:
         return word
 
     def mapping_is_unused(self) -> bool:
-        """Whether there is a mapping that has named no IRI so far."""
-        return not self._has_mapped and not self._mapping.is_empty
+        """Whether there is a mapping that has named no IRI so far; "original" never names one."""
+        has_words = not self._mapping.is_empty and not self._mapping.is_original
+        return has_words and not self._has_mapped
 
     def element(self, iri: str) -> ElementName | None:
         """The identity of the element that has the IRI under one of the bases."""
