@@ -770,16 +770,16 @@ def test_a_blank_node_that_is_no_concept_is_reported() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "".join(f"_:b{n} a :B ; :next _:b{n + 1} .\n" for n in range(3_000)),
-        "".join(f"_:b{n} a :B ; :next _:b{(n + 1) % 3_000} .\n" for n in range(3_000)),
-        "_:x a :B .\n" + "".join("_:x :has [ a :B ] .\n" for n in range(3_000)),
-        "_:b0 a :B .\n" + "".join(f"_:b{n} a :B ; :of _:b{n // 2} .\n" for n in range(1, 3_000)),
+        "".join(f"_:b{n} a :B ; :next _:b{n + 1} .\n" for n in range(1_500)),
+        "".join(f"_:b{n} a :B ; :next _:b{(n + 1) % 1_500} .\n" for n in range(1_500)),
+        "_:x a :B .\n" + "".join("_:x :has [ a :B ] .\n" for n in range(1_500)),
+        "_:b0 a :B .\n" + "".join(f"_:b{n} a :B ; :of _:b{n // 2} .\n" for n in range(1, 1_500)),
     ],
     ids=["chain", "ring", "star", "tree"],
 )  # fmt: skip
-def test_thousands_of_blank_nodes_that_hang_together_are_distinguished(text: str) -> None:
+def test_more_than_a_thousand_blank_nodes_that_hang_together_are_distinguished(text: str) -> None:
     made = planned(parse(PREFIXES + text, format=RdfFormat.TURTLE), empty(), define=True)
-    assert len(made.concepts) in (3_000, 3_001)
+    assert len(made.concepts) in (1_500, 1_501)
     assert len({concept.name for concept in made.concepts}) == len(made.concepts)
 
 

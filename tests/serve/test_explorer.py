@@ -296,8 +296,7 @@ def test_control_and_enter_run_a_query(server: RunningServer, window: Any) -> No
 
 
 @needs_browser
-@pytest.mark.parametrize("width", [360, 1200])
-@pytest.mark.parametrize("is_dark", [False, True])
+@pytest.mark.parametrize(("width", "is_dark"), [(360, True), (1200, False)])
 def test_no_page_scrolls_sideways_or_complains(
     server: RunningServer, width: int, is_dark: bool
 ) -> None:
