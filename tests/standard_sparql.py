@@ -22,7 +22,6 @@ STANDARD = Abilities(
     lookups=False,
     texts=False,
     links="rdf11",
-    nested_outer=False,
 )
 _EXTENSIONS = ("LATERAL", "<<", "GRAPH", "urn:kip:vocab/function/")
 

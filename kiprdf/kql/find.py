@@ -17,6 +17,7 @@ from kiprdf.kql.holes import Arguments
 from kiprdf.kql.identities import check_identities, check_patterns, exists
 from kiprdf.kql.lookup import MOST_READS
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
+from kiprdf.kql.optimize.plain import is_plain
 from kiprdf.kql.optimize.solutions import filters_product
 from kiprdf.kql.plan import Plan, plan_bindings, plan_find
 from kiprdf.kql.queries import json_values
@@ -26,6 +27,7 @@ from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.semantics.scope import exported
+from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import Bindings, Hole, Pattern, Term
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
@@ -201,6 +203,8 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     if spending is not None and plan.products:
         _check_product(plan, spending, store)
     values = json_values(plan.json_keys, store)
+    if not (store.abilities.nested_groups or plan.is_plain(values)):
+        return rows(replace(plan, abilities=EMBEDDED), store.in_memory(), bindings)
     text = plan.text(None if budget is None else budget.max_rows, values).text(bindings)
     keep = None
     if plan.needed is not None:
@@ -229,6 +233,9 @@ def _count(
     pattern: Pattern, most: int, plan: Plan, store: Store, distinct: Sequence[Variable] = ()
 ) -> int:
     pattern = plan.adapted(pattern, json_values(plan.json_keys, store))
+    if not (store.abilities.nested_groups or is_plain(pattern)):
+        plan = replace(plan, abilities=EMBEDDED)
+        return _count(plan.pattern, most, plan, store.in_memory(), distinct)
     if store.abilities.functions:
         pattern = add_deadline_checks(pattern)
     query = render_count(pattern, most, distinct, store.abilities)

@@ -15,6 +15,7 @@ from kiprdf.kql.newest import NewestPlan, plan_newest
 from kiprdf.kql.optimize import JsonValues, for_engine, json_keys, optimize
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
+from kiprdf.kql.optimize.plain import is_plain
 from kiprdf.kql.optimize.push_filters import push_filters
 from kiprdf.kql.optimize.solutions import (
     is_anchored,
@@ -30,7 +31,7 @@ from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.sparql.abilities import EMBEDDED, Abilities
-from kiprdf.sparql.algebra import Count, Pattern, Select, Term
+from kiprdf.sparql.algebra import Count, Pattern, Select, Term, certain_variables
 from kiprdf.sparql.text import PreparedQuery, prepare
 from kiprdf.store.base import Cancellation, Row
 
@@ -165,6 +166,13 @@ class Plan:
         """A part of the query by what the engine can do."""
         made = self.translation
         return for_engine(pattern, made.values, made.namer, self.abilities, json_values)
+
+    def is_plain(self, json_values: JsonValues) -> bool:
+        """Whether an engine that confuses nested groups answers the query rightly."""
+        # Virtuoso counts what is unbound, too.
+        counted = {count.variable for count in self.counts if count.variable is not None}
+        pattern = self.adapted(self.pattern, json_values)
+        return counted <= certain_variables(pattern) and is_plain(pattern)
 
     def text(self, max_rows: int | None, json_values: JsonValues = NO_VALUES) -> PreparedQuery:
         """The SPARQL; where solutions are counted, no more than ``max_rows`` of them are."""

@@ -15,9 +15,8 @@ class Abilities:
 
     ``lateral`` joins, ``triple_terms``, and the custom functions that it calls (``functions``).
     ``lookups``: reading one pattern from the index costs less than parsing a query. ``texts``: the
-    store has the graph of the texts in values (docs/decisions/050). ``nested_outer``: a FILTER in a
-    nested group of EXISTS sees the variables outside of it. ``free_paths``: ``p+`` may have both
-    ends free.
+    store has the graph of the texts in values (docs/decisions/050). ``nested_groups``: patterns
+    of any nesting are evaluated rightly, not only plain ones.
     ``own_datatypes``: doubles, booleans and XML literals are kept under datatypes of kiprdf, as in
     ``"0.1"^^<urn:kip:double>``, since the engine rewrites the standard ones.
     ``unicode_constants``: texts beyond ASCII are equal to constants in any expression.
@@ -35,8 +34,7 @@ class Abilities:
     lookups: bool = True
     texts: bool = True
     links: Links = "rdf12"
-    nested_outer: bool = True
-    free_paths: bool = True
+    nested_groups: bool = True
     own_datatypes: bool = False
     unicode_constants: bool = True
     deletes_typed: bool = True

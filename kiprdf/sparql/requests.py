@@ -83,6 +83,11 @@ def of_predicate(predicate: NamedNode, most: int, offset: int) -> str:
     return f"SELECT ?s ?o WHERE {{ ?s {predicate} ?o }} LIMIT {most} OFFSET {offset}"
 
 
+def size() -> str:
+    """How many triples the default graph has."""
+    return "SELECT (COUNT(*) AS ?triples) WHERE { ?s ?p ?o }"
+
+
 def any_link(links: Links) -> str:
     """Whether a link is kept in one way, as at most one row."""
     pattern = f"?l {_REIFIES} ?fact" if links == "rdf12" else _link(links)

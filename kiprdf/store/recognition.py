@@ -14,9 +14,7 @@ from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.http import EndpointFault
 
 _REMOTE = Abilities(functions=False, lookups=False, texts=False, isolates=False)
-_STANDARD = replace(
-    _REMOTE, lateral=False, triple_terms=False, links="rdf11", nested_outer=False, free_paths=False
-)
+_STANDARD = replace(_REMOTE, lateral=False, triple_terms=False, links="rdf11")
 """What every engine is expected to do."""
 ENGINES: dict[str, Abilities] = {
     "oxigraph": _REMOTE,
@@ -24,6 +22,7 @@ ENGINES: dict[str, Abilities] = {
     "fuseki": replace(_REMOTE, isolates=True, lateral=False),
     "virtuoso": replace(
         _STANDARD,
+        nested_groups=False,
         own_datatypes=True,
         unicode_constants=False,
         deletes_typed=False,

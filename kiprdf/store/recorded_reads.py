@@ -60,6 +60,10 @@ class RecordedReads:
             query, cancellation=cancellation, width=width, tests=tests, keep=keep
         )
 
+    def in_memory(self) -> Store:
+        self._patterns.add(_ANY)
+        return self._store.in_memory()
+
     def match(
         self,
         subject: NamedNode | None,

@@ -51,6 +51,8 @@ T = TypeVar("T")
 
 KEPT_ELEMENTS = 20_000
 """The elements and facts that are kept from one command to the next."""
+MOST_IN_MEMORY = 200_000
+"""The triples of a dataset that is read as a whole for a query that its engine cannot answer."""
 DESCRIBED_AT_ONCE = 500
 """The elements that one request describes."""
 NEWEST_AT_ONCE = 2_000
@@ -75,6 +77,7 @@ class _State:
         self.facts: dict[NamedNode, list[Triple]] = {}
         self.texts: dict[tuple[NamedNode | None, NamedNode], list[Quad]] = {}
         self.definitions: dict[NamedNode, list[NamedNode]] | None = None
+        self.in_memory: OxigraphStore | None = None
 
     def after(self, number: int, changed: Collection[NamedNode], definitions: str) -> _State:
         """What is known after other commits, from the elements that they touched.
@@ -706,6 +709,24 @@ class RemoteStore:
             yield copy[1]
         finally:
             del self._local.copy
+
+    def in_memory(self) -> OxigraphStore:
+        """A copy of the running function's commit, which is kept until the next one."""
+        session = self._session
+        assert session is not None
+        state = session.state
+        if state.in_memory is None:
+            ((count,),) = cast(Any, self._select(requests.size()).rows)
+            number = int(count.value)
+            if number > MOST_IN_MEMORY:
+                message = (
+                    f"The engine {self.engine_name} cannot answer this FIND, and the nexus has "
+                    f"{number} triples: up to {MOST_IN_MEMORY} are read into memory instead."
+                )
+                hint = "Ask for one block of OPTIONAL, NOT or UNION at once, not within another."
+                raise KipError("KIP_4002", message, hint)
+            state.in_memory = OxigraphStore(self.engine, self.iris.base)
+        return state.in_memory
 
     def copy(self) -> OxigraphStore:
         """A copy in memory, as of one commit."""

@@ -129,9 +129,9 @@ def _standard_pairs(
     """
     predicate, minimum, maximum = hop.predicate, hop.minimum, hop.maximum
     if maximum is None:
-        start, chain = _chain(near, predicate, max(minimum - 1, 0), None, forward, fresh)
-        closure = OneOrMore(predicate) if minimum else ZeroOrMore(predicate)
-        pattern: Pattern = BGP((*chain, _step(start, closure, far, forward)))
+        # Of Virtuoso, ``p+`` does not reach its start again.
+        start, chain = _chain(near, predicate, minimum, None, forward, fresh)
+        pattern: Pattern = BGP((*chain, _step(start, ZeroOrMore(predicate), far, forward)))
         return pattern if minimum else _not_none(pattern, near)
     ranges = range(max(minimum, 1), maximum + 1)
     if maximum <= LONGEST_CHAIN:

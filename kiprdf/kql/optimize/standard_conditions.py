@@ -51,6 +51,7 @@ MOST_VALUES = 5_000
 """Arrays and objects that one condition lists; engines end at some ten thousand constants."""
 MOST_TESTS = 500
 """Comparisons of one condition; ten thousand crash the parser of some engines."""
+_EMPTY = Literal("")
 _ANY_URI = NamedNode(vocab.XSD + "anyURI")
 _NUMBERS = (vocab.INTEGER, vocab.DOUBLE)
 _TEXTS: frozenset[NamedNode | None] = frozenset((vocab.STRING,))
@@ -323,6 +324,8 @@ def _native(name: str, kind: str, one: Expression, other: Expression) -> Express
         return Call("sameTerm", (one, other)) if kind == "node" else Infix("=", (one, other))
     if name in _ORDERS:
         return FALSE if kind == "node" else Infix(name, (one, other))  # type: ignore[arg-type]
+    if kind == "text" and name != "REGEX" and other == _EMPTY:
+        return TRUE  # not to Virtuoso
     return Call(_NATIVE.get(name, name), (one, other)) if kind == "text" else FALSE
 
 
@@ -341,13 +344,13 @@ def _guard(case: _Case) -> Expression:
 
 
 def _without_plain_constants(expression: Expression) -> Expression:
-    """An expression in which texts beyond ASCII are those of typed literals where one is equated.
+    """An expression in which texts beyond ASCII are those of typed literals where one is compared.
 
     Virtuoso finds them equal to no value within COALESCE and IF, nor IRIs by ``sameTerm``.
     """
     match expression:
-        case Infix(operator="=", operands=(one, other)) if _is_unicode(one) or _is_unicode(other):
-            return Infix("=", (_as_text(one), _as_text(other)))
+        case Infix(operands=(one, other)) if _is_unicode(one) or _is_unicode(other):
+            return Infix(expression.operator, (_as_text(one), _as_text(other)))
         case In() if any(map(_is_unicode, expression.options)):
             plain = tuple(term for term in expression.options if not _is_unicode(term))
             others = [term for term in expression.options if _is_unicode(term)]

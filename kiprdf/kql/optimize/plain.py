@@ -1,0 +1,173 @@
+"""Whether an engine that confuses nested groups evaluates a pattern rightly.
+
+Virtuoso answers wrongly, or with errors of its compiler, where a group reads what BIND has bound,
+where OPTIONAL, UNION or BIND are inside of NOT, OPTIONAL or UNION, and where a closure begins at
+what is not bound (docs/decisions/090). Its regular expressions match bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pyoxigraph import Literal, Variable
+
+from kiprdf.sparql.algebra import (
+    BGP,
+    AntiJoin,
+    Call,
+    Condition,
+    Expression,
+    Extend,
+    Filter,
+    Infix,
+    Lateral,
+    LeftJoin,
+    Negation,
+    Pattern,
+    Project,
+    Union,
+    ZeroOrMore,
+    is_iri,
+    variables,
+)
+
+_BYTES = re.compile(r"[\w ^$|()*+?,;:/-]*", re.ASCII)
+"""Regular expressions that mean the same for bytes as for characters."""
+MOST_LEVELS = 12
+"""Subqueries within each other; twenty are still right, and sixty-four are an error."""
+
+
+def is_plain(pattern: Pattern) -> bool:
+    """Whether a pattern is one of those that every engine evaluates rightly."""
+    match pattern:
+        case BGP():
+            return _closures_begin(pattern)
+        case Filter():
+            return is_plain(pattern.pattern) and not _is_unsafe(
+                pattern.condition, _extended(pattern.pattern)
+            )
+        case Extend():
+            return is_plain(pattern.pattern)
+        case Lateral():
+            return is_plain(pattern.left) and is_plain(pattern.right) and not _reads_bind(pattern)
+        case LeftJoin():
+            is_simple = _is_simple(pattern.right) or _is_value(pattern.right)
+            is_first = not variables(pattern.left)
+            return (
+                is_plain(pattern.left) and is_simple and not is_first and not _reads_bind(pattern)
+            )
+        case AntiJoin():
+            is_simple = _is_triples(pattern.right)
+            return is_plain(pattern.left) and is_simple and not _reads_bind(pattern)
+        case Union():
+            return all(_is_simple(branch) for branch in pattern.branches)
+        case Project():
+            return _levels(pattern) <= MOST_LEVELS and is_plain(pattern.pattern)
+        case _:
+            raise AssertionError(pattern)
+
+
+def _is_triples(pattern: Pattern) -> bool:
+    """Triples with conditions."""
+    match pattern:
+        case BGP():
+            return _closures_begin(pattern)
+        case Filter():
+            return _is_triples(pattern.pattern)
+        case _:
+            return False
+
+
+def _is_simple(pattern: Pattern) -> bool:
+    """Triples with conditions, their values in OPTIONALs, and the BIND of a constant."""
+    match pattern:
+        case LeftJoin():
+            return _is_simple(pattern.left) and _is_triples(pattern.right)
+        case Filter():
+            return _is_simple(pattern.pattern) and not _is_unsafe(
+                pattern.condition, _extended(pattern.pattern)
+            )
+        case Extend():
+            return _is_simple(pattern.pattern) and is_iri(pattern.expression)
+        case Project():
+            return is_plain(pattern)
+        case _:
+            return _is_triples(pattern)
+
+
+def _is_value(pattern: Pattern) -> bool:
+    """The id of an element, which binds one variable that nothing else mentions."""
+    return isinstance(pattern, Extend) and not any(
+        isinstance(part, AntiJoin | Union | Project) for part in _parts(pattern)
+    )
+
+
+def _parts(pattern: Pattern) -> list[Pattern]:
+    match pattern:
+        case BGP():
+            return [pattern]
+        case Lateral() | LeftJoin() | AntiJoin():
+            return [pattern, *_parts(pattern.left), *_parts(pattern.right)]
+        case Union():
+            return [pattern, *(part for branch in pattern.branches for part in _parts(branch))]
+        case Filter() | Extend() | Project():
+            return [pattern, *_parts(pattern.pattern)]
+        case _:
+            raise AssertionError(pattern)
+
+
+def _extended(pattern: Pattern) -> set[Variable]:
+    """The variables that BIND binds."""
+    return {part.variable for part in _parts(pattern) if isinstance(part, Extend)}
+
+
+def _reads_bind(join: Lateral | LeftJoin | AntiJoin) -> bool:
+    """Whether one side mentions a variable that BIND binds in the other."""
+    return bool(
+        _extended(join.left) & variables(join.right) or _extended(join.right) & variables(join.left)
+    )
+
+
+def _is_unsafe(condition: Expression, names: set[Variable]) -> bool:
+    """Whether a condition compares terms of which BIND binds one, or characters beyond ASCII."""
+    for call in _calls(condition):
+        if call.function == "sameTerm" and variables(call) & names:
+            return True
+        if call.function == "REGEX":
+            pattern = call.arguments[1]
+            if not (isinstance(pattern, Literal) and _BYTES.fullmatch(pattern.value)):
+                return True
+    return False
+
+
+def _calls(expression: Expression) -> Iterator[Call]:
+    match expression:
+        case Call():
+            yield expression
+            parts: tuple[Expression, ...] = expression.arguments
+        case Negation():
+            parts = (expression.operand,)
+        case Infix():
+            parts = expression.operands
+        case Condition():
+            parts = (expression.expression,)
+        case _:
+            parts = ()
+    for part in parts:
+        yield from _calls(part)
+
+
+def _closures_begin(group: BGP) -> bool:
+    """Whether each closure begins at a constant, or at what another triple binds."""
+    closures = [triple for triple in group.triples if isinstance(triple.predicate, ZeroOrMore)]
+    bound = {name for triple in group.triples if triple not in closures for name in triple.names}
+    return all(
+        is_iri(triple.subject) or is_iri(triple.object) or bound & set(triple.names)
+        for triple in closures
+    )
+
+
+def _levels(pattern: Pattern) -> int:
+    """How many subqueries a pattern has."""
+    return sum(isinstance(part, Project) for part in _parts(pattern))

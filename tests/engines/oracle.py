@@ -1,0 +1,71 @@
+"""Random queries on random graphs: what an engine answers beside the naive evaluator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hypothesis import HealthCheck, Phase, given, settings
+
+from kiprdf import Nexus
+from tests.engines.filling import fill
+from tests.engines.servers import Engine
+from tests.oracle import TooManySolutions
+from tests.properties.comparison import difference, expected
+from tests.properties.strategies import Case, cases
+from tests.properties.test_engine_equals_oracle import build
+
+PAIRS = 500
+
+
+@dataclass
+class Comparison:
+    """How many pairs of a graph and a query were compared, and what came out."""
+
+    pairs: int = 0
+    refused: list[str] = field(default_factory=list)
+    """The queries that were KIP_4002, which is no wrong answer."""
+    wrong: list[str] = field(default_factory=list)
+
+
+def compare(engine: Engine, pairs: int = PAIRS) -> Comparison:
+    """Ask an engine about so many pairs of a random graph and a query on it, always the same."""
+    comparison = Comparison()
+
+    @settings(
+        max_examples=pairs,
+        phases=[Phase.generate],
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases())
+    def each(case: Case) -> None:
+        if comparison.pairs < pairs:
+            _compare(engine, case, comparison)
+
+    each()
+    return comparison
+
+
+def _compare(engine: Engine, case: Case, comparison: Comparison) -> None:
+    engine.clear()
+    embedded = build(case.graph)
+    if engine.update_url is not None:
+        fill(engine, embedded)
+    with Nexus.connect(**engine.arguments, genesis=False) as nexus:
+        if engine.update_url is None:
+            for request in case.graph.requests():
+                nexus.execute_kip(request)
+        for query in case.queries:
+            try:
+                answer = expected(query, case.graph)
+            except TooManySolutions:
+                continue
+            response = nexus.execute_kip_readonly({"command": query})
+            comparison.pairs += 1
+            fault = difference(query, answer, response)
+            if fault is not None:
+                code = response.get("error", {}).get("code")
+                faults = comparison.refused if code == "KIP_4002" else comparison.wrong
+                faults.append(f"{query}\n{fault[:300]}")

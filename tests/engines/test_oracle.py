@@ -1,0 +1,23 @@
+"""Random queries have the same answers on an engine as of the naive evaluator."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.engines.conftest import NAMES
+from tests.engines.oracle import compare
+from tests.engines.servers import Engine
+from tests.long_runs import amount
+
+PAIRS = amount("ENGINE_PAIRS", 8)
+
+
+def test_random_queries_are_answered_rightly(engine: Engine) -> None:
+    if NAMES not in os.environ and engine.name != "oxigraph":
+        pytest.skip(f"{engine.name} runs with {NAMES}={engine.name}")
+    comparison = compare(engine, PAIRS)
+    assert comparison.pairs >= PAIRS
+    assert comparison.wrong == []
+    assert comparison.refused == []

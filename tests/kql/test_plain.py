@@ -1,0 +1,61 @@
+"""Which patterns an engine that confuses nested groups is given."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kiprdf.kql.plan import plan_find
+from kiprdf.language import ast, parse
+from kiprdf.rdf.iris import Iris
+from kiprdf.store.recognition import ENGINES
+
+ABILITIES = replace(ENGINES["virtuoso"], nested_groups=False)
+
+
+def _is_plain(where: str, shown: str = "?d") -> bool:
+    find = parse(f"FIND({shown}) WHERE {{ {where} }}")
+    assert isinstance(find, ast.Find)
+    plan = plan_find(find, Iris("urn:kip:nexus/"), abilities=ABILITIES)
+    return plan.is_plain({})
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        '?d {type: "Drug"} FILTER(?d.attributes.risk > 2 && ?d.name != "é")',
+        '?d {type: "Drug", name: "Aspirin"} OPTIONAL { (?d, "treats", ?s) }',
+        '(?d, "treats", ?s) NOT { (?d, "is_a", {name: "NSAID"}) }',
+        '(?d, "treats", {name: "A"}) UNION { (?d, "treats", {name: "B"}) }',
+        '({type: "Drug", name: "Aspirin"}, "is_a"{1,}, ?d)',
+        '(?d, "is_a", ?c) (?c, "is_a"{0,}, ?e)',
+        '(?d, "is_a"{2,3}, ?c)',
+        '?d {type: "Drug"} FILTER(REGEX(?d.name, "^A(b|c)$"))',
+    ],
+)
+def test_the_engine_is_asked(where: str) -> None:
+    assert _is_plain(where)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        '?d {type: "Drug"} NOT { (?d, "treats", ?e) FILTER(?e.name == "Rash") }',
+        '?d {type: "Drug", name: "A"} UNION { ?c {type: "C"} } NOT { (?d, "treats", ?s) }',
+        '?d {type: "D"} NOT { (?d, "a", ?s) UNION { ?d {type: "D", name: "A"} } }',
+        '(?a, "says"{0,1}, ?d) ?d {type: "U"}',
+        'OPTIONAL { (?d, "likes"{0,}, ?b) OPTIONAL { ?b {type: "U"} } }',
+        '({type: "N", name: "a"}, "next"{1,64}, ?d)',
+        '?d {type: "Drug"} FILTER(REGEX(?d.name, "^.$"))',
+        'OPTIONAL { (?d, "treats", {name: "A"}) }',
+    ],
+)
+def test_the_embedded_engine_is_asked(where: str) -> None:
+    assert not _is_plain(where)
+
+
+def test_a_count_of_what_may_be_null_is_made_by_the_embedded_engine() -> None:
+    where = '?d {type: "Drug"} OPTIONAL { (?d, "causes", ?s) }'
+    assert _is_plain(where, "COUNT(?d)")
+    assert not _is_plain(where, "COUNT(?s)")
