@@ -1,9 +1,11 @@
-"""Checks a nexus: its graph, its records, its text index."""
+"""Checks a nexus: its graph, its records, its text index; writes its graph afresh."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Triple
@@ -22,6 +24,7 @@ from kiprdf.rdf.literals import normal
 from kiprdf.store import NexusStore, OxigraphStore
 from kiprdf.store.commit_log import record
 from kiprdf.store.journal import Journal
+from kiprdf.store.past import require_embedded
 
 _WRONG_TEXTS = "FILTER finds some texts of arrays, tagged or typed values wrongly; repair it."
 _NOTES = (vocab.FORMAT, vocab.BASE)
@@ -46,6 +49,27 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
     if engine.lost_commits:
         report["faults"].append(LOST_COMMITS % engine.lost_commits)
     return report
+
+
+def optimize(engine: CommandEngine) -> dict[str, int]:
+    """Write the graph of a folder afresh; the bytes of the folder ``before`` and ``after``."""
+    store = engine.store
+    require_embedded(store, "optimize")
+    engine.writer.require_writable()
+    assert isinstance(store, OxigraphStore)
+    with store.writing():
+        before = _size(store.folder)
+        store.rewrite()
+        return {"before": before, "after": _size(store.folder)}
+
+
+def _size(folder: Path | None) -> int:
+    """The bytes of all files in a folder; RocksDB may remove some meanwhile."""
+    size = 0
+    for path in () if folder is None else folder.rglob("*"):
+        with suppress(OSError):
+            size += path.stat().st_size if path.is_file() else 0
+    return size
 
 
 def _check(store: NexusStore, indexer: Indexer, repair: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The maintenance commands: check, embed, backup."""
+"""The maintenance commands: check, embed, optimize, backup."""
 
 from __future__ import annotations
 
@@ -113,6 +113,33 @@ def embed(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
         output.show_json({"vectors": total})
     else:
         output.note(f"{output.counted(total, 'element')} of {nexus} have vectors.")
+
+
+@app.command()
+def optimize(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
+    """Write the graph of a folder afresh, so that it takes no more space than it needs.
+
+    It takes seconds for 50 000 propositions, and is worth it after a large import.
+
+    \b
+    Examples:
+      kiprdf optimize
+      kiprdf optimize --nexus brain
+    """
+    if inputs.is_absent(nexus):
+        raise Failure(f"There is no nexus in {nexus}.")
+    with (
+        output.errors_as_json(as_json),
+        inputs.open_to_write(nexus) as opened,
+        output.progress_bar() as advance,
+    ):
+        advance(0, f"optimizing {nexus}")
+        report = opened.optimize()
+    if as_json:
+        output.show_json(report)
+    else:
+        before, after = (f"{size / 1e6:.1f} MB" for size in report.values())
+        output.note(f"{nexus} takes {after}; it took {before}.")
 
 
 @app.command()

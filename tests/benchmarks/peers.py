@@ -29,8 +29,12 @@ WORDS = ("river", "stone", "copper", "signal", "market", "garden", "window", "en
 BATCH = 100
 TEXTS = 20
 ROUNDS = 9
+UPSERT_ROUNDS = 5
 LOADED = 1 / 15_000
 """Seconds for each element of a load."""
+FOLDER_BYTES = 60e6
+OPENED = 0.030
+"""Seconds for opening a nexus that exists."""
 
 SCHEMA = "\n".join(
     f'CONCEPT {{ {{type: "{kind}", name: "{name}"}} }}'
@@ -134,8 +138,53 @@ def measured(_: int) -> Iterator[Ratio]:
     yield Ratio("EXPORT of 301", export, EXPORT.figure / 1e6, 1.0)
     update = _best(nexus, [{"command": UPDATE.text}], rounds=3)
     yield Ratio("UPDATE of 10 000 links", update, peer("UPDATE", UPDATE), 1.0)
-    upsert = _seconds(nexus, written) / len(written)
-    yield Ratio("UPSERT + 3 links", upsert, peer("UPSERT", UPSERT), 1.0)
+    yield from _upserts(nexus, written, "", peer)
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _on_disk(Path(folder), [*_batches(people), *_batches(links)], written, peer)
+
+
+def _upserts(
+    nexus: kiprdf.Nexus, requests: list[Request], where: str, peer: Callable[[str, Line], float]
+) -> Iterator[Ratio]:
+    """Requests with parameters, and the same with literals, about other names in each round."""
+    name, literals = f"UPSERT + 3 links{where}", UPSERT._replace(figure=260)
+    times: dict[bool, list[float]] = {False: [], True: []}
+    for number in range(2 * UPSERT_ROUNDS):
+        is_literal = number % 2 == 1
+        asked = [
+            _about(f"{request['parameters']['name']} {number}", request) for request in requests
+        ]
+        written = list(map(_with_literals, asked)) if is_literal else asked
+        times[is_literal].append(_seconds(nexus, written) / len(written))
+    yield Ratio(name, min(times[False]), peer("UPSERT", UPSERT), 1.0)
+    yield Ratio(f"{name}, literals", min(times[True]), peer("UPSERT", literals), 1.0)
+
+
+def _about(name: str, request: Request) -> Request:
+    return {**request, "parameters": {**request["parameters"], "name": name}}
+
+
+def _on_disk(
+    folder: Path,
+    loaded: list[Request],
+    written: list[Request],
+    peer: Callable[[str, Line], float],
+) -> Iterator[Ratio]:
+    """UPSERT into a folder, the size of the folder after all of it, and opening it again."""
+    with kiprdf.Nexus.open(folder / "nexus") as nexus:
+        _seconds(nexus, [{"command": _upsert([SCHEMA])}])
+        _seconds(nexus, loaded)
+        yield from _upserts(nexus, written, ", on disk", peer)
+        nexus.optimize()
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    yield Ratio("folder, optimized", size, FOLDER_BYTES, 1.0, "bytes")
+    opened = []
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        nexus = kiprdf.Nexus.open(folder / "nexus")
+        opened.append(time.perf_counter() - started)
+        nexus.close()
+    yield Ratio("opening the folder", min(opened), OPENED, 1.0)
 
 
 # Data and requests --------------------------------------------------------------------------------

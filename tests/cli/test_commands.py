@@ -25,7 +25,7 @@ DRUG_PAGE = 'EXPORT ?d WHERE { ?d {type: "Drug"} } LIMIT 1'
 NOBODY = 'EXPORT ?p WHERE { ?p {type: "Person"} FILTER(?p.name == "nobody") }'
 ALL_COMMANDS = (
     *("demo", "run", "shell", "load", "explain", "info", "snapshot", "restore", "export"),
-    *("import", "diff", "schema", "publish", "check", "backup"),
+    *("import", "diff", "schema", "publish", "check", "optimize", "backup"),
 )
 NO_NEXUS = """\
 kiprdf: There is no nexus in nexus; create one with kiprdf load, run, import, restore or shell, \
@@ -533,7 +533,7 @@ def test_json_output_has_one_name_on_all_commands(invoke: Invoke) -> None:
     named = {name for name, text in helps.items() if "--json " in text}
     history = {"at", "changes", "compact-history", "forget", "history", "undo"}
     reporting = {"info", "check", "import", "diff", "patch", "load", "restore", "embed", "publish"}
-    assert named == {*history, "run", "explain", "diagnose", *reporting}
+    assert named == {*history, "run", "explain", "diagnose", "optimize", *reporting}
     # No choice of another option, such as [table|json]; the log of a server is no output.
     assert [name for name, text in helps.items() if re.search(r"\|json\b|\[json\b", text)] == [
         "serve"

@@ -1,4 +1,4 @@
-"""check and backup, and the time that a command has."""
+"""check, backup and optimize, and the time that a command has."""
 
 from __future__ import annotations
 
@@ -88,3 +88,8 @@ def test_a_command_that_has_no_time_times_out(loaded: Invoke) -> None:
     assert "The request took longer than 1e-06 s." in answer.stderr
     assert loaded("run", "DESCRIBE DOMAINS", "--timeout", "0").exit_code == 2
     assert loaded("run", "DESCRIBE DOMAINS", "--timeout", "20").exit_code == 0
+
+
+def test_a_folder_is_optimized(loaded: Invoke) -> None:
+    answer = loaded("optimize", "--json")
+    assert sorted(json.loads(answer.stdout)) == ["after", "before"]
