@@ -352,10 +352,16 @@ def _comparable(one: Reading, other: Reading) -> tuple[Reading, Reading]:
 
 def _order_in_python(symbol: str, one: Cell, other: Cell) -> bool:
     values = read(one), read(other)
+    if type(values[0]) is type(values[1]) and type(values[0]) in _ORDERED:
+        return _ORDERS[symbol](*values)
     kinds = {kind(value) for value in values}
     if len(kinds) > 1 or not kinds & {"boolean", "number", "str"}:
         return False
     return _ORDERS[symbol](*_comparable(*values))
+
+
+_ORDERED = (int, float, str, bool)
+"""The types whose values are compared as they are."""
 
 
 def _in_in_python(cell: Cell, items: Cell) -> bool:

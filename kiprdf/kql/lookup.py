@@ -147,6 +147,7 @@ class Reads:
     def __init__(self, store: Store, most: int) -> None:
         self._lookup = store.lookup
         self._left = most
+        self._values: dict[tuple[Cell, NamedNode], Cell] = {}
         self._neighbours: dict[tuple[Cell, NamedNode, bool], dict[Cell, None]] = {}
         self.reader = Reader(store)
 
@@ -162,6 +163,16 @@ class Reads:
         self._left -= number
         if self._left <= 0:
             raise Fallback
+
+    def value(self, node: Cell, predicate: NamedNode) -> Cell:
+        """An attribute or a metadata key of a node, which a condition and a column may both ask."""
+        if node is None:
+            return None
+        key = node, predicate
+        if key not in self._values:
+            statements = self(node, predicate, None)
+            self._values[key] = statements[0].object if statements else None
+        return self._values[key]
 
     def neighbours(self, node: Cell, predicate: NamedNode, forward: bool) -> dict[Cell, None]:
         """The nodes one hop from a node."""
@@ -306,7 +317,7 @@ class _Planner:
             return lambda s, reads: s[slot]
         if value.field in NAMESPACES:
             predicate = NamedNode(NAMESPACES[value.field] + str(value.key))
-            return lambda s, reads: _object(s[slot], predicate, reads)
+            return lambda s, reads: reads.value(s[slot], predicate)
         field = value.field
         return lambda s, reads: _name(cast(NamedNode | None, s[slot]), field, reads)
 
@@ -390,11 +401,6 @@ def _with(solution: Solution, *cells: tuple[int, Cell]) -> Solution:
     return copy
 
 
-def _object(node: Cell, predicate: NamedNode, reads: Reads) -> Cell:
-    statements = () if node is None else reads(node, predicate, None)
-    return statements[0].object if statements else None
-
-
 def _name(node: NamedNode | None, field: str, reads: Reads) -> Cell:
     """A field that an IRI, or the fact of a link, says."""
     if node is None:
@@ -429,10 +435,17 @@ def _match(
 
 def _reifier(link: int, parts: tuple[int, int, int], is_bound: bool) -> Step:
     """The link of a fact that is bound, or the fact of a link."""
+    if is_bound:
+        subject, predicate, object_ = parts
+
+        def links(s: Solution, reads: Reads) -> Iterable[Solution]:
+            fact = Triple(*cast(Any, (s[subject], s[predicate], s[object_])))
+            return [_with(s, (link, q.subject)) for q in reads(s[link], vocab.REIFIES, fact)]
+
+        return links
 
     def step(s: Solution, reads: Reads) -> Iterable[Solution]:
-        fact = Triple(*(cast(NamedNode, s[slot]) for slot in parts)) if is_bound else None
-        for quad in reads(s[link], vocab.REIFIES, fact):
+        for quad in reads(s[link], vocab.REIFIES, None):
             reified = cast(Triple, quad.object)
             terms = (reified.subject, reified.predicate, reified.object)
             copy = _with(s, (link, quad.subject), *zip(parts, terms, strict=True))

@@ -38,8 +38,11 @@ class Reader:
             self._store.prefetch(node for node in nodes if isinstance(node, NamedNode))
 
     def element(self, node: NamedNode) -> Element | None:
+        """The element a node is, with its values as they are spelled."""
         if node not in self._elements:
-            self._elements[node] = read_element(self.iris, node, self._triples(node))
+            self._elements[node] = read_element(
+                self.iris, node, self._triples(node), convert=lambda term: term
+            )
         return self._elements[node]
 
     def object(self, node: NamedNode) -> dict[str, Json]:

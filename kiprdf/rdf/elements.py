@@ -39,9 +39,17 @@ class Proposition:
 Element = Concept | Proposition
 
 
-def read_element(iris: Iris, node: NamedNode, triples: Iterable[Triple | Quad]) -> Element | None:
-    """The element a node is, from its triples; None when they say that it is none."""
-    attributes, metadata, fact, is_typed = _sorted_out(triples, normal)
+def read_element(
+    iris: Iris,
+    node: NamedNode,
+    triples: Iterable[Triple | Quad],
+    convert: Callable[[Term], Term] = normal,
+) -> Element | None:
+    """The element a node is, from its triples; None when they say that it is none.
+
+    Who only shows an element needs no normal spelling of its values.
+    """
+    attributes, metadata, fact, is_typed = _sorted_out(triples, convert)
     if fact is not None:
         subject, predicate, object_ = _parts(iris, fact)
         return Proposition(node, subject, predicate, object_, attributes, metadata)
