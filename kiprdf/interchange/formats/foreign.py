@@ -7,20 +7,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
-from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat, serialize
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, serialize
 
 from kiprdf.budget import paced
 from kiprdf.interchange.formats import rdfxml
 from kiprdf.interchange.formats.names import Format
+from kiprdf.interchange.formats.parsing import OXIGRAPH_FORMATS
 
-_FORMATS = {
-    "turtle": RdfFormat.TURTLE,
-    "trig": RdfFormat.TRIG,
-    "ntriples": RdfFormat.N_TRIPLES,
-    "nquads": RdfFormat.N_QUADS,
-    "jsonld": RdfFormat.JSON_LD,
-    "rdfxml": RdfFormat.RDF_XML,
-}
 _OF_GRAPHS = ("trig", "nquads", "jsonld")
 """The formats of named graphs; the others have all triples in one."""
 
@@ -51,7 +44,7 @@ def write_foreign(
         if any(iri.startswith(namespace) for iri in iris)
     }
     content = io.BytesIO()
-    serialize(ordered, content, format=_FORMATS[format], prefixes=used)
+    serialize(ordered, content, format=OXIGRAPH_FORMATS[format], prefixes=used)
     text = content.getvalue()
     output.write(text if lower_tags else _with_usual_tags(text, format))
     return len(ordered)

@@ -25,7 +25,7 @@ from kiprdf.interchange.formats.names import NAMES, Format, check_format
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.source import NOWHERE, Span
 
-_PARSERS: dict[Format, RdfFormat] = {
+OXIGRAPH_FORMATS: dict[Format, RdfFormat] = {
     "turtle": RdfFormat.TURTLE,
     "trig": RdfFormat.TRIG,
     "ntriples": RdfFormat.N_TRIPLES,
@@ -79,7 +79,7 @@ def _parsed(text: str, read: str, format: Format, base_iri: str | None) -> Itera
     """The quads of a checked text, in portions."""
     labels = _Labels(text)
     try:
-        parsed = parse_rdf(read, format=_PARSERS[format], base_iri=base_iri)
+        parsed = parse_rdf(read, format=OXIGRAPH_FORMATS[format], base_iri=base_iri)
         for some, written in lengths.bounded(parsed, read, NAMES[format]):
             # Most documents have no blank nodes, most others few.
             yield map(labels.quad, some) if "_:" in written else some
