@@ -143,12 +143,14 @@ def other_values(predicate: NamedNode) -> str:
 
 
 def columns(query: str) -> list[str]:
-    """The names of the columns of a SELECT of kiprdf; none for ``*``.
+    """The names of the columns of a SELECT of kiprdf; none for ``*``, and for texts of others.
 
     >>> columns("PREFIX : <urn:p>\\nSELECT ?d (COUNT(?x) AS ?n) WHERE { ?d :p ?x } GROUP BY ?d")
     ['d', 'n']
     """
-    head = _parts(query)[1].partition(" WHERE ")[0]
+    head, where, _ = _parts(query)[1].partition(" WHERE ")
+    if not where:
+        return []
     return re.findall(r"\?(\w+)", re.sub(r"COUNT\([^)]*\)", "", head))
 
 
@@ -160,8 +162,9 @@ def with_note(query: str, names: Sequence[str], graph: NamedNode, key: NamedNode
     while value[1:] in names:
         value += "_"
     verb, _, group = body.partition(" WHERE ")
-    if "(" in verb or not group.endswith("}"):
-        # Aggregates, and what follows the group, must not read the note.
+    if "(" in verb or not group.endswith("}") or group[1:].lstrip().startswith("OPTIONAL"):
+        # Aggregates, and what follows the group, must not read the note; and Virtuoso drops the
+        # empty solution of a branch that begins with OPTIONAL.
         shown = " ".join(f"?{name}" for name in names)
         verb, group = f"SELECT {shown}", f"{{ {body} }}"
     note = f"{{ GRAPH {graph} {{ {graph} {key} {value} }} }}"

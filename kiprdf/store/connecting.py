@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -49,8 +50,10 @@ def connect(
         raise StoreError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}.")
     place = _place(default_graph)
     base = None if base is None else checked_base(base)
-    index_folder = None if index is None else absolute(index)
     endpoint = Endpoint(url, update_url, auth, headers)
+    # The index of one store is wrong for every other one.
+    owner = hashlib.sha256(f"{endpoint.url} {place.bookkeeping.value}".encode()).hexdigest()[:16]
+    index_folder = None if index is None else absolute(index) / owner
 
     def open() -> RemoteStore:
         engine, abilities = recognize(endpoint)

@@ -23,6 +23,7 @@ from pyoxigraph import (
 
 from kiprdf import budget
 from kiprdf.errors import KipError, StoreError
+from kiprdf.sparql import requests
 from kiprdf.store.base import Keep, Row, Solutions
 from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.http import Auth, EndpointFault, HttpClient, Response, shown_url
@@ -34,7 +35,7 @@ _FORM = "application/x-www-form-urlencoded"
 _SHOWN = 300
 """The most characters of an answer that an error quotes."""
 _TOO_LARGE = re.compile(
-    r"SP031|SQ156|SR483|too (large|long|many)|nesting depth|memory exhausted|out of memory",
+    r"SP031|SQ156|SR325|SR483|too (large|long|many)|nesting depth|memory exhausted|out of memory",
     re.IGNORECASE,
 )
 """What engines write about a request that is beyond a limit of theirs."""
@@ -115,6 +116,13 @@ class Endpoint:
         answer = self.query(query, dataset, width=width, keep=keep, read=read)
         if not isinstance(answer, Solutions):
             raise EndpointFault(f"{self.url} answers a SELECT with something else.")
+        names = requests.columns(query)
+        if names and list(answer.names) != names:
+            received = ", ".join(answer.names)[:_SHOWN]
+            raise EndpointFault(
+                f"{self.url} answers another query: its columns are {received or 'none'}, "
+                f"not {', '.join(names)}."
+            )
         return answer
 
     def query(

@@ -228,7 +228,7 @@ class _Exchange:
             message = f"The store at {url} gave no answer in time."
         elif isinstance(fault, ssl.SSLCertVerificationError):
             message = (
-                f"The certificate of {url} is not trusted: {fault.verify_message}; "
+                f"The certificate of {url} is not trusted: {fault.verify_message.rstrip('.')}; "
                 "SSL_CERT_FILE names a file with its authority."
             )
         elif isinstance(fault, http.client.IncompleteRead):

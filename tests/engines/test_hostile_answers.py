@@ -12,7 +12,7 @@ from kiprdf import Budget, KipError, Nexus, StoreError
 from tests.engines.filling import fill
 from tests.engines.forwarding import at, forward
 from tests.engines.servers import Engine
-from tests.store.answering import RESULTS, Reply, Request, answering
+from tests.store.answering import RESULTS, Reply, Request, answering, rows
 
 FIND = 'FIND(?d.name) WHERE { ?d {type: "Domain"} } ORDER BY ?d.name'
 NAMES = ["Archived", "CoreSchema", "System", "Unsorted"]
@@ -72,6 +72,11 @@ FAULTS: dict[str, tuple[Callable[[Request], Reply], str, str]] = {
         "KIP_4003",
         "{url} redirects to http://elsewhere.example/ (307), which is not followed.",
     ),
+    "another query": (
+        lambda request: rows("number", "7"),
+        "KIP_4003",
+        "{url} answers another query: its columns are number, not ",
+    ),
     "late": (_late, "KIP_4001", "The request took longer than 0.3 s."),
 }
 
@@ -110,7 +115,7 @@ def test_an_answer_that_is_cut_later_is_an_error_too(proxy: Proxy) -> None:
         assert number == 2
 
 
-@pytest.mark.parametrize("case", [case for case in FAULTS if case != "late"])
+@pytest.mark.parametrize("case", [case for case in FAULTS if case not in ("late", "another query")])
 def test_connecting_is_one_sentence(proxy: Proxy, case: str) -> None:
     answer, _, message = FAULTS[case]
     proxy.answers.append(answer)

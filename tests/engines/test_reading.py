@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -200,3 +201,24 @@ def test_what_contradicts_the_store_is_refused(server: Engine, embedded: Nexus) 
     assert str(caught.value) == (
         f"The nexus in {where} has the base urn:kip:nexus/, not http://kb.example/other/."
     )
+
+
+def test_a_folder_of_indexes_has_one_for_each_store(server: Engine, tmp_path: Path) -> None:
+    hits = {}
+    with answering(lambda request: forward(server, request)) as proxy:
+        for name, target in (("Apple", server.target), ("Pear", at(proxy.url, server.target))):
+            server.clear()
+            with Nexus.memory() as nexus:
+                nexus.execute(
+                    'UPSERT { CONCEPT { {type: "$ConceptType", name: "Fruit"} } '
+                    'CONCEPT { {type: "Fruit", name: :name} } }',
+                    name=name,
+                )
+                fill(server, nexus)
+            with connected(server, target=target, index=tmp_path) as nexus:
+                hits[name] = [
+                    hit["name"]
+                    for word in ("apple", "pear")
+                    for hit in nexus.execute(f'SEARCH CONCEPT "{word}" WITH TYPE "Fruit"')
+                ]
+    assert hits == {"Apple": ["Apple"], "Pear": ["Pear"]}

@@ -211,13 +211,13 @@ class _Conditions:
         self, term: Variable, datatypes: frozenset[NamedNode | None] | None
     ) -> Iterator[_Kind]:
         """The kinds of single values, but those that do not occur."""
+        # Where a variable is unbound, Virtuoso goes on as if it were a value.
+        is_bound = Call("BOUND", (term,))
         if datatypes is not None and datatypes <= _NUMERIC:
-            # A comparison without a value is no solution.
-            yield _Kind(TRUE, "number", self._number(term, datatypes))
+            yield _Kind(is_bound, "number", self._number(term, datatypes))
             return
         if datatypes == _TEXTS:
-            # Where a variable is unbound, Virtuoso goes on as if it were a text.
-            yield _Kind(Call("BOUND", (term,)), "text", Call("STR", (term,)))
+            yield _Kind(is_bound, "text", Call("STR", (term,)))
             return
         # Some engines take a boolean for a number.
         is_boolean = _has_type(term, vocab.BOOLEAN)
@@ -239,8 +239,6 @@ class _Conditions:
         is_other = Infix("||", (In(_type(term), tuple(others)), is_number))
         has_language = Infix("!=", (Call("LANG", (term,)), Literal("")))
         is_text = Infix("||", (has_language, Negation(is_other)))
-        # Where a variable is unbound, Virtuoso goes on as if it were a text.
-        is_bound = Call("BOUND", (term,))
         is_literal = Call("isLiteral", (term,))
         yield _Kind(_all(is_bound, is_literal, is_text), "text", Call("STR", (term,)))
         is_node = Negation(is_literal)
