@@ -210,11 +210,14 @@ class Graph:
                 node for node in nodes if node and node not in written and draft.exists(node)
             )
 
+        command = statements.upsert(change.elements(), _resolve)
+
+        def write() -> None:
+            writer.require_writable()
+            writer.commit(writer.draft(command, correct=correct)[1].delta())
+
         def run() -> None:
-            command = statements.upsert(change.elements(), _resolve)
-            with engine.store.writing():
-                writer.require_writable()
-                writer.commit(writer.draft(command, correct=correct)[1].delta())
+            engine.store.write(write)
 
         engine.budgets.spend_as_work(lambda: collector.paused(lambda: engine.boundary.run(run)))
 
