@@ -49,6 +49,7 @@ def test_the_engine_is_asked(where: str) -> None:
         '({type: "N", name: "a"}, "next"{1,64}, ?d)',
         '?d {type: "Drug"} FILTER(REGEX(?d.name, "^.$"))',
         'OPTIONAL { (?d, "treats", {name: "A"}) }',
+        '(?d, "knows", ?b) UNION { FILTER(!(REGEX(null, "a"))) }',
     ],
 )
 def test_the_embedded_engine_is_asked(where: str) -> None:

@@ -85,9 +85,9 @@ def _is_simple(pattern: Pattern) -> bool:
         case LeftJoin():
             return _is_simple(pattern.left) and _is_triples(pattern.right)
         case Filter():
-            return _is_simple(pattern.pattern) and not _is_unsafe(
-                pattern.condition, _extended(pattern.pattern)
-            )
+            # Of a group with nothing but a condition, Virtuoso has no solution.
+            is_simple = bool(variables(pattern.pattern)) and _is_simple(pattern.pattern)
+            return is_simple and not _is_unsafe(pattern.condition, _extended(pattern.pattern))
         case Extend():
             return _is_simple(pattern.pattern) and is_iri(pattern.expression)
         case Project():
