@@ -77,25 +77,33 @@ class Plan:
     def _trace(self) -> None:
         """Find the commits that mention what is forgotten, and links that are gone by now.
 
-        A link that had an end among them, and has another one by now, stays: then the history
-        begins when it got that end.
+        A MERGE gives links other ends. One that has an end among what is forgotten at one time, and
+        others at another time, would lack something in some states: then the history begins when
+        that changed for the last time.
         """
         if self._journal is None:
             return
         size = 0
         while size != len(self.erased):
             size, self._seqs = len(self.erased), []
+            links: dict[Any, dict[bool, int]] = {}
             for commit in paced(self._journal.commits(0, self._journal.last)):
-                rows = [row for row in (*commit.removed, *commit.added) if self._is_erased(row)]
-                if rows:
-                    self._seqs.append(commit.number)
-                for subject, predicate, _ in rows:
-                    if predicate not in (vocab.REIFIES, vocab.TYPE) or subject in self.erased:
-                        continue
-                    if exists(subject, self.store):
-                        self._begin = max(self._begin, commit.number)
-                    else:
+                rows = [*commit.removed, *commit.added]
+                for subject, predicate, value in rows:
+                    if predicate == vocab.REIFIES:
+                        # The last entry is that of the last row.
+                        about = links.setdefault(subject, {})
+                        is_about = self._is_erased(value)
+                        about.pop(is_about, None)
+                        about[is_about] = commit.number
+                    elif predicate == vocab.TYPE and value in self.erased:
                         self.erased.add(subject)
+                if any(map(self._is_erased, rows)):
+                    self._seqs.append(commit.number)
+            self.erased |= {link for link, about in links.items() if [*about][-1]}
+            self._begin = max(
+                (min(about.values()) for about in links.values() if len(about) > 1), default=0
+            )
 
     def _is_erased(self, row: Any) -> bool:
         subject, predicate, value = row

@@ -1,4 +1,4 @@
-"""A process that is killed at any step of forgetting or compacting (SIGKILL).
+"""A process that is killed at any step of forgetting, compacting or sealing (SIGKILL).
 
 Reopened, the folder is as before or as after; what was forgotten is in no file, or all of it is
 there.
@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from kiprdf.store import journal
 from tests.long_runs import amount
 from tests.nexus.test_forget import FIND, JANE, SECRETS, remaining, write
 from tests.trust.processes import PROCESSES
@@ -66,6 +67,13 @@ def compact(folder: str, place: str, name: str, times: int) -> None:
     nexus.compact_history(nexus.info()["commit"] - 2)
 
 
+def seal(folder: str, place: str, name: str, times: int) -> None:
+    journal.SEALED_BYTES = 4_000
+    nexus = kiprdf.Nexus.open(folder)
+    killing(place, name, times)
+    write(nexus)
+
+
 def run_killed(function: Callable[..., None], *arguments: Any) -> None:
     child = PROCESSES.Process(target=function, args=arguments, daemon=True)
     child.start()
@@ -93,13 +101,35 @@ def test_forgetting_that_was_killed_is_complete_or_absent(
     ]
 
 
+SEALING = [
+    ("kiprdf.store.journal", "seal", 1),
+    ("pathlib:Path", "unlink", 1),
+    ("pathlib:Path", "replace", 1),
+    ("pathlib:Path", "unlink", 2),
+    ("os", "fsync", 1),
+][: amount("FORGETTINGS", 1)]
+
+
+@pytest.mark.parametrize(("place", "name", "times"), SEALING)
+def test_sealing_that_was_killed_loses_nothing(
+    tmp_path: Path, place: str, name: str, times: int
+) -> None:
+    folder = tmp_path / "kb"
+    run_killed(seal, str(folder), place, name, times)
+    with kiprdf.Nexus.open(folder) as nexus:
+        report = nexus.check()
+        assert (report["faults"], report["index"]) == ([], "sound")
+        assert report["history"] == {"state": "sound", "earliest_seq": 0, "faults": []}
+        assert nexus.info()["history"]["latest_seq"] == nexus.info()["commit"]
+
+
 COMPACTING = [
     ("kiprdf.store.journal", "adopt", 1),
     ("pathlib:Path", "replace", 3),
     ("pathlib:Path", "unlink", 1),
     ("pathlib:Path", "replace", 1),
     ("pathlib:Path", "replace", 2),
-][: amount("FORGETTINGS", 2)]
+][: amount("FORGETTINGS", 1)]
 
 
 @pytest.mark.parametrize(("place", "name", "times"), COMPACTING)
