@@ -21,6 +21,9 @@ def nexus() -> kiprdf.Nexus:
     chance = random.Random(SEED)
     result = kiprdf.Nexus.memory(history=True)
     result.execute(SCHEMA)
+    value = 'UPSERT { CONCEPT { {type: "Drug", name: "D9"} SET ATTRIBUTES {note: :value} } }'
+    for zero in (0.0, -0.0, 1.0):
+        result.execute(value, value=zero)
     for number in range(STATEMENTS):
         with result.acting(author=f'agent \u2028 "{number % 3}"', session="s\n1"):
             change(result, chance)
