@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from kiprdf import KipError, Nexus, progress
+from kiprdf.memory import Memory
 from kiprdf.store import remote, remote_commits
 from tests.benchmarks import data
 from tests.engines.forwarding import at, forward
@@ -83,3 +84,11 @@ def test_a_snapshot_of_a_store_that_sends_less_than_it_counts_is_an_error(server
         pytest.raises(KipError, match=r"KIP_4003 .* sends 10 of \d+ triples"),
     ):
         nexus.snapshot()
+
+
+def test_a_memory_in_a_store_is_there_after_a_new_connection(server: Engine) -> None:
+    with Nexus.connect(**server.arguments) as nexus:
+        Memory(nexus).add("The project Atlas uses PostgreSQL.")
+    with Nexus.connect(**server.arguments) as nexus:
+        names = [entity.name for entity in Memory(nexus).entities()]
+    assert {"Atlas", "PostgreSQL"} <= set(names)
