@@ -40,9 +40,9 @@ class Reader:
     def element(self, node: NamedNode) -> Element | None:
         """The element a node is, with its values as they are spelled."""
         if node not in self._elements:
-            self._elements[node] = read_element(
-                self.iris, node, self._triples(node), convert=lambda term: term
-            )
+            budget.check()
+            triples = self._store.statements(node)
+            self._elements[node] = read_element(self.iris, node, triples, convert=_unchanged)
         return self._elements[node]
 
     def object(self, node: NamedNode) -> dict[str, Json]:
@@ -91,6 +91,10 @@ class Reader:
         namespace = vocab.ATTRIBUTE if field == "attributes" else vocab.METADATA
         triple = next(self._store.match(node, NamedNode(namespace + key), None), None)
         return None if triple is None else to_json(cast(Term, triple.object))
+
+
+def _unchanged(term: Term) -> Term:
+    return term
 
 
 def read_catalog(store: Store) -> Catalog:
