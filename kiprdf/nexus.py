@@ -652,6 +652,7 @@ class Nexus:
         metadata: JsonMap | None = None,
         context: Contexts | None = None,
         loader: Loader | None = None,
+        beside: Sequence[files.Source] = (),
         update: bool = True,
         dry_run: bool = False,
     ) -> dict[str, Any]:
@@ -664,7 +665,9 @@ class Nexus:
         ``metadata`` what every element gets besides its source and time. ``context`` is the
         context of JSON-LD that names one or has none: an object, a file, several, or files by
         URL. Nothing is fetched but such contexts, by a given ``loader``. ``update=False`` writes
-        only what is new: the links to what other files described. Returns a report: what was, or
+        only what is new: the links to what other files described. ``beside`` are further documents
+        that are imported, too: classes and properties that share a local name share a definition,
+        in any order of the documents. Returns a report: what was, or
         with ``dry_run`` would be, created, updated or left unchanged, and what was skipped and
         why.
 
@@ -685,6 +688,7 @@ class Nexus:
             metadata=metadata,
             context=context,
             loader=loader,
+            beside=beside,
             update=update,
             dry_run=dry_run,
         )

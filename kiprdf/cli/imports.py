@@ -169,7 +169,7 @@ class _Importer:
         if self._source is not None:
             metadata["source"] = self._source
         options = {**self._options, "metadata": metadata}
-        if self._ontology:
+        if self._ontology or options["define"]:
             options["beside"] = [one for one in self._files if one not in (path, inputs.STDIN)]
         if links_only:
             options["update"] = False

@@ -58,6 +58,7 @@ def rdf(
     metadata: JsonMap | None,
     loader: Loader | None,
     context: Contexts | None,
+    beside: Sequence[files.Source],
     update: bool,
     dry_run: bool,
 ) -> Document:
@@ -74,6 +75,13 @@ def rdf(
     )
     vocabulary = arguments.mapping_of(mapping) or Mapping.none()
     content, chosen = _read(source, format)
+
+    def read(document: files.Source) -> list[Quad]:
+        parsed = formats.parse_foreign(
+            *_read(document, format), base_iri=base_iri, loader=_loader(context, loader)
+        )
+        return parsed[0]
+
     parse = functools.partial(
         formats.parse_foreign,
         content,
@@ -98,6 +106,7 @@ def rdf(
             metadata=_metadata(source, imported_at, metadata),
             update=update,
             source_base=formats.base_of(text, chosen) if chosen != "jsonld" else None,
+            beside=[quad for one in beside for quad in read(one)],
         )
         plan.skipped[:] = sorted([*plan.skipped, *document.skipped])
         plan.warnings += document.warnings

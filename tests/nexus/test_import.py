@@ -886,3 +886,21 @@ def test_from_rdflib_suggests_import_rdf_for_a_foreign_graph() -> None:
     with pytest.raises(kiprdf.KipError) as raised:
         kiprdf.Nexus.from_rdflib(graph)
     assert "import_rdf()" in raised.value.hint
+
+
+def test_the_order_of_documents_beside_each_other_changes_no_name() -> None:
+    documents = [
+        f"<http://{host}/x> a <http://{host}/Person> ; <http://{host}/knows> <http://{host}/y> ."
+        f" <http://{host}/y> a <http://{host}/Person> ."
+        for host in ("a", "b")
+    ]
+    for one, other in (documents, documents[::-1]):
+        nexus = kiprdf.Nexus.memory(genesis=False)
+        first = nexus.import_rdf(one, format="turtle", define=True, beside=[other])
+        second = nexus.import_rdf(other, format="turtle", define=True, beside=[one])
+        assert first["definitions"] == {"concept_types": ["Person"], "predicates": ["knows"]}
+        assert second["definitions"] == {"concept_types": [], "predicates": []}
+        assert first["warnings"][0] == (
+            "The concept type 'Person' is used for <http://a/Person>, <http://b/Person>;"
+            " a mapping can distinguish them."
+        )

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from pyoxigraph import Quad
+from pyoxigraph import NamedNode, Quad
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
@@ -78,6 +78,7 @@ def plan(
     metadata: JsonMap | None = None,
     source_base: str | None = None,
     update: bool = True,
+    beside: Iterable[Quad] = (),
 ) -> Plan:
     """Plan the import of quads with a mapping into a nexus, given by ``iris`` and ``index``.
 
@@ -85,8 +86,9 @@ def plan(
     of them. ``default_type`` is the type of resources without one, and of the undescribed ends of
     predicates that the mapping names. ``language`` is preferred for names. ``metadata`` is the
     provenance of everything and overrides the quads. ``source_base`` is the base of the nexus that
-    wrote the quads, if one did. Without ``update`` only new elements are written. The order of the
-    quads makes no difference.
+    wrote the quads, if one did. Without ``update`` only new elements are written. Classes and
+    properties of the quads ``beside``, which are imported later, share new names as if they were
+    among these. The order of the quads makes no difference.
     """
     fault = None if source_base is None else base_fault(source_base)
     if fault is not None:
@@ -119,6 +121,7 @@ def plan(
     _skip_claims(context, facts, propositions)
     concepts = _concepts(context, values, merged_values)
     missing = _missing(context, placed, values)
+    _add_shared(missing, beside, naming)
     if not define:
         require_defined(missing)
     superseded = {
@@ -328,6 +331,25 @@ def _missing(
         for name, iris in needed.items()
         if name not in identities and name.name not in context.index.defined(name.type)
     }
+
+
+def _add_shared(
+    missing: dict[ConceptName, set[str]], beside: Iterable[Quad], naming: Naming
+) -> None:
+    """Give new definitions the IRIs of the same names beside."""
+    terms: set[tuple[str, NamedNode]] = set()
+    for quad in paced(beside):
+        if quad.predicate != vocab.TYPE:
+            terms.add((META_TYPES[1], quad.predicate))
+        elif isinstance(quad.object, NamedNode):
+            terms.add((META_TYPES[0], quad.object))
+    for meta_type, term in terms:
+        is_type = meta_type == META_TYPES[0]
+        name = (naming.type if is_type else naming.predicate)(term.value)
+        definition = ConceptName(meta_type, name or "")
+        if definition in missing and not naming.is_below_base(term.value):
+            missing[definition].add(term.value)
+            naming.note("concept type" if is_type else "predicate", definition.name, term.value)
 
 
 def _warnings(context: Context, facts: Iterable[Fact], values: ValueReader) -> Iterator[str]:
