@@ -75,19 +75,11 @@ def rdf(
     )
     vocabulary = arguments.mapping_of(mapping) or Mapping.none()
     content, chosen = _read(source, format)
-
-    def read(document: files.Source) -> list[Quad]:
-        parsed = formats.parse_foreign(
-            *_read(document, format), base_iri=base_iri, loader=_loader(context, loader)
-        )
-        return parsed[0]
-
     parse = functools.partial(
-        formats.parse_foreign,
-        content,
-        chosen,
-        base_iri=base_iri,
-        loader=_loader(context, loader),
+        formats.parse_foreign, base_iri=base_iri, loader=_loader(context, loader)
+    )
+    others = functools.cache(
+        lambda: [quad for one in beside for quad in parse(*_read(one, format))[0]]
     )
 
     def plan(store: Store, quads: list[Quad]) -> Plan:
@@ -106,13 +98,13 @@ def rdf(
             metadata=_metadata(source, imported_at, metadata),
             update=update,
             source_base=formats.base_of(text, chosen) if chosen != "jsonld" else None,
-            beside=[quad for one in beside for quad in read(one)],
+            beside=others,
         )
         plan.skipped[:] = sorted([*plan.skipped, *document.skipped])
         plan.warnings += document.warnings
         return plan
 
-    return _document(content, parse, plan)
+    return _document(content, functools.partial(parse, content, chosen), plan)
 
 
 def ontology(

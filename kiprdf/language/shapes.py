@@ -123,7 +123,7 @@ class Shapes:
 
 
 def _parsed(shape: str, is_last: bool) -> _Block | None:
-    """The block of a shape; None where it is none."""
+    """The block of a shape; None where a shape is not one block."""
     if "//" in shape or _PLACEHOLDER in shape or len(shape) > MOST_CHARACTERS:
         return None
     numbers = count()

@@ -12,6 +12,15 @@ from kiprdf.interchange import formats
 from kiprdf.rdf.iris import Iris
 from tests.nexus.support import StoppedClock, empty
 
+RDFLIB_FORMATS = {
+    "turtle": "turtle",
+    "trig": "trig",
+    "ntriples": "nt",
+    "nquads": "nquads",
+    "jsonld": "json-ld",
+    "rdfxml": "xml",
+}
+"""Our names of the formats, and rdflib's."""
 HOSTILE_STRINGS = [
     "".join(map(chr, range(0x20))),
     "".join(map(chr, range(0x7F, 0xA0))),

@@ -9,6 +9,7 @@ import rdflib
 from rdflib.compare import isomorphic
 
 import kiprdf
+from tests.interchange.nexuses import RDFLIB_FORMATS
 
 PREFIXES = """
 @prefix ex: <https://example.org/> .
@@ -67,15 +68,6 @@ DOCUMENTS = {
             "12"^^xsd:byte, "INF"^^xsd:double, -0.0e0, "1E400"^^xsd:double,
             123456789012345678901234567890 ; ex:q (), (ex:b (1 ("x"@en))) .""",
 }
-FORMATS = {
-    "turtle": "turtle",
-    "trig": "trig",
-    "ntriples": "nt",
-    "nquads": "nquads",
-    "jsonld": "json-ld",
-    "rdfxml": "xml",
-}
-"""Our names of the formats, and rdflib's."""
 
 
 def graph(text: str, format: str = "turtle") -> rdflib.Graph:
@@ -124,16 +116,19 @@ def test_what_was_imported_is_written_as_it_was_beside_new_knowledge(document: s
     assert isomorphic(graph(text), graph(PREFIXES + DOCUMENTS[document]))
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", RDFLIB_FORMATS)
 @pytest.mark.parametrize("document", ["people", "a statement"])
 def test_every_format_has_the_same_triples(document: str, format: str) -> None:
     text = imported(document).snapshot(format=format, mapping="original", only="imported")
-    assert isomorphic(graph(text, FORMATS[format]), graph(PREFIXES + DOCUMENTS[document]))
+    assert isomorphic(graph(text, RDFLIB_FORMATS[format]), graph(PREFIXES + DOCUMENTS[document]))
 
 
 @pytest.mark.parametrize(
     ("document", "format"),
-    [*((document, "turtle") for document in DOCUMENTS), *(("people", one) for one in FORMATS)],
+    [
+        *((document, "turtle") for document in DOCUMENTS),
+        *(("people", one) for one in RDFLIB_FORMATS),
+    ],
 )
 def test_a_whole_snapshot_restores_exactly(document: str, format: str) -> None:
     nexus = with_new_knowledge(imported(document))

@@ -28,7 +28,7 @@ from hypothesis import given, settings
 import kiprdf
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.interchange.mapping.contexts import packs
-from tests.interchange.nexuses import demonstration, hostile, small
+from tests.interchange.nexuses import RDFLIB_FORMATS, demonstration, hostile, small
 from tests.interchange.pairs import opened
 from tests.interchange.test_restore import NEXUSES
 from tests.long_runs import amount
@@ -260,14 +260,6 @@ def test_a_restored_nexus_writes_what_it_was_restored_from() -> None:
 
 # Other parsers --------------------------------------------------------------------------------
 
-_RDFLIB = {
-    "turtle": "turtle",
-    "trig": "trig",
-    "ntriples": "nt",
-    "nquads": "nquads",
-    "jsonld": "json-ld",
-    "rdfxml": "xml",
-}
 _OXIGRAPH = {
     "turtle": pyoxigraph.RdfFormat.TURTLE,
     "trig": pyoxigraph.RdfFormat.TRIG,
@@ -299,7 +291,7 @@ def test_rdflib_reads_as_many_triples_as_pyoxigraph(
     text = NOT_HOSTILE[name]().snapshot(format=format, mapping=STACKS[stack])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # datatypes that rdflib does not know
-        graph = rdflib.Dataset(default_union=True).parse(data=text, format=_RDFLIB[format])
+        graph = rdflib.Dataset(default_union=True).parse(data=text, format=RDFLIB_FORMATS[format])
     assert len(set(graph.triples((None, None, None)))) == len(triples_in(text, format)) > 40
 
 

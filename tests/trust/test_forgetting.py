@@ -81,6 +81,12 @@ def run_killed(function: Callable[..., None], *arguments: Any) -> None:
     assert child.exitcode == -signal.SIGKILL
 
 
+def require_sound(nexus: kiprdf.Nexus) -> None:
+    report = nexus.check()
+    assert (report["faults"], report["index"]) == ([], "sound")
+    assert report["history"] == {"state": "sound", "earliest_seq": 0, "faults": []}
+
+
 @pytest.mark.parametrize(("place", "name", "times", "is_forgotten"), STEPS)
 def test_forgetting_that_was_killed_is_complete_or_absent(
     tmp_path: Path, place: str, name: str, times: int, is_forgotten: bool
@@ -88,9 +94,7 @@ def test_forgetting_that_was_killed_is_complete_or_absent(
     folder = tmp_path / "kb"
     run_killed(forget, str(folder), place, name, times)
     with kiprdf.Nexus.open(folder) as nexus:
-        report = nexus.check()
-        assert (report["faults"], report["index"]) == ([], "sound")
-        assert report["history"] == {"state": "sound", "earliest_seq": 0, "faults": []}
+        require_sound(nexus)
         names = nexus.execute('FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.name')
         assert (JANE in names) == (not is_forgotten)
         nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Dora"} } }')
@@ -117,9 +121,7 @@ def test_sealing_that_was_killed_loses_nothing(
     folder = tmp_path / "kb"
     run_killed(seal, str(folder), place, name, times)
     with kiprdf.Nexus.open(folder) as nexus:
-        report = nexus.check()
-        assert (report["faults"], report["index"]) == ([], "sound")
-        assert report["history"] == {"state": "sound", "earliest_seq": 0, "faults": []}
+        require_sound(nexus)
         assert nexus.info()["history"]["latest_seq"] == nexus.info()["commit"]
 
 

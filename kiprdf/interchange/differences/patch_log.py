@@ -117,7 +117,7 @@ def _rows(triples: Sequence[Any]) -> Iterator[Any]:
 
 
 def read(source: files.Source) -> Log:
-    """The commits of a log; KIP_1001 for what is none, or lacks a patch."""
+    """The commits of a log; KIP_1001 for another text, and where a patch is missing."""
     content = files.content(source)
     text = content.decode() if isinstance(content, bytes) else content
     commits: list[Commit] = []

@@ -12,7 +12,7 @@ only, and nothing is written.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from pyoxigraph import NamedNode, Quad
@@ -78,7 +78,7 @@ def plan(
     metadata: JsonMap | None = None,
     source_base: str | None = None,
     update: bool = True,
-    beside: Iterable[Quad] = (),
+    beside: Callable[[], Iterable[Quad]] = tuple,
 ) -> Plan:
     """Plan the import of quads with a mapping into a nexus, given by ``iris`` and ``index``.
 
@@ -334,11 +334,11 @@ def _missing(
 
 
 def _add_shared(
-    missing: dict[ConceptName, set[str]], beside: Iterable[Quad], naming: Naming
+    missing: dict[ConceptName, set[str]], beside: Callable[[], Iterable[Quad]], naming: Naming
 ) -> None:
-    """Give new definitions the IRIs of the same names beside."""
+    """Give new definitions the IRIs of the same names beside, which are read for them only."""
     terms: set[tuple[str, NamedNode]] = set()
-    for quad in paced(beside):
+    for quad in paced(beside()) if missing else ():
         if quad.predicate != vocab.TYPE:
             terms.add((META_TYPES[1], quad.predicate))
         elif isinstance(quad.object, NamedNode):

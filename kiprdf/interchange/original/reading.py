@@ -55,7 +55,6 @@ class _Reader:
             },
             iris,
         )
-        self._elements: dict[NamedNode, Element] = {}
         self._properties: dict[Any, set[Triple]] = defaultdict(set)
         for fact, links in reified.items():
             for link in links:
@@ -100,7 +99,7 @@ class _Reader:
         if isinstance(element.name, ConceptName):
             yield Triple(node, vocab.TYPE, self._iris.type(element.name.type))
             yield Triple(node, vocab.LABEL, Literal(element.name.name))
-        places = element.places()
+        places = element.definition.places
         values: dict[Place, list[Any]] = defaultdict(list)
         for triple in element.triples:
             if self._is_own(triple) or triple in forms or self._form_of(triple) in forms:

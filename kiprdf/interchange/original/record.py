@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -59,13 +60,21 @@ class OriginalValue(NamedTuple):
     term: Object
 
 
-@dataclass(slots=True)
+@dataclass
 class Definition:
     """What a type or a predicate notes of its instances."""
 
     iri: str | None = None
     name_iri: str | None = None
     rules: dict[Place, Rule] = field(default_factory=dict)
+
+    @cached_property
+    def places(self) -> dict[NamedNode, list[Place]]:
+        """The keys by their properties."""
+        places: dict[NamedNode, list[Place]] = defaultdict(list)
+        for place, rule in self.rules.items():
+            places[NamedNode(rule["iri"])].append(place)
+        return dict(places)
 
 
 _NOTHING = Definition()
@@ -125,7 +134,7 @@ class Record:
         """The first IRI of ``same_as``, unless it is one of the nexus or of the project."""
         for triple in triples:
             if triple.predicate.value == vocab.ATTRIBUTE + SAME_AS:
-                first = self.foreign(next(iter(listed(_json(triple))), None))
+                first = self.foreign(next(iter(listed(value_of(triple))), None))
                 return None if first is None else NamedNode(first)
         return None
 
@@ -140,9 +149,9 @@ class Record:
         for triple in triples:
             key = triple.predicate.value.removeprefix(vocab.ATTRIBUTE)
             if key in (IRI, NAME_IRI):
-                setattr(definition, key, self.foreign(_json(triple)))
+                setattr(definition, key, self.foreign(value_of(triple)))
             for is_metadata, schema in SCHEMAS.items():
-                rules = _json(triple) if key == schema else None
+                rules = value_of(triple) if key == schema else None
                 for name, rule in rules.items() if isinstance(rules, dict) else ():
                     if isinstance(rule, dict) and self.foreign(rule.get(IRI)) is not None:
                         definition.rules[is_metadata, name] = _usable(rule)
@@ -174,7 +183,7 @@ class Element:
         self.node, self.name, self.triples = node, name, triples
         self._foreign = record.foreign
         self.definition = record.definition(name)
-        original = next((_json(t) for t in triples if t.predicate == _ORIGINAL), None)
+        original = next((value_of(t) for t in triples if t.predicate == _ORIGINAL), None)
         self.is_noted = original is not None
         """Whether an import noted something of this very element."""
         self._original: JsonMap = original if isinstance(original, dict) else {}
@@ -216,18 +225,11 @@ class Element:
         noted = {cast(str, e["property"]) for e in self._entries(place) if "property" in e}
         return {NamedNode(iri) for iri in ((noted | {rule["iri"]}) if rule else noted)}
 
-    def places(self) -> dict[NamedNode, list[Place]]:
-        """The keys of the definition by their properties."""
-        places: dict[NamedNode, list[Place]] = defaultdict(list)
-        for place, rule in self.definition.rules.items():
-            places[NamedNode(rule["iri"])].append(place)
-        return places
-
     def forms(self, place: Place, triple: Triple) -> list[OriginalValue]:
         """The original forms of the value of a key; none where its IRI is not known."""
         if place == (False, SAME_AS):
-            return self._forms(place, listed(_json(triple))[1:])
-        return self._forms(place, _json(triple))
+            return self._forms(place, listed(value_of(triple))[1:])
+        return self._forms(place, value_of(triple))
 
     def is_array(self, place: Place) -> bool:
         rule = self._rule(place)
@@ -297,10 +299,6 @@ def place_of(triple: Triple) -> Place | None:
 
 
 def value_of(triple: Triple) -> Json:
-    return _json(triple)
-
-
-def _json(triple: Triple) -> Json:
     """The value of an attribute or metadata triple."""
     value: Json = to_json(normal(cast("Literal | NamedNode", triple.object)))
     return value

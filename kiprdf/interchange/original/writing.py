@@ -7,7 +7,7 @@ replaced by its original forms where these lead back to it; otherwise it stays b
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -27,8 +27,8 @@ from kiprdf.interchange.original.record import (
     Element,
     Groups,
     OriginalValue,
+    Place,
     Record,
-    place_of,
     read_back,
     triples_of,
     value_of,
@@ -125,34 +125,46 @@ class _Whole(_Writer):
 
     def written(self, node: NamedNode) -> Iterator[Triple]:
         element, own = self.elements[node], self._own(node)
-        sources = self._sources(element)
-        for triple, forms in sources.items():
-            yield from forms
-            if triple is not None and not self._leads_back(triple, element, sources):
+        if own == node:
+            yield from self._with_facts(element)
+            return
+        values = {triple: element.forms(place, triple) for place, triple in element.values()}
+        forms = {
+            triple: [one for form in of_value for one in triples_of(own, form)]
+            for triple, of_value in values.items()
+        }
+        others = [*self._facts(element), *self._identity(element)]
+        written = [*others, *(one for those in forms.values() for one in those)]
+        uses = Counter(one.predicate for one in written if one.subject == own)
+        yield from others
+        for place, triple in element.values():
+            yield from forms[triple]
+            if not self._leads_back(element, place, triple, values[triple], uses):
                 yield Triple(own, triple.predicate, triple.object)
-        if own != node:
-            yield Triple(own, vocab.ID, Literal(cast(Any, element.name).id))
+        yield Triple(own, vocab.ID, Literal(cast(Any, element.name).id))
 
-    def _sources(self, element: Element) -> dict[Triple | None, list[Triple]]:
-        """The forms of each triple of an element; its name and type have none in KIP."""
-        own = self._own(element.node)
-        sources: dict[Triple | None, list[Triple]] = {None: []}
+    def _with_facts(self, element: Element) -> Iterator[Triple]:
+        """The triples of an element that keeps its IRI."""
+        yield from self._facts(element)
         for triple in element.triples:
-            place = place_of(triple)
-            if own != element.node and place is not None:
-                forms = element.forms(place, triple)
-                sources[triple] = [one for form in forms for one in triples_of(own, form)]
-            elif triple in self.links:
-                sources[None] += self._fact(triple)
+            if triple not in self.links and triple.predicate != vocab.REIFIES:
+                yield triple
+
+    def _facts(self, element: Element) -> Iterator[Triple]:
+        """The facts of which an element is the subject, and the one that it stands for."""
+        for triple in element.triples:
+            if triple in self.links:
+                yield from self._fact(triple)
             elif triple.predicate == vocab.REIFIES:
-                sources[None].append(Triple(own, vocab.REIFIES, self._fact(triple.object)[0]))
-            elif own == element.node or place is not None:
-                sources[triple] = []
-        if own != element.node and isinstance(element.name, ConceptName):
-            sources[None] += [Triple(own, vocab.TYPE, iri) for iri in element.classes]
-            name = Literal(element.name.name)
-            sources[None] += [Triple(own, iri, name) for iri in element.names]
-        return sources
+                own = self._own(element.node)
+                yield Triple(own, vocab.REIFIES, self._fact(triple.object)[0])
+
+    def _identity(self, element: Element) -> Iterator[Triple]:
+        """What the type and the name of a concept are."""
+        if isinstance(element.name, ConceptName):
+            own, name = self._own(element.node), Literal(element.name.name)
+            yield from (Triple(own, vocab.TYPE, iri) for iri in element.classes)
+            yield from (Triple(own, iri, name) for iri in element.names)
 
     def _fact(self, fact: Any) -> list[Triple]:
         """The forms of a fact: its original properties, or its own predicate."""
@@ -162,25 +174,27 @@ class _Whole(_Writer):
         return [Triple(subject, iri, end) for iri in predicates or [fact.predicate]]
 
     def _leads_back(
-        self, triple: Triple, element: Element, sources: dict[Triple | None, list[Triple]]
+        self,
+        element: Element,
+        place: Place,
+        triple: Triple,
+        forms: list[OriginalValue],
+        uses: Counter[NamedNode],
     ) -> bool:
-        """Whether the forms of a triple are read as this triple."""
-        place, own = place_of(triple), self._own(element.node)
-        if place is None or own == element.node:
-            return False
+        """Whether the forms of a value are read as this value.
+
+        ``uses`` is how often each property is written of the element.
+        """
         if place == (False, SAME_AS):
-            return bool(value_of(triple) == own.value)
-        forms = element.forms(place, triple)
+            return bool(value_of(triple) == self._own(element.node).value)
         properties = {form.property for form in forms}
         if len(properties) != 1 or any(isinstance(form.term, Items) for form in forms):
             return False
-        if element.places().get(*properties) != [place]:
+        (property,) = properties
+        if element.definition.places.get(property) != [place] or uses[property] != len(forms):
             return False
         value = read_back([form.term for form in forms], element.is_array(place))
-        if canonical_json(value) != canonical_json(value_of(triple)):
-            return False
-        others = (one for source, those in sources.items() if source != triple for one in those)
-        return not any(one.subject == own and one.predicate in properties for one in others)
+        return canonical_json(value) == canonical_json(value_of(triple))
 
 
 class _Imported(_Writer):
