@@ -459,7 +459,7 @@ def _path_after(request: Request, start: str) -> str:
 
 
 def _commit(text: str) -> int | None:
-    """The number of a commit in a query; None for what is none."""
+    """The number of a commit in a query; None for another text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
 
 

@@ -114,7 +114,7 @@ def _commit_title(page: Page, commit: dict[str, Any]) -> Markup:
 
 def _who(commit: dict[str, Any]) -> str:
     undoes = commit["undoes"]
-    undone = None if undoes is None else f"undoes {undoes}".replace("[", "").replace("]", "")
+    undone = None if undoes is None else f"undoes {str(undoes).strip('[]')}"
     kind = commit["kind"] if "kind" in commit else commit["statement"]["kind"]
     session = commit["session"] and f"session {commit['session']}"
     parts = (kind, commit["author"], session, undone)
