@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kiprdf import resources
 from kiprdf.errors import StoreError
-from kiprdf.execution.writer import BOOTSTRAP, RESTORED
+from kiprdf.execution.writer import BOOTSTRAP, RESTORED, read_capsule, run_in
+from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.kql.identities import exists
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
-from kiprdf.store import Delta, NexusStore, OxigraphStore
+from kiprdf.rdf.literals import to_term
+from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore
 
 if TYPE_CHECKING:
     from kiprdf.execution.engine import CommandEngine
@@ -21,6 +26,7 @@ _CAPSULE = "capsule/"
 """The prefix of the records of applied capsules; each holds the digest of a capsule."""
 _SELF = "20_self.kip"
 LOST_COMMITS = "The graph has lost %s commits, which its text index knows of; restore a backup."
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _log = logging.getLogger(__name__)
 
 
@@ -46,7 +52,7 @@ def compare_with_index(store: NexusStore, indexer: Indexer) -> int:
 
 
 def apply_bundled(engine: CommandEngine) -> None:
-    """Apply the bundled capsules that are new or have changed."""
+    """Apply the bundled capsules that are new or have changed, as one commit."""
     store, writer = engine.store, engine.writer
     if store.read_only:
         return
@@ -54,21 +60,39 @@ def apply_bundled(engine: CommandEngine) -> None:
     def write() -> None:
         applied = store.records()
         _require_definitions(store, applied)
-        is_empty = writer.is_empty()
-        for bundled in resources.bundled_capsules():
-            record = _CAPSULE + bundled.name
-            if applied.get(record) == bundled.digest:
-                continue
-            records = {record: bundled.digest}
-            if is_empty:
-                records[BOOTSTRAP] = str(store.commit() + 1)
-            if bundled.name == _SELF and exists(store.iris.concept("Person", "$self"), store):
-                # The agent has developed $self; a new capsule must not reset it.
-                writer.commit(Delta(records=records))
-            else:
-                writer.apply_capsule(bundled.text, privileged=True, records=records)
+        capsules = resources.bundled_capsules()
+        records = {_CAPSULE + capsule.name: capsule.digest for capsule in capsules}
+        changed = [one for one in capsules if applied.get(_CAPSULE + one.name) != one.digest]
+        if not changed:
+            return
+        if writer.is_empty():
+            records[BOOTSTRAP] = str(store.commit() + 1)
+        if exists(store.iris.concept("Person", "$self"), store):
+            # The agent has developed $self; a new capsule must not reset it.
+            changed = [capsule for capsule in changed if capsule.name != _SELF]
+        text = "\n".join(capsule.text for capsule in changed)
+        if store.commit() == 0:
+            delta = _dated(_first_delta(text, store.iris.base), timestamp(engine.clock()))
+        else:
+            delta = writer.draft(read_capsule(text), privileged=True)[1].delta()
+        writer.commit(replace(delta, records=records))
 
     store.write(write)
+
+
+@lru_cache(maxsize=8)
+def _first_delta(text: str, base_iri: str) -> Delta:
+    """What capsules add to an empty nexus; a process that opens many of them drafts it once."""
+    draft = Draft(OxigraphStore.memory(base_iri), lambda: _EPOCH)
+    run_in(draft, read_capsule(text))
+    return draft.delta()
+
+
+def _dated(delta: Delta, time: str) -> Delta:
+    """A first delta as of a time."""
+    written, moment = to_term(timestamp(_EPOCH)), to_term(time)
+    added = [(s, p, moment if o == written else o) for s, p, o in delta.added]
+    return replace(delta, added=added, origin=Origin(time))
 
 
 def is_bundled(store: NexusStore) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
@@ -168,7 +167,7 @@ class Writer:
             draft = Draft(self._store, self._clock)
             for command in commands:
                 check(command, self._catalogs.catalog())
-                _run_in(draft, command)
+                run_in(draft, command)
             self._check(draft, NOWHERE)
             self.commit(draft.delta())
 
@@ -192,7 +191,7 @@ class Writer:
         is_cached = store is self._store
         check(command, self._catalogs.catalog() if is_cached else read_catalog(store))
         draft = Draft(store, self._clock)
-        receipt = _run_in(draft, command)
+        receipt = run_in(draft, command)
         if correct is not None:
             correct(draft)
         self._check(draft, command.span, privileged=privileged)
@@ -275,18 +274,16 @@ class Writer:
             if reads := reference():
                 reads.note(delta)
 
-    def apply_capsule(
-        self, text: str, *, privileged: bool = False, records: dict[str, str] | None = None
-    ) -> dict[str, Any]:
-        """Apply the UPSERT blocks of a capsule, and write ``records``, as one transaction."""
+    def apply_capsule(self, text: str) -> dict[str, Any]:
+        """Apply the UPSERT blocks of a capsule as one transaction."""
 
         def run() -> dict[str, Any]:
-            command = _read_bundled(text) if privileged else _read_capsule(text)
+            command = read_capsule(text)
             self.require_writable(command)
 
             def prepare(store: Store) -> tuple[dict[str, Any], Delta]:
-                receipt, draft = self.draft(command, store, privileged=privileged)
-                return receipt, replace(draft.delta(), records=records or {})
+                receipt, draft = self.draft(command, store)
+                return receipt, draft.delta()
 
             return self.run_prepared(prepare)
 
@@ -382,7 +379,7 @@ def _kind(command: ast.Manipulation) -> str:
             return "DELETE"
 
 
-def _run_in(draft: Draft, command: ast.Manipulation) -> dict[str, Any]:
+def run_in(draft: Draft, command: ast.Manipulation) -> dict[str, Any]:
     """Run a statement in a draft and return its receipt."""
     draft.commands.append(command)
     match command:
@@ -396,19 +393,13 @@ def _run_in(draft: Draft, command: ast.Manipulation) -> dict[str, Any]:
             return dict(delete(command, draft))
 
 
-def _read_capsule(text: str) -> ast.Upsert:
+def read_capsule(text: str) -> ast.Upsert:
     """The UPSERT of a capsule; an export of nothing is empty, a difference may be comments only."""
     command = ast.Upsert(()) if _is_comment(text) else parse(text, limit_size=False)
     if not isinstance(command, ast.Upsert):
         message = "A capsule consists of UPSERT blocks."
         raise KipError("KIP_1001", message, "Use execute() for other commands.", keyword(command))
     return bind(command, {})
-
-
-@cache
-def _read_bundled(text: str) -> ast.Upsert:
-    """A bundled capsule, which each new nexus of a process applies."""
-    return _read_capsule(text)
 
 
 def _is_comment(text: str) -> bool:

@@ -540,12 +540,14 @@ class OxigraphStore:
             if number == 1:
                 notes.append(FORMAT_NOTE)
                 notes.append(note(vocab.BASE, Literal(self.iris.base)))
+                # There are no earlier ones, which would have to be removed.
+                notes += [note(record(key), Literal(text)) for key, text in delta.records.items()]
             self._note_in_journal(number, delta)
             self._last = before._replace(is_certain=False)
             earlier: Sequence[Quad] = ()
             try:
                 texts = texts_of(delta.removed), texts_of(delta.added)
-                if delta.removed or delta.records:
+                if delta.removed or (delta.records and number > 1):
                     self._update(delta, texts, before.notes, notes)
                 else:
                     earlier = self._extend(delta.added, before.notes, [*texts[1], *notes])

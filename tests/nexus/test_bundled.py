@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +205,23 @@ def test_a_bundled_capsule_has_a_line_on_the_page_of_capsules(capsule: resources
     assert sorted(re.findall("`([^`]+)`", row[1])) == sorted(defined)
 
 
-# Applying them again
+# Applying them, and applying them again
+
+
+def test_a_new_nexus_has_one_commit_as_of_its_clock(tmp_path: Path) -> None:
+    moment = datetime(2031, 5, 4, 3, 2, 1, tzinfo=UTC)
+    created = 'FIND(?x.metadata._created_at) WHERE { ?x {type: "Domain", name: "System"} }'
+    for base in ("urn:a/", "urn:b/", "urn:a/"):
+        with kiprdf.Nexus.memory(base, clock=lambda: moment) as nexus:
+            assert nexus.info()["commit"] == 1
+            assert nexus.execute(created) == ["2031-05-04T03:02:01.000Z"]
+            assert f"<{base}Domain/System>" in nexus.snapshot(format="ntriples")
+    folder = tmp_path / "kb"
+    for _ in range(2):
+        with kiprdf.Nexus.open(folder, clock=lambda: moment) as nexus:
+            assert nexus.info()["commit"] == 1
+            assert [one["seq"] for one in nexus.changes(0)["commits"]] == [1]
+            assert nexus.check()["faults"] == []
 
 
 def test_the_bundled_capsules_may_be_applied_twice_without_a_commit() -> None:

@@ -24,8 +24,8 @@ PAGES = [
     "/page/Drug/Aspirin",
     "/page/$ConceptType/Drug",
     "/page/$PropositionType/treats",
-    "/page/Drug/Aspirin?as_of=17",
-    "/explore/?q=aspirin&as_of=17",
+    "/page/Drug/Aspirin?as_of=5",
+    "/explore/?q=aspirin&as_of=5",
     "/explore/history/Drug/Aspirin",
 ]
 FIND = 'FIND(?d, ?s.name) WHERE { (?d, "treats", ?s) }'
