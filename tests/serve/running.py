@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
+
+from tests.programs import start
 
 
 class RunningServer:
     """A child process that serves; ``client`` sends requests to it."""
 
-    def __init__(self, process: subprocess.Popen[str], address: str, errors: Path) -> None:
+    def __init__(self, process: BaseProcess, address: str, errors: Path) -> None:
         self.process = process
         self.address = address
         self.errors = errors
@@ -29,11 +33,24 @@ class RunningServer:
         call = {"method": "execute_kip", "params": {"command": command, **params}}
         return self.client.post("/kip", json=call, headers=headers)
 
-    def stop(self, number: int = signal.SIGTERM) -> int:
+    def stop(self, number: int = signal.SIGTERM) -> int | None:
         """Send a signal and return the exit status."""
         self.client.close()
-        self.process.send_signal(number)
-        return self.process.wait(60)
+        self.send_signal(number)
+        return self.wait()
+
+    @property
+    def pid(self) -> int:
+        assert self.process.pid is not None
+        return self.process.pid
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def wait(self, seconds: float = 60) -> int | None:
+        """The exit status; None if it still runs."""
+        self.process.join(seconds)
+        return self.process.exitcode
 
 
 @contextmanager
@@ -41,30 +58,31 @@ def serving(
     folder: Path | str, *options: str, command: str = "serve", **environment: str
 ) -> Iterator[RunningServer]:
     """``kiprdf serve`` on a folder, with more options; stopped at the end."""
-    errors = Path(os.environ.get("TMPDIR", "/tmp")) / f"serve-{os.getpid()}-{id(options)}.err"
-    line = [sys.executable, "-m", "kiprdf", command, str(folder), "--port", "0", *options]
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("KIPRDF_")}
-    with errors.open("w") as stream:
-        process = subprocess.Popen(
-            line,
-            stdout=subprocess.PIPE,
-            stderr=stream,
-            text=True,
-            env={**clean, **environment},
-        )
-    assert process.stdout is not None
-    printed = process.stdout.readline()
-    match = re.search(r"http://\S+/", printed)
-    if match is None:
-        process.kill()
-        raise AssertionError(f"The server did not start: {printed} {errors.read_text()}")
-    server = RunningServer(process, match.group(), errors)
-    try:
+    arguments = ["-m", "kiprdf", command, str(folder), "--port", "0", *options]
+    with running(arguments, environment) as server:
         yield server
-    finally:
-        server.client.close()
-        if process.poll() is None:
-            process.terminate()
-            process.wait(60)
-        process.stdout.close()
-        errors.unlink(missing_ok=True)
+
+
+@contextmanager
+def running(
+    arguments: Sequence[str], environment: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[RunningServer]:
+    """Python with arguments that serve."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("KIPRDF_")}
+    with tempfile.TemporaryDirectory() as prints:
+        output, errors = Path(prints) / "output", Path(prints) / "errors"
+        process = start(arguments, output, errors, {**clean, **environment})
+        while not output.read_text().endswith("\n") and process.is_alive():
+            time.sleep(0.005)
+        match = re.search(r"http://\S+/", output.read_text())
+        if match is None:
+            process.kill()
+            raise AssertionError(f"The server did not start: {errors.read_text()}")
+        server = RunningServer(process, match.group(), errors)
+        try:
+            yield server
+        finally:
+            server.client.close()
+            if process.is_alive():
+                process.terminate()
+            process.join(60)

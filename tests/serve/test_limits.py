@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.serve.raw import connect, head, json_post, kip_call, until_closed
-from tests.serve.running import RunningServer, serving
+from tests.serve.running import RunningServer, running, serving
 
 # Several seconds of Python; a batch of it takes longer than any test waits.
 SLOW = (
@@ -92,7 +90,7 @@ def test_a_request_without_end_is_refused_and_not_kept(
         answer = until_closed(connection)
     assert sent < 100_000_000
     assert answer[9:12] == status
-    assert resident_bytes(server.process.pid) < 400_000_000
+    assert resident_bytes(server.pid) < 400_000_000
 
 
 def resident_bytes(pid: int) -> int:
@@ -121,21 +119,12 @@ def test_a_connection_that_does_not_send_its_request_is_closed(folder: Path) -> 
         head("POST", "/kip", *LATE) + b"{",
         head("POST", "/kip", *CHUNKED),
     ]
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(folder)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    server = RunningServer(process, process.stdout.readline().strip(), Path())
-    for beginning in beginnings:
-        with connect(server) as connection:
-            connection.sendall(beginning)
-            assert until_closed(connection) == b""
-    assert server.client.get("/health").status_code == 200
-    assert server.stop() == 0
-    process.communicate()
+    with running(["-c", code, str(folder)]) as server:
+        for beginning in beginnings:
+            with connect(server) as connection:
+                connection.sendall(beginning)
+                assert until_closed(connection) == b""
+        assert server.client.get("/health").status_code == 200
 
 
 def test_200_stuck_connections_hold_up_nobody(patient: RunningServer) -> None:
@@ -181,7 +170,7 @@ def test_a_query_whose_client_hangs_up_is_cancelled(patient: RunningServer, lang
         assert wait_for(lambda: open_requests(patient) == 1)
         time.sleep(0.3)
     assert wait_for(lambda: open_requests(patient) == 0)
-    assert wait_for(lambda: not is_busy(patient.process.pid))
+    assert wait_for(lambda: not is_busy(patient.pid))
     assert wait_for(lambda: " 499 " in patient.errors.read_text())
 
 
@@ -228,7 +217,7 @@ def test_at_the_end_running_requests_are_answered_and_others_are_503(folder: Pat
         assert stream.recv(1000).startswith(b"HTTP/1.1 200 ")
         running.sendall(kip_call(commands=[SHORTER] * 5))
         assert wait_for(lambda: open_requests(server) == 2)
-        server.process.send_signal(signal.SIGTERM)
+        server.send_signal(signal.SIGTERM)
         statuses = set()
         with suppress(OSError):
             while True:
@@ -239,7 +228,7 @@ def test_at_the_end_running_requests_are_answered_and_others_are_503(folder: Pat
                 statuses.add(answer[9:12])
         assert statuses <= {b"200", b"503"}
         assert running.recv(1000).startswith(b"HTTP/1.1 200 ")
-        assert server.process.wait(30) == 0
+        assert server.wait(30) == 0
         stream.close()
         idle.close()
 
@@ -252,10 +241,10 @@ def test_the_end_of_the_time_for_running_requests_is_503_without_a_traceback(
         with connect(server) as connection:
             connection.sendall(SLOW_REQUESTS[language])
             assert wait_for(lambda: open_requests(server) == 1)
-            server.process.send_signal(signal.SIGTERM)
+            server.send_signal(signal.SIGTERM)
             connection.settimeout(60)
             answer = until_closed(connection)
         assert answer.startswith(b"HTTP/1.1 503 ")
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "KIP_4003"
-        assert server.process.wait(60) == 0
+        assert server.wait() == 0
         assert "Traceback" not in server.errors.read_text()

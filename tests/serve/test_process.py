@@ -62,9 +62,9 @@ def test_running_requests_end_before_the_server(nexus_folder: Path, number: sign
             if not thread.is_alive():
                 break
         server.client.close()
-        server.process.send_signal(number)
+        server.send_signal(number)
         thread.join(60)
-        assert server.process.wait(60) == 0
+        assert server.wait() == 0
     assert statuses == [200]
     with kiprdf.Nexus.open(nexus_folder) as nexus:
         assert nexus.execute('FIND(?d.name) WHERE { ?d {name: "Written"} }') == ["Written"]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import NamedTuple
 
+from tests.programs import start
 from tests.trust.corpus import TESTS
 
 SECONDS = 600.0
@@ -22,20 +25,26 @@ class Child(NamedTuple):
 
 def run(*arguments: str, seconds: float | None = SECONDS) -> Child:
     """Run Python on some arguments."""
-    path = os.pathsep.join([str(TESTS.parent), *filter(None, sys.path)])
-    try:
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=seconds,
-            check=False,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-    except subprocess.TimeoutExpired as fault:
-        return Child(-1, _shown(fault.output or b"") + "\nIt did not end.")
-    return Child(done.returncode, _shown(done.stdout))
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "output"
+        program = start(arguments, output)
+        program.join(seconds)
+        status, end = program.exitcode, ""
+        if status is None:
+            program.kill()
+            program.join()
+            status, end = -1, "\nIt did not end."
+        return Child(status, output.read_bytes().decode("utf-8", "backslashreplace") + end)
 
 
-def _shown(output: bytes) -> str:
-    return output.decode("utf-8", "backslashreplace")
+def run_afresh(*arguments: str) -> Child:
+    """Run Python on arguments that fork: no process shares anything with those of other tests."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=SECONDS,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), *sys.path])},
+    )
+    return Child(done.returncode, done.stdout.decode("utf-8", "backslashreplace"))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-# Children are forks of a process that has the libraries loaded, and never a store open.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.trust.writing", "tests.trust.visiting"])
+from tests.programs import PROCESSES
 
 
 def run(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -14,9 +14,10 @@ import pytest
 
 import kiprdf
 from tests.nexus.support import dataset, restored
+from tests.programs import PROCESSES
 from tests.threads import together
 from tests.trust import visiting
-from tests.trust.processes import PROCESSES, run
+from tests.trust.processes import run
 
 WRITES = 16
 """Of each writer; the readers read until the writers are done."""

@@ -21,8 +21,8 @@ import pytest
 import kiprdf
 from tests.long_runs import SEED, amount
 from tests.nexus.support import dataset
+from tests.programs import PROCESSES
 from tests.trust import writing
-from tests.trust.processes import PROCESSES
 
 KILLS = amount("KILLS", 15)
 KILLS_A_FOLDER = 5

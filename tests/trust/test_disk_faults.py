@@ -23,8 +23,9 @@ import pytest
 
 import kiprdf
 from tests.long_runs import SEED, amount
+from tests.programs import PROCESSES
 from tests.trust import visiting
-from tests.trust.processes import PROCESSES, run
+from tests.trust.processes import run
 from tests.trust.visiting import NOBODY, NOTES, Visit, files_of
 
 DAMAGES = amount("DAMAGES", 1)

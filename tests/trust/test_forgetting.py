@@ -19,7 +19,7 @@ import kiprdf
 from kiprdf.store import journal
 from tests.long_runs import amount
 from tests.nexus.test_forget import FIND, JANE, SECRETS, remaining, write
-from tests.trust.processes import PROCESSES
+from tests.programs import PROCESSES
 
 STEPS = [
     ("kiprdf.store.oxigraph", "write_manifest", 1, False),

@@ -30,7 +30,7 @@ def test_a_fork_cannot_use_the_nexus_and_ends_well(
 ) -> None:
     first, number = half * (NUMBER // 2), str(NUMBER // 2)
     arguments = (str(tmp_path / "kb"), str(first), number, f"{SEED} {half}")
-    child = children.run("-m", "tests.trust.forking", *arguments, seconds=None)
+    child = children.run_afresh("-m", "tests.trust.forking", *arguments)
     assert child.status == 0, child.output[-10_000:]
     record_property("count", child.output.splitlines()[-1])
 
@@ -52,7 +52,7 @@ nexus.execute("DESCRIBE DOMAINS")
 
 
 def test_a_nexus_in_memory_belongs_to_its_process_too_and_a_child_may_have_its_own() -> None:
-    child = children.run("-c", IN_MEMORY)
+    child = children.run_afresh("-c", IN_MEMORY)
     assert child.status == 0, child.output
 
 
@@ -69,7 +69,7 @@ nexus.close()
 
 
 def test_a_child_may_open_a_folder_for_reading(tmp_path: Path) -> None:
-    child = children.run("-c", READ_ONLY, str(tmp_path / "kb"))
+    child = children.run_afresh("-c", READ_ONLY, str(tmp_path / "kb"))
     assert child.status == 0, child.output
 
 
@@ -104,14 +104,14 @@ OF_CHILD = {f"child{n}" for n in range(60)}
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("damaged") / "kb"
-    child = children.run("-c", DAMAGE, str(folder))
+    child = children.run_afresh("-c", DAMAGE, str(folder))
     assert child.status == -9, child.output
     assert "The folder will not open again; back it up now, while it is open." in child.output
     return folder
 
 
 def test_a_backup_of_a_damaged_nexus_that_is_open_has_everything(tmp_path: Path) -> None:
-    child = children.run("-c", DAMAGE, str(tmp_path / "kb"), str(tmp_path / "copy"))
+    child = children.run_afresh("-c", DAMAGE, str(tmp_path / "kb"), str(tmp_path / "copy"))
     assert child.status == -9, child.output
     with kiprdf.Nexus.open(tmp_path / "copy") as nexus:
         assert set(nexus.execute(NAMES)) == OF_PARENT

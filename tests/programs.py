@@ -1,0 +1,55 @@
+"""Programs in processes of their own, which do not load the libraries again.
+
+Each is a fork of one process that has the libraries loaded, and never a store open. To load them
+takes most of a second, and the tests start some hundred programs.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import runpy
+import sys
+from collections.abc import Mapping, Sequence
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["tests.preloaded"])
+
+
+def start(
+    arguments: Sequence[str],
+    output: Path,
+    errors: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> BaseProcess:
+    """``python ARGUMENTS``, which are ``-m`` and a module or ``-c`` and code, and what follows.
+
+    It prints to files; without one for errors, all to the same.
+    """
+    given = dict(os.environ if environment is None else environment)
+    program = PROCESSES.Process(
+        target=_become, args=(tuple(arguments), output, errors or output, given), daemon=True
+    )
+    # What is printed is there from the beginning.
+    output.touch()
+    program.start()
+    return program
+
+
+def _become(
+    arguments: Sequence[str], output: Path, errors: Path, environment: Mapping[str, str]
+) -> None:
+    for path, number in ((output, 1), (errors, 2)):
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(opened, number)
+        os.close(opened)
+    os.environ.clear()
+    os.environ.update(environment)
+    option, program, *others = arguments
+    sys.argv = [program if option == "-m" else option, *others]
+    if option == "-m":
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+    else:
+        exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
