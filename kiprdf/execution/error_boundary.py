@@ -9,6 +9,7 @@ from typing import TypeVar
 from kiprdf.budget import Budgets
 from kiprdf.errors import KipError, StoreError
 from kiprdf.store import NexusStore
+from kiprdf.store.base import Moved
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -38,6 +39,8 @@ class ErrorBoundary:
         self._store.require_own_process()
         try:
             return self._budgets.spend_as_work(function)
+        except Moved:
+            raise  # the function that reads or judges here runs again
         except KipError as error:
             raise (error.in_source(source) if isinstance(source, str) else error) from None
         except StoreError as error:

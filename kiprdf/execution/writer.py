@@ -329,13 +329,16 @@ class Writer:
 
         def run() -> None:
             self.require_writable()
-            with self._store.writing():
+
+            def write() -> None:
                 dataset = patch.applied(self._store.match(None, None, None))
                 check_dataset(dataset, self._store.iris)
                 if any(patch):
                     self._announce(None)
                     self._store.replace(dataset.engine, {}, self._origin("PATCH"))
                     self._indexer.outdate()
+
+            self._store.write(write)
 
         collector.paused(run)
 

@@ -10,9 +10,9 @@ memory, from ``upsert_edge`` or a snapshot, is the metadatum ``evidence`` of the
 from __future__ import annotations
 
 import uuid
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from kiprdf import collector
 from kiprdf.kml import statements
@@ -21,6 +21,7 @@ from kiprdf.kql.identities import exists
 from kiprdf.memory.items import PREDICATES, TYPES, USER_ID, USER_NAME, Edge, Entity, normalized
 from kiprdf.nexus import Nexus
 
+T = TypeVar("T")
 Node: TypeAlias = tuple[str, str]
 """Type and name of a concept."""
 Key: TypeAlias = tuple[str, str]
@@ -197,6 +198,15 @@ class Graph:
         return self.statements(f"?l ({subject}, {_EDGES}, {object_})", type=type, name=name)
 
     # Writing ----------------------------------------------------------------------------------
+
+    def write(self, function: Callable[[], T]) -> T:
+        """Run a function that reads the graph and commits once, on one state of the nexus.
+
+        It runs again where another process has written meanwhile.
+        """
+        engine = self.nexus._engine
+        engine.writer.require_writable()
+        return engine.budgets.spend_as_work(lambda: engine.store.write(function))
 
     def commit(self, change: Change) -> None:
         """Write the elements of a change, and delete what it removes, as one commit."""

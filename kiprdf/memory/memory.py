@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -85,18 +86,23 @@ class Memory:
         attributes = texts.attributes(content, tags, moment)
         if id is not None and not is_name(id):
             raise ValueError(f"{id!r} cannot be the id of a memory.")
-        stored = None if id is None else self.get(id)
-        id = f"mem_{uuid.uuid4().hex[:16]}" if id is None else id
-        if stored is not None:
-            if stored.content != content:
+        item = Item(
+            id or f"mem_{uuid.uuid4().hex[:16]}", content, tuple(attributes["tags"]), moment
+        )
+
+        def store() -> bool:
+            stored = None if id is None else self.get(id)
+            if stored is None:
+                change = Change()
+                change.write_item(item.id, attributes)
+                self.graph.commit(change)
+            elif stored.content != content:
                 raise ValueError(f"The memory {id} has another text; forget it first.")
-            return id
-        change = Change()
-        change.write_item(id, attributes)
-        self.graph.commit(change)
-        item = Item(id, content, tuple(attributes["tags"]), moment)
-        self._without_failing("enrich the graph", lambda: self._grow(item), None)
-        return id
+            return stored is None
+
+        if self.graph.write(store):
+            self._without_failing("enrich the graph", lambda: self._grow(item), None)
+        return item.id
 
     def _grow(self, item: Item) -> None:
         """Add what a stored memory states to the graph, as one commit."""
@@ -111,11 +117,14 @@ class Memory:
                 "ask the model", lambda: ask(item.content, extraction, enricher), Extraction()
             )
             stated.append(("llm", answer))
-        with self.nexus._store.writing():
+
+        def write() -> None:
             growth = Growth(self.graph)
             for src, part in stated:
                 growth.add(item, part, src)
             self.graph.commit(growth.change())
+
+        self.graph.write(write)
 
     def _without_failing(self, task: str, function: Callable[[], T], default: T) -> T:
         """Call a function; what it raises is logged, and the default returned."""
@@ -143,11 +152,14 @@ class Memory:
 
     def forget(self, id: str) -> bool:
         """Delete a memory, and what nothing else is evidence for; whether there was one."""
-        if self.get(id) is None:
-            return False
-        with self.nexus._store.writing():
-            self.graph.commit(upserts.forgetting(self.graph, id))
-        return True
+
+        def write() -> bool:
+            is_there = self.get(id) is not None
+            if is_there:
+                self.graph.commit(upserts.forgetting(self.graph, id))
+            return is_there
+
+        return self.graph.write(write)
 
     def rebuild(self, *, dry_run: bool = False) -> dict[str, int]:
         """Build the graph again from the stored memories, as one commit; ids are kept.
@@ -155,22 +167,26 @@ class Memory:
         What was written by ``upsert_entity``, ``import_`` or a model is left out. Returns the
         numbers of ``memories``, ``entities`` and ``edges``; a dry run only returns them.
         """
-        entities, edges = self.graph.entities(), self.graph.edges()
-        growth = Growth(self.graph, (entities, edges))
-        count = 0
+        extract = lru_cache(None)(self.extract)
         for item in self.items():
-            count += 1
-            growth.add(item, self.extract(item.content))
-        if not dry_run:
-            with self.nexus._store.writing():
+            extract(item.content)  # which takes long, and needs no lock
+
+        def build() -> dict[str, int]:
+            growth = Growth(self.graph, (self.graph.entities(), self.graph.edges()))
+            items = list(self.items())
+            for item in items:
+                growth.add(item, extract(item.content))
+            if not dry_run:
                 change = growth.change()
                 upserts.replace_graph(self.graph, change)
                 self.graph.commit(change)
-        return {
-            "memories": count,
-            "entities": len(growth.entities),
-            "edges": len(growth.edges),
-        }
+            return {
+                "memories": len(items),
+                "entities": len(growth.entities),
+                "edges": len(growth.edges),
+            }
+
+        return self.nexus._store.read(build) if dry_run else self.graph.write(build)
 
     def extract(self, text: str) -> Extraction:
         """What a text states; nothing is written."""
@@ -299,9 +315,8 @@ class Memory:
 
         A statement counts half after each ``half_life_days``; stated again, it counts in full.
         """
-        with self.nexus._store.writing():
-            now = datetime.fromisoformat(texts.iso_time(self._clock()))
-            return upkeep.decay(self.graph, half_life_days, now)
+        now = datetime.fromisoformat(texts.iso_time(self._clock()))
+        return self.graph.write(lambda: upkeep.decay(self.graph, half_life_days, now))
 
     def merge(self, source: str, target: str) -> str:
         """Merge an entity into another of its type, by id or name; return the other's id.
@@ -342,12 +357,15 @@ class Memory:
         another version or shape, ``OSError`` for a file that cannot be read.
         """
         document = snapshots.read(snapshot)
-        with self.nexus._store.writing():
+
+        def write() -> dict[str, int]:
             change, counts = snapshots.importing(self.graph, document, merge=merge)
             if not merge:
                 upserts.replace_graph(self.graph, change)
             self.graph.commit(change)
-        return counts
+            return counts
+
+        return self.graph.write(write)
 
 
 def with_memories(link: EdgeLink, stated: Mapping[str, Any]) -> Edge:

@@ -86,6 +86,16 @@ def merge(graph: Graph, source: EntityNode, target: EntityNode) -> str:
         a=source.node[1],
         b=target.node[1],
     )
+    graph.write(lambda: _join(graph, source, target.entity.id))
+    return target.entity.id
+
+
+def _join(graph: Graph, source: EntityNode, id: str) -> None:
+    """Give an entity the names of one that was merged into it, and each edge its strongest
+    statement."""
+    target = graph.with_id(id)
+    if target is None:  # another process has removed it
+        return
     names = [*target.aliases, *source.aliases, source.node[1], source.entity.normalized_name]
     aliases = dict.fromkeys([*names, *map(normalized, names)])
     change = Change()
@@ -101,7 +111,6 @@ def merge(graph: Graph, source: EntityNode, target: EntityNode) -> str:
             if subject is not None and object_ is not None:
                 change.write_edge(subject.node, object_.node, edge)
     graph.commit(change)
-    return target.entity.id
 
 
 def contradictions(graph: Graph) -> Iterator[Contradiction]:

@@ -32,7 +32,8 @@ def entity(
     if not isinstance(name, str) or not is_name(name.strip()):
         raise ValueError(f"{name!r} cannot be the name of an entity.")
     details = json_object(metadata or {}, "metadata")
-    with graph.nexus._store.writing():
+
+    def write() -> str:
         node = graph.entity((type, normalized(name)))
         if node is None:
             id = entity_id(type, normalized(name))
@@ -45,7 +46,9 @@ def entity(
         change = Change()
         change.write_entity(replace(node, is_kept=True))
         graph.commit(change)
-    return node.entity.id
+        return node.entity.id
+
+    return graph.write(write)
 
 
 def edge(
@@ -54,7 +57,8 @@ def edge(
     """Create an edge or add a statement to it; return its id."""
     subject_id, predicate, object_id = ends
     statement = Statement(checked_weight(weight), json_object(evidence, "evidence"))
-    with graph.nexus._store.writing():
+
+    def write() -> str:
         subject, object_ = graph.with_id(subject_id), graph.with_id(object_id)
         for id, node in ((subject_id, subject), (object_id, object_)):
             if node is None:
@@ -64,7 +68,9 @@ def edge(
         change = Change()
         id, _ = add_edge(graph, change, subject, predicate, object_, statement, moment)
         graph.commit(change)
-    return id
+        return id
+
+    return graph.write(write)
 
 
 def add_edge(

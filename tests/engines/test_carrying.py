@@ -50,6 +50,21 @@ def test_a_restore_and_a_snapshot_go_in_batches_and_report_them(
     assert (largest["reading"], largest["sending"] <= 4_000) == (200, True)
 
 
+def test_a_patch_is_applied_in_a_store(server: Engine) -> None:
+    count = "<urn:kip:nexus/Counter/c> <urn:kip:attribute/n>"
+    integer = "<http://www.w3.org/2001/XMLSchema#integer>"
+    rows = f'D {count} "1"^^{integer} .\nA {count} "2"^^{integer} .\n'
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "$ConceptType", name: "Counter"} }'
+            ' CONCEPT { {type: "Counter", name: "c"} SET ATTRIBUTES { n: 1 } } }'
+        )
+        before = nexus.info()["commit"]
+        nexus.apply_patch(rows)
+        assert nexus.find('FIND(?c.attributes.n) WHERE { ?c {type: "Counter"} }').tuples == ((2,),)
+        assert nexus.info()["commit"] == before + 1
+
+
 def test_an_import_takes_some_requests_and_not_one_for_each_element(server: Engine) -> None:
     with (
         answering(lambda request: forward(server, request)) as proxy,

@@ -1,0 +1,57 @@
+"""A memory in a store that several processes write."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from kiprdf import Nexus
+from kiprdf.memory import Memory
+from tests.engines.servers import Engine
+
+ADDED = 6
+WRITER = """
+import json, sys
+from kiprdf import Nexus
+from kiprdf.memory import Memory
+
+arguments, name, number = json.loads(sys.argv[1])
+with Nexus.connect(**arguments) as nexus:
+    memory = Memory(nexus)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for n in range(number):
+        memory.upsert_entity("project", "Atlas", {f"{name}{n}": n})
+        memory.add("The project Atlas uses PostgreSQL.", id=f"{name}-{n}")
+"""
+
+
+def test_two_processes_that_add_to_one_memory_lose_nothing(server: Engine) -> None:
+    with Nexus.connect(**server.arguments) as nexus:
+        memory = Memory(nexus)
+        processes = []
+        for name in ("first", "second"):
+            arguments = json.dumps([server.arguments, name, ADDED])
+            process = subprocess.Popen(
+                [sys.executable, "-c", WRITER, arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            processes.append(process)
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        assert [process.communicate(timeout=60) for process in processes] == [("", "")] * 2
+        names = {f"{name}-{n}" for name in ("first", "second") for n in range(ADDED)}
+        assert {item.id for item in memory.items()} == names
+        (edge,) = memory.edges("uses")
+        assert set(edge.evidence["memory_ids"]) == names
+        atlas = memory.entity("Atlas")
+        assert atlas is not None
+        assert set(atlas.metadata) == {name.replace("-", "") for name in names}
