@@ -104,11 +104,11 @@ def outcome(graph: NamedNode, number: NamedNode, commit: NamedNode, token: Named
     )
 
 
-def claims(graph: NamedNode, number: NamedNode, claim: NamedNode) -> str:
-    """The number of the last commit, and the claims of those who want to write."""
+def claims(graph: NamedNode, number: NamedNode, claim: NamedNode, beat: NamedNode) -> str:
+    """The number of the last commit, and the claims of those who want to write, with beats."""
     return (
-        f"SELECT ?number ?claim WHERE {{ {{ GRAPH {graph} {{ {graph} {number} ?number }} }} "
-        f"UNION {{ GRAPH {graph} {{ ?node {claim} ?claim }} }} }}"
+        f"SELECT ?number ?claim ?beat WHERE {{ {{ GRAPH {graph} {{ {graph} {number} ?number }} }} "
+        f"UNION {{ GRAPH {graph} {{ ?node {claim} ?claim OPTIONAL {{ ?node {beat} ?beat }} }} }} }}"
     )
 
 

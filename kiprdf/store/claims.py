@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 import secrets
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -13,6 +16,7 @@ from kiprdf import budget
 from kiprdf.rdf import vocab
 from kiprdf.sparql import updates
 from kiprdf.store.endpoint import Endpoint
+from kiprdf.store.http import EndpointFault
 from kiprdf.store.place import Place, highest
 
 LEASE_S = 20.0
@@ -21,7 +25,10 @@ USE_S = 8.0
 """How long after it was added a claim is still used."""
 GRACE_S = 3.0
 """The wait after another's claim was removed: a request of its owner may still be running."""
+BEAT_S = 5.0
+"""How often a claim is changed while a commit that takes long uses it."""
 CLAIM = NamedNode(vocab.KIP + "claim")
+BEAT = NamedNode(vocab.KIP + "beat")
 _PAUSE_S = 0.02
 
 
@@ -39,7 +46,7 @@ class Claims:
         self._place = place
         self._claim: str | None = None
         self._added_at = 0.0
-        self._seen_at: dict[str, float] = {}
+        self._seen_at: dict[tuple[str, int], float] = {}
 
     @property
     def held(self) -> Quad | None:
@@ -59,7 +66,7 @@ class Claims:
         while True:
             number, claims = self._look()
             is_there = self._claim in claims
-            others = claims - {self._claim}
+            others = {claim: beat for claim, beat in claims.items() if claim != self._claim}
             if is_there and not others and self.held is not None:
                 return number
             is_first = all(turn < other for other in others)
@@ -83,26 +90,59 @@ class Claims:
             self._endpoint.update(updates.delete([self._quad(claim)]))
             self._claim = None
 
+    @contextmanager
+    def beating(self) -> Iterator[None]:
+        """Change the claim from time to time, so that it is not taken for a dead process's."""
+        assert self._claim is not None
+        node, graph = self._node(self._claim), self._place.bookkeeping
+        is_over = threading.Event()
+        beats: list[Quad] = []
+
+        def run() -> None:
+            while not is_over.wait(BEAT_S):
+                beats.append(Quad(node, BEAT, Literal(len(beats) + 1), graph))
+                with suppress(EndpointFault):
+                    self._endpoint.update(updates.insert(beats[-1:]))
+
+        thread = threading.Thread(target=run, name="kiprdf claim", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+            if beats:
+                with suppress(EndpointFault):
+                    self._endpoint.update(updates.delete(beats))
+
     def _add(self, turn: str) -> None:
         self.release()
         # Noted first: an update whose answer is lost may have happened.
         self._claim, self._added_at = f"{turn}-{secrets.token_hex(4)}", time.monotonic()
         self._endpoint.update(updates.insert([self._quad(self._claim)]))
 
-    def _look(self) -> tuple[int, set[str]]:
-        """The number of the last commit, and all claims."""
-        text = updates.claims(self._place.bookkeeping, vocab.COMMIT, CLAIM)
+    def _look(self) -> tuple[int, dict[str, int]]:
+        """The number of the last commit, and all claims, each with its last beat."""
+        text = updates.claims(self._place.bookkeeping, vocab.COMMIT, CLAIM, BEAT)
         rows: Any = self._endpoint.select(text, self._place.dataset).rows
-        return highest(number for number, _ in rows), {claim.value for _, claim in rows if claim}
+        claims: dict[str, int] = {}
+        for _, claim, beat in rows:
+            if claim is not None:
+                beats = claims.get(claim.value, 0), 0 if beat is None else int(beat.value)
+                claims[claim.value] = max(beats)
+        return highest(number for number, _, _ in rows), claims
 
-    def _remove_dead(self, others: set[str]) -> None:
+    def _remove_dead(self, others: dict[str, int]) -> None:
         now = time.monotonic()
-        self._seen_at = {claim: self._seen_at.get(claim, now) for claim in others}
-        dead = [claim for claim, seen_at in self._seen_at.items() if now - seen_at > LEASE_S]
+        self._seen_at = {claim: self._seen_at.get(claim, now) for claim in others.items()}
+        dead = [claim for (claim, _), seen_at in self._seen_at.items() if now - seen_at > LEASE_S]
         if dead:
-            self._endpoint.update(updates.delete(map(self._quad, dead)))
+            nodes = map(self._node, dead)
+            self._endpoint.update(updates.forget(nodes, self._place.bookkeeping))
             time.sleep(GRACE_S)
 
     def _quad(self, claim: str) -> Quad:
-        graph = self._place.bookkeeping
-        return Quad(NamedNode(f"{graph.value}/claim/{claim}"), CLAIM, Literal(claim), graph)
+        return Quad(self._node(claim), CLAIM, Literal(claim), self._place.bookkeeping)
+
+    def _node(self, claim: str) -> NamedNode:
+        return self._place.node("claim", claim)

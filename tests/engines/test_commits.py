@@ -160,6 +160,26 @@ def test_the_claim_of_a_dead_process_holds_up_others_for_a_while_only(
         assert nexus.find(VALUES).tuples == ((1, 2),)
 
 
+def test_a_claim_in_use_outlives_its_lease(
+    start: Callable[[str], Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = start("oxigraph")
+    server.clear()
+    for name, seconds in (("LEASE_S", 0.4), ("BEAT_S", 0.1), ("GRACE_S", 0.0)):
+        monkeypatch.setattr(claims, name, seconds)
+    with Nexus.connect(**server.arguments) as nexus, ThreadPoolExecutor(1) as pool:
+        first, second = (claims.Claims(nexus._store.endpoint, nexus._store.place) for _ in range(2))
+        first.acquire()
+        with first.beating():
+            waiting = pool.submit(second.acquire)
+            time.sleep(1.2)
+            assert not waiting.done()
+        first.release()
+        assert waiting.result(5) == nexus.info()["commit"]
+        second.release()
+    assert server.csv(f"SELECT ?s {{ GRAPH ?g {{ ?s {claims.BEAT} ?n }} }}", False) == []
+
+
 def test_a_large_commit_waits_apart_and_is_whole(server: Engine) -> None:
     items = "\n".join(
         f'CONCEPT {{ {{type: "Counter", name: "n{n}"}} SET ATTRIBUTES {{ n: {n}, "k": "v{n}" }} }}'
