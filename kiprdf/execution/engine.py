@@ -36,6 +36,7 @@ from kiprdf.meta.search import all_elements
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.rows import Rows
+from kiprdf.search import INDEX_FILE
 from kiprdf.search.embedders import Embedder, convert_failures, require_numpy
 from kiprdf.semantics import check
 from kiprdf.source import NOWHERE
@@ -45,7 +46,6 @@ from kiprdf.store.past import open_past
 
 T = TypeVar("T")
 C = TypeVar("C", ast.Find, ast.Export)
-_INDEX_FILE = "search.sqlite3"
 
 
 class Answer(NamedTuple):
@@ -80,7 +80,7 @@ class CommandEngine:
         if embedder is not None:
             require_numpy()
             embedder = convert_failures(embedder)
-        index_path = store.index_folder / _INDEX_FILE if store.index_folder else None
+        index_path = store.index_folder / INDEX_FILE if store.index_folder else None
         self.store = store
         self.indexer = Indexer(store, index_path, embedder)
         self.lost_commits = bootstrap.compare_with_index(store, self.indexer)

@@ -25,10 +25,12 @@ from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.rdf import reification, vocab
 from kiprdf.rdf.directions import read_value
 from kiprdf.rdf.iris import encode
+from kiprdf.search import INDEX_FILE
+from kiprdf.search.erasing import erase_file
 from kiprdf.store import Delta, Origin, OxigraphStore, Written
 from kiprdf.store.base import Reading
 from kiprdf.store.delta import UNKNOWN
-from kiprdf.store.folder import absolute, checked_base
+from kiprdf.store.folder import checked_base, index_folder
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import SparqlAnswer
 from kiprdf.store.texts import rebuild_texts
@@ -86,8 +88,11 @@ def connect_graph(
     if own_base is None and read_only and not len(graph):
         raise StoreError("There is no nexus in the graph.")
     chosen = own_base or checked_base(vocab.DEFAULT_BASE if base is None else base)
-    index_folder = None if index is None else absolute(index)
-    return RdflibStore(graph, notes, noted, chosen, index_folder, read_only)
+    folder = index_folder(index)
+    if folder is not None:
+        # It may be that of another graph, and is built as fast as the graph is copied.
+        erase_file(folder / INDEX_FILE)
+    return RdflibStore(graph, notes, noted, chosen, folder, read_only)
 
 
 class _Notes:

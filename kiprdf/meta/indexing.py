@@ -60,6 +60,8 @@ class Indexer:
     ) -> None:
         self._store = store
         self._path = path
+        # The folder of a nexus belongs to its writer; an index of a remote store does not.
+        self._is_reader = store.read_only and not store.is_shared
         self._embedder = embedder
         self._vectors_path = path.with_name(_VECTORS_FILE) if path else None
         self._ranks: SemanticIndex | None = None
@@ -76,9 +78,11 @@ class Indexer:
 
         Call it before anything is written. An index with lost commits is emptied.
         """
-        if self._store.read_only:
+        indexed = self.indexed_commit()
+        if self._is_reader or indexed < 0:
             return 0
-        lost = max(0, self.indexed_commit() - self._store.commit())
+        # Another process may have written, and indexed it, since this store was connected.
+        lost = max(0, indexed - self._store.read(self._store.commit))
         if lost:
             self._empty()
         return lost
@@ -181,7 +185,7 @@ class Indexer:
         except sqlite3.Error as fault:
             with self._lock():
                 self._give_up(fault)
-                self._path = None if self._store.read_only else self._path
+                self._path = None if self._is_reader else self._path
             return self._answer(command)
 
     def _answer(self, command: ast.Search) -> Hits:
@@ -238,9 +242,7 @@ class Indexer:
         assert self._embedder is not None
         with self._own_lock:
             if self._ranks is None:
-                self._ranks = SemanticIndex(
-                    self._embedder, self._vectors_path, self._store.read_only
-                )
+                self._ranks = SemanticIndex(self._embedder, self._vectors_path, self._is_reader)
             return self._ranks
 
     def close(self) -> None:
@@ -249,7 +251,7 @@ class Indexer:
             if self._ranks is not None:
                 self._ranks.close()
             try:
-                is_kept = self._path is not None and not self._store.read_only
+                is_kept = self._path is not None and not self._is_reader
                 # A shared store notes itself what its commits touch.
                 if self._is_behind and is_kept and not self._store.is_shared:
                     self._catch_up_or_postpone()
@@ -281,7 +283,7 @@ class Indexer:
 
     def _opened(self) -> TextIndex:
         if self._index is None:
-            self._index = self._of_writer() if self._store.read_only else TextIndex(self._path)
+            self._index = self._of_writer() if self._is_reader else TextIndex(self._path)
         return self._index
 
     def _of_writer(self) -> TextIndex:

@@ -8,11 +8,19 @@ Modules: rows, files, segment, index, embedders, vectors, semantic, fusion.
 
 from kiprdf.search.embedders import Embedder, EmbeddingError
 from kiprdf.search.fusion import fuse
-from kiprdf.search.index import Entries, TextIndex, commit_of_file, count_embedded, is_exact
+from kiprdf.search.index import (
+    INDEX_FILE,
+    Entries,
+    TextIndex,
+    commit_of_file,
+    count_embedded,
+    is_exact,
+)
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind
 from kiprdf.search.segment import segment_term
 
 __all__ = [
+    "INDEX_FILE",
     "KINDS",
     "Embedder",
     "EmbeddingError",

@@ -19,6 +19,8 @@ from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, segment
 
 # Increased with every change of the schema below or of the tokens of a row.
+INDEX_FILE = "search.sqlite3"
+"""The name of the file of an index in its folder."""
 INDEX_VERSION = f"6, segmenter {SEGMENTER_VERSION}"
 
 AT_ONCE = 500  # rows written by one statement

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pyoxigraph import NamedNode
@@ -17,13 +17,13 @@ from kiprdf.rdf import vocab
 from kiprdf.sparql import requests
 from kiprdf.sparql.abilities import Abilities, Links
 from kiprdf.store.endpoint import Endpoint
-from kiprdf.store.folder import FORMAT, absolute, checked_base
+from kiprdf.store.folder import FORMAT, checked_base, index_folder
 from kiprdf.store.http import Auth
 from kiprdf.store.layout import LINKS
 from kiprdf.store.place import Place
 from kiprdf.store.recognition import UNION_DEFAULT, recognize
 from kiprdf.store.remote import RemoteStore
-from kiprdf.store.remote_commits import WRITERS
+from kiprdf.store.remote_commits import IDENTITY, WRITERS
 
 Profile: TypeAlias = Literal["auto", "rdf11", "rdf12"]
 PROFILES = ("auto", "rdf11", "rdf12")
@@ -51,9 +51,6 @@ def connect(
     place = _place(default_graph)
     base = None if base is None else checked_base(base)
     endpoint = Endpoint(url, update_url, auth, headers)
-    # The index of one store is wrong for every other one.
-    owner = hashlib.sha256(f"{endpoint.url} {place.bookkeeping.value}".encode()).hexdigest()[:16]
-    index_folder = None if index is None else absolute(index) / owner
 
     def open() -> RemoteStore:
         engine, abilities = recognize(endpoint)
@@ -69,7 +66,7 @@ def connect(
                 f"engine is {engine}: connect with read_only."
             )
         opening = _Opening(endpoint, place, abilities, engine, is_read_only)
-        return opening.store(base, profile, index_folder, accepts_others=read_only)
+        return opening.store(base, profile, index, accepts_others=read_only)
 
     try:
         return spend(budget or Budget(), open)
@@ -104,7 +101,12 @@ class _Opening:
         self._read_only = read_only
 
     def store(
-        self, base: str | None, profile: Profile, index: Path | None, *, accepts_others: bool
+        self,
+        base: str | None,
+        profile: Profile,
+        index: str | os.PathLike[str] | None,
+        *,
+        accepts_others: bool,
     ) -> RemoteStore:
         """The store, once everything in it agrees with what was asked for."""
         url = self._endpoint.url
@@ -117,6 +119,7 @@ class _Opening:
         if noted is not None and base not in (None, noted):
             raise StoreError(f"The nexus in {url} has the base {noted}, not {base}.")
         links = self._links(profile, notes.get(LINKS))
+        identity = notes.get(IDENTITY, "" if is_nexus or self._read_only else secrets.token_hex(16))
         number = notes.get(vocab.COMMIT, "0")
         store = RemoteStore(
             self._endpoint,
@@ -124,12 +127,21 @@ class _Opening:
             replace(self._abilities, links=links),
             noted or base or vocab.DEFAULT_BASE,
             engine_name=self._engine,
-            index_folder=index,
+            identity=identity,
+            index_folder=index_folder(index, self._owner(identity)),
             read_only=self._read_only,
         )
         if number.isdecimal():
             store.reached(int(number), None)
         return store
+
+    def _owner(self, identity: str) -> str:
+        """The name of a folder for the index of this store, which is wrong for every other one.
+
+        A store that was replaced by another one at the same URL has another identity.
+        """
+        parts = self._endpoint.url, self._place.bookkeeping.value, identity
+        return hashlib.sha256(" ".join(parts).strip().encode()).hexdigest()[:16]
 
     def _rows(self, query: str) -> list[Any]:
         return list(self._endpoint.select(query, self._place.dataset).rows)

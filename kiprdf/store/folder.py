@@ -71,6 +71,18 @@ def absolute(folder: str | os.PathLike[str]) -> Path:
     return path
 
 
+def index_folder(folder: str | os.PathLike[str] | None, name: str = "") -> Path | None:
+    """The folder for the text index of a store that is elsewhere, which is created."""
+    if folder is None:
+        return None
+    path = absolute(folder) / name
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise StoreError(f"The folder {path} cannot be created: {fault.strerror}.") from None
+    return path
+
+
 def open_folder(path: Path, base: str | None, read_only: bool) -> OpenFolder:
     """Open the graph in a folder; create it if the folder is absent or empty.
 

@@ -128,6 +128,7 @@ class RemoteStore:
         base: str,
         *,
         engine_name: str = "unknown",
+        identity: str = "",
         index_folder: Path | None = None,
         read_only: bool = False,
     ) -> None:
@@ -148,7 +149,7 @@ class RemoteStore:
         self._local = threading.local()
         self._lock = FairLock()
         self._commits = (
-            None if read_only else Commits(endpoint, place, abilities, base, self.layout)
+            None if read_only else Commits(endpoint, place, abilities, base, self.layout, identity)
         )
 
     @property

@@ -53,6 +53,8 @@ LOOK_S = 3.0
 STAGE_HOURS = 24
 """Older stages are those of dead processes."""
 TOKEN = NamedNode(vocab.KIP + "token")
+IDENTITY = NamedNode(vocab.KIP + "identity")
+"""The note that identifies a store: a random text of its first commit."""
 INTRODUCED = NamedNode(vocab.KIP + "introduced")
 _BUILT_IN = (vocab.STRING, vocab.INTEGER)
 STAGE_TIME = NamedNode(vocab.KIP + "stage_time")
@@ -74,12 +76,14 @@ class Commits:
         abilities: Abilities,
         base: str,
         layout: Layout,
+        identity: str,
     ) -> None:
         self._endpoint = endpoint
         self._place = place
         self._abilities = abilities
         self._layout = layout
         self._base = base
+        self._identity = identity
         self._claims = None if abilities.isolates else Claims(endpoint, place)
         self._introduced: set[Literal] = set()
 
@@ -191,6 +195,7 @@ class Commits:
             added.append(self._quad(node, CHANGED, "\n".join(touched)))
         if before == 0:
             notes = {vocab.BASE: self._base, vocab.FORMAT: str(FORMAT), LINKS: self._layout.links}
+            notes[IDENTITY] = self._identity
             added += [self._quad(own, key, value) for key, value in notes.items()]
         changed = {key: value for key, value in delta.records.items() if records.get(key) != value}
         added += [self._quad(own, record(key), value) for key, value in changed.items()]

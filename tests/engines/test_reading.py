@@ -222,3 +222,19 @@ def test_a_folder_of_indexes_has_one_for_each_store(server: Engine, tmp_path: Pa
                     for hit in nexus.execute(f'SEARCH CONCEPT "{word}" WITH TYPE "Fruit"')
                 ]
     assert hits == {"Apple": ["Apple"], "Pear": ["Pear"]}
+
+
+def test_a_store_that_replaced_another_one_at_its_url_has_its_own_index(
+    server: Engine, tmp_path: Path
+) -> None:
+    fruit = 'UPSERT { CONCEPT { {type: "Fruit", name: :name} } }'
+    for names in (["Apple"], ["Pear", "Plum", "Fig"]):
+        server.clear()
+        with Nexus.connect(**server.arguments) as nexus:
+            nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Fruit"} } }')
+            for name in names:
+                nexus.execute(fruit, name=name)
+        with Nexus.connect(**server.arguments, index=tmp_path) as nexus:
+            hits = nexus.execute('SEARCH CONCEPT "apple pear" WITH TYPE "Fruit"')
+            assert [hit["name"] for hit in hits] == names[:1]
+    assert len(list(tmp_path.glob("*/search.sqlite3"))) == 2

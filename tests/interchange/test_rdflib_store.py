@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -223,3 +224,13 @@ def test_a_read_only_nexus_follows_and_writes_nothing() -> None:
 def test_backup_names_the_means_of_the_graph() -> None:
     with pytest.raises(StoreError, match="copy the graph by its own means"):
         filled(Graph()).backup("/nonexistent/backup")
+
+
+def test_the_index_folder_of_another_graph_is_not_searched(tmp_path: Path) -> None:
+    for name in ("Apple", "Pear"):
+        with connected(Graph(), index=tmp_path / "index") as nexus:
+            nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Fruit"} } }')
+            nexus.execute('UPSERT { CONCEPT { {type: "Fruit", name: :name} } }', name=name)
+            hits = nexus.execute('SEARCH CONCEPT "apple pear" WITH TYPE "Fruit"')
+            assert [hit["name"] for hit in hits] == [name]
+    assert (tmp_path / "index" / "search.sqlite3").exists()
