@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kiprdf import resources
-from kiprdf.errors import StoreError
+from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.writer import BOOTSTRAP, RESTORED, read_capsule, run_in
 from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.kql.identities import exists
@@ -77,7 +77,13 @@ def apply_bundled(engine: CommandEngine) -> None:
             delta = writer.draft(read_capsule(text), privileged=True)[1].delta()
         writer.commit(replace(delta, records=records))
 
-    store.write(write)
+    if not store.is_shared:
+        store.write(write)
+        return
+    try:
+        engine.budgets.spend_as_request(lambda: store.write(write))
+    except KipError as error:
+        raise StoreError(f"The nexus cannot be created: {error.message}") from None
 
 
 @lru_cache(maxsize=8)

@@ -46,34 +46,44 @@ class Claims:
         self._place = place
         self._claim: str | None = None
         self._added_at = 0.0
+        self._is_alone = False
         self._seen_at: dict[tuple[str, int], float] = {}
 
     @property
     def held(self) -> Quad | None:
-        """The triple of the claim, if there is one that may still be used."""
-        if self._claim is None or time.monotonic() - self._added_at > USE_S:
+        """The triple of the claim, if nobody else may write and it may still be used."""
+        if self._claim is None or not self._is_alone or self._is_old:
             return None
         return self._quad(self._claim)
+
+    @property
+    def _is_old(self) -> bool:
+        return time.monotonic() - self._added_at > USE_S
 
     def acquire(self) -> int:
         """Wait until no other process may write, and return the number of the last commit.
 
-        Raises KIP_4001 when the time of the running request is over, and ``EndpointFault``.
+        Raises KIP_4001 when the time of the running request is over, and ``EndpointFault``, also
+        where the store does not carry out what it accepts.
         """
         # The clock decides who is first, not who is safe.
         turn = f"{time.time_ns():020d}-{secrets.token_hex(8)}"
-        self._add(turn)
+        answer = self._add(turn)
         while True:
             number, claims = self._look()
             is_there = self._claim in claims
+            if not is_there and answer:
+                raise self._endpoint.not_carried_out(answer)
+            answer = ""
             others = {claim: beat for claim, beat in claims.items() if claim != self._claim}
-            if is_there and not others and self.held is not None:
+            if is_there and not others and not self._is_old:
+                self._is_alone = True
                 return number
             is_first = all(turn < other for other in others)
             if not is_first and is_there:
                 self.release()
             elif is_first and not (is_there and others):
-                self._add(turn)
+                answer = self._add(turn)
                 continue
             self._remove_dead(others)
             budget.check()
@@ -81,11 +91,11 @@ class Claims:
 
     def spent(self) -> None:
         """Note that a commit has removed the claim."""
-        self._claim = None
+        self._claim, self._is_alone = None, False
 
     def release(self) -> None:
         """Withdraw the claim, if there is one."""
-        claim = self._claim
+        claim, self._is_alone = self._claim, False
         if claim is not None:
             self._endpoint.update(updates.delete([self._quad(claim)]))
             self._claim = None
@@ -115,11 +125,12 @@ class Claims:
                 with suppress(EndpointFault):
                     self._endpoint.update(updates.delete(beats))
 
-    def _add(self, turn: str) -> None:
+    def _add(self, turn: str) -> str:
+        """Add a claim, and return what the store answered."""
         self.release()
         # Noted first: an update whose answer is lost may have happened.
         self._claim, self._added_at = f"{turn}-{secrets.token_hex(4)}", time.monotonic()
-        self._endpoint.update(updates.insert([self._quad(self._claim)]))
+        return self._endpoint.update(updates.insert([self._quad(self._claim)]))
 
     def _look(self) -> tuple[int, dict[str, int]]:
         """The number of the last commit, and all claims, each with its last beat."""

@@ -40,6 +40,9 @@ _TOO_LARGE = re.compile(
 )
 """What engines write about a request that is beyond a limit of theirs."""
 
+_LOG_LIMIT = "SR325"
+"""What Virtuoso writes where a transaction is beyond its TransactionAfterImageLimit."""
+
 ReadRows: TypeAlias = Callable[[Iterable[Iterable[Any]]], Iterator[Row]]
 """Converts rows from the spelling of the store."""
 _tuples: ReadRows = partial(map, tuple)
@@ -196,13 +199,21 @@ class Endpoint:
         """Whether there is an update URL."""
         return self._updates is not None
 
-    def update(self, update: str) -> None:
-        """Send one update request, and return when the store says that it was carried out."""
+    def update(self, update: str) -> str:
+        """Send one update request, and return the begin of the store's answer to it."""
         if self._updates is None:
             raise StoreError("The nexus is open read-only.")
         with self._sent(self._updates, "update", update, [], "*/*") as response:
+            begin = _excerpt(response, 60)
             while response.read(1 << 16):
                 pass
+        return f'{response.status} {response.headers.get_content_type()} "{begin}"'
+
+    def not_carried_out(self, answer: str) -> EndpointFault:
+        """The error for an update that the store accepted, with an answer, and did not run."""
+        assert self._updates is not None
+        url = self._updates.url
+        return EndpointFault(f"{url} accepts updates, but does not carry them out: {answer}.")
 
     # Both -------------------------------------------------------------------------------------
 
@@ -254,6 +265,11 @@ def _refusal(url: str, operation: str, response: Response) -> Exception:
         message = f"{url} redirects to {_place(target)} ({status}), which is not followed."
     elif status in (413, 414, 431) or (status >= 400 and _TOO_LARGE.search(reason)):
         hint = "Split the command, or ask for less at once."
+        if _LOG_LIMIT in reason:
+            hint = (
+                "Write less at once, or raise TransactionAfterImageLimit in the section Parameters "
+                "of virtuoso.ini, and restart Virtuoso: it counts up to 250 bytes for a triple."
+            )
         message = f"The store at {url} cannot hold this: {reason or status}"
         return KipError("KIP_4002", message, hint)
     elif status < 500:

@@ -82,13 +82,19 @@ def check_query(text: str) -> str:
     only_reads = False
     for match in _tokens(text):
         _refuse_service(match)
-        _refuse_from(match)
+        _refuse_word("FROM", match)
         only_reads = only_reads or match.group().upper() in _READING
     if not only_reads:
         hint = "Use SELECT, ASK, CONSTRUCT or DESCRIBE; write with KML."
         raise KipError("KIP_1001", "This is not a SPARQL query.", hint)
     _check_size(text)
     return text
+
+
+def refuse_graphs(text: str) -> None:
+    """Raise KIP_1001 for GRAPH, where other graphs could be read by it."""
+    for match in _tokens(text):
+        _refuse_word("GRAPH", match)
 
 
 def is_one_pattern(text: str) -> bool:
@@ -159,11 +165,11 @@ def _refuse_service(match: re.Match[str]) -> None:
         raise KipError("KIP_1001", "SERVICE is refused.", hint, span, match.string)
 
 
-def _refuse_from(match: re.Match[str]) -> None:
-    if match.lastgroup == "word" and match.group().upper() == "FROM":
-        message = "There is one graph, the default graph; FROM is refused."
+def _refuse_word(word: str, match: re.Match[str]) -> None:
+    if match.lastgroup == "word" and match.group().upper() == word:
+        message = f"There is one graph, the default graph; {word} is refused."
         span = Span(match.start(), match.end())
-        raise KipError("KIP_1001", message, "Leave FROM out.", span, match.string)
+        raise KipError("KIP_1001", message, f"Leave {word} out.", span, match.string)
 
 
 def _check_size(text: str) -> None:

@@ -37,6 +37,7 @@ from kiprdf.store.base import (
 from kiprdf.store.commit_log import RECORD
 from kiprdf.store.delta import UNKNOWN, Delta, Origin
 from kiprdf.store.endpoint import Dataset, Endpoint
+from kiprdf.store.guard import refuse_graphs
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import Layout
 from kiprdf.store.lock import FairLock
@@ -392,6 +393,7 @@ class RemoteStore:
         self._require_open()
         place = self.place
         dataset = Dataset() if place.graph is None else Dataset(place.graph)
+        refuse_graphs(text)
         try:
             answer = self.endpoint.query(text, dataset, read=self.layout.rows)
         except EndpointFault as fault:
@@ -658,6 +660,11 @@ class RemoteStore:
                     budget.check()
                     sleep(random.uniform(0, pause))
                     pause = min(2 * pause, LONGEST_PAUSE_S)
+            except EndpointFault as fault:
+                spending = budget.current()
+                if fault.is_timeout and spending is not None:
+                    raise spending.expired() from None
+                raise
             finally:
                 self._commits.release()
 

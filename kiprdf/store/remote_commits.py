@@ -49,7 +49,8 @@ KEPT_COMMITS = 200
 FORGOTTEN_AT_ONCE = 50
 NOTED_ELEMENTS = 500
 LOOK_S = 3.0
-"""How long is looked for a commit whose answer was lost."""
+"""How long is looked for a commit whose answer was lost, while the request has time."""
+SHORTEST_LOOK_S = 0.5
 STAGE_HOURS = 24
 """Older stages are those of dead processes."""
 TOKEN = NamedNode(vocab.KIP + "token")
@@ -138,7 +139,7 @@ class Commits:
         """Let others write, where a claim is left from a statement that was not written."""
         if self._claims is not None:
             with suppress(EndpointFault):
-                budget.spend(Budget(timeout_s=LOOK_S), self._claims.release)
+                budget.spend(Budget(timeout_s=_seconds_to_look()), self._claims.release)
 
     def _claim(self, before: int) -> None:
         if self._claims is None or self._claims.held is not None:
@@ -217,7 +218,7 @@ class Commits:
         Sending it twice is harmless: it tests the number before it.
         """
         try:
-            self._endpoint.update(text)
+            answer = self._endpoint.update(text)
         except EndpointFault as fault:
             if not fault.may_have_run:
                 raise
@@ -226,6 +227,8 @@ class Commits:
                 raise self._uncertain(fault) from None
         else:
             outcome, number = self._outcome(before, token)
+            if outcome == "open" and self._claims is None:
+                raise self._endpoint.not_carried_out(answer)
         if outcome != "done":
             # An open one has lost its claim.
             raise Moved(number if outcome == "overtaken" else None)
@@ -240,12 +243,13 @@ class Commits:
 
     def _resolved(self, text: str, before: int, token: str) -> tuple[Outcome, int]:
         """Look whether a commit happened, and send it again where it did not."""
-        end = time.monotonic() + LOOK_S
+        seconds = _seconds_to_look()
+        end = time.monotonic() + seconds
         pause = 0.05
         while True:
             with suppress(EndpointFault, KipError):
                 outcome, number = budget.spend(
-                    Budget(timeout_s=LOOK_S), lambda: self._outcome(before, token)
+                    Budget(timeout_s=seconds), lambda: self._outcome(before, token)
                 )
                 if outcome != "open":
                     return outcome, number
@@ -340,6 +344,12 @@ class Commits:
         rows: Any = self._endpoint.select(text, self._place.dataset).rows
         for (node,) in rows:
             self._remove_stage(node)
+
+
+def _seconds_to_look() -> float:
+    spending = budget.current()
+    left = None if spending is None else spending.seconds_left()
+    return LOOK_S if left is None else min(LOOK_S, max(left, SHORTEST_LOOK_S))
 
 
 def _is_typed(term: object) -> bool:

@@ -128,10 +128,9 @@ def test_a_write_whose_answer_is_lost_happens_once(server: Engine, does_arrive: 
         endpoint = nexus._store.endpoint
         update, lost = endpoint.update, []
 
-        def cut(text: str) -> None:
+        def cut(text: str) -> str:
             if "DELETE {" not in text or lost:
-                update(text)
-                return
+                return str(update(text))
             lost.append(text)
             if does_arrive:
                 update(text)
@@ -157,6 +156,33 @@ def test_the_claim_of_a_dead_process_holds_up_others_for_a_while_only(
         began = time.monotonic()
         nexus.execute(INCREMENT)
         assert time.monotonic() - began >= 0.3
+        assert nexus.find(VALUES).tuples == ((1, 2),)
+
+
+def test_a_claim_that_was_not_compared_with_others_is_not_used(
+    start: Callable[[str], Engine],
+) -> None:
+    server = start("oxigraph")
+    server.clear()
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute(COUNTER)
+        other = claims.Claims(nexus._store.endpoint, nexus._store.place)
+        other.acquire()
+        endpoint = nexus._store.endpoint
+        update = endpoint.update
+
+        def cut(text: str) -> str:
+            update(text)
+            raise EndpointFault("The answer is lost.", may_have_run=True)
+
+        endpoint.update = cut
+        with pytest.raises(KipError, match="KIP_4003"):
+            nexus.execute(INCREMENT)
+        endpoint.update = update
+        with pytest.raises(KipError, match="KIP_4001"), nexus.limited(timeout_s=0.3):
+            nexus.execute(INCREMENT)
+        other.release()
+        nexus.execute(INCREMENT)
         assert nexus.find(VALUES).tuples == ((1, 2),)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from threading import Event
 from typing import NamedTuple
 
 import pytest
@@ -113,6 +114,65 @@ def test_an_answer_that_is_cut_later_is_an_error_too(proxy: Proxy) -> None:
                 nexus.execute(command)
             proxy.answers.clear()
         assert number == 2
+
+
+def test_an_update_that_is_accepted_and_not_carried_out_is_one_error(server: Engine) -> None:
+    is_hostile = False
+
+    def reply(request: Request) -> Reply:
+        is_update = b"INSERT" in request.body
+        return HTML if is_hostile and is_update else forward(server, request)
+
+    with (
+        answering(reply) as listening,
+        Nexus.connect(
+            at(listening.url, server.target),
+            at(listening.url, str(server.update_url)),
+            default_graph=server.default_graph,
+        ) as nexus,
+    ):
+        is_hostile = True
+        command = 'UPSERT { CONCEPT { {type: "Domain", name: "Fruit"} } }'
+        begun = time.monotonic()
+        with pytest.raises(KipError) as caught:
+            nexus.execute(command)
+        assert time.monotonic() - begun < 2
+        assert (caught.value.code, caught.value.message) == (
+            "KIP_4003",
+            f"{at(listening.url, str(server.update_url))} accepts updates, but does not carry them "
+            'out: 200 text/html "<html>log in</html>".',
+        )
+        is_hostile = False
+        before = nexus.info()["commit"]
+        nexus.execute(command)
+        assert nexus.info()["commit"] == before + 1
+
+
+def test_an_update_without_an_answer_is_a_timeout(server: Engine) -> None:
+    gate = Event()
+    gate.set()
+
+    def reply(request: Request) -> Reply:
+        if b"INSERT" in request.body:
+            gate.wait(5)
+        return forward(server, request)
+
+    with (
+        answering(reply) as listening,
+        Nexus.connect(
+            at(listening.url, server.target),
+            at(listening.url, str(server.update_url)),
+            default_graph=server.default_graph,
+        ) as nexus,
+    ):
+        gate.clear()
+        begun = time.monotonic()
+        with pytest.raises(KipError) as caught, nexus.limited(timeout_s=0.3):
+            nexus.execute('UPSERT { CONCEPT { {type: "Domain", name: "Fruit"} } }')
+        assert caught.value.code == "KIP_4001"
+        assert time.monotonic() - begun < 1.5
+        gate.set()
+        time.sleep(0.3)  # what was sent arrives now
 
 
 @pytest.mark.parametrize("case", [case for case in FAULTS if case not in ("late", "another query")])

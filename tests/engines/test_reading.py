@@ -166,6 +166,8 @@ def test_raw_sparql_reads_the_knowledge_only(server: Engine, embedded: Nexus) ->
         )
         assert [value.value for value in rows.column("n")] == ["Aspirin"]
         assert nexus.sparql("ASK { ?x <urn:kip:vocab/commit> ?n }") is False
+        with pytest.raises(KipError, match="GRAPH is refused"):
+            nexus.sparql("ASK { GRAPH ?g { ?x <urn:kip:vocab/commit> ?n } }")
 
 
 def test_a_store_that_is_no_nexus_is_left_alone(server: Engine) -> None:

@@ -151,6 +151,14 @@ def test_a_request_beyond_a_limit_of_the_engine_is_kip_4002() -> None:
     assert "SP031" in caught.value.message
 
 
+def test_the_limit_of_a_transaction_of_virtuoso_is_named() -> None:
+    text = b"Virtuoso 40005 Error SR325: Transaction aborted because it's log after image size"
+    with answering(lambda request: Reply(500, text)) as server, pytest.raises(KipError) as caught:
+        Endpoint(server.url, server.url).update("CLEAR ALL")
+    assert caught.value.code == "KIP_4002"
+    assert "TransactionAfterImageLimit" in str(caught.value.hint)
+
+
 def test_a_slow_server_costs_no_more_than_the_budget() -> None:
     def slow(request: Request) -> Reply:
         time.sleep(1.5)
