@@ -6,6 +6,7 @@ In a checkout they are at the top level, in an installed wheel in ``kiprdf/data`
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,13 +32,16 @@ def read_capsule(path: Path) -> Capsule:
     return Capsule(path.name, text, hashlib.sha256(text.encode()).hexdigest())
 
 
-def bundled_capsules() -> list[Capsule]:
+@cache
+def bundled_capsules() -> tuple[Capsule, ...]:
     """The capsules that every nexus starts with, in the order in which they are loaded.
+
+    A process reads them once: each opening compares their digests.
 
     >>> [capsule.name for capsule in bundled_capsules()][:2]
     ['00_genesis.kip', '10_person.kip']
     """
-    return [read_capsule(path) for path in sorted(directory("capsules").glob("*.kip"))]
+    return tuple(map(read_capsule, sorted(directory("capsules").glob("*.kip"))))
 
 
 def optional_capsule(name: str) -> Capsule:

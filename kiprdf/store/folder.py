@@ -129,17 +129,11 @@ def checked_base(base: str) -> str:
 def _read_manifest(path: Path) -> _Manifest | None:
     """The manifest of a folder; None if the folder is absent or empty."""
     try:
-        if not path.exists():
+        try:
+            manifest = json.loads((path / MANIFEST).read_text("utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            _require_empty(path)
             return None
-        if not path.is_dir():
-            raise StoreError(f"{path} is a file; a nexus needs a folder.")
-        file = path / MANIFEST
-        if not file.exists():
-            # An interrupted creation leaves the graph only; nothing was written to it.
-            if any(entry.name not in (GRAPH, _PARTIAL) for entry in path.iterdir()):
-                raise StoreError(f"The folder {path} contains other files and no nexus.")
-            return None
-        manifest = json.loads(file.read_text("utf-8"))
     except (ValueError, RecursionError):
         raise StoreError(f"{path / MANIFEST} cannot be read: it is not JSON.") from None
     except OSError as fault:
@@ -154,6 +148,17 @@ def _read_manifest(path: Path) -> _Manifest | None:
     if not isinstance(manifest.get("base"), str) or manifest.get("graph", GRAPH) not in GRAPHS:
         raise StoreError(f"{path / MANIFEST} does not describe a nexus.")
     return cast(_Manifest, manifest)
+
+
+def _require_empty(path: Path) -> None:
+    """Refuse a path without a manifest that has something else; it may be absent."""
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise StoreError(f"{path} is a file; a nexus needs a folder.")
+    # An interrupted creation leaves the graph only; nothing was written to it.
+    if any(entry.name not in (GRAPH, _PARTIAL) for entry in path.iterdir()):
+        raise StoreError(f"The folder {path} contains other files and no nexus.")
 
 
 def _create(path: Path, base: str) -> Engine:
