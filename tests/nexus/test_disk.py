@@ -30,6 +30,9 @@ def capsules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy = tmp_path / "capsules"
     shutil.copytree(resources.directory("capsules"), copy)
     monkeypatch.setattr(resources, "directory", lambda name: tmp_path / name)
+    # A process reads the capsules once; this test changes them between two openings.
+    uncached = resources.bundled_capsules.__wrapped__
+    monkeypatch.setattr(resources, "bundled_capsules", uncached)
     return copy
 
 
