@@ -131,7 +131,7 @@ ITEMS = {NamedNode("urn:kip:attribute/x"): KeyValues([Literal('["a","b"]', datat
 STANDARD_PASSES: dict[str, Callable[[Pattern, Translation], Pattern]] = {
     "as_statements": lambda p, _: as_statements(p),
     "standard_joins": lambda p, made: standard_joins(p, made.values, made.namer),
-    "standard_conditions": lambda p, made: standard_conditions(p, made.values, ITEMS),
+    "standard_conditions": lambda p, made: standard_conditions(p, made.values, ITEMS, EMBEDDED),
 }
 """For an engine with SPARQL 1.1 on a dataset in RDF 1.1."""
 

@@ -12,7 +12,7 @@ from kiprdf.budget import WIDTH
 from kiprdf.kql import results
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
 from kiprdf.kql.newest import NewestPlan, plan_newest
-from kiprdf.kql.optimize import JsonValues, for_engine, json_keys, optimize
+from kiprdf.kql.optimize import JsonValues, compares_holes, for_engine, json_keys, optimize
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
 from kiprdf.kql.optimize.plain import is_plain
@@ -161,6 +161,11 @@ class Plan:
     def json_keys(self) -> tuple[NamedNode, ...]:
         """The keys whose arrays and objects must be known before the query can be written."""
         return () if self.abilities.functions else json_keys(self.pattern, self.translation.values)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether the engine's conditions can be written only once all constants are known."""
+        return not self.abilities.functions and compares_holes(self.pattern)
 
     def adapted(self, pattern: Pattern, json_values: JsonValues = NO_VALUES) -> Pattern:
         """A part of the query by what the engine can do."""

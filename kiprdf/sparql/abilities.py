@@ -20,6 +20,7 @@ class Abilities:
     ``own_datatypes``: doubles, booleans and XML literals are kept under datatypes of kiprdf, as in
     ``"0.1"^^<urn:kip:double>``, since the engine rewrites the standard ones.
     ``unicode_constants``: texts beyond ASCII are equal to constants in any expression.
+    ``code_points``: texts are ordered by code point, not by the units of UTF-16.
     ``deletes_typed``: an update of several graphs removes literals of any datatype that it names.
     ``keeps_datatypes``: an update that is undone leaves the datatypes of others alone.
     ``isolates``: concurrent updates behave as if they ran one by one. The others are limits, None
@@ -37,6 +38,7 @@ class Abilities:
     nested_groups: bool = True
     own_datatypes: bool = False
     unicode_constants: bool = True
+    code_points: bool = True
     deletes_typed: bool = True
     keeps_datatypes: bool = True
     isolates: bool = True

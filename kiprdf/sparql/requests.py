@@ -28,6 +28,10 @@ QUESTIONS = {
         "SELECT ?answer WHERE { BIND(STR(0.30000000000000004e0) AS ?answer) }",
         "0.30000000000000004",
     ),
+    "code_points": (
+        'SELECT (IF("\U0001f600" > "\uff5e", "1", "0") AS ?answer) WHERE { }',
+        "1",
+    ),
     "virtuoso": ("SELECT (STR(<bif:abs>(-7)) AS ?answer) WHERE { }", "7"),
     "fuseki": (
         "SELECT (<http://jena.apache.org/ARQ/function#strjoin>('-', 'a', 'b') AS ?answer) "

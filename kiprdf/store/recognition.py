@@ -19,7 +19,7 @@ _STANDARD = replace(_REMOTE, lateral=False, triple_terms=False, links="rdf11")
 ENGINES: dict[str, Abilities] = {
     "oxigraph": _REMOTE,
     # Within LATERAL, Fuseki does not pass outer variables on to inner groups.
-    "fuseki": replace(_REMOTE, isolates=True, lateral=False),
+    "fuseki": replace(_REMOTE, isolates=True, lateral=False, code_points=False),
     "virtuoso": replace(
         _STANDARD,
         nested_groups=False,
@@ -104,6 +104,7 @@ def _tried(endpoint: Endpoint) -> Abilities:
         links="rdf12" if has_terms else "rdf11",
         lateral=_takes(endpoint, "lateral"),
         own_datatypes=not _takes(endpoint, "double"),
+        code_points=_takes(endpoint, "code_points"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -240,3 +241,21 @@ def test_a_store_that_replaced_another_one_at_its_url_has_its_own_index(
             hits = nexus.execute('SEARCH CONCEPT "apple pear" WITH TYPE "Fruit"')
             assert [hit["name"] for hit in hits] == names[:1]
     assert len(list(tmp_path.glob("*/search.sqlite3"))) == 2
+
+
+def test_texts_are_compared_by_code_point(server: Engine) -> None:
+    last = ["z", "\ud7ff", "\ud7ffz", "\ue000", "\uff5e", "\U0001f600"]
+    names = [*(f"a{name}" for name in last), *last]
+    with Nexus.connect(**server.arguments) as nexus:
+        items = "\n".join(f'CONCEPT {{ {{type: "Item", name: "{name}"}} }}' for name in names)
+        nexus.execute(f'UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "Item"}} }} {items} }}')
+        pairs = nexus.find(
+            'FIND(?a.name, ?b.name) WHERE { ?a {type: "Item"} ?b {type: "Item"}'
+            " FILTER(?a.name < ?b.name) }"
+        )
+        assert set(pairs.tuples) == set(itertools.combinations(names, 2))
+        for number, name in enumerate(names):
+            above = nexus.find(
+                'FIND(?a.name) WHERE { ?a {type: "Item"} FILTER(?a.name > :name) }', name=name
+            )
+            assert {row[0] for row in above.tuples} == set(names[number + 1 :])

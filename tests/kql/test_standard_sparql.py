@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, note, settings
@@ -14,6 +15,7 @@ from kiprdf.kql.scopes import Value
 from kiprdf.language.parameters import from_json
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_json, to_term
+from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import UNIT, Expression, Filter
 from kiprdf.store import OxigraphStore
 from tests.kql.test_comparisons import TERMS, X, Y, conditions, in_python, in_the_engine
@@ -41,12 +43,13 @@ def test_standard_sparql_equals_oracle(case: Case) -> None:
             assert fault is None
 
 
+BY_UNITS = replace(EMBEDDED, code_points=False)
 JSON_TERMS = [term for term in TERMS if isinstance(term, Literal) and term.datatype == vocab.JSON]
 
 
 def _standard(condition: Expression, values: dict[Variable, Value]) -> Expression:
     keys = {vocab.attribute(key): KeyValues(JSON_TERMS) for key in ("x", "y")}
-    pattern = standard_conditions(Filter(UNIT, condition), values, keys)
+    pattern = standard_conditions(Filter(UNIT, condition), values, keys, BY_UNITS)
     assert isinstance(pattern, Filter)
     return pattern.condition
 

@@ -19,7 +19,12 @@ from pyoxigraph import Variable
 from kiprdf.kql.optimize.as_statements import as_statements
 from kiprdf.kql.optimize.fetch_values import fetch_projected, fetch_values
 from kiprdf.kql.optimize.order_joins import order_joins
-from kiprdf.kql.optimize.standard_conditions import JsonValues, json_keys, standard_conditions
+from kiprdf.kql.optimize.standard_conditions import (
+    JsonValues,
+    compares_holes,
+    json_keys,
+    standard_conditions,
+)
 from kiprdf.kql.optimize.standard_joins import standard_joins
 from kiprdf.kql.scopes import Namer, Values
 from kiprdf.kql.translate import Translation
@@ -27,7 +32,7 @@ from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.abilities import EMBEDDED, Abilities
 from kiprdf.sparql.algebra import Pattern
 
-__all__ = ["JsonValues", "for_engine", "json_keys", "optimize"]
+__all__ = ["JsonValues", "compares_holes", "for_engine", "json_keys", "optimize"]
 
 
 def optimize(
@@ -64,6 +69,5 @@ def for_engine(
     if not abilities.lateral:
         pattern = standard_joins(pattern, values, namer)
     if not abilities.functions:
-        spelling = abilities.own_datatypes, abilities.unicode_constants
-        pattern = standard_conditions(pattern, values, json_values, *spelling)
+        pattern = standard_conditions(pattern, values, json_values, abilities)
     return pattern

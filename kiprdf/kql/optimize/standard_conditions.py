@@ -9,6 +9,7 @@ sides, since engines differ in what they compare.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
@@ -22,12 +23,14 @@ from kiprdf.kql.scopes import Values
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_term
 from kiprdf.rdf.readings import Reading, read
+from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import (
     Call,
     Condition,
     Expression,
     Filter,
     Group,
+    Hole,
     In,
     Infix,
     Negation,
@@ -52,6 +55,8 @@ MOST_VALUES = 5_000
 MOST_TESTS = 500
 """Comparisons of one condition; ten thousand crash the parser of some engines."""
 _EMPTY = Literal("")
+_LAST = Literal("([\ue000-\uffff])")
+_LAST_MOVED = Literal("\ud7ff$1")
 _ANY_URI = NamedNode(vocab.XSD + "anyURI")
 _NUMBERS = (vocab.INTEGER, vocab.DOUBLE)
 _TEXTS: frozenset[NamedNode | None] = frozenset((vocab.STRING,))
@@ -63,15 +68,14 @@ def standard_conditions(
     pattern: Pattern,
     values: Values,
     json_values: JsonValues,
-    own_datatypes: bool = False,
-    unicode_constants: bool = True,
+    abilities: Abilities,
 ) -> Pattern:
     """The same solutions by conditions that SPARQL 1.1 has.
 
     ``json_values`` has at least the values of the ``json_keys``. Raises KIP_4002 for a condition
     that more than ``MOST_VALUES`` arrays and objects satisfy.
     """
-    return _Conditions(values, json_values, own_datatypes, unicode_constants).pattern(pattern)
+    return _Conditions(values, json_values, abilities).pattern(pattern)
 
 
 def json_keys(pattern: Pattern, values: Values) -> tuple[NamedNode, ...]:
@@ -84,6 +88,12 @@ def json_keys(pattern: Pattern, values: Values) -> tuple[NamedNode, ...]:
     }
     keys = {_key(name, values) for name in names}
     return tuple(sorted((key for key in keys if key is not None), key=str))
+
+
+def compares_holes(pattern: Pattern) -> bool:
+    """Whether a condition compares a constant that is chosen later, which must be known here."""
+    conditions = _conditions(pattern)
+    return any(isinstance(term, Hole) for condition in conditions for term in condition.operands)
 
 
 def _conditions(node: Any) -> Iterator[Condition]:
@@ -120,19 +130,20 @@ class _Kind:
     guard: Expression
     kind: str
     value: Expression
+    by_units: bool = False
+    """Whether its text is spelled for an order by the units of UTF-16."""
 
 
 _Case: TypeAlias = "_Constant | _Kind"
 
 
 class _Conditions:
-    def __init__(
-        self, values: Values, json_values: JsonValues, own_datatypes: bool, unicode_constants: bool
-    ) -> None:
+    def __init__(self, values: Values, json_values: JsonValues, abilities: Abilities) -> None:
         self._values = values
-        self._unicode_constants = unicode_constants
         self._json = json_values
-        self._own_datatypes = own_datatypes
+        self._unicode_constants = abilities.unicode_constants
+        self._own_datatypes = abilities.own_datatypes
+        self._code_points = abilities.code_points
 
     def pattern(self, pattern: Pattern) -> Pattern:
         pattern = map_patterns(pattern, lambda part, *_: self.pattern(part))
@@ -158,7 +169,10 @@ class _Conditions:
             # Nodes are compared by identity.
             return self._with_constants(condition.expression)
         name, (left, right) = condition.name, condition.operands
-        pairs = [(one, other) for one in self._cases(left) for other in self._cases(right)]
+        cases = self._cases(left), self._cases(right)
+        if name in _ORDERS and not self._code_points and all(map(_may_exceed, (left, right))):
+            cases = list(map(_by_units, cases[0])), list(map(_by_units, cases[1]))
+        pairs = [(one, other) for one in cases[0] for other in cases[1]]
         tests: list[Expression] = []
         listed: dict[tuple[Variable, Expression], list[Literal]] = {}
         for one, other in pairs:
@@ -274,7 +288,7 @@ def _holds(name: str, one: _Case, other: _Case) -> Expression:
     constant = one if isinstance(one, _Constant) else cast(_Constant, other)
     kind = one if isinstance(one, _Kind) else cast(_Kind, other)
     terms = tuple(
-        _as_term(reading)
+        _as_term(reading, kind.by_units)
         for reading in _scalars(name, read(constant.cell))
         if _kind_of(reading) == kind.kind
     )
@@ -295,8 +309,28 @@ def _scalars(name: str, reading: Reading) -> Sequence[Reading]:
     return (reading,)
 
 
-def _as_term(reading: Reading) -> Literal | NamedNode:
+def _may_exceed(term: object) -> bool:
+    """Whether an operand may be a text that code points and units of UTF-16 order differently."""
+    if isinstance(term, Variable):
+        return True
+    reading = read(cast(Cell, term))
+    return isinstance(reading, str) and any(character > "\ud7fe" for character in reading)
+
+
+def _by_units(case: _Case) -> _Case:
+    """A text whose units of UTF-16 have the order of its code points.
+
+    The characters after the surrogates are moved before them, behind the last one that is there.
+    """
+    if isinstance(case, _Constant) or case.kind != "text":
+        return case
+    return replace(case, value=Call("REPLACE", (case.value, _LAST, _LAST_MOVED)), by_units=True)
+
+
+def _as_term(reading: Reading, by_units: bool) -> Literal | NamedNode:
     """The constant that a value of its kind is compared with."""
+    if by_units and isinstance(reading, str):
+        reading = re.sub(_LAST.value, "\ud7ff\\1", reading)
     if isinstance(reading, bool):
         return Literal(int(reading))
     return reading if isinstance(reading, NamedNode) else to_term(reading)
