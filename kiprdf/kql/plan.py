@@ -24,7 +24,7 @@ from kiprdf.kql.optimize.solutions import (
     named_elements_with_value,
     products,
 )
-from kiprdf.kql.results import Cells
+from kiprdf.kql.results import Cells, variable_of
 from kiprdf.kql.translate import Path, Translation, translate
 from kiprdf.language import ast
 from kiprdf.rdf.iris import Iris
@@ -174,10 +174,7 @@ class Plan:
 
     def is_plain(self, json_values: JsonValues) -> bool:
         """Whether an engine that confuses nested groups answers the query rightly."""
-        # Virtuoso counts what is unbound, too.
-        counted = {count.variable for count in self.counts if count.variable is not None}
-        pattern = self.adapted(self.pattern, json_values)
-        return counted <= certain_variables(pattern) and is_plain(pattern)
+        return is_plain(self.adapted(self.pattern, json_values))
 
     def text(self, max_rows: int | None, json_values: JsonValues = NO_VALUES) -> PreparedQuery:
         """The SPARQL; where solutions are counted, no more than ``max_rows`` of them are."""
@@ -234,7 +231,8 @@ def plan_bindings(
 
 
 def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
-    """Aggregates read whole solutions; what the store can count alone, it counts."""
+    """Aggregates read whole solutions: the store counts those that are alike in what they read
+    (docs/decisions/102)."""
     plain = [e for e in find.expressions if not isinstance(e, ast.Aggregate)]
     aggregates = [e for e in find.expressions if isinstance(e, ast.Aggregate)]
     shown = [e.argument if isinstance(e, ast.Aggregate) else e for e in find.expressions]
@@ -242,35 +240,60 @@ def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
     width = len(translation.scope)
     cells = _cells(translation.scope, translation)
     plan = Plan(translation, iris, cells, width, find=find, abilities=abilities)
-    if plan.is_ambiguous or not all(_is_counted(aggregate, plain) for aggregate in aggregates):
+    if plan.is_ambiguous:
         return plan
-    cells = _cells(_names(plain), translation)
-    counts = {}
-    for number, aggregate in enumerate(dict.fromkeys(aggregates)):
-        carrier = translation.scope[results.variable_of(aggregate).name].carrier
-        name = Variable(f"count_of_{carrier.value}_{number}")
-        cells.counts[aggregate] = len(cells.names) + len(cells.values) + number
-        counts[aggregate] = Count(name, carrier, aggregate.distinct)
+    carriers = {a: translation.scope[variable_of(a).name].carrier for a in aggregates}
+    certain = certain_variables(plan.pattern)
+    nodes = [
+        aggregate
+        for aggregate in aggregates
+        if aggregate.function == "COUNT"
+        and isinstance(aggregate.argument, ast.Variable)
+        # Virtuoso counts what is unbound, too.
+        and (abilities.nested_groups or carriers[aggregate] in certain)
+    ]
+    keys = [*plain, *(a.argument for a in aggregates if a not in nodes)]
+    if not all(_adds_up(aggregate, plain, keys) for aggregate in nodes):
+        nodes = [aggregate for aggregate in nodes if not aggregate.distinct]
+        keys = [*plain, *(a.argument for a in aggregates if a not in nodes)]
+    names = _names(key for key in keys if results.path_of(key) not in translation.projected)
+    if len(names) == len(translation.scope):
+        return plan
+    cells = replace(_cells(names, translation), are_counted=True)
     whole = Count(Variable("count_of_solutions_"))
-    plan.cells, plan.counts = cells, (*counts.values(), whole)
+    counted: dict[ast.Aggregate, Count] = {}
+    for number, aggregate in enumerate(dict.fromkeys(nodes)):
+        node = carriers[aggregate]
+        is_whole = node in certain and not aggregate.distinct
+        name = Variable(f"count_of_{node.value}_{number}")
+        counted[aggregate] = whole if is_whole else Count(name, node, aggregate.distinct)
+    counts = (*(count for count in counted.values() if count != whole), whole)
+    first = len(cells.names) + len(cells.values)
+    cells.counts.update({a: first + counts.index(count) for a, count in counted.items()})
+    plan.cells, plan.counts = cells, counts
     return plan
 
 
-def _is_counted(aggregate: ast.Aggregate, plain: Sequence[ast.Expression]) -> bool:
-    """Whether the counts of nodes add up to those of the groups they are in."""
-    if aggregate.function != "COUNT" or not isinstance(aggregate.argument, ast.Variable):
-        return False
-    return not aggregate.distinct or all(isinstance(key, ast.Variable) for key in plain)
+def _adds_up(
+    aggregate: ast.Aggregate,
+    plain: Sequence[ast.Expression],
+    keys: Iterable[ast.Expression],
+) -> bool:
+    """Whether the counts of nodes add up where solutions are alike in the keys: no node is counted
+    in two parts of a group."""
+    return not aggregate.distinct or all(
+        key in plain if isinstance(key, ast.Variable) else variable_of(key) == aggregate.argument
+        for key in keys
+    )
 
 
 def _names(expressions: Iterable[ast.Expression]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(results.variable_of(e).name for e in expressions))
+    return tuple(dict.fromkeys(variable_of(e).name for e in expressions))
 
 
 def _paths(expressions: Iterable[ast.Expression]) -> list[Path]:
     """The values that expressions read, each once."""
-    paths = (e for e in expressions if isinstance(e, ast.Path))
-    return list(dict.fromkeys((path.variable.name, path.field, path.key) for path in paths))
+    return list(dict.fromkeys(path for e in expressions if (path := results.path_of(e))))
 
 
 def _cells(names: Iterable[str], translation: Translation) -> Cells:

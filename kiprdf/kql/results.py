@@ -34,13 +34,15 @@ class Cells:
     """Which cell of a row holds what.
 
     ``names`` are the KQL variables, ``predicates`` those that hold predicates, ``values`` what was
-    read with the nodes, ``counts`` what the store has counted.
+    read with the nodes, ``counts`` what the store has counted. Where ``are_counted``, the last cell
+    is the number of solutions that are alike in all others.
     """
 
     names: dict[str, int]
     predicates: frozenset[str] = frozenset()
     values: dict[Path, int] = field(default_factory=dict)
     counts: dict[ast.Aggregate, int] = field(default_factory=dict)
+    are_counted: bool = False
 
 
 def is_grouped(find: ast.Find) -> bool:
@@ -142,11 +144,7 @@ class Answers:
     def _reads_value(self, expression: ast.Variable | ast.Path) -> bool:
         if isinstance(expression, ast.Variable) or expression.field in ("id", "type", "name"):
             return False
-        return (
-            expression.variable.name,
-            expression.field,
-            expression.key,
-        ) not in self._cells.values
+        return path_of(expression) not in self._cells.values
 
     def _column(self, expression: ast.Expression) -> Value:
         """What is shown of an expression: nodes as their elements."""
@@ -168,18 +166,17 @@ class Answers:
 
     def _cell(self, expression: ast.Expression) -> tuple[int, Callable[[Any, Reader], Json] | None]:
         """The cell that an expression is read from, and how; a node stands for itself."""
-        variable = variable_of(expression)
-        index = self._cells.names[variable.name]
-        if isinstance(expression, ast.Variable):
-            is_predicate = variable.name in self._cells.predicates
-            return index, _predicate_name if is_predicate else None
-        path = cast(ast.Path, expression)
-        read = self._cells.values.get((variable.name, path.field, path.key))
-        if read is not None:
-            return read, _literal
-        if path.field == "name":
+        path = path_of(expression)
+        if path in self._cells.values:
+            return self._cells.values[path], _literal
+        name = variable_of(expression).name
+        index = self._cells.names[name]
+        if path is None:
+            return index, _predicate_name if name in self._cells.predicates else None
+        _, field, key = path
+        if field == "name":
             return index, _concept_name
-        return index, lambda node, reader: reader.value(node, path.field, path.key)
+        return index, lambda node, reader: reader.value(node, field, key)
 
     # Without aggregates -----------------------------------------------------------------------
 
@@ -213,7 +210,13 @@ class Answers:
         plain = [e for e in self._find.expressions if not isinstance(e, ast.Aggregate)]
         groups = self._groups(plain, rows, reader)
         if self._find.order_by:
-            cells = self._nodes(dict.fromkeys(variable_of(expression).name for expression in plain))
+            in_cells = [e for e in plain if path_of(e) in self._cells.values]
+            for expression in reversed(in_cells):
+                value = self._value(expression)
+                values = [value(group.rows[0], reader) for group in groups]
+                groups = _sorted(groups, values, descending=False)
+            names = dict.fromkeys(variable_of(e).name for e in plain if e not in in_cells)
+            cells = self._nodes(names)
             groups.sort(
                 key=lambda group: min(
                     ([_iri(node) for node in cells(row)] for row in group.rows), default=[]
@@ -258,9 +261,16 @@ class Answers:
             return (sum(count(row[counted]) for row in group.rows) for group in groups)
         value = self._value(expression.argument)
         return (
-            _aggregate(expression, [value(row, reader) for row in group.rows])
+            _aggregate(expression, self._repeated(value, group.rows, reader))
             for group in paced(groups)
         )
+
+    def _repeated(self, value: Value, rows: Iterable[Row], reader: Reader) -> list[Json]:
+        """A value of all solutions."""
+        if not self._cells.are_counted:
+            return [value(row, reader) for row in rows]
+        repeated = (itertools.repeat(value(row, reader), count(row[-1])) for row in rows)
+        return list(itertools.chain.from_iterable(repeated))
 
 
 class _Group(NamedTuple):
@@ -346,6 +356,12 @@ def variable_of(expression: ast.Expression) -> ast.Variable:
     if isinstance(expression, ast.Aggregate):
         return variable_of(expression.argument)
     return expression if isinstance(expression, ast.Variable) else expression.variable
+
+
+def path_of(expression: ast.Expression) -> Path | None:
+    """What an expression reads of a variable; None for the variable itself."""
+    path = expression.argument if isinstance(expression, ast.Aggregate) else expression
+    return None if isinstance(path, ast.Variable) else (path.variable.name, path.field, path.key)
 
 
 def _iri(node: NamedNode | None) -> str:

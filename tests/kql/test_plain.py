@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kiprdf.kql.plan import plan_find
+from kiprdf.kql.plan import Plan, plan_find
 from kiprdf.language import ast, parse
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.recognition import ENGINES
@@ -14,11 +14,14 @@ from kiprdf.store.recognition import ENGINES
 ABILITIES = replace(ENGINES["virtuoso"], nested_groups=False)
 
 
-def _is_plain(where: str, shown: str = "?d") -> bool:
+def _plan(where: str, shown: str = "?d") -> Plan:
     find = parse(f"FIND({shown}) WHERE {{ {where} }}")
     assert isinstance(find, ast.Find)
-    plan = plan_find(find, Iris("urn:kip:nexus/"), abilities=ABILITIES)
-    return plan.is_plain({})
+    return plan_find(find, Iris("urn:kip:nexus/"), abilities=ABILITIES)
+
+
+def _is_plain(where: str) -> bool:
+    return _plan(where).is_plain({})
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,10 @@ def test_the_embedded_engine_is_asked(where: str) -> None:
     assert not _is_plain(where)
 
 
-def test_a_count_of_what_may_be_null_is_made_by_the_embedded_engine() -> None:
+def test_what_may_be_null_is_counted_in_python() -> None:
     where = '?d {type: "Drug"} OPTIONAL { (?d, "causes", ?s) }'
-    assert _is_plain(where, "COUNT(?d)")
-    assert not _is_plain(where, "COUNT(?s)")
+    for shown, counted in (("COUNT(?d)", "*"), ("COUNT(?s)", "*"), ("COUNT(DISTINCT ?d)", "?d")):
+        plan = _plan(where, shown)
+        assert plan.is_plain({})
+        assert str(plan.counts[0].variable or "*") == counted
+    assert [variable.value for variable in _plan(where, "COUNT(?s)").variables] == ["s"]
