@@ -425,7 +425,7 @@ def test_import_loads_neither_rdflib_nor_typer() -> None:
         "import sys, kiprdf; "
         "print([name for name in ('rdflib', 'typer', 'rich', 'pandas') if name in sys.modules])"
     )
-    assert children.run("-c", program) == (0, "[]\n")
+    assert children.run_afresh("-c", program) == (0, "[]\n")
 
 
 def test_a_whole_session_loads_neither_rdflib_nor_typer() -> None:
@@ -434,7 +434,7 @@ def test_a_whole_session_loads_neither_rdflib_nor_typer() -> None:
         "m = kiprdf.Nexus.memory(genesis=False); m.restore(n.snapshot()); n.close(); "
         "print([name for name in ('rdflib', 'typer', 'rich') if name in sys.modules])"
     )
-    assert children.run("-c", program) == (0, "[]\n")
+    assert children.run_afresh("-c", program) == (0, "[]\n")
 
 
 def test_opening_in_memory_takes_less_than_ten_imports() -> None:
