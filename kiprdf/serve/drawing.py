@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from kiprdf.interchange.publishing.markup import Markup, element
 
+DRAWN = 14
+"""Other ends that a drawing shows."""
 _HALF_HEIGHT = 19
 _LONGEST = 22
 _ADVANCE = 7.2

@@ -6,14 +6,13 @@ The pages of elements are those that ``publish`` writes, with other links and a 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, cast
-from urllib.parse import quote, urlencode
+from typing import Any
+from urllib.parse import urlencode
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.mapping.contexts import Mapping
@@ -22,8 +21,6 @@ from kiprdf.interchange.publishing.file_names import Paths
 from kiprdf.interchange.publishing.knowledge import Knowledge
 from kiprdf.interchange.publishing.markup import Child, Markup, element
 from kiprdf.interchange.publishing.page_parts import (
-    Page,
-    Site,
     count,
     lines,
     name,
@@ -31,22 +28,16 @@ from kiprdf.interchange.publishing.page_parts import (
     words,
 )
 from kiprdf.interchange.publishing.pages import element_page
-from kiprdf.kql.reader import link_of
 from kiprdf.nexus import Nexus
-from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Proposition, read_element
+from kiprdf.rdf.elements import Proposition, read_element
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.serve import time_pages
-from kiprdf.serve.drawing import Arrow, Node, drawing
+from kiprdf.serve.drawing import DRAWN, Arrow, Node, drawing
+from kiprdf.serve.explorer_page import ExplorerPage, ExplorerSite, element_path
+from kiprdf.serve.surroundings import surroundings
 from kiprdf.serve.time_pages import Moment, time
 from kiprdf.store import Store
 
-MOST_FACTS = 1000
-"""Facts of an element that its page reads."""
-MOST_MEMBERS = 500
-DRAWN = 14
-"""Other ends that a drawing shows."""
-_DEEPEST = 3
 _OWN_ASSETS = Path(__file__).parent / "assets"
 ASSETS = {
     "style.css": (overview.ASSETS / "style.css", "text/css"),
@@ -68,105 +59,8 @@ _EXAMPLES = (
 )
 
 
-_NO_SLIDER = ("explore/log", "explore/history")
-"""Pages about all commits."""
-
-
 class Absent(Exception):
     """The page of an element that does not exist."""
-
-
-def element_path(base: str, iri: str) -> str:
-    """The percent-encoded path of an element below ``/page/`` and ``/data/``.
-
-    >>> element_path("urn:kip:nexus/", "urn:kip:nexus/Drug/Vitamin%20C")
-    'Drug/Vitamin%20C'
-    """
-    return quote(iri[len(base) :], safe="/%$~!*'()")
-
-
-class ExplorerSite(Site):
-    """The elements that one page needs; each element has a page and a document."""
-
-    __slots__ = ()
-
-    def path(self, node: NamedNode, suffix: str = "html") -> str:
-        """The address of the page of an element, or of its document."""
-        kind = "page" if suffix == "html" else "data"
-        return f"{kind}/{element_path(self.knowledge.iris.base, node.value)}"
-
-
-@dataclass(frozen=True, slots=True)
-class ExplorerPage(Page):
-    """A page of the explorer; links begin at the root of the application."""
-
-    root: str = ""
-    moment: Moment | None = None
-
-    def href(self, path: str) -> str:
-        """The address of a path of the application; pages of the past lead to pages of it."""
-        if path in ("index.html", "vocabulary.html"):
-            path = "explore/" if path == "index.html" else "explore/schema"
-        if path == "style.css":
-            path = "static/style.css"
-        as_of = None if self.moment is None else self.moment.seq
-        if as_of is not None and path.startswith(("page/", "explore/")):
-            path += f"{'&' if '?' in path else '?'}as_of={as_of}"
-        return f"{self.root}/{path}"
-
-    def _moment_field(self) -> Markup | None:
-        """What keeps the commit in a form, whose address loses its query."""
-        if self.moment is None or self.moment.seq is None:
-            return None
-        return element("input", type="hidden", name="as_of", value=str(self.moment.seq))
-
-    def form(self, *content: Child, **attributes: Any) -> Markup:
-        """A form that leads to the start page."""
-        hidden = self._moment_field()
-        return element("form", content, hidden, action=f"{self.root}/explore/", **attributes)
-
-    def _slider(self) -> Markup | None:
-        if self.moment is None or self.path in _NO_SLIDER:
-            return None
-        history = None
-        if self.path.startswith("page/"):
-            history = f"{self.root}/explore/history/{self.path.removeprefix('page/')}"
-        return time_pages.slider(self, self.moment, f"{self.root}/{self.path}", history)
-
-    def navigation(self, crumbs: Child) -> Child:
-        """The search field and the sections."""
-        home = element("a", self.site.title, href=self.href("explore/"), class_="home")
-        field = element("input", type="search", name="q", aria_label="Search", placeholder="Search")
-        search = self.form(field, class_="quick")
-        sections = [
-            element("a", title, href=self.href(path))
-            for title, path in (
-                ("Schema", "explore/schema"),
-                ("Changes", "explore/log"),
-                ("Query", "explore/kql"),
-            )
-        ]
-        on_start = self.path == "explore/"
-        end = element("span", None if on_start else search, sections, class_="end")
-        return [home, crumbs, end, self._slider()]
-
-    def policy(self, script_policy: str) -> Child:
-        """Style and script instead; the policy is in a header."""
-        return [
-            element("link", rel="icon", href="data:,"),
-            element("link", rel="stylesheet", href=self.href("static/explorer.css")),
-            element("script", src=self.href("static/explorer.js"), defer=True),
-        ]
-
-    @property
-    def footer(self) -> str:
-        """The last line."""
-        return "Served by kiprdf."
-
-    def drawing(self, node: NamedNode) -> Markup | None:
-        """The neighbours of an element, drawn."""
-        picture = _neighbourhood(self, node)
-        return None if picture is None else section("Neighbourhood", picture)
 
 
 @dataclass(frozen=True)
@@ -195,7 +89,7 @@ class Explorer:
             )
             raise Absent(page.html("Not there", element("h1", _title(self.store, node)), body))
         knowledge = self.store.read(
-            lambda: Knowledge.of(_surroundings(self.store, node), self.store.iris)
+            lambda: Knowledge.of(surroundings(self.store, node), self.store.iris)
         )
         page = self._page(path, knowledge)
         return element_page(page, knowledge.elements[node])
@@ -519,105 +413,3 @@ def _counted(link: Markup, number: int) -> Markup:
 def _title(store: Store, node: NamedNode) -> Child:
     one = store.iris.name(node.value)
     return name(one.name) if isinstance(one, ConceptName) else element("code", store.iris.id(node))
-
-
-# The elements around one ------------------------------------------------------------------------
-
-
-def _surroundings(store: Store, node: NamedNode) -> Iterable[Triple]:
-    """The triples of an element and of all that its page shows."""
-    reading = _Surroundings(store)
-    reading.add(node, _DEEPEST)
-    for link in reading.facts_of(node, MOST_FACTS):
-        reading.add(link, _DEEPEST)
-        for about in reading.facts_of(link, DRAWN):
-            reading.add(about, 1)
-    for member in reading.members(node):
-        reading.add(member, 2)
-    return reading.triples
-
-
-class _Surroundings:
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._added: set[NamedNode] = set()
-        self.triples: list[Triple] = []
-
-    def add(self, node: NamedNode, depth: int) -> None:
-        """Add an element, its definition, and its ends down to a depth."""
-        if node in self._added:
-            return
-        self._added.add(node)
-        own = self._store.describe(node)
-        self.triples += own
-        element_ = read_element(self._store.iris, node, own)
-        iris = self._store.iris
-        if isinstance(element_, Concept):
-            self._add_definition(iris.type(element_.type))
-            author = element_.metadata.get("author")
-            if isinstance(author, Literal) and depth == _DEEPEST:
-                self.add(iris.concept("Person", author.value), 1)
-        elif isinstance(element_, Proposition):
-            self._add_definition(iris.predicate(element_.predicate))
-            for end in (element_.subject, element_.object):
-                if depth > 0:
-                    self.add(end, depth - 1)
-
-    def _add_definition(self, node: NamedNode) -> None:
-        if node not in self._added:
-            self._added.add(node)
-            self.triples += self._store.describe(node)
-
-    def facts_of(self, node: NamedNode, most: int) -> list[NamedNode]:
-        """The propositions with an element as subject or object, at most some of each."""
-        predicates = self._store.iris.predicates
-        facts = [
-            fact
-            for pattern in ((node, None, None), (None, None, node))
-            for fact in islice(
-                (
-                    triple
-                    for triple in self._store.match(*pattern)
-                    if triple.predicate.value.startswith(predicates)
-                ),
-                most,
-            )
-        ]
-        links = (link_of(self._store, fact) for fact in dict.fromkeys(facts))
-        return [link for link in links if link is not None]
-
-    def members(self, node: NamedNode) -> Iterator[NamedNode]:
-        """The concepts of a type, or the propositions with a predicate, at most some."""
-        for triple in islice(self._store.match(None, vocab.TYPE, node), MOST_MEMBERS + 1):
-            yield cast(NamedNode, triple.subject)
-        if node.value.startswith(self._store.iris.predicates):
-            for fact in list(islice(self._store.match(None, node, None), MOST_MEMBERS + 1)):
-                link = link_of(self._store, fact)
-                if link is not None:
-                    yield link
-
-
-def _neighbourhood(page: ExplorerPage, node: NamedNode) -> Markup | None:
-    """An element in the middle, and the other ends of its facts around it."""
-    knowledge = page.site.knowledge
-    facts = [*knowledge.facts_from.get(node, ()), *knowledge.facts_to.get(node, ())]
-    order: list[NamedNode] = [node]
-    arrows: list[Arrow] = []
-    for fact in facts:
-        other = fact.object if fact.subject == node else fact.subject
-        if other not in order:
-            if len(order) > DRAWN:
-                continue
-            order.append(other)
-        start, end = order.index(fact.subject), order.index(fact.object)
-        arrows.append(Arrow(start, end, words(fact.predicate)))
-    if len(order) == 1:
-        return None
-    return drawing([_node(page, one) for one in order], arrows, "The neighbours of this element")
-
-
-def _node(page: ExplorerPage, node: NamedNode) -> Node:
-    one = page.site.knowledge.elements.get(node)
-    label = one.name if isinstance(one, Concept) else "fact"
-    kind = one.type if isinstance(one, Concept) else words(one.predicate) if one else ""
-    return Node(label, kind, page.href(page.site.path(node)))

@@ -4,6 +4,7 @@
 ``recorded_reads`` (validates a write that was prepared without the lock), ``lock`` (the writer's
 lock), ``commit_log`` (commit numbers, recent changes), ``journal`` and
 ``journal_files`` (what each commit changed, on disk), ``folder`` (manifest, claims, opening),
+``graph_files`` (backups, a graph written afresh),
 ``update_times`` (elements in the order of their updates), ``oxigraph`` (the embedded store, in
 memory or in a folder), ``connecting`` (opens a store that speaks SPARQL: ``recognition`` of its
 engine, then ``remote``, which reads it through ``endpoint`` and ``http``; ``layout`` converts its

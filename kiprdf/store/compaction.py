@@ -16,9 +16,10 @@ from kiprdf.rdf.literals import normal
 from kiprdf.store.base import NexusStore
 from kiprdf.store.commit_log import commit_note, note, record
 from kiprdf.store.delta import Origin
+from kiprdf.store.graph_files import FORMAT_NOTE
 from kiprdf.store.journal import Journal
 from kiprdf.store.journal_files import Commit, encoded
-from kiprdf.store.oxigraph import FORMAT_NOTE, OxigraphStore
+from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.past import journal_of, net, number_at
 from kiprdf.store.texts import texts_in
 

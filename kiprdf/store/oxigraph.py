@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -63,8 +62,6 @@ from kiprdf.store.delta import UNKNOWN, Delta, Origin, Written
 from kiprdf.store.folder import (
     DAMAGED,
     FORMAT,
-    GRAPH,
-    MANIFEST,
     Claim,
     absolute,
     checked_base,
@@ -73,8 +70,15 @@ from kiprdf.store.folder import (
     open_engine,
     open_folder,
     other_graph,
-    require_rocksdb,
     write_manifest,
+)
+from kiprdf.store.graph_files import (
+    FORMAT_NOTE,
+    convert,
+    copied,
+    require_base,
+    write_afresh,
+    write_backup,
 )
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.journal import FOLDER as HISTORY
@@ -93,7 +97,6 @@ FLUSHED_QUADS = 20_000
 crash, never take long."""
 COMPACTED_QUADS = 20_000
 """Removed quads after which an engine in memory may be compacted."""
-FORMAT_NOTE = note(vocab.FORMAT, Literal(str(FORMAT), datatype=vocab.INTEGER))
 _DEFAULT = DefaultGraph()
 _TIME = Variable("time")
 _ALL_TIMES = render(
@@ -177,9 +180,9 @@ class OxigraphStore:
         claim: Claim | None = None
         try:
             engine, chosen, format, claim = open_folder(path, base, read_only)
-            _require_base(engine, path, chosen)
+            require_base(engine, path, chosen)
             if format < FORMAT:
-                _convert(engine, path, chosen)
+                convert(engine, path, chosen)
             if not read_only:
                 remove_earlier_number(engine)
                 (adopt if is_erasing(path) else discard_prepared)(path / HISTORY)
@@ -476,7 +479,7 @@ class OxigraphStore:
     def copy(self) -> OxigraphStore:
         """A copy in memory, as of one commit."""
         # An iterator sees one state as long as it lives.
-        return OxigraphStore(_copied(budget.paced(iter(self.engine))), self.iris.base)
+        return OxigraphStore(copied(budget.paced(iter(self.engine))), self.iris.base)
 
     def backup(self, folder: str | os.PathLike[str], history: bool = True) -> None:
         """Copy the store into a folder, which is absent or empty, as of one commit.
@@ -486,24 +489,11 @@ class OxigraphStore:
         """
         self._require_open()
         target = absolute(folder)
-        require_rocksdb(target)
-        partial = target.parent / f".{target.name}.{secrets.token_hex(4)}.partial"
-        try:
-            if target.exists() and not target.is_dir():
-                raise StoreError(f"{target} is a file; a backup needs a folder.")
-            if target.exists() and any(target.iterdir()):
-                raise StoreError(f"{target} is not empty; a backup needs an empty folder.")
-            partial.mkdir(parents=True)
-            self._copy_graph(partial / GRAPH, partial / HISTORY if history else None)
-            write_manifest(partial, self.iris.base)
-            if target.exists():
-                target.rmdir()
-            partial.rename(target)
-        except (OSError, RuntimeError) as fault:
-            reason = getattr(fault, "strerror", None) or fault
-            raise StoreError(f"No backup can be written to {target}: {reason}.") from None
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+        write_backup(
+            target,
+            self.iris.base,
+            lambda graph: self._copy_graph(graph, graph.parent / HISTORY if history else None),
+        )
 
     def _copy_graph(self, graph: Path, history: Path | None) -> None:
         if self._folder is not None and not self.read_only:
@@ -603,7 +593,7 @@ class OxigraphStore:
             self._compacted_after = size
             return
         # Readers of the old engine go on; it has the same quads.
-        self._engine = _copied(self._engine)
+        self._engine = copied(self._engine)
         self._uncompacted = 0
         self._compacted_after = COMPACTED_QUADS
 
@@ -681,11 +671,11 @@ class OxigraphStore:
             quads = iter(self.engine) if quads is None else quads
             journal = self.journal or self.closed_journal
             if self._folder is None:
-                engine = _copied(quads)
+                engine = copied(quads)
                 if prepare is not None:
                     prepare()
             else:
-                engine = self._write_afresh(self._folder, quads, prepare)
+                engine = write_afresh(self._folder, self.iris.base, quads, prepare)
             self._last = self._last._replace(is_certain=False)
             self._engine = engine
             self._last = read_commit_number(engine)
@@ -695,29 +685,6 @@ class OxigraphStore:
                 journal.adopt()
             if self._folder is not None:
                 shutil.rmtree(other_graph(self._folder), ignore_errors=True)
-
-    def _write_afresh(
-        self, folder: Path, quads: Iterable[Quad], prepare: Callable[[], object] | None
-    ) -> Engine:
-        """Write the graph to the other folder, which the manifest names from then on."""
-        graph = other_graph(folder)
-        try:
-            shutil.rmtree(graph, ignore_errors=True)
-            engine = Engine(str(graph))
-            engine.bulk_extend(quads)
-            engine.flush()
-            if prepare is not None:
-                prepare()
-            write_manifest(folder, self.iris.base, graph.name, erasing=prepare is not None)
-        except BaseException as fault:
-            shutil.rmtree(graph, ignore_errors=True)
-            if (folder / HISTORY).is_dir():
-                discard_prepared(folder / HISTORY)
-            if isinstance(fault, ENGINE_FAULTS):
-                reason = getattr(fault, "strerror", None) or fault
-                raise StoreError(f"The nexus cannot be rewritten: {reason}.") from fault
-            raise
-        return engine
 
     @property
     def is_erasing(self) -> bool:
@@ -739,14 +706,6 @@ class OxigraphStore:
         return Delta(removed, added, records=records, origin=origin)
 
 
-def _copied(quads: Iterable[Quad]) -> Engine:
-    """An engine in memory that lists quads in the given order."""
-    engine = Engine()
-    # It lists the last quad first.
-    engine.bulk_extend(reversed(list(quads)))
-    return engine
-
-
 def _triples(engine: Engine, *pattern: Any) -> Iterator[Triple]:
     """The triples of a pattern; by itself, since another layer would slow small readings down."""
     try:
@@ -754,23 +713,3 @@ def _triples(engine: Engine, *pattern: Any) -> Iterator[Triple]:
             yield quad.triple
     except ENGINE_FAULTS as fault:
         raise unreadable(fault) from fault
-
-
-def _convert(engine: Engine, path: Path, base: str) -> None:
-    """Convert a folder of an earlier format; after an interrupt it is converted again."""
-    rebuild_texts(engine)
-    for quad in readable(engine, vocab.BOOKKEEPING, vocab.FORMAT, None, vocab.BOOKKEEPING):
-        engine.remove(quad)
-        engine.add(FORMAT_NOTE)
-    engine.flush()
-    write_manifest(path, base)
-
-
-def _require_base(engine: Engine, path: Path, base: str) -> None:
-    """Refuse an edited manifest: the dataset notes its base too, and two would be mixed."""
-    graph = vocab.BOOKKEEPING
-    for quad in readable(engine, graph, vocab.BASE, None, graph):
-        noted = cast(Literal, quad.object).value
-        if noted != base:
-            message = f"The nexus in {path} has the base {noted}; its {MANIFEST} says {base}."
-            raise StoreError(message)

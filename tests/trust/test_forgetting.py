@@ -22,7 +22,7 @@ from tests.nexus.test_forget import FIND, JANE, SECRETS, remaining, write
 from tests.programs import PROCESSES
 
 STEPS = [
-    ("kiprdf.store.oxigraph", "write_manifest", 1, False),
+    ("kiprdf.store.graph_files", "write_manifest", 1, False),
     ("kiprdf.store.journal", "adopt", 1, True),
     ("kiprdf.meta.indexing:Indexer", "erase", 1, True),
     # The others, on demand.
