@@ -381,15 +381,8 @@ class Nexus:
         One transaction, exact to the triple, times and versions included. Returns how many triples
         were ``deleted`` and ``added``. Raises KIP_2002 for a patch of another state.
         """
-        from kiprdf.interchange.differences.patch import read
-
-        def run() -> dict[str, int]:
-            changes = read(text)
-            self._engine.writer.apply_patch(changes)
-            return {"deleted": len(changes.removed), "added": len(changes.added)}
-
         text = files.capsule_text(patch)
-        return self._engine.boundary.run(run, text)
+        return self._engine.boundary.run(lambda: self._engine.writer.apply_patch(text), text)
 
     @timed
     def export(self, command: str | None = None, /, **parameters: Any) -> str:

@@ -102,23 +102,14 @@ def import_(
     else:
         options |= {"define": define, "default_type": default_type, "language": language}
     importer = _Importer(files, ontology, options, source, as_json)
-    # Standard input can be read only once, but links between files need a second pass.
-    documents = [
-        (path, inputs.read_bytes(path) if path == inputs.STDIN else None) for path in files
-    ]
     target: AbstractContextManager[Nexus]
     if dry_run:
         target = _open_for_dry_run(nexus)
     else:
         target = inputs.open_for_command(nexus, strict_schema=strict)
     with target as opened:
-        for path, content in documents:
-            importer.run(opened, path, content)
-        if not dry_run:
-            # Adds links to resources that later files described; nothing else changes.
-            for path, content in documents[:-1]:
-                importer.run(opened, path, content, links_only=True)
-    if dry_run and not importer.as_json:
+        importer.run(opened)
+    if dry_run and not as_json:
         output.note("Dry run: nothing was written.")
 
 
@@ -158,9 +149,21 @@ class _Importer:
         self._ontology = ontology
         self._options = options
         self._source = source
-        self.as_json = as_json
+        self._as_json = as_json
+        # Standard input can be read only once, and before the nexus is opened: it may be slow.
+        self._documents = [
+            (path, inputs.read_bytes(path) if path == inputs.STDIN else None) for path in files
+        ]
 
-    def run(
+    def run(self, nexus: Nexus) -> None:
+        """Import every file, then again the links to what later files described."""
+        for path, content in self._documents:
+            self._import(nexus, path, content)
+        if not self._options["dry_run"]:
+            for path, content in self._documents[:-1]:
+                self._import(nexus, path, content, links_only=True)
+
+    def _import(
         self, nexus: Nexus, path: Path, content: bytes | None, *, links_only: bool = False
     ) -> None:
         """Import one file; ``links_only`` is the second pass, reported if it added links."""
@@ -181,13 +184,13 @@ class _Importer:
                     path if content is None else io.BytesIO(content), **options
                 )
         except KipError as error:
-            if self.as_json:
+            if self._as_json:
                 output.show_error(error, file=name)
             raise
         if links_only and not report["propositions"]["created"]:
             return
         # Printed now, because the next file may fail.
-        if self.as_json:
+        if self._as_json:
             output.show_json({"file": name, **({"again": True} if links_only else {}), **report})
         else:
             title = f"{name}, links to later files" if links_only else name

@@ -36,7 +36,6 @@ from kiprdf.store.compaction import compact, replay
 from kiprdf.store.past import PastStore, journal_of, require_embedded
 
 if TYPE_CHECKING:
-    from kiprdf.interchange.differences.patch import Patch
     from kiprdf.interchange.differences.patch_log import Log
     from kiprdf.interchange.staging_store import StagingStore
 
@@ -323,9 +322,15 @@ class Writer:
 
         return collector.paused(run)
 
-    def apply_patch(self, patch: Patch) -> None:
-        """Change the dataset triple by triple, as one commit, if the result is one of a nexus."""
+    def apply_patch(self, text: str) -> dict[str, int]:
+        """Change the dataset triple by triple, as one commit, if the result is one of a nexus.
+
+        Returns how many triples were ``deleted`` and ``added``.
+        """
         from kiprdf.interchange.dataset import check_dataset
+        from kiprdf.interchange.differences.patch import read
+
+        patch = read(text)
 
         def run() -> None:
             self.require_writable()
@@ -341,6 +346,7 @@ class Writer:
             self._store.write(write)
 
         collector.paused(run)
+        return {"deleted": len(patch.removed), "added": len(patch.added)}
 
     def is_empty(self) -> bool:
         """Whether nothing was written since opening wrote the bundled capsules."""

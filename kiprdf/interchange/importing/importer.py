@@ -90,13 +90,7 @@ def plan(
     properties of the quads ``beside``, which are imported later, share new names as if they were
     among these. The order of the quads makes no difference.
     """
-    fault = None if source_base is None else base_fault(source_base)
-    if fault is not None:
-        message = f"The data name the base <{shown(str(source_base))}>, which {fault}."
-        raise KipError("KIP_1001", message, "Correct the base, or leave that line out.")
-    if default_type is not None and not is_key(default_type):
-        message = f"The default type '{shown(default_type)}' is no identifier."
-        raise KipError("KIP_1002", message)
+    _check(source_base, default_type)
     provenance = dict(metadata or {})
     foreign, count = read_foreign(quads)
     with_periods(foreign, iris)
@@ -144,6 +138,17 @@ def plan(
         count,
         recorded=recorded,
     )
+
+
+def _check(source_base: str | None, default_type: str | None) -> None:
+    """Refuse a base that cannot be one, and a default type that is no identifier."""
+    fault = None if source_base is None else base_fault(source_base)
+    if fault is not None:
+        message = f"The data name the base <{shown(str(source_base))}>, which {fault}."
+        raise KipError("KIP_1001", message, "Correct the base, or leave that line out.")
+    if default_type is not None and not is_key(default_type):
+        message = f"The default type '{shown(default_type)}' is no identifier."
+        raise KipError("KIP_1002", message)
 
 
 def read_foreign(quads: Iterable[Quad]) -> tuple[Foreign, int]:
