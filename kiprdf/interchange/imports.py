@@ -143,19 +143,9 @@ def ontology(
     others = functools.cache(lambda: [quad for one in beside for quad in read(one)[0]])
 
     def plan(store: Store, quads: list[Quad]) -> Plan:
-        existing, index = read_definitions(store), read_element_index(store)
-        definitions = definitions_of(quads, vocabulary, index, existing, others())
         provenance = _metadata(source, imported_at, metadata)
-        plan = plan_definitions(
-            definitions.inherited() if inherit else definitions, existing, provenance
-        )
-        attributes: dict[ConceptName, JsonMap] = {n: one.attributes for n, one in existing.items()}
-        for one in plan.definitions:
-            name = ConceptName(one.type, one.name)
-            attributes[name] = {**attributes.get(name, {}), **one.attributes}
-        name_of_source = str(provenance.get("source", ""))
-        plan.recorded = record_axioms(quads, definitions, attributes, index, name_of_source)
-        plan.triples, plan.update = len(quads), update
+        plan = _ontology_plan(store, quads, others(), vocabulary, inherit, provenance)
+        plan.update = update
         return plan
 
     content, chosen = _read(source, format)
@@ -168,6 +158,30 @@ def ontology(
         loader=_loader(context, loader),
     )
     return _document(content, parse, plan, address)
+
+
+def _ontology_plan(
+    store: Store,
+    quads: list[Quad],
+    others: list[Quad],
+    vocabulary: Mapping,
+    inherit: bool,
+    provenance: JsonMap,
+) -> Plan:
+    """The definitions that an ontology becomes, and the record of its axioms."""
+    existing, index = read_definitions(store), read_element_index(store)
+    definitions = definitions_of(quads, vocabulary, index, existing, others)
+    plan = plan_definitions(
+        definitions.inherited() if inherit else definitions, existing, provenance
+    )
+    attributes: dict[ConceptName, JsonMap] = {n: one.attributes for n, one in existing.items()}
+    for one in plan.definitions:
+        name = ConceptName(one.type, one.name)
+        attributes[name] = {**attributes.get(name, {}), **one.attributes}
+    name_of_source = str(provenance.get("source", ""))
+    plan.recorded = record_axioms(quads, definitions, attributes, index, name_of_source)
+    plan.triples = len(quads)
+    return plan
 
 
 def _document(

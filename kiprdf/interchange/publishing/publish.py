@@ -278,16 +278,35 @@ class _Writer:
             for name, title, content, text in files
         ]
         self._write_description(knowledge, Counts.of(graph), dumps)
-        self._write_text("index.html", overview.index_page(site, [*dumps, *others]))
+        self._write_frame(site, [*dumps, *others])
+        self._write_elements(site, own, graph, added, advance)
+        # The marker is written last: a folder with a marker is complete.
+        published = sorted(_files(self._folder))
+        marker = {"format": FORMAT, "base": self._iris.base, "published": published}
+        self._write_text(MARKER, json.dumps(marker, indent=2) + "\n")
+
+    def _write_frame(self, site: Site, documents: list[Dump]) -> None:
+        """Write the pages about all elements, and what every page needs."""
+        self._write_text("index.html", overview.index_page(site, documents))
         self._write_text("vocabulary.html", overview.vocabulary_page(site))
         self._write_text("names.js", overview.names_script(site))
         self._write_text("style.css", (overview.ASSETS / "style.css").read_text("utf-8"))
         # Without this file, GitHub Pages would omit names that begin with an underscore.
         self._write_text(".nojekyll", "")
-        elements = {own.get(node, node) for node in knowledge.elements}
+
+    def _write_elements(
+        self,
+        site: Site,
+        own: dict[NamedNode, NamedNode],
+        graph: list[Triple],
+        added: list[Triple],
+        advance: Advance,
+    ) -> None:
+        """Write the page of each element, and its triples under its own IRI."""
+        elements = {own.get(node, node) for node in site.knowledge.elements}
         element_triples = ElementTriples(elements, graph, added)
         data_files: dict[str, list[NamedNode]] = defaultdict(list)
-        for node, element in paced(knowledge.elements.items()):
+        for node, element in paced(site.knowledge.elements.items()):
             if site.anchor(node) is None:
                 page = Page(site, site.path(node))
                 self._write_text(page.path, element_page(page, element))
@@ -296,10 +315,6 @@ class _Writer:
             advance(1)
         for path, nodes in paced(data_files.items()):
             self._write_text(path, self._turtle(element_triples.of(nodes)))
-        # The marker is written last: a folder with a marker is complete.
-        published = sorted(_files(self._folder))
-        marker = {"format": FORMAT, "base": self._iris.base, "published": published}
-        self._write_text(MARKER, json.dumps(marker, indent=2) + "\n")
 
     def _site(self, knowledge: Knowledge) -> Site:
         is_compact = self._facts == "inline" or (
