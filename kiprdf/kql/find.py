@@ -203,7 +203,7 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
             _check_combinations(sides, budget.max_product_rows, plan, store)
     if spending is not None and plan.products:
         _check_product(plan, spending, store)
-    values = json_values(plan.json_keys, store)
+    values = json_values(plan.needed_keys, store)
     if not (store.abilities.nested_groups or plan.is_plain(values)):
         return rows(replace(plan, abilities=EMBEDDED), store.in_memory(), bindings)
     text = plan.text(None if budget is None else budget.max_rows, values).text(bindings)
@@ -280,8 +280,7 @@ def count_solutions(where: ast.Block, store: Store, most: int) -> int:
 def explain(find: ast.Find, store: Store) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
     plan = plan_find(find, store.iris, abilities=store.abilities)
-    pattern = plan.adapted(plan.pattern, json_values(plan.json_keys, store))
-    select = replace(plan.select, pattern=pattern)
+    select = plan.query(json_values(plan.needed_keys, store))
     return render(select, query_prefixes(store.iris.base), store.abilities)
 
 

@@ -12,7 +12,15 @@ from kiprdf.budget import WIDTH
 from kiprdf.kql import results
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
 from kiprdf.kql.newest import NewestPlan, plan_newest
-from kiprdf.kql.optimize import JsonValues, compares_holes, for_engine, json_keys, optimize
+from kiprdf.kql.optimize import (
+    JsonValues,
+    SortedValue,
+    compares_holes,
+    for_engine,
+    json_keys,
+    optimize,
+    standard_order,
+)
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
 from kiprdf.kql.optimize.plain import is_plain
@@ -31,7 +39,7 @@ from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.sparql.abilities import EMBEDDED, Abilities
-from kiprdf.sparql.algebra import Count, Pattern, Select, Term, certain_variables
+from kiprdf.sparql.algebra import Count, Pattern, Select, SortKey, Term, certain_variables
 from kiprdf.sparql.text import PreparedQuery, prepare
 from kiprdf.store.base import Cancellation, Row
 
@@ -58,7 +66,9 @@ class Plan:
     find: ast.Find | None = None
     needed: int | None = None
     abilities: Abilities = EMBEDDED
-    _texts: dict[int | None, PreparedQuery] = field(default_factory=dict, init=False)
+    _texts: dict[tuple[int | None, tuple[SortKey, ...]], PreparedQuery] = field(
+        default_factory=dict, init=False
+    )
 
     @cached_property
     def answers(self) -> results.Answers:
@@ -176,18 +186,57 @@ class Plan:
         """Whether an engine that confuses nested groups answers the query rightly."""
         return is_plain(self.adapted(self.pattern, json_values))
 
-    def text(self, max_rows: int | None, json_values: JsonValues = NO_VALUES) -> PreparedQuery:
+    @cached_property
+    def sorted_values(self) -> tuple[SortedValue, ...]:
+        """What an engine may sort by and cut the page; none where Python must see all rows."""
+        if self.find is None or self.needed is None or self.abilities.lookups:
+            return ()
+        carriers = set(self._carriers(self.cells.names))
+        # Rows that are alike in what is projected are one.
+        is_shown = set(self.cells.names) <= set(self.answers.projected)
+        is_plain = is_shown and carriers <= certain_variables(self.pattern)
+        most = self.abilities.max_rows
+        if not is_plain or self.is_ambiguous or (most is not None and self.needed >= most):
+            return ()
+        values: list[SortedValue] = []
+        for key in self.find.order_by:
+            path, predicate = results.path_of(key.expression), results.key_of(key.expression)
+            if predicate is None or path not in self.translation.projected:
+                return ()
+            variable = self.translation.projected[path]
+            values.append(SortedValue(variable, predicate, key.descending))
+        return tuple(values)
+
+    @property
+    def needed_keys(self) -> tuple[NamedNode, ...]:
+        """The keys whose values must be known before the query can be written."""
+        return (*self.json_keys, *(value.key for value in self.sorted_values))
+
+    def query(self, key_values: JsonValues = NO_VALUES) -> Select:
+        """The query by what the engine can do, without checks of its deadline."""
+        select = replace(self.select, pattern=self.adapted(self.pattern, key_values))
+        order = self._order(key_values)
+        return replace(select, order=order, limit=self.needed) if order else select
+
+    def _order(self, key_values: JsonValues) -> tuple[SortKey, ...]:
+        if not self.sorted_values:
+            return ()
+        nodes = self._carriers(self.answers.projected)
+        return standard_order(self.sorted_values, nodes, key_values, self.abilities) or ()
+
+    def text(self, max_rows: int | None, key_values: JsonValues = NO_VALUES) -> PreparedQuery:
         """The SPARQL; where solutions are counted, no more than ``max_rows`` of them are."""
-        text = self._texts.get(max_rows)
+        key = max_rows, self._order(key_values)
+        text = self._texts.get(key)
         if text is None or self.json_keys:
-            select = replace(self.select, pattern=self.adapted(self.pattern, json_values))
+            select = self.query(key_values)
             if not self.is_linear and self.abilities.functions:
                 select = replace(select, pattern=add_deadline_checks(select.pattern))
             if select.counts and max_rows is not None:
                 # One more row shows that there are too many.
                 select = replace(select, limit=max_rows // -(-self.width // WIDTH) + 1)
             text = prepare(select, query_prefixes(self.iris.base), self.abilities)
-            self._texts = {max_rows: text}
+            self._texts = {key: text}
         return text
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -182,12 +183,14 @@ class Answers:
 
     def _collapsed(self, rows: Iterable[Row]) -> Iterable[Row]:
         """Rows that are equal in all projected variables are one: the first in order."""
-        names = self._projected()
+        names = self.projected
         if set(self._cells.names) <= set(names):
             return rows
         return _firsts(rows, self._nodes(names))
 
-    def _projected(self) -> list[str]:
+    @cached_property
+    def projected(self) -> list[str]:
+        """The variables that the expressions read."""
         return list(dict.fromkeys(variable_of(e).name for e in self._find.expressions))
 
     def _nodes(self, names: Iterable[str]) -> Callable[[Row], tuple[Any, ...]]:
@@ -195,7 +198,7 @@ class Answers:
         return lambda row: tuple([row[index] for index in indices])
 
     def _ordered(self, rows: list[Row], reader: Reader) -> list[Row]:
-        cells = self._nodes(self._projected())
+        cells = self._nodes(self.projected)
         ordered = sorted(rows, key=lambda row: [_iri(node) for node in cells(row)])
         for key in reversed(self._find.order_by):
             value = self._value(key.expression)

@@ -260,8 +260,16 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class SortKey:
+    """``expression`` in ORDER BY, or ``DESC(expression)``."""
+
+    expression: Expression
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Select:
-    """``SELECT DISTINCT variables { pattern } LIMIT limit OFFSET offset``.
+    """``SELECT DISTINCT variables { pattern } ORDER BY order LIMIT limit OFFSET offset``.
 
     With ``counts`` it is ``SELECT variables counts { pattern } GROUP BY variables`` instead, and
     the limit is that of the solutions which are counted.
@@ -274,6 +282,7 @@ class Select:
     offset: int = 0
     counts: tuple[Count, ...] = ()
     distinct: bool = True
+    order: tuple[SortKey, ...] = ()
 
 
 def variables(node: object) -> set[Variable]:

@@ -68,6 +68,8 @@ def prepare(
         verb = "SELECT DISTINCT" if query.distinct else "SELECT"
         writer.write(f"{verb} {_names(query.variables)} WHERE ")
         writer.group(query.pattern, 0)
+        if query.order:
+            writer.order(query.order)
         if query.limit is not None:
             writer.write(f"\nLIMIT {query.limit}")
         if query.offset:
@@ -144,6 +146,13 @@ class _Writer:
             self.write(f"\n  LIMIT {query.limit}\n}}")
         if query.variables:
             self.write(f"\nGROUP BY {_names(query.variables)}")
+
+    def order(self, keys: Iterable[algebra.SortKey]) -> None:
+        self.write("\nORDER BY")
+        for key in keys:
+            self.write(" DESC(" if key.descending else " ASC(")
+            self._expression(key.expression)
+            self.write(")")
 
     def _separated(self, items: Iterable[T], separator: str, write: Callable[[T], None]) -> None:
         for number, item in enumerate(items):

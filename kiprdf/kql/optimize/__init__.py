@@ -7,7 +7,7 @@ and those that are shown), and for what may take long ``deadlines``. ``solutions
 
 An engine that lacks something of SPARQL 1.2 as we write it gets what is equal without it, by
 ``for_engine``: ``as_statements`` (links in RDF 1.1), ``standard_joins`` (no LATERAL) and
-``standard_conditions`` (no custom functions).
+``standard_conditions`` (no custom functions). ``standard_order`` lets it sort and cut the page.
 """
 
 from __future__ import annotations
@@ -26,13 +26,22 @@ from kiprdf.kql.optimize.standard_conditions import (
     standard_conditions,
 )
 from kiprdf.kql.optimize.standard_joins import standard_joins
+from kiprdf.kql.optimize.standard_order import SortedValue, standard_order
 from kiprdf.kql.scopes import Namer, Values
 from kiprdf.kql.translate import Translation
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.abilities import EMBEDDED, Abilities
 from kiprdf.sparql.algebra import Pattern
 
-__all__ = ["JsonValues", "compares_holes", "for_engine", "json_keys", "optimize"]
+__all__ = [
+    "JsonValues",
+    "SortedValue",
+    "compares_holes",
+    "for_engine",
+    "json_keys",
+    "optimize",
+    "standard_order",
+]
 
 
 def optimize(

@@ -324,7 +324,12 @@ def _by_units(case: _Case) -> _Case:
     """
     if isinstance(case, _Constant) or case.kind != "text":
         return case
-    return replace(case, value=Call("REPLACE", (case.value, _LAST, _LAST_MOVED)), by_units=True)
+    return replace(case, value=text_by_units(case.value), by_units=True)
+
+
+def text_by_units(text: Expression) -> Expression:
+    """A text whose order by the units of UTF-16 is that of the code points of another."""
+    return Call("REPLACE", (text, _LAST, _LAST_MOVED))
 
 
 def _as_term(reading: Reading, by_units: bool) -> Literal | NamedNode:
