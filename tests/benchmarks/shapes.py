@@ -1,4 +1,4 @@
-"""Sixteen questions, in KIP and as the good SPARQL that an expert would write by hand."""
+"""Seventeen questions, in KIP and as the good SPARQL that an expert would write by hand."""
 
 from __future__ import annotations
 
@@ -118,6 +118,12 @@ SHAPES = (
         'FIND(?s.name, COUNT(?d)) WHERE { ?s {type: "Symptom"} (?d, "treats", ?s) }',
         "SELECT ?v (COUNT(?d) AS ?c) { ?s a type:Symptom ; rdfs:label ?v . ?d p:treats ?s } "
         "GROUP BY ?v",
+        has_parameter=False,
+    ),
+    Shape(
+        "group by an attribute",
+        'FIND(?d.attributes.risk, COUNT(?d), AVG(?d.attributes.risk)) WHERE { ?d {type: "Drug"} }',
+        "SELECT ?r (COUNT(?d) AS ?c) (AVG(?r) AS ?a) { ?d a type:Drug ; attr:risk ?r } GROUP BY ?r",
         has_parameter=False,
     ),
     Shape(
