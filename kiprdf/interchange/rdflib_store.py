@@ -175,9 +175,10 @@ class RdflibStore(OxigraphStore):
         self._index_folder = index_folder
         self._statements: set[_Statement] = set()
         self._touched: dict[int, tuple[NamedNode, ...]] = {}
+        self._has_begun = False
         self._local = threading.local()
         with self._command():
-            pass
+            self._has_begun = True
 
     def __repr__(self) -> str:
         return f"RdflibStore({self._graph!r})"
@@ -278,13 +279,12 @@ class RdflibStore(OxigraphStore):
 
     def _take_over(self, delta: Delta) -> None:
         """Apply what others have changed as a commit; what a nexus began with is none."""
-        if self.commit() == 0 or not self._touched:
+        if self.commit() == 0 or not self._has_begun:
             for triple in delta.removed:
                 self._engine.remove(Quad(*triple))
             self._engine.extend(Quad(*triple) for triple in delta.added)
             rebuild_texts(self._engine)
             self._update_times.commit = None
-            self._touched.setdefault(self.commit(), ())
             return
         # The commits of another nexus in the same graph count, too.
         last = self._notes.commit()

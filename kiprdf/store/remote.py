@@ -22,6 +22,7 @@ from kiprdf.sparql import requests
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import BGP, Select, TriplePattern, TripleTerm
 from kiprdf.sparql.text import render
+from kiprdf.store.answers import Answers
 from kiprdf.store.base import (
     NO_TESTS,
     Cancellation,
@@ -44,6 +45,7 @@ from kiprdf.store.lock import FairLock
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.place import CHANGED, Place, highest
 from kiprdf.store.remote_commits import Commits
+from kiprdf.store.remote_state import Session, State
 from kiprdf.store.sparql_worker import SparqlAnswer
 from kiprdf.store.texts import texts_in, texts_of
 from kiprdf.store.update_times import UPDATED_AT, Range
@@ -65,48 +67,6 @@ PAUSE_S = 0.005
 LONGEST_PAUSE_S = 0.2
 """The wait before a statement that another process overtook is judged again."""
 _VARIABLES = (Variable("s"), Variable("p"), Variable("o"))
-
-
-class _State:
-    """One commit of the dataset, and what was read of it: elements, the links of facts, and the
-    definitions of types and predicates."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.described: dict[NamedNode, list[Triple]] = {}
-        self.links: dict[Triple, list[NamedNode]] = {}
-        self.facts: dict[NamedNode, list[Triple]] = {}
-        self.texts: dict[tuple[NamedNode | None, NamedNode], list[Quad]] = {}
-        self.definitions: dict[NamedNode, list[NamedNode]] | None = None
-        self.in_memory: OxigraphStore | None = None
-
-    def after(self, number: int, changed: Collection[NamedNode], definitions: str) -> _State:
-        """What is known after other commits, from the elements that they touched.
-
-        IRIs of definitions begin with ``definitions``.
-        """
-        state = _State(number)
-        kept = list(self.described.items())
-        state.described = {node: triples for node, triples in kept if node not in changed}
-        facts = list(self.links.items())
-        state.links = {
-            fact: links
-            for fact, links in facts
-            if links and not any(link in changed for link in links)
-        }
-        if not any(node.value.startswith(definitions) for node in changed):
-            state.definitions = self.definitions
-        return state
-
-
-class _Session:
-    """One run of a reading function; ``is_checked`` while nothing was read since the commit number
-    was seen."""
-
-    def __init__(self, state: _State) -> None:
-        self.state = state
-        self.is_checked = False
-        self.copy: Engine | None = None
 
 
 class RemoteStore:
@@ -138,12 +98,13 @@ class RemoteStore:
         self.abilities = abilities
         self.layout = Layout.of(abilities)
         self.iris = Iris(base)
+        self._answers = Answers(endpoint, place, abilities, self.layout)
         self.engine_name = engine_name
         self.index_folder = index_folder
         self.read_only = read_only
         self._process = os.getpid()
         self._closed = False
-        self._state: _State | None = None
+        self._state: State | None = None
         self._noted_changes: dict[int, tuple[NamedNode, ...]] = {}
         self._definitions = f"{base}$"
         self._meta_types = (self.iris.type("$ConceptType"), self.iris.type("$PropositionType"))
@@ -193,7 +154,7 @@ class RemoteStore:
     # States -----------------------------------------------------------------------------------
 
     @property
-    def _session(self) -> _Session | None:
+    def _session(self) -> Session | None:
         return getattr(self._local, "session", None)
 
     def number(self) -> int:
@@ -207,19 +168,19 @@ class RemoteStore:
             return session.state.number
         return self._last().number
 
-    def _last(self) -> _State:
+    def _last(self) -> State:
         """The last state that was seen."""
         state = self._state
         return self._seen(self.number()) if state is None else state
 
-    def _seen(self, number: int) -> _State:
+    def _seen(self, number: int) -> State:
         """The state of the commit that an answer shows to be the last one."""
         state = self._state
         if state is None:
-            state = self._state = _State(number)
+            state = self._state = State(number)
         elif state.number != number:
             changed = self._changes(state.number, number)
-            before, state = state, _State(number)
+            before, state = state, State(number)
             if changed is not None:
                 state = before.after(number, changed, self._definitions)
             self._state = state
@@ -263,8 +224,8 @@ class RemoteStore:
         state = self._last()
         if len(state.described) + len(state.links) > KEPT_ELEMENTS:
             # Another one, since a function that still runs needs what it has read.
-            state = self._state = _State(state.number)
-        session = self._local.session = _Session(state)
+            state = self._state = State(state.number)
+        session = self._local.session = Session(state)
         try:
             result = function()
             self._check(session)
@@ -278,12 +239,12 @@ class RemoteStore:
         finally:
             self._local.session = None
 
-    def _check(self, session: _Session) -> None:
+    def _check(self, session: Session) -> None:
         """Raise ``Moved`` where another commit has come."""
         if not session.is_checked:
             self._compare(session, self.number())
 
-    def _compare(self, session: _Session, number: int) -> None:
+    def _compare(self, session: Session, number: int) -> None:
         self._seen(number)
         if session.state.number != number:
             raise Moved
@@ -298,7 +259,7 @@ class RemoteStore:
 
     def reached(self, number: int, delta: Delta | None) -> None:
         """Note a commit of this store, and what it changed; None if that may be everything."""
-        before, state = self._state, _State(number)
+        before, state = self._state, State(number)
         if delta is not None:
             self._noted_changes[number] = tuple(delta.touched)
             if before is not None and before.number == number - 1:
@@ -315,63 +276,22 @@ class RemoteStore:
         session, names = self._session, requests.columns(text)
         if session is None or not names:
             return self._unchecked(text, width, keep)
-        numbers: list[Any] = []
-        received = 0
-
-        def read(rows: Iterable[Iterable[Any]]) -> Iterator[Row]:
-            nonlocal received
-            for row in self.layout.rows(rows):
-                received += 1
-                if row[-1] is None:
-                    yield row[:-1]
-                else:
-                    numbers.append(row[-1])
-
         self._require_open()
-        query = requests.with_note(text, names, self.place.bookkeeping, vocab.COMMIT)
-        dataset = self.place.dataset
-        answer = self.endpoint.select(query, dataset, width=width, keep=keep, read=read)
-        most = self.abilities.max_rows
-        if most is not None and received >= most:
+        answer, number = self._answers.with_commit(text, names, width, keep)
+        if number is None:
             session.is_checked = False
-            return self._paged(text, names, most, width, keep)
-        self._compare(session, highest(numbers))
+        else:
+            self._compare(session, number)
         return answer
 
     def _unchecked(
         self, text: str, width: int | None = None, keep: Keep | None = None
     ) -> Solutions:
-        """The solutions of a query alone, all of them where the engine sends a part only."""
+        """The solutions of a query alone."""
         self._require_open()
-        session = self._session
-        if session is not None:
-            session.is_checked = False
-        dataset, read, most = self.place.dataset, self.layout.rows, self.abilities.max_rows
-        if most is None:
-            return self.endpoint.select(text, dataset, width=width, keep=keep, read=read)
-        first = self.endpoint.select(text, dataset, width=width, read=read)
-        if len(first.rows) < most:
-            return first
-        return self._paged(text, first.names, most, width, keep)
-
-    def _paged(
-        self, text: str, names: Sequence[str], most: int, width: int | None, keep: Keep | None
-    ) -> Solutions:
-        """The rows of a query in the order of its variables, a page a request."""
-        rows: list[Row] = []
-        number, dataset, read = 0, self.place.dataset, self.layout.rows
-        spending = budget.current()
-        while True:
-            query = requests.page(text, names, most, number)
-            page = self.endpoint.select(query, dataset, width=width, read=read).rows
-            number += len(page)
-            rows += page
-            if spending is not None:
-                spending.check_rows(number, len(names) if width is None else width)
-            if keep is not None:
-                rows = keep(rows)
-            if len(page) < most:
-                return Solutions(tuple(names), rows)
+        if self._session is not None:
+            self._session.is_checked = False
+        return self._answers.select(text, width, keep)
 
     def select(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rdflib import Graph
+
 from kiprdf import Nexus
 from kiprdf.rdf import vocab
 from kiprdf.sparql.abilities import Links
@@ -15,6 +17,9 @@ AT_ONCE = 2_000
 
 def fill(server: Engine, nexus: Nexus, links: Links | None = None) -> None:
     """Insert all triples and records, links kept as the engine can by default."""
+    if isinstance(server.target, Graph):
+        server.target.parse(data=nexus.snapshot(profile="rdf11"), format="turtle")
+        return
     abilities = ENGINES[server.name.partition("-")[0]]
     layout = Layout(links or abilities.links, abilities.own_datatypes)
     place = Place.of(server.default_graph)

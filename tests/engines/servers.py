@@ -129,7 +129,7 @@ class Engine:
     def clear(self) -> None:
         """Remove all triples, of the bookkeeping too."""
         if isinstance(self.target, Graph):
-            self.target.remove((None, None, None))
+            self.target = Graph()  # which keeps the records of a nexus, too
             return
         for graph in self._graphs() - self._first_graphs:
             self.update(f"CLEAR GRAPH <{graph}>")

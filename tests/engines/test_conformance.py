@@ -18,13 +18,13 @@ from tests.engines.servers import Engine
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_cases(server: Engine, name: str) -> None:
+def test_cases(engine: Engine, name: str) -> None:
     runs_all = NAMES in os.environ
-    if not runs_all and server.name != "oxigraph":
-        pytest.skip(f"{server.name} runs with {NAMES}={server.name}")
-    options: dict[str, Any] = {**server.arguments, **FILES[name].get("nexus", {})}
+    if not runs_all and engine.name != "oxigraph":
+        pytest.skip(f"{engine.name} runs with {NAMES}={engine.name}")
+    options: dict[str, Any] = FILES[name].get("nexus", {})
     prepared = _prepared(name, True)
-    fill(server, prepared)
+    fill(engine, prepared)
     wrong: list[str] = []
     is_filled = True
     for case in FILES[name]["cases"]:
@@ -32,10 +32,10 @@ def test_cases(server: Engine, name: str) -> None:
         if not (runs_all or _only_asks(steps)):
             continue
         if not is_filled:
-            server.clear()
-            fill(server, prepared)
+            engine.clear()
+            fill(engine, prepared)
         is_filled = _only_asks(steps)
-        with Nexus.connect(**options) as nexus:
+        with Nexus.connect(**{**engine.arguments, **options}) as nexus:
             for step in steps:
                 try:
                     _run(nexus, step, 1)

@@ -170,7 +170,7 @@ def test_an_update_without_an_answer_is_a_timeout(server: Engine) -> None:
         with pytest.raises(KipError) as caught, nexus.limited(timeout_s=0.3):
             nexus.execute('UPSERT { CONCEPT { {type: "Domain", name: "Fruit"} } }')
         assert caught.value.code == "KIP_4001"
-        assert time.monotonic() - begun < 1.5
+        assert time.monotonic() - begun < 3
         gate.set()
         time.sleep(0.3)  # what was sent arrives now
 

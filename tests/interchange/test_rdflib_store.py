@@ -226,6 +226,13 @@ def test_backup_names_the_means_of_the_graph() -> None:
         filled(Graph()).backup("/nonexistent/backup")
 
 
+def test_what_a_graph_began_with_is_searched() -> None:
+    with filled(Graph()) as nexus:
+        text = nexus.snapshot()
+    with kiprdf.Nexus.connect(Graph().parse(data=text, format="turtle")) as nexus:
+        assert [hit["name"] for hit in nexus.execute('SEARCH CONCEPT "aspirin"')] == ["Aspirin"]
+
+
 def test_the_index_folder_of_another_graph_is_not_searched(tmp_path: Path) -> None:
     for name in ("Apple", "Pear"):
         with connected(Graph(), index=tmp_path / "index") as nexus:

@@ -1,0 +1,80 @@
+"""The whole answers of an endpoint, also where its engine sends a part of one only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kiprdf import budget
+from kiprdf.rdf import vocab
+from kiprdf.sparql import requests
+from kiprdf.sparql.abilities import Abilities
+from kiprdf.store.base import Keep, Row, Solutions
+from kiprdf.store.endpoint import Endpoint
+from kiprdf.store.layout import Layout
+from kiprdf.store.place import Place, highest
+
+
+class Answers(NamedTuple):
+    """Asks an endpoint about the nexus in one place; rows have terms as kiprdf writes them."""
+
+    endpoint: Endpoint
+    place: Place
+    abilities: Abilities
+    layout: Layout
+
+    def select(self, text: str, width: int | None, keep: Keep | None) -> Solutions:
+        """The solutions of a query; parameters as in ``Store.select``."""
+        dataset, read, most = self.place.dataset, self.layout.rows, self.abilities.max_rows
+        if most is None:
+            return self.endpoint.select(text, dataset, width=width, keep=keep, read=read)
+        first = self.endpoint.select(text, dataset, width=width, read=read)
+        if len(first.rows) < most:
+            return first
+        return self._paged(text, first.names, most, width, keep)
+
+    def with_commit(
+        self, text: str, names: Sequence[str], width: int | None, keep: Keep | None
+    ) -> tuple[Solutions, int | None]:
+        """The solutions of a query, and the number of the commit that they are of.
+
+        The number is None where they came in pages, between which others may have written.
+        """
+        numbers: list[Any] = []
+        received = 0
+
+        def read(rows: Iterable[Iterable[Any]]) -> Iterator[Row]:
+            nonlocal received
+            for row in self.layout.rows(rows):
+                received += 1
+                if row[-1] is None:
+                    yield row[:-1]
+                else:
+                    numbers.append(row[-1])
+
+        query = requests.with_note(text, names, self.place.bookkeeping, vocab.COMMIT)
+        dataset = self.place.dataset
+        answer = self.endpoint.select(query, dataset, width=width, keep=keep, read=read)
+        most = self.abilities.max_rows
+        if most is not None and received >= most:
+            return self._paged(text, names, most, width, keep), None
+        return answer, highest(numbers)
+
+    def _paged(
+        self, text: str, names: Sequence[str], most: int, width: int | None, keep: Keep | None
+    ) -> Solutions:
+        """The rows of a query in the order of its variables, a page a request."""
+        rows: list[Row] = []
+        number, dataset, read = 0, self.place.dataset, self.layout.rows
+        spending = budget.current()
+        while True:
+            query = requests.page(text, names, most, number)
+            page = self.endpoint.select(query, dataset, width=width, read=read).rows
+            number += len(page)
+            rows += page
+            if spending is not None:
+                spending.check_rows(number, len(names) if width is None else width)
+            if keep is not None:
+                rows = keep(rows)
+            if len(page) < most:
+                return Solutions(tuple(names), rows)

@@ -1,0 +1,52 @@
+"""What a remote store has read of one commit, and which run of a function reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pyoxigraph import NamedNode, Quad, Triple
+from pyoxigraph import Store as Engine
+
+from kiprdf.store.oxigraph import OxigraphStore
+
+
+class State:
+    """One commit of the dataset, and what was read of it: elements, the links of facts, and the
+    definitions of types and predicates."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.described: dict[NamedNode, list[Triple]] = {}
+        self.links: dict[Triple, list[NamedNode]] = {}
+        self.facts: dict[NamedNode, list[Triple]] = {}
+        self.texts: dict[tuple[NamedNode | None, NamedNode], list[Quad]] = {}
+        self.definitions: dict[NamedNode, list[NamedNode]] | None = None
+        self.in_memory: OxigraphStore | None = None
+
+    def after(self, number: int, changed: Collection[NamedNode], definitions: str) -> State:
+        """What is known after other commits, from the elements that they touched.
+
+        IRIs of definitions begin with ``definitions``.
+        """
+        state = State(number)
+        kept = list(self.described.items())
+        state.described = {node: triples for node, triples in kept if node not in changed}
+        facts = list(self.links.items())
+        state.links = {
+            fact: links
+            for fact, links in facts
+            if links and not any(link in changed for link in links)
+        }
+        if not any(node.value.startswith(definitions) for node in changed):
+            state.definitions = self.definitions
+        return state
+
+
+class Session:
+    """One run of a reading function; ``is_checked`` while nothing was read since the commit number
+    was seen."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.is_checked = False
+        self.copy: Engine | None = None
