@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,6 +44,10 @@ _TOO_LARGE = re.compile(
 
 _LOG_LIMIT = "SR325"
 """What Virtuoso writes where a transaction is beyond its TransactionAfterImageLimit."""
+
+_DEADLOCK = "SR172"
+"""What Virtuoso writes where it gave a query up for an update; it is sent again."""
+LONGEST_PAUSE_S = 1.0
 
 ReadRows: TypeAlias = Callable[[Iterable[Iterable[Any]]], Iterator[Row]]
 """Converts rows from the spelling of the store."""
@@ -139,13 +144,18 @@ class Endpoint:
         read: ReadRows = _tuples,
     ) -> SparqlAnswer:
         """The answer to any query: solutions, a boolean, or triples."""
-        try:
-            return self._answer(query, dataset, width, keep, read)
-        except EndpointFault as fault:
-            spending = budget.current()
-            if fault.is_timeout and spending is not None:
-                raise spending.expired() from None
-            raise
+        pause = 0.02
+        while True:
+            try:
+                return self._answer(query, dataset, width, keep, read)
+            except EndpointFault as fault:
+                spending = budget.current()
+                if fault.is_timeout and spending is not None:
+                    raise spending.expired() from None
+                if _DEADLOCK not in str(fault) or pause > LONGEST_PAUSE_S:
+                    raise
+            time.sleep(pause)
+            pause *= 2
 
     def _answer(
         self, query: str, dataset: Dataset, width: int | None, keep: Keep | None, read: ReadRows

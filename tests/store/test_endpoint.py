@@ -151,6 +151,14 @@ def test_a_request_beyond_a_limit_of_the_engine_is_kip_4002() -> None:
     assert "SP031" in caught.value.message
 
 
+def test_a_query_that_virtuoso_gave_up_for_an_update_is_sent_again() -> None:
+    text = b"Virtuoso 40001 Error SR172: Transaction deadlocked"
+    replies = iter((Reply(500, text), Reply(500, text), rows("x", "7")))
+    with answering(lambda request: next(replies)) as server:
+        answer = Endpoint(server.url).select("SELECT ?x WHERE { }")
+    assert len(answer.rows) == 1
+
+
 def test_the_limit_of_a_transaction_of_virtuoso_is_named() -> None:
     text = b"Virtuoso 40005 Error SR325: Transaction aborted because it's log after image size"
     with answering(lambda request: Reply(500, text)) as server, pytest.raises(KipError) as caught:
