@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, asynccontextmanager
 from contextvars import copy_context
+from datetime import datetime
 from typing import Any, TypeVar
 
 from kiprdf.budget import Cancellation, cancellable
@@ -83,3 +85,55 @@ class AsyncNexus:
     async def snapshot(self, *arguments: Any, **options: Any) -> str:
         """``Nexus.snapshot`` as a coroutine."""
         return await self.run(lambda: self.nexus.snapshot(*arguments, **options))
+
+    @asynccontextmanager
+    async def at(self, when: int | str | datetime) -> AsyncIterator[AsyncNexus]:
+        """An ``async with`` block with the nexus of ``Nexus.at``, which it closes at its end.
+
+        >>> async def count_before(nexus: AsyncNexus, commit: int) -> int:
+        ...     async with nexus.at(commit) as past:
+        ...         return await past.execute('FIND(COUNT(?p)) WHERE { ?p {type: "Person"} }')
+        >>> nexus = Nexus.memory(history=True)
+        >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        >>> asyncio.run(count_before(AsyncNexus(nexus), nexus.info()["commit"] - 1))
+        2
+        """
+        opening = asyncio.ensure_future(self.run(lambda: self.nexus.at(when)))
+        try:
+            past = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            # The thread does not end with its task: what it opens is closed when it is there.
+            opening.add_done_callback(_close_opened)
+            raise
+        try:
+            yield AsyncNexus(past)
+        finally:
+            past.close()
+
+    def acting(
+        self, *, author: str | None = None, session: str | None = None
+    ) -> AbstractContextManager[None]:
+        """``Nexus.acting``, a ``with`` block: it holds for the task that runs it."""
+        return self.nexus.acting(author=author, session=session)
+
+    async def history(self, id: str, **options: Any) -> dict[str, Any]:
+        """``Nexus.history`` as a coroutine."""
+        return await self.run(lambda: self.nexus.history(id, **options))
+
+    async def changes(
+        self,
+        since: int | str | datetime,
+        until: int | str | datetime | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """``Nexus.changes`` as a coroutine."""
+        return await self.run(lambda: self.nexus.changes(since, until, **options))
+
+    async def undo(self, **options: Any) -> dict[str, Any]:
+        """``Nexus.undo`` as a coroutine."""
+        return await self.run(lambda: self.nexus.undo(**options))
+
+
+def _close_opened(opening: asyncio.Future[Nexus]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -118,3 +119,69 @@ def test_a_cancelled_task_stops_its_query(
     asyncio.run(run())
     # Without cancellation it would take 30 seconds.
     assert threads[0] < 10
+
+
+def test_a_task_reads_the_past_and_undoes_as_the_methods_do() -> None:
+    nexus = kiprdf.Nexus.memory(history=True)
+    upsert = 'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES { age: :age } } }'
+    age = 'FIND(?p.attributes.age) WHERE { ?p {type: "Person", name: "Ada"} }'
+    asked = AsyncNexus(nexus)
+
+    async def run() -> None:
+        await asked.execute(upsert, age=36)
+        first = nexus.info()["commit"]
+        with asked.acting(author="agent-7", session="s-42"):
+            await asked.execute(upsert, age=37)
+        async with asked.at(first) as past:
+            assert await past.execute(age) == [36]
+        with pytest.raises(kiprdf.KipError, match="closed"):
+            await past.execute(age)
+        entry, _ = (await asked.history("C:Person/Ada", key="attributes.age"))["entries"]
+        assert (entry["author"], entry["session"]) == ("agent-7", "s-42")
+        assert entry["keys"] == [{"key": "attributes.age", "before": 36, "after": 37}]
+        changed = await asked.changes(first, author="agent-7")
+        assert [commit["seq"] for commit in changed["commits"]] == [first + 1]
+        assert (await asked.undo(session="s-42"))["seq"] == first + 2
+        assert await asked.execute(age) == [36]
+
+    asyncio.run(run())
+
+
+def test_each_task_acts_under_its_own_name() -> None:
+    nexus = kiprdf.Nexus.memory(history=True)
+    asked = AsyncNexus(nexus)
+
+    async def write(author: str) -> None:
+        with asked.acting(author=author):
+            await asyncio.sleep(0)
+            await asked.execute('UPSERT { CONCEPT { {type: "Person", name: :name} } }', name=author)
+
+    async def run() -> None:
+        await asyncio.gather(*(write(author) for author in ("Ada", "Bob", "Eve")))
+
+    asyncio.run(run())
+    for author in ("Ada", "Bob", "Eve"):
+        assert [entry["author"] for entry in nexus.history(f"C:Person/{author}")["entries"]] == [
+            author
+        ]
+
+
+def test_a_task_that_is_cancelled_while_a_past_opens_leaves_no_copy(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        asked = AsyncNexus(nexus)
+
+        async def read() -> None:
+            async with asked.at(nexus.info()["commit"]):
+                pass
+
+        async def run() -> None:
+            task = asyncio.ensure_future(read())
+            await asyncio.sleep(0.001)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.get_running_loop().run_in_executor(None, asked._threads.shutdown)
+            await asyncio.sleep(0.05)
+
+        asyncio.run(run())
+        assert not list((tmp_path / "brain" / "history").glob("past-*"))
