@@ -26,6 +26,8 @@ from kiprdf.store.past import journal_of, number_at
 
 LIMIT = 100
 MOST = 10_000
+DIGITS = 20
+"""The digits of a cursor at most, more than those of any commit."""
 SOURCE = vocab.metadata("source")
 _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
 _PARTS = ((vocab.ATTRIBUTE, "attributes"), (vocab.METADATA, "metadata"))
@@ -299,7 +301,7 @@ def _check_limit(limit: int) -> None:
 
 
 def _position(cursor: str) -> int:
-    if not isinstance(cursor, str) or not cursor.isdecimal():
+    if not (isinstance(cursor, str) and len(cursor) <= DIGITS and cursor.isdecimal()):
         message = "The cursor is not valid for this call."
         raise KipError("KIP_1001", message, "Send the next_cursor of the page before.")
     return int(cursor)

@@ -251,6 +251,9 @@ def planned(
     if len(given) != 1:
         message = "An undo takes one of seq, seqs, session and source."
         raise KipError("KIP_1001", message, "Give exactly one of them.")
+    if seqs is not None and (isinstance(seqs, str) or not isinstance(seqs, Iterable)):
+        message = f"The argument seqs is several numbers, not {type(seqs).__name__}."
+        raise KipError("KIP_1001", message, "Give seq for one commit.")
     journal, last = journal_of(store), store.commit()
     after = journal.earliest(last)
     numbers: Collection[int] | None = None

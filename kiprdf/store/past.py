@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -151,7 +152,9 @@ def number_at(journal: Journal, when: int | str | datetime, last: int) -> int:
         raise KipError("KIP_1001", message, "Give the number of a commit, or a time with offset.")
     if isinstance(when, int):
         if when > last or when < 0:
-            message = f"There is no commit {when}; the last one is {last}."
+            # Python writes no number of several thousand digits.
+            shown = when if abs(when) <= sys.maxsize else "of that number"
+            message = f"There is no commit {shown}; the last one is {last}."
             raise KipError("KIP_3002", message, f"Give a number from {earliest} to {last}.")
         if when < earliest:
             message = f"The history begins at commit {earliest}; commit {when} is not in it."

@@ -157,3 +157,27 @@ def test_a_triple_that_rdflib_accepts_and_rdf_does_not_is_reported(triple: Any, 
     with pytest.raises(kiprdf.KipError) as raised:
         kiprdf.Nexus.from_rdflib(graph)
     assert (raised.value.code, shown in raised.value.message) == ("KIP_1001", True)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda nexus: nexus.at(10**5000), "KIP_3002 There is no commit of that number;"),
+        (
+            lambda nexus: nexus.history("C:Person/$self", cursor="9" * 5000),
+            "KIP_1001 The cursor is not valid for this call.",
+        ),
+        (lambda nexus: nexus.changes(0, cursor="9" * 5000), "KIP_1001 The cursor is not valid"),
+        (
+            lambda nexus: nexus.undo(seqs=5),
+            "KIP_1001 The argument seqs is several numbers, not int.",
+        ),
+        (lambda nexus: nexus.undo(seqs="12"), "KIP_1001 The argument seqs is several numbers,"),
+    ],
+)
+def test_an_argument_that_is_no_number_of_a_commit_is_reported(
+    call: Callable[[kiprdf.Nexus], Any], sentence: str
+) -> None:
+    with pytest.raises(kiprdf.KipError) as raised:
+        call(kiprdf.Nexus.memory(history=True))
+    assert str(raised.value).startswith(sentence)
