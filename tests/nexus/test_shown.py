@@ -116,5 +116,5 @@ def test_dir_lists_everything_that_is_exported_without_importing_it() -> None:
         "assert set(kiprdf.__all__) | {'__version__'} <= set(dir(kiprdf))\n"
         "assert 'pydantic' not in sys.modules"
     )
-    assert children.run("-c", program) == (0, "")
+    assert children.run_afresh("-c", program) == (0, "")
     assert all(hasattr(kiprdf, name) for name in dir(kiprdf))
