@@ -1,15 +1,16 @@
 """The history of an element, and what changed since a commit, read from the journal.
 
-States are found backwards: what the store has now is the state after the last commit, and the
-record of a commit says what it was before (docs/decisions/061).
+The record of a commit has what it changed. What it left, and an answer shows besides, is in the
+record of the next commit that changed it, or in the store (docs/decisions/061).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -18,9 +19,9 @@ from kiprdf.errors import KipError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.rdf.literals import Json, normal, to_json
+from kiprdf.rdf.literals import Json, normal, to_json, to_term
 from kiprdf.store import NexusStore, Origin
-from kiprdf.store.journal import Journal
+from kiprdf.store.commit_index import SOURCE, type_of
 from kiprdf.store.journal_files import Commit
 from kiprdf.store.past import journal_of, number_at
 
@@ -28,8 +29,9 @@ LIMIT = 100
 MOST = 10_000
 DIGITS = 20
 """The digits of a cursor at most, more than those of any commit."""
-SOURCE = vocab.metadata("source")
 _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
+_IDENTITY = (vocab.TYPE, vocab.REIFIES)
+"""Each element has a value of one of these."""
 _PARTS = ((vocab.ATTRIBUTE, "attributes"), (vocab.METADATA, "metadata"))
 ENGINE_KEYS = {vocab.metadata(key) for key in vocab.ENGINE_KEYS}
 
@@ -38,7 +40,11 @@ State: TypeAlias = dict[NamedNode, Any]
 
 
 class Step(NamedTuple):
-    """A commit, and the states of the elements that it changed, before and after it."""
+    """A commit, and the elements that it changed, before and after it.
+
+    The whole state of one that it created or deleted; of others what it changed, the source, and
+    what makes them an element.
+    """
 
     commit: Commit
     elements: dict[NamedNode, tuple[State, State]]
@@ -62,23 +68,27 @@ def history(
     _check_limit(limit)
 
     def run() -> dict[str, Any]:
-        journal = journal_of(store)
-        last = store.commit()
-        earliest = journal.earliest(last)
-        texts = journal.statements()
-        walked = steps(store, journal, earliest, last, node)
-        changes = ((step.commit, *step.elements[node]) for step in walked if node in step.elements)
-        entries = [_entry(commit, before, after, texts) for commit, before, after in changes]
-        if not entries and not state_of(store, node):
+        log = Log(store)
+        texts = log.journal.statements()
+        if next(log.numbers(element=node), None) is None and not state_of(store, node):
             message = f"The history does not mention {id}."
-            raise KipError("KIP_3002", message, f"It begins after commit {earliest}.")
-        if key is not None:
-            entries = [_with_key(entry, key) for entry in entries if _has_key(entry, key)]
-        if cursor is not None:
-            entries = [entry for entry in entries if entry["seq"] < _position(cursor)]
+            raise KipError("KIP_3002", message, f"It begins after commit {log.earliest}.")
+        until = log.last if cursor is None else min(log.last, _position(cursor) - 1)
+        entries: list[dict[str, Any]] = []
+        for number in paced(log.numbers(until=until, element=node, newest_first=True)):
+            step = log.step(number, {node})
+            if node not in step.elements:
+                continue
+            entry = _entry(step.commit, *step.elements[node], texts)
+            if key is None:
+                entries.append(entry)
+            elif _has_key(entry, key):
+                entries.append(_with_key(entry, key))
+            if len(entries) > limit:
+                break
         next_cursor = str(entries[limit - 1]["seq"]) if len(entries) > limit else None
         page = {"entries": entries[:limit], "next_cursor": next_cursor}
-        return {"id": id, **page, "earliest_seq": earliest}
+        return {"id": id, **page, "earliest_seq": log.earliest}
 
     return store.read(run)
 
@@ -104,33 +114,30 @@ def changes(
     _check_limit(limit)
 
     def matches(node: NamedNode, before: State, after: State) -> bool:
-        name = store.iris.name(node.value)
-        if type is not None and type != getattr(name, "type", getattr(name, "predicate", None)):
+        if type is not None and type != type_of(store.iris, node):
             return False
         values = [to_json(state[SOURCE]) for state in (before, after) if SOURCE in state]
         return source is None or source in values
 
     def run() -> dict[str, Any]:
-        journal = journal_of(store)
-        last = store.commit()
-        first = number_at(journal, since, last)
-        final = last if until is None else number_at(journal, until, last)
+        log = Log(store)
+        first = number_at(log.journal, since, log.last)
+        final = log.last if until is None else number_at(log.journal, until, log.last)
         begin = first if cursor is None else max(first, _position(cursor))
+        chosen = {"type": type, "author": author, "session": session, "source": source}
         commits: list[dict[str, Any]] = []
-        for step in reversed(list(steps(store, journal, begin, last))):
-            origin = step.commit.origin
-            if step.commit.number > final or author not in (None, origin.author):
-                continue
-            if session not in (None, origin.session):
-                continue
+        for number in paced(log.numbers(begin, final, **chosen)):
+            step = log.step(number)
             elements = {
                 node: states for node, states in step.elements.items() if matches(node, *states)
             }
             if elements:
                 commits.append(_envelope(store, step.commit, elements))
+            if len(commits) > limit:
+                break
         next_cursor = str(commits[limit - 1]["seq"]) if len(commits) > limit else None
         page = {"commits": commits[:limit], "next_cursor": next_cursor}
-        return {**page, "earliest_seq": journal.earliest(last)}
+        return {**page, "earliest_seq": log.earliest}
 
     return store.read(run)
 
@@ -138,25 +145,75 @@ def changes(
 # States ---------------------------------------------------------------------------------------
 
 
-def steps(
-    store: NexusStore, journal: Journal, after: int, last: int, only: NamedNode | None = None
-) -> Iterator[Step]:
-    """The commits above a number, the last one first, with the states around each."""
-    containing = None if only is None else f"<{only.value}>".encode()
-    states: dict[NamedNode, State] = {}
-    for commit in reversed(list(paced(journal.commits(after, last, containing)))):
-        removed = _by_subject(store, commit.removed)
-        added = _by_subject(store, commit.added)
-        elements: dict[NamedNode, tuple[State, State]] = {}
-        for node in dict.fromkeys((*removed, *added)):
-            if only not in (None, node):
-                continue
-            later = states[node] if node in states else state_of(store, node)
-            earlier = {key: value for key, value in later.items() if key not in added.get(node, {})}
-            earlier |= removed.get(node, {})
-            states[node] = earlier
-            elements[node] = (earlier, later)
-        yield Step(commit, elements)
+class Log:
+    """The commits of a nexus, found by what they mention, as of now."""
+
+    def __init__(self, store: NexusStore) -> None:
+        self._store = store
+        self.journal = journal_of(store)
+        self.last = store.commit()
+        self.earliest = self.journal.earliest(self.last)
+        self._index = self.journal.indexed(self.last, store.iris)
+        self._changed = lru_cache(maxsize=8)(self._read)
+
+    def numbers(
+        self, after: int = 0, until: int | None = None, *, source: Json = None, **chosen: Any
+    ) -> Iterator[int]:
+        """The numbers of the commits that mention what is chosen, or more; see ``CommitIndex``."""
+        if source is not None and self.earliest not in (0, self.journal.base):
+            # Elements may have had it before the first record.
+            rows = self._store.match(None, SOURCE, to_term(source))
+            self._index.add_source(source, (cast(NamedNode, row.subject) for row in rows))
+        after = max(after, self.earliest)
+        until = self.last if until is None else until
+        return self._index.numbers(after, until, source=source, **chosen)
+
+    def step(self, number: int, only: Collection[NamedNode] | None = None) -> Step:
+        """A commit, and the states around it of the elements that it changed, or some of them."""
+        commit, removed, added = self._changed(number)
+        nodes = dict.fromkeys((*removed, *added)) if only is None else only
+        return Step(
+            commit,
+            {
+                node: self._around(number, node, removed.get(node, {}), added.get(node, {}))
+                for node in nodes
+                if node in removed or node in added
+            },
+        )
+
+    def _read(self, number: int) -> tuple[Commit, dict[NamedNode, State], dict[NamedNode, State]]:
+        commit = self.journal.commit(number)
+        removed, added = (_by_subject(self._store, side) for side in (commit.removed, commit.added))
+        return commit, removed, added
+
+    def _around(
+        self, number: int, node: NamedNode, removed: State, added: State
+    ) -> tuple[State, State]:
+        had, has = (any(key in state for key in _IDENTITY) for state in (removed, added))
+        if had != has:  # it was created or deleted
+            return removed, added
+        left: State = {}
+        name = self._store.iris.name(node.value)
+        is_concept = isinstance(name, ConceptName)
+        if isinstance(name, ConceptName):
+            left[vocab.TYPE] = self._store.iris.concept("$ConceptType", name.type)
+        for predicate in (SOURCE,) if is_concept else (SOURCE, vocab.REIFIES):
+            if predicate not in removed and predicate not in added:
+                value = self._value(node, predicate, number)
+                if value is not None:
+                    left[predicate] = value
+        return left | removed, left | added
+
+    def _value(self, node: NamedNode, predicate: NamedNode, number: int) -> Any:
+        """A value of an element as of a commit; None without one."""
+        later = self._index.next_change(node, predicate, number, self.last)
+        if later:
+            _, removed, _ = self._changed(later)
+            return removed.get(node, {}).get(predicate)
+        for triple in self._store.lookup(node, predicate, None, 1):
+            value = triple.object
+            return normal(value) if isinstance(value, Literal) else value
+        return None
 
 
 def _by_subject(store: NexusStore, triples: Iterable[Any]) -> dict[NamedNode, State]:

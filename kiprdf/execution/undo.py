@@ -7,13 +7,14 @@ a conflict, and so is an element that others use by now (docs/decisions/061).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.execution.history import ENGINE_KEYS, SOURCE, State, key_name, keys, state_of, steps
+from kiprdf.execution.history import ENGINE_KEYS, Log, State, key_name, keys, state_of
 from kiprdf.kml.draft import Clock, Draft, Edit, copied
 from kiprdf.kml.protection import check_protection
 from kiprdf.kql.identities import exists
@@ -22,9 +23,9 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, read_element
 from kiprdf.rdf.iris import ConceptName, PropositionName
 from kiprdf.rdf.literals import Json, to_json
-from kiprdf.store import NexusStore
-from kiprdf.store.journal_files import Commit
-from kiprdf.store.past import journal_of, number_at
+from kiprdf.store import NexusStore, Origin
+from kiprdf.store.commit_index import SOURCE
+from kiprdf.store.past import number_at
 
 Conflict: TypeAlias = dict[str, Json]
 _STATES_SOURCE = re.compile(r"\bMETADATA \{[^}]*\bsource:")
@@ -39,7 +40,8 @@ class Plan:
         self.seqs: list[int] = []
         self.conflicts: list[Conflict] = []
         self._source = source
-        self._texts = journal_of(store).statements()
+        self.log = Log(store)
+        self._texts = self.log.journal.statements()
         self._states: dict[NamedNode, State] = {}
         self._theirs: dict[tuple[NamedNode, NamedNode | None], int] = {}
         """The last commit that is not undone, by element and key; None is its existence."""
@@ -60,13 +62,22 @@ class Plan:
 
     # Values -----------------------------------------------------------------------------------
 
-    def revert(self, chosen: Callable[[Commit], bool], after: int, last: int) -> None:
-        """Find what the chosen commits above a number wrote, and take it back."""
-        for step in steps(self.store, journal_of(self.store), after, last):
-            number = step.commit.number
-            is_chosen, is_undone = chosen(step.commit), False
+    def revert(self, chosen: Collection[int]) -> None:
+        """Find what the chosen commits wrote, and take it back."""
+        nodes: set[NamedNode] = set()
+        for step in map(self.log.step, chosen):
+            nodes.update(
+                node
+                for node, (before, later) in step.elements.items()
+                if self._is_selected(step.commit.origin, before, later)
+            )
+        numbers = set(chosen)
+        for node in nodes:
+            numbers.update(self.log.numbers(min(chosen), element=node))
+        for number in paced(sorted(numbers, reverse=True)):
+            step, is_undone = self.log.step(number, nodes), False
             for node, (before, later) in step.elements.items():
-                if is_chosen and self._is_selected(step.commit, before, later):
+                if number in chosen and self._is_selected(step.commit.origin, before, later):
                     is_undone = True
                     self._take_back(node, before, later)
                 else:
@@ -75,7 +86,7 @@ class Plan:
                 self.seqs.insert(0, number)
         self._resolve()
 
-    def _is_selected(self, commit: Commit, before: State, after: State) -> bool:
+    def _is_selected(self, origin: Origin, before: State, after: State) -> bool:
         """Whether the source wrote an element: it is the element's, and the statement names one.
 
         Others who change an element without a source of their own leave that of the element.
@@ -86,9 +97,9 @@ class Plan:
             return False
         if before.get(SOURCE) != after[SOURCE]:
             return True
-        text = self._texts.get(commit.origin.digest)
+        text = self._texts.get(origin.digest)
         if text is None:
-            return commit.origin.kind in ("UPSERT", "RESTORE", "PATCH")
+            return origin.kind in ("UPSERT", "RESTORE", "PATCH")
         return _STATES_SOURCE.search(text) is not None
 
     def _note(self, node: NamedNode, before: State, after: State, number: int) -> None:
@@ -254,25 +265,18 @@ def planned(
     if seqs is not None and (isinstance(seqs, str) or not isinstance(seqs, Iterable)):
         message = f"The argument seqs is several numbers, not {type(seqs).__name__}."
         raise KipError("KIP_1001", message, "Give seq for one commit.")
-    journal, last = journal_of(store), store.commit()
-    after = journal.earliest(last)
-    numbers: Collection[int] | None = None
-    if seq is not None or seqs is not None:
-        numbers = [seq] if seq is not None else list(seqs or ())
-        for number in numbers:
-            number_at(journal, number, last)
-            if number <= after:
-                message = f"The history begins after commit {after}; {number} is not in it."
-                raise KipError("KIP_3002", message, "Give a later commit.")
-        after = min(numbers, default=last + 1) - 1
     plan = Plan(store, clock, source)
-
-    def chosen(commit: Commit) -> bool:
-        if numbers is not None:
-            return commit.number in numbers
-        return session is None or commit.origin.session == session
-
-    plan.revert(chosen, after, last)
+    log = plan.log
+    if seq is None and seqs is None:
+        plan.revert(set(log.numbers(session=session, source=source)))
+        return plan
+    chosen = {seq} if seq is not None else set(seqs or ())
+    for number in chosen:
+        number_at(log.journal, number, log.last)
+        if number <= log.earliest:
+            message = f"The history begins after commit {log.earliest}; {number} is not in it."
+            raise KipError("KIP_3002", message, "Give a later commit.")
+    plan.revert(chosen)
     return plan
 
 

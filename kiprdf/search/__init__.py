@@ -3,7 +3,7 @@
 Rows are keyed by strings and replaced by key. Nothing here depends on a graph, and everything can
 be rebuilt. Words match in any case, accents, width and script. Meanings are compared as
 vectors, which an embedder computes from texts, and need numpy (`semantic`, `vectors`).
-Modules: rows, files, segment, index, embedders, vectors, semantic, fusion.
+Modules: rows, segment, index, embedders, vectors, semantic, fusion.
 """
 
 from kiprdf.search.embedders import Embedder, EmbeddingError

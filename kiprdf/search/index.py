@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from kiprdf.search.files import DerivedFile, uri_to_read
+from kiprdf.derived_file import DerivedFile, uri_to_read
 from kiprdf.search.ranking import EXACT, WEIGHTS, named, rank, table_of, type_token, whole
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, segment

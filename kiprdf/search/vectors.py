@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from kiprdf import budget
 from kiprdf.budget import Spending
+from kiprdf.derived_file import DerivedFile
 from kiprdf.search.embedders import Embedder, EmbeddingError
-from kiprdf.search.files import DerivedFile
 from kiprdf.search.rows import digest
 
 Vector = NDArray[np.float32]

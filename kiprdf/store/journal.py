@@ -8,6 +8,7 @@ records that the graph lacks after a crash are written to it again (docs/decisio
     history/000001.klog   the last records
     history/000000.kseg   earlier ones, compressed, with the SHA-256 of the file before
     history/statements.jsonl  the outlines of the statements
+    history/index.sqlite3     which commits mention what; derived, made when it is asked for
 """
 
 from __future__ import annotations
@@ -19,22 +20,26 @@ import itertools
 import json
 import os
 import shutil
+import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from kiprdf.errors import StoreError
+from kiprdf.rdf.iris import Iris
+from kiprdf.store.commit_index import CommitIndex, remove_index
 from kiprdf.store.journal_files import (
+    FRAME_HEADER,
     Commit,
     Sealed,
     decoded,
     encoded,
     framed,
     frames_of,
-    has_text,
     joined,
-    number_of,
     runs_of,
     seal,
     time_of,
@@ -52,11 +57,21 @@ SEALED_BYTES = 4 * 1024**2
 _NO_HASH = "0" * 64
 
 
+@dataclass(slots=True)
+class _Log:
+    """The file of the last records: their numbers, where their frames begin, and its size."""
+
+    path: Path
+    numbers: list[int]
+    offsets: list[int]
+    size: int
+
+
 class Journal:
     """The records of a folder; the writer's lock is held by whoever appends.
 
-    ``faults`` are sentences about files that are damaged. Raises ``StoreError`` where the folder
-    cannot be read.
+    ``faults`` are sentences about files that are damaged, ``index`` finds commits by what they
+    mention. Raises ``StoreError`` where the folder cannot be read.
 
     >>> import tempfile
     >>> from kiprdf.store.delta import Origin
@@ -69,10 +84,14 @@ class Journal:
     def __init__(self, folder: Path, read_only: bool = False) -> None:
         self._folder = folder
         self._read_only = read_only
-        self._log: io.FileIO | None = None
+        self._file: io.FileIO | None = None
+        """The log, open to be written."""
         self._broken = False
         self._time = ""
         self._statements: dict[str | None, str] | None = None
+        self.index = CommitIndex(folder, read_only)
+        # Records that are asked for one by one are often in one block.
+        self._block = lru_cache(maxsize=2)(Sealed.block)
         try:
             if not read_only:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -110,7 +129,9 @@ class Journal:
             self.faults.append(f"{records} of the file {path.name} of the history {verb} damaged.")
         runs = [run for segment in segments for run in segment.runs]
         self._runs = joined(runs, runs_of(frames.numbers))
-        self._sealed, self._path, self._size = segments, path, frames.end
+        offsets = [start - FRAME_HEADER for start, _ in frames.places]
+        # Read as one, since a writer may seal the log meanwhile.
+        self._files = segments, _Log(path, frames.numbers, offsets, frames.end)
         last = [text[start:end] for start, end in frames.places[-1:]]
         self._time = time_of(*last) if last else self._time_of_sealed()
         if self._read_only:
@@ -122,8 +143,8 @@ class Journal:
         for past in self._folder.glob(f"{PAST}*"):
             shutil.rmtree(past, ignore_errors=True)
         if len(text) > frames.end:
-            with self._path.open("r+b") as log:
-                log.truncate(frames.end)
+            with path.open("r+b") as file:
+                file.truncate(frames.end)
 
     def _time_of_sealed(self) -> str:
         """The time of the last record in a sealed file."""
@@ -145,7 +166,7 @@ class Journal:
     @property
     def base(self) -> int | None:
         """The commit whose record is the whole dataset, if the history was compacted."""
-        sealed = self._sealed
+        sealed, _ = self._files
         return sealed[0].runs[0][0] if sealed and sealed[0].has_base else None
 
     @property
@@ -162,22 +183,25 @@ class Journal:
         """
         if self._broken:
             raise StoreError("The history could not be corrected; open the nexus again.")
-        if self._size >= SEALED_BYTES:
+        if self._files[1].size >= SEALED_BYTES:
             self._seal_log()
+        log = self._files[1]
         if commit.origin.at < self._time:
             commit = replace(commit, origin=commit.origin._replace(at=self._time))
         frame = framed(encoded(commit))
-        self._before = self._size
+        self._before = log.size
         try:
-            if self._log is None:
-                self._log = io.FileIO(self._path, "ab")
-            if self._log.write(frame) != len(frame):
+            if self._file is None:
+                self._file = io.FileIO(log.path, "ab")
+            if self._file.write(frame) != len(frame):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as fault:
             self.drop()
             reason = fault.strerror or fault
             raise StoreError(f"The history cannot be written: {reason}.") from fault
-        self._size += len(frame)
+        log.offsets.append(log.size)
+        log.numbers.append(commit.number)
+        log.size += len(frame)
         self._time = commit.origin.at
         self._runs = joined(self._runs, [(commit.number, commit.number)])
 
@@ -210,12 +234,15 @@ class Journal:
     def drop(self, number: int | None = None) -> None:
         """Remove the record that was appended last, if it has this number."""
         try:
-            if self._log is not None:
-                self._log.truncate(self._before)
+            if self._file is not None:
+                self._file.truncate(self._before)
         except OSError:
             self._broken = True
             return
-        self._size = self._before
+        log = self._files[1]
+        if log.size > self._before:
+            log.size = self._before
+            del log.numbers[-1], log.offsets[-1]
         if number is not None and self._runs and self._runs[-1][1] == number:
             first = self._runs[-1][0]
             rest = [(first, number - 1)] if first < number else []
@@ -223,21 +250,23 @@ class Journal:
 
     def _seal_log(self) -> None:
         """Compress the file of the last records and begin another; a full disk is no fault."""
+        segments, log = self._files
         try:
-            text = self._path.read_bytes()[: self._size]
-            previous = self._sealed[-1].hash() if self._sealed else _NO_HASH
-            sealed = self._path.with_suffix(".kseg")
+            text = log.path.read_bytes()[: log.size]
+            previous = segments[-1].hash() if segments else _NO_HASH
+            sealed = log.path.with_suffix(".kseg")
             frames = frames_of(text)
             seal(sealed, (text[start:end] for start, end in frames.places), previous)
             segment = Sealed(sealed)
         except (OSError, ValueError):
             return
-        self.close()
-        self._sealed = [*self._sealed, segment]
+        self._close_log()
+        self._files = [*segments, segment], _Log(self._path_after(log), [], [], 0)
         with suppress(OSError):
-            self._path.unlink()
-        self._path = self._folder / f"{int(self._path.stem) + 1:06d}.klog"
-        self._size = 0
+            log.path.unlink()
+
+    def _path_after(self, log: _Log) -> Path:
+        return self._folder / f"{int(log.path.stem) + 1:06d}.klog"
 
     def prepare(
         self,
@@ -250,7 +279,7 @@ class Journal:
 
         ``keeps`` says of which digests and outlines of statements remain.
         """
-        sealed = self._folder / f"{int(self._path.stem) + 1:06d}.kseg{NEXT}"
+        sealed = self._path_after(self._files[1]).with_suffix(f".kseg{NEXT}")
         seal(sealed, records, _NO_HASH, is_first=True, has_base=has_base)
         texts = [text for digest, text in self.statements().items() if keeps(digest, text)]
         lines = "".join(f"\n{json.dumps(text, ensure_ascii=False)}" for text in texts)
@@ -258,70 +287,80 @@ class Journal:
 
     def adopt(self) -> None:
         """Put the files that were prepared in the place of all earlier ones."""
-        self.close()
+        self._close_log()
         self._broken = True
-        adopt(self._folder)
-        self._statements = None
-        self._read()
+        with self.index.replaced():
+            adopt(self._folder)
+            self._statements = None
+            self._read()
         self._broken = False
 
     def close(self) -> None:
-        """Close the file of the last records."""
-        if self._log is not None:
-            self._log.close()
-            self._log = None
+        """Close the files."""
+        self._close_log()
+        self.index.close()
+
+    def _close_log(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     # Reading ----------------------------------------------------------------------------------
 
-    def commits(self, after: int, until: int, containing: bytes | None = None) -> Iterator[Commit]:
+    def indexed(self, until: int, iris: Iris) -> CommitIndex:
+        """The index of the commits up to a number; raises ``StoreError`` for a damaged record."""
+        # The first of them may be the whole dataset.
+        after = max(0, self.earliest(until) - 1)
+        with _reading():
+            self.index.catch_up(self.records, after, until, iris)
+        return self.index
+
+    def commit(self, number: int) -> Commit:
+        """One commit; raises ``StoreError`` for a damaged or missing record."""
+        for commit in self.commits(number - 1, number):
+            return commit
+        raise StoreError(f"The history cannot be read: commit {number} is missing.")
+
+    def commits(self, after: int, until: int) -> Iterator[Commit]:
         """The commits above a number, up to another one, in their order.
 
-        ``containing`` selects records with some text, and may let others through. Raises
-        ``StoreError`` for a damaged record.
+        Raises ``StoreError`` for a damaged record.
         """
-        try:
-            for data in self.records(after):
-                number = number_of(data)
-                if number > until:
-                    return
-                if containing is None or has_text(data, containing):
-                    yield decoded(data)
-        except (OSError, ValueError) as fault:
-            raise StoreError(f"The history cannot be read: {fault}") from None
+        with _reading():
+            yield from map(decoded, self.records(after, until))
 
-    def records(self, after: int = 0) -> Iterator[bytes]:
-        """The records above a number; a writer may seal or replace files meanwhile."""
+    def records(self, after: int = 0, until: int = sys.maxsize) -> Iterator[bytes]:
+        """The records above a number, up to another; a writer may replace files meanwhile."""
         while True:
-            state = sealed, path, size = self._sealed, self._path, self._size
+            files = segments, log = self._files
             try:
-                for segment in sealed:
-                    if segment.runs[-1][1] > after:
-                        for data in segment.records(after):
-                            yield data
-                            after = number_of(data)
-                text = path.read_bytes()[:size] if size else b""
+                for segment in segments:
+                    for place in segment.blocks(after, until):
+                        for number, data in self._block(segment, place):
+                            if after < number <= until:
+                                yield data
+                                after = number
+                text = _part(log, after, until)
             except FileNotFoundError:
                 if self._read_only:
                     self._read()
-                if state == (self._sealed, self._path, self._size):
+                if files is self._files:
                     raise
                 continue
-            frames = frames_of(text)
-            for number, (start, end) in zip(frames.numbers, frames.places, strict=True):
-                if number > after:
-                    yield text[start:end]
+            yield from (text[start:end] for start, end in frames_of(text).places)
             return
 
     def copy(self, folder: Path) -> None:
         """Copy the files into a new folder; files that never change are linked if possible."""
         folder.mkdir()
-        for segment in self._sealed:
+        segments, log = self._files
+        for segment in segments:
             try:
                 os.link(segment.path, folder / segment.path.name)
             except OSError:
                 shutil.copy2(segment.path, folder / segment.path.name)
-        if self._size:
-            (folder / self._path.name).write_bytes(self._path.read_bytes()[: self._size])
+        if log.size:
+            (folder / log.path.name).write_bytes(log.path.read_bytes()[: log.size])
         with suppress(FileNotFoundError):
             shutil.copy2(self._folder / STATEMENTS, folder / STATEMENTS)
 
@@ -329,21 +368,43 @@ class Journal:
         """Sentences about what is damaged; every record is read."""
         sentences = list(self.faults)
         previous = _NO_HASH
-        for segment in self._sealed:
+        for segment in self._files[0]:
             if segment.previous != previous:
                 sentences.append(f"A file of the history before {segment.path.name} is missing.")
             try:
                 previous = segment.hash()
-                for _ in segment.records(0):
-                    pass
+                for place in segment.blocks(0, sys.maxsize):
+                    segment.block(place)
             except (OSError, ValueError) as fault:
                 name = segment.path.name
                 sentences.append(f"The file {name} of the history is damaged: {fault}")
         return sentences
 
 
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Raise ``StoreError`` for files that are damaged or missing."""
+    try:
+        yield
+    except (OSError, ValueError) as fault:
+        raise StoreError(f"The history cannot be read: {fault}") from None
+
+
+def _part(log: _Log, after: int, until: int) -> bytes:
+    """The frames of a log above a number, up to another."""
+    first, last = (bisect_right(log.numbers, number) for number in (after, until))
+    if first >= last:
+        return b""
+    begin = log.offsets[first]
+    end = log.offsets[last] if last < len(log.offsets) else log.size
+    with log.path.open("rb") as file:
+        file.seek(begin)
+        return file.read(end - begin)
+
+
 def adopt(folder: Path) -> None:
     """Give the files that were prepared in a folder their names."""
+    remove_index(folder)
     # The statements come first: the sealed file alone replaces the others.
     for path in sorted(folder.glob(f"*{NEXT}"), reverse=True):
         path.replace(path.with_suffix(""))

@@ -12,7 +12,8 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,8 @@ BLOCK = 256
 COMPRESSED_BYTES = 64 * 1024
 """The size from which a record is compressed by itself."""
 _FRAME = struct.Struct("<II")
+FRAME_HEADER = _FRAME.size
+"""The bytes of a frame before its record."""
 _MAGIC = b"kipseg1\n"
 
 
@@ -77,11 +80,6 @@ def decoded(data: bytes) -> Commit:
     origin = Origin(at, kind, author, session, tuple(undoes), *digest)
     both = {key: (before, after) for key, (before, after) in records.items()}
     return Commit(number, origin, triples[:removed], triples[removed:], both)
-
-
-def has_text(data: bytes, text: bytes) -> bool:
-    """Whether a record contains a text; those that are compressed may."""
-    return text in data or data[:1] != b"["
 
 
 def number_of(data: bytes) -> int:
@@ -171,21 +169,24 @@ class Sealed:
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def records(self, after: int) -> Iterator[bytes]:
-        """The records above a number, in their order."""
+    def blocks(self, after: int, until: int) -> range:
+        """The places of the blocks with the records above a number, up to another."""
+        if self.runs[-1][1] <= after:
+            return range(0)
+        firsts = [first for first, _, _ in self._blocks]
+        return range(max(0, bisect_right(firsts, after + 1) - 1), bisect_right(firsts, until))
+
+    def block(self, place: int) -> list[tuple[int, bytes]]:
+        """The records of a block with their numbers, in their order."""
+        _, offset, length = self._blocks[place]
         with self.path.open("rb") as file:
-            for place, (_, offset, length) in enumerate(self._blocks):
-                following = self._blocks[place + 1 : place + 2]
-                if following and following[0][0] <= after + 1:
-                    continue
-                file.seek(offset)
-                text = _decompressed(file.read(length))
-                frames = frames_of(text)
-                if frames.damaged or frames.end != len(text):
-                    raise ValueError("A record is damaged.")
-                for number, (start, end) in zip(frames.numbers, frames.places, strict=True):
-                    if number > after:
-                        yield text[start:end]
+            file.seek(offset)
+            text = _decompressed(file.read(length))
+        frames = frames_of(text)
+        if frames.damaged or frames.end != len(text):
+            raise ValueError("A record is damaged.")
+        records = (text[start:end] for start, end in frames.places)
+        return list(zip(frames.numbers, records, strict=True))
 
 
 def _decompressed(data: bytes) -> bytes:

@@ -164,8 +164,8 @@ def number_at(journal: Journal, when: int | str | datetime, last: int) -> int:
     low, high = earliest, last
     while low < high:
         middle = (low + high + 1) // 2
-        (commit,) = journal.commits(middle - 1, middle)
-        low, high = (middle, high) if commit.origin.at <= time else (low, middle - 1)
+        at = journal.commit(middle).origin.at
+        low, high = (middle, high) if at <= time else (low, middle - 1)
     if low == earliest:
         message = f"The history has no commit at or before {time}."
         raise KipError(

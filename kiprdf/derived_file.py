@@ -58,7 +58,7 @@ class DerivedFile:
                 if not _is_damage(error):
                     raise
                 self._connection.close()
-                _discard(self._path)
+                remove(self._path)
                 self._connection = _connect(self._path, self._version, self._create)
                 raise sqlite3.DatabaseError("The file was damaged; it is empty.") from error
 
@@ -89,7 +89,7 @@ def _connect(
     connection = _open(path)
     if not _is_current(connection, version):
         connection.close()
-        _discard(path)
+        remove(path)
         connection = _open(path)
         with connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -158,7 +158,8 @@ def _is_damage(error: sqlite3.Error | UnicodeDecodeError) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
-def _discard(path: Path | None) -> None:
+def remove(path: Path | None) -> None:
+    """Remove a file, and those that SQLite keeps beside it."""
     if path is None:
         return
     try:
