@@ -163,7 +163,7 @@ class CommitIndex:
         if not keys:
             yield from range(until, after, -1) if newest_first else range(after + 1, until + 1)
             return
-        select = "SELECT DISTINCT seq FROM mention WHERE {} AND seq > ? AND seq <= ?"
+        select = "SELECT seq FROM mention WHERE {} AND seq > ? AND seq <= ? GROUP BY seq"
         query = " INTERSECT ".join(select.format(condition) for condition, _ in keys)
         query += f" ORDER BY seq {'DESC' if newest_first else 'ASC'} LIMIT {_BATCH}"
         while True:

@@ -6,14 +6,19 @@ import doctest
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+from typer import testing
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from kiprdf.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
+# To put the commands together takes 25 ms, each time.
+setattr(testing, "_get_command", cache(get_command))  # noqa: B010
 _CHECKER = doctest.OutputChecker()
 
 

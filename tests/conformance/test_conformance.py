@@ -36,6 +36,7 @@ def _only_asks(steps: list[dict[str, Any]]) -> bool:
     return all(str(step.get("command")).lstrip().startswith("FIND") for step in steps)
 
 
+@functools.cache
 def _width(command: str | None) -> int:
     """How many expressions a FIND has; anything else answers with one value."""
     try:

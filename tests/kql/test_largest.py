@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
+
+from tests.trust import children
 
 PROCESSOR_SECONDS = 15
 """What a child may take of the processor, whose use other processes do not change."""
@@ -56,12 +54,5 @@ with kiprdf.Nexus.memory(genesis=False) as nexus:
     ],
 )
 def test_a_command_within_the_budgets_is_answered_or_refused_in_time(name: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, name, str(PROCESSOR_SECONDS)],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    assert done.stdout in ("ok\n", "KIP_4001\n", "KIP_4002\n"), done.stderr
+    child = children.run("-c", CHILD, name, str(PROCESSOR_SECONDS), seconds=SECONDS)
+    assert child.output in ("ok\n", "KIP_4001\n", "KIP_4002\n")
