@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -25,7 +26,7 @@ from kiprdf.interchange.publishing import publish as module
 from kiprdf.interchange.publishing.description import About
 from kiprdf.interchange.publishing.file_names import LONGEST, Paths, file_name, href
 from kiprdf.interchange.publishing.markup import Markup, element, escape
-from kiprdf.interchange.publishing.publish import MARKER, publish
+from kiprdf.interchange.publishing.publish import MARKER, Facts, publish
 from kiprdf.rdf.iris import encode
 from tests.interchange.nexuses import (
     HOSTILE_NAMES,
@@ -147,6 +148,7 @@ class Crawl:
         return target
 
 
+@cache
 def breaking() -> kiprdf.Nexus:
     """Texts that would break out of a page, as names, values, keys of objects, descriptions."""
     nexus = kiprdf.Nexus.memory("https://data.example.org/kb/", clock=StoppedClock())
@@ -195,6 +197,22 @@ def files_of(folder: Path) -> dict[str, bytes]:
     }
 
 
+Site = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The folder that a nexus is published in, once; tests only read it."""
+
+    @cache
+    def published(make: Callable[[], kiprdf.Nexus], facts: Facts | None = None) -> Path:
+        folder = tmp_path_factory.mktemp("published") / "site"
+        publish(make()._store, folder, facts=facts)
+        return folder
+
+    return published
+
+
 # Pages ----------------------------------------------------------------------------------------
 
 
@@ -202,11 +220,9 @@ def files_of(folder: Path) -> dict[str, bytes]:
     "make", [small, demonstration, hostile, colliding, breaking, lambda: thousands(200)]
 )
 def test_every_link_leads_somewhere_and_every_page_is_html(
-    make: Callable[[], kiprdf.Nexus], tmp_path: Path
+    make: Callable[[], kiprdf.Nexus], site: Site
 ) -> None:
-    nexus = make()
-    folder = tmp_path / "site"
-    publish(nexus._store, folder)
+    nexus, folder = make(), site(make)
     crawl = Crawl(folder)
     assert crawl.faults == []
     pages = set(folder.rglob("*.html"))
@@ -232,9 +248,8 @@ def test_inline_facts_are_at_an_id_on_the_page_of_a_concept(
     assert sorted(id for id in ids if id.startswith("P:")) == sorted(facts)
 
 
-def test_an_inline_fact_shows_what_its_page_would(tmp_path: Path) -> None:
-    folder = tmp_path / "site"
-    publish(demonstration()._store, folder, facts="inline")
+def test_an_inline_fact_shows_what_its_page_would(site: Site) -> None:
+    folder = site(demonstration, "inline")
     aspirin = (folder / "Drug" / "Aspirin.html").read_text("utf-8")
     page = Reader(aspirin)
     assert "onset minutes" in page.text
@@ -280,10 +295,8 @@ def test_texts_stay_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", [text for text in BREAKING if len(text) < 100 and text != "\u200d"]
 )
-def test_a_hostile_name_is_the_heading_of_its_page(text: str, tmp_path: Path) -> None:
-    nexus = breaking()
-    folder = tmp_path / "site"
-    publish(nexus._store, folder)
+def test_a_hostile_name_is_the_heading_of_its_page(text: str, site: Site) -> None:
+    nexus, folder = breaking(), site(breaking)
     path = Paths.of(nexus.base_iri, [nexus._store.iris.concept("Thing", text).value])
     (name,) = path.by_iri.values()
     page = Reader((folder / f"{name}.html").read_text("utf-8"))
@@ -291,16 +304,14 @@ def test_a_hostile_name_is_the_heading_of_its_page(text: str, tmp_path: Path) ->
     assert f"C:Thing/{text}" in page.text
 
 
-def test_an_invisible_name_is_shown_by_its_code_points(tmp_path: Path) -> None:
-    folder = tmp_path / "site"
-    publish(breaking()._store, folder)
+def test_an_invisible_name_is_shown_by_its_code_points(site: Site) -> None:
+    folder = site(breaking)
     page = Reader((folder / "$ConceptType" / "Thing.html").read_text("utf-8"))
     assert "U+200D" in page.text
 
 
-def test_pages_ask_for_nothing_from_elsewhere(tmp_path: Path) -> None:
-    folder = tmp_path / "site"
-    publish(demonstration()._store, folder)
+def test_pages_ask_for_nothing_from_elsewhere(site: Site) -> None:
+    folder = site(demonstration)
     for path in folder.rglob("*.html"):
         (policy,) = re.findall(r'Security-Policy" content="([^"]*)"', path.read_text("utf-8"))
         assert policy.startswith("default-src &#x27;none&#x27;"), path
@@ -309,9 +320,8 @@ def test_pages_ask_for_nothing_from_elsewhere(tmp_path: Path) -> None:
     assert "@import" not in style
 
 
-def test_a_page_shows_attributes_metadata_and_facts_both_ways(tmp_path: Path) -> None:
-    folder = tmp_path / "site"
-    publish(demonstration()._store, folder)
+def test_a_page_shows_attributes_metadata_and_facts_both_ways(site: Site) -> None:
+    folder = site(demonstration)
     page = Reader((folder / "Drug" / "Aspirin.html").read_text("utf-8"))
     for shown in ("Acetylsalicylic acid", "アスピリン", "C9H8O4", "Demo:MedicalCapsule", "0.9"):
         assert shown in page.text
@@ -322,10 +332,8 @@ def test_a_page_shows_attributes_metadata_and_facts_both_ways(tmp_path: Path) ->
     assert "1 fact about it" in page.text
 
 
-def test_the_page_of_a_fact_shows_the_facts_about_it(tmp_path: Path) -> None:
-    folder = tmp_path / "site"
-    nexus = demonstration()
-    publish(nexus._store, folder)
+def test_the_page_of_a_fact_shows_the_facts_about_it(site: Site) -> None:
+    nexus, folder = demonstration(), site(demonstration)
     (fact,) = nexus.execute(
         'FIND(?l.id) WHERE { ?l ({type: "Drug", name: "Aspirin"}, "treats", '
         '{type: "Symptom", name: "Headache"}) }'
@@ -346,9 +354,8 @@ def test_the_start_page_shows_domains_types_and_counts(tmp_path: Path) -> None:
         assert shown in page.text
 
 
-def test_the_vocabulary_page_shows_types_predicates_and_terms(tmp_path: Path) -> None:
-    folder = tmp_path / "site"
-    publish(demonstration()._store, folder)
+def test_the_vocabulary_page_shows_types_predicates_and_terms(site: Site) -> None:
+    folder = site(demonstration)
     text = Reader((folder / "vocabulary.html").read_text("utf-8")).text
     for shown in ("half_life_hours", "Drug treats Symptom", "symmetric", "urn:kip:vocab/null"):
         assert shown in text
@@ -373,9 +380,8 @@ def test_long_lists_are_cut_on_the_page_and_whole_in_the_turtle(tmp_path: Path) 
     assert len(list(turtle.subjects(rdflib.URIRef("urn:kip:nexus/$PropositionType/p"), hub))) == 510
 
 
-def test_the_search_knows_every_concept(tmp_path: Path) -> None:
-    folder = tmp_path / "site"
-    publish(breaking()._store, folder)
+def test_the_search_knows_every_concept(site: Site) -> None:
+    folder = site(breaking)
     text = (folder / "names.js").read_text("utf-8")
     assert text.isascii()
     assert "<" not in text
@@ -389,10 +395,9 @@ def test_the_search_knows_every_concept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", [small, demonstration, hostile, colliding, breaking])
 def test_every_turtle_file_is_read_by_rdflib_and_pyoxigraph(
-    make: Callable[[], kiprdf.Nexus], tmp_path: Path
+    make: Callable[[], kiprdf.Nexus], site: Site
 ) -> None:
-    folder = tmp_path / "site"
-    publish(make()._store, folder)
+    folder = site(make)
     for path in folder.rglob("*.ttl"):
         quads = list(pyoxigraph.parse(path.read_bytes(), format=RdfFormat.TURTLE))
         assert quads, path
@@ -401,10 +406,9 @@ def test_every_turtle_file_is_read_by_rdflib_and_pyoxigraph(
 
 
 def test_the_turtle_of_an_element_has_its_triples_the_facts_there_and_its_provenance(
-    tmp_path: Path,
+    site: Site,
 ) -> None:
-    folder = tmp_path / "site"
-    publish(demonstration()._store, folder)
+    folder = site(demonstration)
     graph = rdflib.Graph().parse(folder / "Drug" / "Aspirin.ttl")
     whole = rdflib.Graph().parse(folder / "nexus.ttl")
     aspirin = rdflib.URIRef("urn:kip:nexus/Drug/Aspirin")
@@ -416,10 +420,8 @@ def test_the_turtle_of_an_element_has_its_triples_the_facts_there_and_its_proven
     assert (aspirin, rdflib.SKOS.prefLabel, rdflib.Literal("Aspirin")) in graph
 
 
-def test_the_dumps_hold_the_dataset(tmp_path: Path) -> None:
-    nexus = demonstration()
-    folder = tmp_path / "site"
-    publish(nexus._store, folder)
+def test_the_dumps_hold_the_dataset(site: Site) -> None:
+    nexus, folder = demonstration(), site(demonstration)
     for name in ("nexus.ttl", "nexus.rdf12.ttl"):
         assert restored_from(folder / name).snapshot() == nexus.snapshot(), name
     turtle = rdflib.Graph().parse(folder / "nexus.ttl")
