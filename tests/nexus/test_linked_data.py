@@ -14,7 +14,6 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import PackageNotFoundError, files
 from itertools import chain, cycle
 from pathlib import Path
 from typing import Any, get_args
@@ -121,10 +120,11 @@ VALUES = {
 @pytest.mark.parametrize("stack", STACKS)
 def test_every_bundled_capsule_is_restored_from_its_snapshot(stack: str) -> None:
     nexus, place = full(), list(STACKS).index(stack)
-    # Each way comes with several stacks, each stack with ways of every kind.
-    for format, profile in WAYS if place == 0 else WAYS[place % 4 :: 4]:
+    expected = facts(nexus)
+    # Each way comes with several stacks, each stack with two ways.
+    for format, profile in WAYS if place == 0 else [WAYS[place % 10], WAYS[(place + 5) % 10]]:
         copy = restored(nexus, format=format, profile=profile, mapping=STACKS[stack])
-        assert facts(copy) == facts(nexus), (format, profile)
+        assert facts(copy) == expected, (format, profile)
 
 
 CAPSULES = [name for name in NEXUSES if name.endswith(".kip")]
@@ -134,10 +134,11 @@ CAPSULES = [name for name in NEXUSES if name.endswith(".kip")]
 def test_every_capsule_is_restored_under_all_packs_at_once(name: str) -> None:
     nexus = NEXUSES[name]()
     place = CAPSULES.index(name) if name in CAPSULES else None
+    expected = facts(nexus)
     # Every capsule stands on those before it; so each of them is in every way, of several nexuses.
-    for format, profile in WAYS if place is None else [WAYS[place % 10], WAYS[(place + 5) % 10]]:
+    for format, profile in WAYS if place is None else [WAYS[place % 10]]:
         copy = restored(nexus, format=format, profile=profile, mapping=packs())
-        assert facts(copy) == facts(nexus), (format, profile)
+        assert facts(copy) == expected, (format, profile)
 
 
 @EACH
@@ -589,26 +590,17 @@ def test_progress_counts_every_triple() -> None:
 # Vocabularies that others wrote ---------------------------------------------------------------
 
 
-def schema_org() -> Path:
-    try:
-        named = files("pyshacl") or []
-    except PackageNotFoundError:
-        pytest.skip("pyshacl is not installed")
-    return Path(str(next(p for p in named if p.as_posix().endswith("assets/schema.ttl")).locate()))
-
-
 @pytest.mark.parametrize(
     ("vocabulary", "type", "words", "predicate"),
     [
         ("foaf", "Person", "A person.", "knows"),
         ("skos", "Concept", "An idea or notion; a unit of thought.", "broader"),
-        ("schema.org", "Recipe", "A recipe.", "author"),
     ],
 )
 def test_a_real_vocabulary_becomes_types_that_describe_well(
     vocabulary: str, type: str, words: str, predicate: str
 ) -> None:
-    path = schema_org() if vocabulary == "schema.org" else FOLDER / f"{vocabulary}.nq"
+    path = FOLDER / f"{vocabulary}.nq"
     nexus = kiprdf.Nexus.memory(genesis=False, strict_schema=True, clock=StoppedClock())
     with untouched(nexus):
         tried = nexus.import_ontology(path, dry_run=True)
