@@ -131,7 +131,10 @@ class Draft:
     def _link_of(self, fact: Fact) -> NamedNode | None:
         node = self._new_links.get(fact)
         if node is None and not (self._is_new(fact[0]) or self._is_new(fact[2])):
-            node = link_of(self.store, self._triple(*fact))
+            store, predicate = self.store, self.store.iris.predicate(fact[1])
+            # Most facts are new: their triple is asked for first, where that is no request.
+            if not store.abilities.lookups or store.lookup(fact[0], predicate, fact[2], 1):
+                node = link_of(store, self._triple(*fact))
         return node if node is not None and self._states(node, fact) else None
 
     def _is_new(self, end: NamedNode) -> bool:

@@ -127,6 +127,17 @@ class Iris:
         """The definition node of a predicate, which is its RDF property."""
         return self.concept("$PropositionType", name)
 
+    def type_of(self, node: NamedNode) -> NamedNode | None:
+        """The definition node of the type of a concept; None for what is no concept.
+
+        >>> Iris("urn:x/").type_of(NamedNode("urn:x/Drug/Aspirin")).value
+        'urn:x/$ConceptType/Drug'
+        """
+        iri = node.value
+        if iri.startswith(self.propositions) or not iri.startswith(self.base):
+            return None
+        return _type(self.concept_types, iri[len(self.base) :].partition("/")[0])
+
     def proposition(self, digits: str, predicate: str) -> NamedNode:
         return NamedNode(f"{self.base}{_PROPOSITION}{digits}/{predicate}")
 
@@ -196,6 +207,11 @@ class Iris:
 @lru_cache(maxsize=65_536)
 def _concept(base: str, type: str, name: str) -> NamedNode:
     return NamedNode(f"{base}{encode(type)}/{encode(name)}")
+
+
+@lru_cache(maxsize=4_096)
+def _type(types: str, encoded_name: str) -> NamedNode:
+    return NamedNode(types + encoded_name)
 
 
 def base_fault(base: str) -> str | None:
