@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -343,7 +342,14 @@ class OxigraphStore:
                 quad = Quad(cast(NamedNode, subject), cast(NamedNode, predicate), object)
                 return [quad] if quad in self._engine else []
             match: Any = self._engine.quads_for_pattern
-            return list(islice(match(subject, predicate, object, graph or _DEFAULT), most))
+            if graph is not None:
+                return list(islice(match(subject, predicate, object, graph), most))
+            # Passing the default graph would take longer than finding a triple.
+            quads = match(subject, predicate, object)
+            if not isinstance(object, NamedNode | Triple):
+                # The other graphs have literals only.
+                quads = (quad for quad in quads if quad.graph_name == _DEFAULT)
+            return list(islice(quads, most))
         except AttributeError:
             self._require_open()
             raise
@@ -375,7 +381,10 @@ class OxigraphStore:
         return [triple for triple in triples if not triple.predicate.value.startswith(facts)]
 
     def statements(self, node: NamedNode) -> list[Statement]:
-        return self.lookup(node, None, None, sys.maxsize)
+        try:
+            return list(self.engine.quads_for_pattern(node, None, None, _DEFAULT))
+        except ENGINE_FAULTS as fault:
+            raise unreadable(fault) from fault
 
     def facts(self, node: NamedNode) -> list[Triple]:
         return [
