@@ -60,6 +60,7 @@ def decode(segment: str) -> str:
     >>> decode("Vitamin%20C%2F阿司匹林")
     'Vitamin C/阿司匹林'
     """
+    segment = segment.replace("%20", " ")  # most names with an escape have no other
     return _ESCAPED.sub(_unescaped, segment) if "%" in segment else segment
 
 
