@@ -114,17 +114,16 @@ def _rows_where_all_exist(
         store.prefetch(cast(list[NamedNode], nodes))
         return all(exists(cast(NamedNode, node), store) for node in nodes)
 
-    if store.abilities.lookups:
-        return rows(plan, store, bindings) if do_exist(required) else None
-    # A read is a request: mostly the rows show it.
+    # Mostly the rows show it.
     try:
         selected = rows(plan, store, bindings)
     except KipError:
         if do_exist(required):
             raise
         return None
-    shown = set(plan.shown_elements(selected))
-    return selected if do_exist(term for term in required if term not in shown) else None
+    shown = plan.shown_elements(selected)
+    unseen = [term for term in required if term not in shown]
+    return selected if not unseen or do_exist(unseen) else None
 
 
 def _result(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -148,24 +148,28 @@ class Plan:
         """The pairs of parts that share no variable; they are counted before they run."""
         return [] if self.is_linear else products(self.pattern)
 
-    def shown_elements(self, rows: Sequence[Row]) -> Iterator[Term]:
+    def shown_elements(self, rows: Sequence[Row]) -> frozenset[Term]:
         """The named elements that exist because of the rows that the plan has."""
         if not rows or self.counts:
-            return
-        yield from self._named_elements
-        for variable, element in self._named_elements_with_value.items():
-            if variable in self.variables:
-                index = self.variables.index(variable)
-                if any(row[index] is not None for row in rows):
-                    yield element
+            return frozenset()
+        with_value = self._named_elements_with_value
+        if not with_value:
+            return self._named_elements
+        shown = [e for i, e in with_value if any(row[i] is not None for row in rows)]
+        return self._named_elements.union(shown)
 
     @cached_property
     def _named_elements(self) -> frozenset[Term]:
         return named_elements(self.pattern, self.iris.predicates)
 
     @cached_property
-    def _named_elements_with_value(self) -> dict[Variable, Term]:
-        return named_elements_with_value(self.pattern)
+    def _named_elements_with_value(self) -> list[tuple[int, Term]]:
+        """Cells of a row, each with the element that exists if it has a value."""
+        return [
+            (self.variables.index(variable), element)
+            for variable, element in named_elements_with_value(self.pattern).items()
+            if variable in self.variables and element not in self._named_elements
+        ]
 
     @cached_property
     def json_keys(self) -> tuple[NamedNode, ...]:
