@@ -22,7 +22,7 @@ import os
 import shutil
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -176,10 +176,11 @@ class Journal:
 
     # Writing ----------------------------------------------------------------------------------
 
-    def append(self, commit: Commit) -> None:
+    def append(self, commit: Commit, rows: Sequence[str] | None = None) -> None:
         """Append a record; nothing is written if that raises ``StoreError``.
 
-        The time that is recorded never falls, even if the clock does.
+        The time that is recorded never falls, even if the clock does. ``rows`` are the triples as
+        N-Triples, where they are written already.
         """
         if self._broken:
             raise StoreError("The history could not be corrected; open the nexus again.")
@@ -188,7 +189,7 @@ class Journal:
         log = self._files[1]
         if commit.origin.at < self._time:
             commit = replace(commit, origin=commit.origin._replace(at=self._time))
-        frame = framed(encoded(commit))
+        frame = framed(encoded(commit, rows))
         self._before = log.size
         try:
             if self._file is None:

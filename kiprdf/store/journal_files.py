@@ -48,12 +48,16 @@ class Commit:
         return Delta(self.removed, self.added, records=after, origin=self.origin)
 
 
-def encoded(commit: Commit) -> bytes:
-    """The text of a record: one line of JSON, then N-Triples, the removed ones first."""
+def encoded(commit: Commit, rows: Sequence[str] | None = None) -> bytes:
+    """The text of a record: one line of JSON, then N-Triples, the removed ones first.
+
+    ``rows`` are its triples, where they are written already.
+    """
     *origin, digest = commit.origin
     head: list[Any] = [commit.number, *origin, len(commit.removed), commit.records, digest]
-    triples = rows_of(itertools.chain(commit.removed, commit.added))
-    data = "\n".join([json.dumps(head, ensure_ascii=False), *triples]).encode()
+    if rows is None:
+        rows = rows_of(itertools.chain(commit.removed, commit.added))
+    data = "\n".join([json.dumps(head, ensure_ascii=False), *rows]).encode()
     return zlib.compress(data, 1) if len(data) > COMPRESSED_BYTES else data
 
 
@@ -65,9 +69,10 @@ def rows_of(triples: Iterable[Written]) -> list[str]:
         if subject is not last:
             # Printing a term takes longer than comparing it.
             last, start = subject, str(subject)
-        # pyoxigraph prints a triple without the brackets of a triple term.
-        text = f"<<( {value} )>>" if isinstance(value, ox.Triple) else value
-        rows.append(f"{start} {predicate} {text} .")
+        # pyoxigraph prints a triple without the brackets of a triple term; without !s
+        # the format takes longer.
+        text = f"<<( {value!s} )>>" if type(value) is ox.Triple else str(value)
+        rows.append(f"{start} {predicate!s} {text} .")
     return rows
 
 

@@ -8,7 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from itertools import chain, islice, starmap
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -20,6 +20,7 @@ from pyoxigraph import (
     Quad,
     QueryBoolean,
     QuerySolutions,
+    RdfFormat,
     Triple,
     Variable,
 )
@@ -82,7 +83,7 @@ from kiprdf.store.graph_files import (
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import Journal, adopt, discard_prepared
-from kiprdf.store.journal_files import Commit
+from kiprdf.store.journal_files import Commit, rows_of
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import rebuild_texts, stored_texts, texts_in, texts_of
@@ -545,15 +546,18 @@ class OxigraphStore:
                 notes.append(note(vocab.BASE, Literal(self.iris.base)))
                 # There are no earlier ones, which would have to be removed.
                 notes += [note(record(key), Literal(text)) for key, text in delta.records.items()]
-            self._note_in_journal(number, delta)
+            only_adds = not (delta.removed or (delta.records and number > 1))
+            rows = rows_of(delta.added) if only_adds else None
+            self._note_in_journal(number, delta, rows)
             self._last = before._replace(is_certain=False)
             earlier: Sequence[Quad] = ()
             try:
                 texts = texts_of(delta.removed), texts_of(delta.added)
-                if delta.removed or (delta.records and number > 1):
+                if rows is None:
                     self._update(delta, texts, before.notes, notes)
                 else:
-                    earlier = self._extend(delta.added, before.notes, [*texts[1], *notes])
+                    rows += [f"{quad} ." for quad in (*texts[1], *notes)]
+                    earlier = self._add(rows, before.notes)
                 # A graph that has lost its log may accept a write without showing it.
                 if notes[0] not in engine:
                     raise OSError("the written quads are missing.")
@@ -577,13 +581,15 @@ class OxigraphStore:
                 self._compact_after(len(delta.removed) + len(before.notes))
             return number
 
-    def _note_in_journal(self, number: int, delta: Delta) -> None:
+    def _note_in_journal(
+        self, number: int, delta: Delta, rows: Sequence[str] | None = None
+    ) -> None:
         """Append a commit to the journal, before it happens."""
         if self.journal is not None:
             before = self.records() if delta.records else {}
             records = {key: (before.get(key), value) for key, value in delta.records.items()}
             commit = Commit(number, delta.origin, delta.removed, delta.added, records)
-            self.journal.append(commit)
+            self.journal.append(commit, rows)
 
     def _flush_after(self, written: int) -> None:
         """Flush the log into tables after enough writes; a failure does not undo them."""
@@ -626,15 +632,13 @@ class OxigraphStore:
             added.append(quad)
         self.engine.update(render_update(removed, added))
 
-    def _extend(
-        self, added: Iterable[Written], earlier: Sequence[Quad], notes: Iterable[Quad]
-    ) -> Sequence[Quad]:
-        """Add quads in one transaction, without a text that the engine must parse.
+    def _add(self, rows: Iterable[str], earlier: Sequence[Quad]) -> Sequence[Quad]:
+        """Add rows of N-Quads in one transaction.
 
         The earlier commit number is removed afterwards: until then, and after a crash, the higher
         one counts (docs/decisions/039). Returns the notes that could not be removed.
         """
-        self.engine.extend(chain(starmap(Quad, added), notes))
+        self.engine.load("\n".join(rows), RdfFormat.N_QUADS, lenient=True)
         try:
             for quad in earlier:
                 self.engine.remove(quad)

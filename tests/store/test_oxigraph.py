@@ -311,15 +311,15 @@ def test_a_commit_counts_from_the_moment_it_is_visible(
     store.apply(Delta(added=(fact(0),)))
     engine, commits = store.engine, []
 
-    def written(name: str) -> Callable[[Any], None]:
-        def write(what: Any) -> None:
+    def written(name: str) -> Callable[..., None]:
+        def write(*what: Any, **options: Any) -> None:
             commits.append(store.commit())
-            getattr(engine, name)(what)
+            getattr(engine, name)(*what, **options)
             commits.append(store.commit())
 
         return write
 
-    watched = Engine(engine, extend=written("extend"), update=written("update"))
+    watched = Engine(engine, load=written("load"), update=written("update"))
     monkeypatch.setattr(store, "_engine", watched)
     assert store.apply(Delta(removed=removed, added=(fact(1),))) == 2
     assert commits == [1, 2]
@@ -336,13 +336,13 @@ def test_after_a_failed_write_the_commit_number_is_that_of_the_graph(
     store.apply(Delta(added=(fact(0),)))
     engine = store.engine
 
-    def extend(quads: Any) -> None:
+    def load(*arguments: Any, **options: Any) -> None:
         if happens:
-            engine.extend(quads)
+            engine.load(*arguments, **options)
         raise fault
 
     with monkeypatch.context() as patched:
-        patched.setattr(store, "_engine", Engine(engine, extend=extend))
+        patched.setattr(store, "_engine", Engine(engine, load=load))
         with pytest.raises(StoreError if fault is OSError else fault):
             store.apply(Delta(added=(fact(1),)))
     assert store.commit() == 1 + happens
@@ -356,12 +356,12 @@ def test_a_write_that_cannot_be_verified_is_verified_by_the_next(
     store.apply(Delta(added=(fact(0),)))
     engine = store.engine
 
-    def extend(quads: Any) -> None:
-        engine.extend(quads)
+    def load(*arguments: Any, **options: Any) -> None:
+        engine.load(*arguments, **options)
         raise OSError
 
     with monkeypatch.context() as patched:
-        broken = Engine(engine, extend=extend, quads_for_pattern=fails)
+        broken = Engine(engine, load=load, quads_for_pattern=fails)
         patched.setattr(store, "_engine", broken)
         with pytest.raises(StoreError, match="cannot be written"):
             store.apply(Delta(added=(fact(1),)))
