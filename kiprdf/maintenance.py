@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Triple
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad
 from pyoxigraph import Store as Engine
 
 from kiprdf.errors import StoreError
@@ -20,11 +20,11 @@ from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
-from kiprdf.rdf.literals import normal
 from kiprdf.store import NexusStore, OxigraphStore
 from kiprdf.store.commit_log import record
 from kiprdf.store.journal import Journal
 from kiprdf.store.past import require_embedded
+from kiprdf.store.replay import replayed
 
 _WRONG_TEXTS = "FILTER finds some texts of arrays, tagged or typed values wrongly; repair it."
 _NOTES = (vocab.FORMAT, vocab.BASE)
@@ -122,13 +122,8 @@ def _check_history(store: NexusStore, journal: Journal) -> dict[str, Any]:
 
 def _leads_to(store: NexusStore, journal: Journal, earliest: int, number: int) -> bool:
     """Whether the graph has what the journal added last, and nothing that it removed last."""
-    present: dict[tuple[Any, Any, Any], bool] = {}
     is_whole = earliest in (0, journal.base)
-    for commit in journal.commits(earliest - 1 if is_whole else earliest, number):
-        for triples, is_added in ((commit.removed, False), (commit.added, True)):
-            for subject, predicate, value in triples:
-                term = value if isinstance(value, Triple) else normal(value)
-                present[subject, predicate, term] = is_added
+    present = replayed(journal.commits(earliest - 1 if is_whole else earliest, number))
     with store.bulk_reading() as engine:
         default = DefaultGraph()
         if any((Quad(*terms, default) in engine) != is_in for terms, is_in in present.items()):

@@ -11,6 +11,7 @@ import kiprdf
 from kiprdf.cli import answers, inputs, output
 from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption, ParamOption
 from kiprdf.cli.root import app
+from kiprdf.execution.history import DIGITS
 
 
 @app.command()
@@ -46,7 +47,8 @@ def at(
 
 
 def _moment(when: str) -> int | str:
-    return int(when) if when.isdecimal() else when
+    # Python reads no number of several thousand digits.
+    return int(when) if when.isdecimal() and len(when) <= DIGITS else when
 
 
 @app.command()

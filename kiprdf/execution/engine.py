@@ -40,7 +40,7 @@ from kiprdf.search import INDEX_FILE
 from kiprdf.search.embedders import Embedder, convert_failures, require_numpy
 from kiprdf.semantics import check
 from kiprdf.source import NOWHERE
-from kiprdf.store import NexusStore, Solutions
+from kiprdf.store import NexusStore, OxigraphStore, Solutions
 from kiprdf.store.guard import check_query
 from kiprdf.store.past import open_past
 
@@ -369,7 +369,8 @@ class CommandEngine:
     def info(self) -> dict[str, Any]:
         """Base, counts and commit; ``vectors`` counts the elements that have one.
 
-        ``history`` has the first and the last commit of the journal, if there is one.
+        ``history`` has the first and the last commit of the journal, if there is one; ``closed``
+        with ``history=False``.
         """
         store = self.store
 
@@ -392,12 +393,18 @@ class CommandEngine:
 
         return self.boundary.run(lambda: store.read(run))
 
-    def _history(self) -> dict[str, int] | None:
-        journal = self.store.journal
-        if journal is None:
+    def _history(self) -> dict[str, Any] | None:
+        store = self.store
+        if store.journal is not None:
+            number = store.commit()
+            earliest = store.journal.earliest(number)
+            latest = max(earliest, min(store.journal.last, number))
+            return {"earliest_seq": earliest, "latest_seq": latest}
+        closed = store.closed_journal if isinstance(store, OxigraphStore) else None
+        if closed is None or not closed.last:
             return None
-        number = self.store.commit()
-        return {"earliest_seq": journal.earliest(number), "latest_seq": min(journal.last, number)}
+        earliest = closed.earliest(closed.last)
+        return {"earliest_seq": earliest, "latest_seq": closed.last, "closed": True}
 
     def names(self) -> dict[str, list[str]]:
         """The types, the predicates, and keys in use."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.iris import ConceptName
@@ -33,6 +33,7 @@ _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
 _IDENTITY = (vocab.TYPE, vocab.REIFIES)
 """Each element has a value of one of these."""
 _PARTS = ((vocab.ATTRIBUTE, "attributes"), (vocab.METADATA, "metadata"))
+_KEYS = tuple(f"{part}." for _, part in _PARTS)
 ENGINE_KEYS = {vocab.metadata(key) for key in vocab.ENGINE_KEYS}
 
 State: TypeAlias = dict[NamedNode, Any]
@@ -66,6 +67,10 @@ def history(
         message = f"{id!r} is not the id of an element."
         raise KipError("KIP_1001", message, "Give an id such as C:Drug/Aspirin.")
     _check_limit(limit)
+    check_selection(key=key)
+    if key is not None and not key.startswith(_KEYS):
+        message = f"{shown(key)!r} is not the path of a key."
+        raise KipError("KIP_1001", message, f"Write attributes.{key} or metadata.{key}.")
 
     def run() -> dict[str, Any]:
         log = Log(store)
@@ -112,6 +117,7 @@ def changes(
     Raises ``KipError`` as ``at``.
     """
     _check_limit(limit)
+    check_selection(source, type=type, author=author, session=session)
 
     def matches(node: NamedNode, before: State, after: State) -> bool:
         if type is not None and type != type_of(store.iris, node):
@@ -166,7 +172,9 @@ class Log:
             self._index.add_source(source, (cast(NamedNode, row.subject) for row in rows))
         after = max(after, self.earliest)
         until = self.last if until is None else until
-        return self._index.numbers(after, until, source=source, **chosen)
+        numbers = self._index.numbers(after, until, source=source, **chosen)
+        # Without a choice the index gives every number.
+        return (number for number in numbers if self.journal.gap_at(number) is None)
 
     def step(self, number: int, only: Collection[NamedNode] | None = None) -> Step:
         """A commit, and the states around it of the elements that it changed, or some of them."""
@@ -314,10 +322,10 @@ def _envelope(
     }
     for node in sorted(elements, key=lambda node: node.value):
         before, after = elements[node]
-        shown = _object(store, node, before, after)
+        element = _object(store, node, before, after)
         kind = "added" if not before else "changed" if after else "removed"
         is_concept = isinstance(store.iris.name(node.value), ConceptName)
-        groups["concepts" if is_concept else "propositions"][kind].append(shown)
+        groups["concepts" if is_concept else "propositions"][kind].append(element)
     origin = commit.origin
     head = {"seq": commit.number, "at": origin.at, "kind": origin.kind}
     return {
@@ -333,22 +341,37 @@ def _object(store: NexusStore, node: NamedNode, before: State, after: State) -> 
     """The KIP JSON of an element; of a changed one, both sides of each key that differs."""
     state = {key: value for key, value in (after or before).items() if key not in ENGINE_KEYS}
     triples = [Triple(node, predicate, value) for predicate, value in state.items()]
-    shown = read_object(store.iris, node, triples)
-    assert shown is not None, node
+    element = read_object(store.iris, node, triples)
+    assert element is not None, node
     if not (before and after):
-        return shown
-    shown = {key: value for key, value in shown.items() if key not in ("attributes", "metadata")}
+        return element
+    changed: dict[str, Any] = {
+        key: value for key, value in element.items() if key not in ("attributes", "metadata")
+    }
     for item in keys(before, after):
         part, _, key = item.pop("key").partition(".")
-        shown.setdefault(part, {})[key] = item
+        changed.setdefault(part, {})[key] = item
     earlier = before.get(vocab.REIFIES)
     if earlier is not None and earlier != after[vocab.REIFIES]:
         ends = {"subject": earlier.subject, "object": earlier.object}
-        shown["previous"] = {name: store.iris.id(end) for name, end in ends.items()}
-    return shown
+        changed["previous"] = {name: store.iris.id(end) for name, end in ends.items()}
+    return changed
 
 
 # Arguments ------------------------------------------------------------------------------------
+
+
+def check_selection(source: Json = None, **texts: object) -> None:
+    """Raise KIP_1001 for a source that is no JSON value, and for others that are no text."""
+    for name, text in texts.items():
+        if text is not None and not (isinstance(text, str) and text):
+            message = f"The argument {name} is a text, not {shown(repr(text))}."
+            raise KipError("KIP_1001", message, f"Leave {name} out, or give a text.")
+    try:
+        to_term(source)
+    except TypeError as fault:
+        message = f"The argument source is a value of JSON: {fault}."
+        raise KipError("KIP_1001", message, "Give what the metadata have as source.") from None
 
 
 def _check_limit(limit: int) -> None:

@@ -13,8 +13,16 @@ from typing import Any, TypeAlias, cast
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
-from kiprdf.errors import KipError
-from kiprdf.execution.history import ENGINE_KEYS, Log, State, key_name, keys, state_of
+from kiprdf.errors import KipError, shown
+from kiprdf.execution.history import (
+    ENGINE_KEYS,
+    Log,
+    State,
+    check_selection,
+    key_name,
+    keys,
+    state_of,
+)
 from kiprdf.kml.draft import Clock, Draft, Edit, copied
 from kiprdf.kml.protection import check_protection
 from kiprdf.kql.identities import exists
@@ -262,6 +270,7 @@ def planned(
     if len(given) != 1:
         message = "An undo takes one of seq, seqs, session and source."
         raise KipError("KIP_1001", message, "Give exactly one of them.")
+    check_selection(source, session=session)
     if seqs is not None and (isinstance(seqs, str) or not isinstance(seqs, Iterable)):
         message = f"The argument seqs is several numbers, not {type(seqs).__name__}."
         raise KipError("KIP_1001", message, "Give seq for one commit.")
@@ -270,13 +279,16 @@ def planned(
     if seq is None and seqs is None:
         plan.revert(set(log.numbers(session=session, source=source)))
         return plan
-    chosen = {seq} if seq is not None else set(seqs or ())
+    chosen = [seq] if seq is not None else list(seqs or ())
     for number in chosen:
+        if isinstance(number, bool) or not isinstance(number, int):
+            message = f"A commit is a number, not {shown(repr(number))}."
+            raise KipError("KIP_1001", message, "Give the seq of a commit in changes or history.")
         number_at(log.journal, number, log.last)
         if number <= log.earliest:
             message = f"The history begins after commit {log.earliest}; {number} is not in it."
             raise KipError("KIP_3002", message, "Give a later commit.")
-    plan.revert(chosen)
+    plan.revert(set(chosen))
     return plan
 
 

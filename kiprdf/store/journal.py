@@ -40,7 +40,6 @@ from kiprdf.store.journal_files import (
     framed,
     frames_of,
     joined,
-    runs_of,
     seal,
     time_of,
 )
@@ -128,7 +127,10 @@ class Journal:
             verb = "is" if frames.damaged == 1 else "are"
             self.faults.append(f"{records} of the file {path.name} of the history {verb} damaged.")
         runs = [run for segment in segments for run in segment.runs]
-        self._runs = joined(runs, runs_of(frames.numbers))
+        self._runs = joined(runs, frames.spans)
+        sealed_gaps = [gap for segment in segments for gap in segment.gaps]
+        self.gaps = [*sealed_gaps, *frames.gaps]
+        """The first and the last commit of each record of what was written without it."""
         offsets = [start - FRAME_HEADER for start, _ in frames.places]
         # Read as one, since a writer may seal the log meanwhile.
         self._files = segments, _Log(path, frames.numbers, offsets, frames.end)
@@ -169,10 +171,15 @@ class Journal:
         sealed, _ = self._files
         return sealed[0].runs[0][0] if sealed and sealed[0].has_base else None
 
+    def gap_at(self, number: int) -> tuple[int, int] | None:
+        """The first and the last of the commits without a record of which a commit is one."""
+        return next(((a, b) for a, b in self.gaps if a <= number < b), None)
+
     @property
     def has_gap(self) -> bool:
-        """Whether records between others are missing."""
-        return any(one[1] + 1 != other[0] for one, other in itertools.pairwise(self._runs))
+        """Whether commits have no record."""
+        runs = itertools.pairwise(self._runs)
+        return bool(self.gaps) or any(one[1] + 1 != other[0] for one, other in runs)
 
     # Writing ----------------------------------------------------------------------------------
 
@@ -204,7 +211,9 @@ class Journal:
         log.numbers.append(commit.number)
         log.size += len(frame)
         self._time = commit.origin.at
-        self._runs = joined(self._runs, [(commit.number, commit.number)])
+        self._runs = joined(self._runs, [(commit.first, commit.number)])
+        if commit.since is not None:
+            self.gaps = [*self.gaps, (commit.first, commit.number)]
 
     def note_statement(self, text: str) -> str:
         """Write the outline of a statement, once, and return its digest.
@@ -317,7 +326,12 @@ class Journal:
         return self.index
 
     def commit(self, number: int) -> Commit:
-        """One commit; raises ``StoreError`` for a damaged or missing record."""
+        """One commit, or those without a record of which it is one.
+
+        Raises ``StoreError`` for a damaged or missing record.
+        """
+        gap = self.gap_at(number)
+        number = number if gap is None else gap[1]
         for commit in self.commits(number - 1, number):
             return commit
         raise StoreError(f"The history cannot be read: commit {number} is missing.")

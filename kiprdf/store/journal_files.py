@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import struct
 import zlib
 from bisect import bisect_right
@@ -30,17 +31,27 @@ _FRAME = struct.Struct("<II")
 FRAME_HEADER = _FRAME.size
 """The bytes of a frame before its record."""
 _MAGIC = b"kipseg1\n"
+_START = re.compile(rb'\[(?:\[(\d+), )?(\d+)\]?, "([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit: the triples that it removed and added, and the records with both values."""
+    """One commit: the triples that it removed and added, and the records with both values.
+
+    With ``since`` it is what all commits after that one changed, which were not recorded.
+    """
 
     number: int
     origin: Origin
     removed: Sequence[Written] = ()
     added: Sequence[Written] = ()
     records: dict[str, tuple[str | None, str]] = field(default_factory=dict)
+    since: int | None = None
+
+    @property
+    def first(self) -> int:
+        """The first commit that it stands for."""
+        return self.number if self.since is None else self.since + 1
 
     def delta(self) -> Delta:
         """What writes this commit again."""
@@ -54,7 +65,8 @@ def encoded(commit: Commit, rows: Sequence[str] | None = None) -> bytes:
     ``rows`` are its triples, where they are written already.
     """
     *origin, digest = commit.origin
-    head: list[Any] = [commit.number, *origin, len(commit.removed), commit.records, digest]
+    number = commit.number if commit.since is None else [commit.first, commit.number]
+    head: list[Any] = [number, *origin, len(commit.removed), commit.records, digest]
     if rows is None:
         rows = rows_of(itertools.chain(commit.removed, commit.added))
     data = "\n".join([json.dumps(head, ensure_ascii=False), *rows]).encode()
@@ -80,21 +92,32 @@ def decoded(data: bytes) -> Commit:
     """The inverse of ``encoded``."""
     text = data if data[:1] == b"[" else zlib.decompress(data)
     first, _, rows = text.partition(b"\n")
-    number, at, kind, author, session, undoes, removed, records, *digest = json.loads(first)
+    numbers, at, kind, author, session, undoes, removed, records, *digest = json.loads(first)
+    number, since = (numbers, None) if isinstance(numbers, int) else (numbers[1], numbers[0] - 1)
     triples = [quad.triple for quad in ox.parse(rows, format=ox.RdfFormat.N_TRIPLES)]
     origin = Origin(at, kind, author, session, tuple(undoes), *digest)
     both = {key: (before, after) for key, (before, after) in records.items()}
-    return Commit(number, origin, triples[:removed], triples[removed:], both)
+    sides = triples[:removed], triples[removed:]
+    return Commit(number, origin, *sides, both, since)
 
 
 def number_of(data: bytes) -> int:
-    head = _start(data)
-    return int(head[1 : head.index(b",")])
+    return span_of(data)[1]
+
+
+def span_of(data: bytes) -> tuple[int, int]:
+    """The first and the last commit that a record stands for."""
+    head = _START.match(_start(data))
+    if head is None:
+        raise ValueError("A record has no number.")
+    last = int(head[2])
+    return int(head[1] or last), last
 
 
 def time_of(data: bytes) -> str:
     """The time of a record, which follows its number: the rest may be long."""
-    return str(json.loads(_start(data).split(b",")[1]))
+    head = _START.match(_start(data))
+    return "" if head is None else head[3].decode()
 
 
 def _start(data: bytes) -> bytes:
@@ -103,12 +126,17 @@ def _start(data: bytes) -> bytes:
 
 
 class Frames(NamedTuple):
-    """The intact frames of a text: the numbers and places of the records, and where they end."""
+    """The intact frames of a text: the commits and places of the records, and where they end."""
 
-    numbers: list[int]
+    spans: list[tuple[int, int]]
+    gaps: list[tuple[int, int]]
     places: list[tuple[int, int]]
     end: int
     damaged: int
+
+    @property
+    def numbers(self) -> list[int]:
+        return [last for _, last in self.spans]
 
 
 def framed(data: bytes) -> bytes:
@@ -117,7 +145,8 @@ def framed(data: bytes) -> bytes:
 
 def frames_of(text: bytes) -> Frames:
     """Read frames up to the first one that is torn; a damaged one before others is left out."""
-    numbers: list[int] = []
+    spans: list[tuple[int, int]] = []
+    gaps: list[tuple[int, int]] = []
     places: list[tuple[int, int]] = []
     at = end = damaged = skipped = 0
     while at + _FRAME.size <= len(text):
@@ -129,19 +158,12 @@ def frames_of(text: bytes) -> Frames:
         if zlib.crc32(data) != checksum or length == 0:
             skipped += 1
             continue
-        numbers.append(number_of(data))
+        spans.append(span_of(data))
+        if is_gap(data):
+            gaps.append(spans[-1])
         places.append((start, at))
         end, damaged, skipped = at, damaged + skipped, 0
-    return Frames(numbers, places, end, damaged)
-
-
-def runs_of(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """The first and last number of each run without a hole.
-
-    >>> runs_of([1, 2, 3, 7, 8])
-    [(1, 3), (7, 8)]
-    """
-    return joined((), ((number, number) for number in numbers))
+    return Frames(spans, gaps, places, end, damaged)
 
 
 class Sealed:
@@ -162,6 +184,7 @@ class Sealed:
             raise ValueError("The directory is damaged.")
         content = json.loads(directory)
         self.runs: list[tuple[int, int]] = [tuple(run) for run in content["runs"]]
+        self.gaps: list[tuple[int, int]] = [tuple(gap) for gap in content.get("gaps", ())]
         self.previous: str = content["previous"]
         self.is_first: bool = content.get("first", False)
         """Whether it replaces all files before it."""
@@ -211,19 +234,21 @@ def seal(
 ) -> None:
     """Write records as a compressed file, whole or not at all."""
     runs: list[tuple[int, int]] = []
+    gaps: list[tuple[int, int]] = []
     blocks: list[tuple[int, int, int]] = []
     partial = path.with_suffix(".partial")
     with partial.open("wb") as file:
         offset = file.write(_MAGIC)
         remaining = iter(records)
         while block := list(itertools.islice(remaining, BLOCK)):
-            numbers = list(map(number_of, block))
-            runs = joined(runs, runs_of(numbers))
+            spans = list(map(span_of, block))
+            runs = joined(runs, spans)
+            gaps += [span for span, data in zip(spans, block, strict=True) if is_gap(data)]
             data = zlib.compress(b"".join(map(framed, block)), 6)
-            blocks.append((numbers[0], offset, len(data)))
+            blocks.append((spans[0][1], offset, len(data)))
             offset += file.write(data)
-        content: dict[str, Any] = {"runs": runs, "previous": previous, "blocks": blocks}
-        content |= {"first": is_first, "base": has_base}
+        content: dict[str, Any] = {"runs": runs, "gaps": gaps, "previous": previous}
+        content |= {"blocks": blocks, "first": is_first, "base": has_base}
         directory = json.dumps(content).encode()
         file.write(directory + _FRAME.pack(len(directory), zlib.crc32(directory)))
         file.flush()
@@ -231,10 +256,20 @@ def seal(
     partial.replace(path)
 
 
+def is_gap(data: bytes) -> bool:
+    """Whether a record is what several commits changed, which were not recorded."""
+    head = _START.match(_start(data))
+    return head is not None and head[1] is not None
+
+
 def joined(
     runs: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Runs with others at their end, as a new list; adjacent ones are one."""
+    """Runs of commits with others at their end, as a new list; adjacent ones are one.
+
+    >>> joined([(1, 3)], [(4, 4), (7, 8)])
+    [(1, 4), (7, 8)]
+    """
     result: list[tuple[int, int]] = []
     for first, last in (*runs, *others):
         if result and result[-1][1] + 1 == first:

@@ -85,6 +85,7 @@ from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import Journal, adopt, discard_prepared
 from kiprdf.store.journal_files import Commit, rows_of
 from kiprdf.store.lock import FairLock
+from kiprdf.store.replay import gap_record
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import rebuild_texts, stored_texts, texts_in, texts_of
 from kiprdf.store.update_times import UPDATED_AT, Range, UpdateTimes
@@ -200,13 +201,24 @@ class OxigraphStore:
         journal = Journal(folder, self.read_only)
         if journal.last > self.commit() and not (self.read_only or self.lacks_number()):
             for commit in journal.commits(self.commit(), journal.last):
-                if commit.number != self._last.number + 1:
+                if commit.first != self._last.number + 1:
                     break
+                self._last = self._last._replace(number=commit.number - 1)
                 self.apply(commit.delta())
+        if history and not (self.read_only or self.lacks_number()):
+            self._note_gap(journal)
         if history or self.read_only:
             self.journal = journal
         else:
             self.closed_journal = journal
+
+    def _note_gap(self, journal: Journal) -> None:
+        """Note in the journal what was written without it; a disk that is full leaves the gap."""
+        triples, number = self.match(None, None, None), self.commit()
+        with suppress(StoreError):
+            commit = gap_record(journal, number, triples, self.records())
+            if commit is not None:
+                journal.append(commit)
 
     @property
     def folder(self) -> Path | None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 from pyoxigraph import Store as Engine
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
 from kiprdf.rdf.literals import normal
 from kiprdf.sparql.text import render_update
 from kiprdf.store.base import NexusStore
@@ -153,12 +153,17 @@ def number_at(journal: Journal, when: int | str | datetime, last: int) -> int:
     if isinstance(when, int):
         if when > last or when < 0:
             # Python writes no number of several thousand digits.
-            shown = when if abs(when) <= sys.maxsize else "of that number"
-            message = f"There is no commit {shown}; the last one is {last}."
+            name = when if abs(when) <= sys.maxsize else "of that number"
+            message = f"There is no commit {name}; the last one is {last}."
             raise KipError("KIP_3002", message, f"Give a number from {earliest} to {last}.")
         if when < earliest:
             message = f"The history begins at commit {earliest}; commit {when} is not in it."
             raise KipError("KIP_3002", message, f"Give a number from {earliest} to {last}.")
+        gap = journal.gap_at(when)
+        if gap is not None:
+            first, end = gap
+            message = f"Commits {first} to {end} were written without a history."
+            raise KipError("KIP_3002", message, f"Give {first - 1}, before them, or {end}.")
         return when
     time = _utc(when)
     low, high = earliest, last
@@ -185,7 +190,7 @@ def _utc(when: str | datetime) -> str:
         moment = None
     if moment is None or moment.tzinfo is None:
         hint = "Write it with date, time and offset, such as 2026-03-01T12:00:00Z."
-        raise KipError("KIP_1001", f"'{when}' is not a time with an offset.", hint)
+        raise KipError("KIP_1001", f"'{shown(str(when))}' is not a time with an offset.", hint)
     try:
         utc = moment.astimezone(UTC)
     except OverflowError:

@@ -149,6 +149,8 @@ def test_history_of_merged_and_repointed_elements() -> None:
         ({"id": "C:Drug/A", "limit": 0}, "KIP_1001"),
         ({"id": "C:Drug/A", "limit": True}, "KIP_1001"),
         ({"id": "C:Drug/A", "cursor": "x"}, "KIP_1001"),
+        ({"id": "C:Drug/A", "key": 5}, "KIP_1001"),
+        ({"id": "C:Drug/A", "key": "risk"}, "KIP_1001"),
     ],
 )
 def test_history_refuses_wrong_arguments(arguments: dict[str, Any], code: str) -> None:
@@ -156,6 +158,15 @@ def test_history_refuses_wrong_arguments(arguments: dict[str, Any], code: str) -
     with pytest.raises(kiprdf.KipError) as refused:
         nexus.history(**arguments)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    "selection", [{"type": 5}, {"author": ""}, {"session": ["s"]}, {"source": object()}]
+)
+def test_changes_refuse_what_nothing_can_be(selection: dict[str, Any]) -> None:
+    (name,) = selection
+    with pytest.raises(kiprdf.KipError, match=f"KIP_1001 The argument {name} is a"):
+        nexus_of().changes(0, **selection)
 
 
 def test_changes_are_commits_in_the_words_of_diff() -> None:

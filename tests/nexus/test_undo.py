@@ -186,6 +186,10 @@ def test_what_others_corrected_since_is_no_value_of_the_source(correction: str) 
         ({"seq": 99}, "KIP_3002"),
         ({"seq": 0}, "KIP_3002"),
         ({"seq": True}, "KIP_1001"),
+        ({"seq": "1"}, "KIP_1001"),
+        ({"seqs": [1.5]}, "KIP_1001"),
+        ({"session": ""}, "KIP_1001"),
+        ({"source": {1, 2}}, "KIP_1001"),
         ({"session": "s", "conflicts": "keep"}, "KIP_1001"),
     ],
 )

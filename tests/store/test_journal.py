@@ -206,18 +206,88 @@ def test_reader_leaves_the_journal_alone(tmp_path: Path) -> None:
     assert log.read_bytes().endswith(b"torn")
 
 
-def test_commits_without_history_are_a_gap(tmp_path: Path) -> None:
-    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+@pytest.fixture
+def gap(tmp_path: Path) -> tuple[Path, int]:
+    """A nexus of which two commits after a number were written without a history."""
+    folder = tmp_path / "kb"
+    with kiprdf.Nexus.open(folder) as nexus:
         add(nexus, "Ann")
-    with kiprdf.Nexus.open(tmp_path / "kb", history=False) as nexus:
-        add(nexus, "Bob")
-        assert (nexus.info()["history"], nexus.check()["history"]) == (None, None)
         last = nexus.info()["commit"]
-    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
-        assert state(nexus) == ("gap", last)
+    shutil.copytree(folder / "graph", tmp_path / "earlier")
+    with kiprdf.Nexus.open(folder, history=False) as nexus:
+        nexus.execute('DELETE CONCEPT ?p DETACH WHERE { ?p {type: "Person", name: "Ann"} }')
+        add(nexus, "Bob")
+        assert nexus.check()["history"] is None
+        assert nexus.info()["history"] == {"earliest_seq": 0, "latest_seq": last, "closed": True}
+        end = nexus.info()["commit"]
+    assert end >= last + 2
+    return folder, last
+
+
+def test_commits_without_history_are_one_record(gap: tuple[Path, int]) -> None:
+    folder, last = gap
+    with kiprdf.Nexus.open(folder, read_only=True) as reader:
+        end = reader.info()["commit"]
+        assert reader.info()["history"] == {"earliest_seq": end, "latest_seq": end}
+    with kiprdf.Nexus.open(folder) as nexus:
+        assert state(nexus) == ("gap", 0)
+        assert nexus.info()["history"] == {"earliest_seq": 0, "latest_seq": end}
         add(nexus, "Cleo")
-        assert state(nexus) == ("gap", last)
-        assert nexus.info()["history"] == {"earliest_seq": last, "latest_seq": last + 1}
+        (gone,) = nexus.history("C:Person/Ann", limit=1)["entries"]
+        assert (gone["seq"], gone["change"], gone["statement"]["kind"]) == (end, "deleted", "GAP")
+        commits = nexus.changes(last)["commits"]
+        assert [(commit["seq"], commit["kind"]) for commit in commits] == [
+            (end, "GAP"),
+            (end + 1, "UPSERT"),
+        ]
+        people = 'FIND(?p.name) WHERE { ?p {type: "Person"} }'
+        named = {}
+        for number in (last, end, end + 1):
+            with nexus.at(number) as past:
+                named[number] = sorted(set(past.execute(people)) - {"$self", "$system"})
+        assert named == {last: ["Ann"], end: ["Bob"], end + 1: ["Bob", "Cleo"]}
+        with pytest.raises(kiprdf.KipError) as raised:
+            nexus.at(last + 1)
+        assert (
+            raised.value.message == f"Commits {last + 1} to {end} were written without a history."
+        )
+        assert raised.value.hint == f"Give {last}, before them, or {end}."
+    with kiprdf.Nexus.open(folder) as nexus:
+        assert state(nexus) == ("gap", 0)
+
+
+def test_gap_is_compacted_forgotten_sealed_and_written_as_others(
+    gap: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, last = gap
+    monkeypatch.setattr(journals, "SEALED_BYTES", 1_500)
+    with kiprdf.Nexus.open(folder) as nexus:
+        end = nexus.info()["commit"]
+        add(nexus, "Cleo", "Dora", "Eve")
+        assert list((folder / "history").glob("*.kseg"))
+        nexus.snapshot(tmp_path / "m.ttl", history=tmp_path / "m.rdfp")
+        nexus.forget('FIND(?p) WHERE { ?p {type: "Person", name: "Dora"} }')
+        assert state(nexus) == ("gap", 0)
+        with nexus.at(last) as past:
+            assert past.check()["faults"] == []
+        nexus.compact_history(end)
+        assert state(nexus) == ("sound", end)
+    with kiprdf.Nexus.open(tmp_path / "copy", genesis=False) as copy:
+        copy.restore(tmp_path / "m.ttl", history=tmp_path / "m.rdfp")
+        assert state(copy) == ("gap", 0)
+        assert copy.history("C:Person/Bob")["entries"][0]["seq"] == end
+
+
+def test_graph_that_lost_a_gap_gets_it_from_the_journal(gap: tuple[Path, int]) -> None:
+    folder, _ = gap
+    with kiprdf.Nexus.open(folder) as nexus:
+        add(nexus, "Cleo")
+        whole, commit = dataset(nexus), nexus.info()["commit"]
+    shutil.rmtree(folder / "graph")
+    shutil.copytree(folder.with_name("earlier"), folder / "graph")
+    with kiprdf.Nexus.open(folder) as nexus:
+        assert (dataset(nexus), nexus.info()["commit"]) == (whole, commit)
+        assert (state(nexus), nexus.check()["faults"]) == (("gap", 0), [])
 
 
 def test_folder_without_history_begins_one(tmp_path: Path) -> None:
@@ -266,7 +336,7 @@ def test_backup_has_the_history_or_not(tmp_path: Path) -> None:
         assert state(copy) == ("sound", 0)
     assert not (tmp_path / "without" / "history").exists()
     with kiprdf.Nexus.open(tmp_path / "without") as copy:
-        assert copy.info()["history"] == {"earliest_seq": last, "latest_seq": 0}
+        assert copy.info()["history"] == {"earliest_seq": last, "latest_seq": last}
 
 
 def test_journal_of_another_graph_is_wrong(tmp_path: Path) -> None:

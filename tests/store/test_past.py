@@ -233,15 +233,18 @@ def test_nexus_without_history_has_no_past() -> None:
         kiprdf.Nexus.memory().at(1)
 
 
-def test_state_before_a_gap_is_refused(tmp_path: Path) -> None:
-    kiprdf.Nexus.open(tmp_path / "kb").close()
+def test_state_within_a_gap_is_refused(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        first, text = nexus.info()["commit"], nexus.snapshot()
     with kiprdf.Nexus.open(tmp_path / "kb", history=False) as nexus:
         nexus.execute(SCHEMA)
+        nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "A"} } }')
         last = nexus.info()["commit"]
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
-        with nexus.at(last) as past:
-            assert past.snapshot() == nexus.snapshot()
-        with pytest.raises(kiprdf.KipError, match=f"The history begins at commit {last}"):
+        for number, expected in ((last, nexus.snapshot()), (first, text)):
+            with nexus.at(number) as past:
+                assert past.snapshot() == expected
+        with pytest.raises(kiprdf.KipError, match=f"Commits {first + 1} to {last} were written"):
             nexus.at(last - 1)
 
 

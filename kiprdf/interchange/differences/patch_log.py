@@ -91,6 +91,7 @@ def written(store: NexusStore) -> Iterator[str]:
         origin = commit.origin
         headers = {
             "seq": str(commit.number),
+            "since": None if commit.since is None else str(commit.since),
             "at": origin.at,
             "kind": origin.kind,
             "author": origin.author,
@@ -128,7 +129,7 @@ def read(source: files.Source) -> Log:
         if patch.strip():
             headers, commit = _commit(patch, start)
             if headers.get("prev") != previous or (
-                commits and commit.number != commits[-1].number + 1
+                commits and commit.first != commits[-1].number + 1
             ):
                 message = f"The patch before commit {commit.number} is missing."
                 raise KipError("KIP_1001", message, "Use a log as it was written.", _at(start))
@@ -160,7 +161,9 @@ def _commit(patch: str, start: int) -> tuple[dict[str, str], Commit]:
         digest = digest_of(headers["statement"]) if "statement" in headers else None
         who = headers.get("author"), headers.get("session")
         origin = Origin(headers["at"], headers["kind"], *who, undoes, digest)
-        return headers, Commit(int(headers["seq"]), origin, removed, added, records)
+        number = int(headers["seq"])
+        since = int(headers["since"]) if "since" in headers else None
+        return headers, Commit(number, origin, removed, added, records, since)
     except (KeyError, SyntaxError, TypeError, ValueError) as fault:
         raise _fault(f"A patch of the log cannot be read: {fault}.", start) from None
 

@@ -1,0 +1,55 @@
+"""What the records of a journal lead to, and what a graph has that they lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.rdf.literals import normal
+from kiprdf.store.delta import Origin
+from kiprdf.store.journal import Journal
+from kiprdf.store.journal_files import Commit
+
+Terms: TypeAlias = tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
+GAP = "GAP"
+"""What the history calls what several commits have changed that were not recorded."""
+
+
+def replayed(commits: Iterable[Commit]) -> dict[Terms, bool]:
+    """The triples of some commits, and whether they are there afterwards."""
+    present: dict[Terms, bool] = {}
+    for commit in commits:
+        for triples, is_added in ((commit.removed, False), (commit.added, True)):
+            for triple in triples:
+                present[_terms(*triple)] = is_added
+    return present
+
+
+def gap_record(
+    journal: Journal, number: int, triples: Iterable[Triple], records: Mapping[str, str]
+) -> Commit | None:
+    """What changed from the end of the journal to the last commit, as one record.
+
+    ``triples`` and ``records`` are those of the last commit. None where the journal does not begin
+    with the whole dataset, so that the state at its end is not known.
+    """
+    last = journal.last
+    if not 0 < last < number or journal.earliest(last) not in (0, journal.base):
+        return None
+    commits = list(journal.commits(max(0, journal.earliest(last) - 1), last))
+    before = {terms for terms, is_there in replayed(commits).items() if is_there}
+    after = {_terms(*triple) for triple in triples}
+    noted = {key: value for commit in commits for key, (_, value) in commit.records.items()}
+    changed = {
+        key: (noted.get(key), value) for key, value in records.items() if noted.get(key) != value
+    }
+    time = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    removed, added = sorted(before - after, key=str), sorted(after - before, key=str)
+    return Commit(number, Origin(time, GAP), removed, added, changed, since=last)
+
+
+def _terms(subject: NamedNode, predicate: NamedNode, value: NamedNode | Literal | Triple) -> Terms:
+    return subject, predicate, value if isinstance(value, Triple) else normal(value)
