@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import kiprdf
-from kiprdf import resources
 from tests.interchange.nexuses import (
     colliding,
     demonstration,
@@ -76,16 +75,6 @@ def refusal(text: str, **options: Any) -> kiprdf.KipError:
 # The same dataset again
 
 
-def capsule(name: str) -> kiprdf.Nexus:
-    """A nexus that holds the bundled capsules up to one of them."""
-    nexus = empty(clock=StoppedClock())
-    for bundled in resources.bundled_capsules():
-        nexus.apply_capsule(bundled.text)
-        if bundled.name == name:
-            break
-    return nexus
-
-
 NEXUSES: dict[str, Callable[[], kiprdf.Nexus]] = {
     "nothing": empty,
     "small": small,
@@ -93,11 +82,8 @@ NEXUSES: dict[str, Callable[[], kiprdf.Nexus]] = {
     "colliding types": colliding,
     "hostile": hostile,
     "demonstration": demonstration,
+    # It has all the bundled capsules.
     "opened": lambda: kiprdf.Nexus.memory(clock=StoppedClock()),
-    **{
-        bundled.name: lambda name=bundled.name: capsule(name)  # type: ignore[misc]
-        for bundled in resources.bundled_capsules()
-    },
 }
 
 
