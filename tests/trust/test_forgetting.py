@@ -1,4 +1,4 @@
-"""A process that is killed at any step of forgetting, compacting or sealing (SIGKILL).
+"""A process that is killed while it forgets, compacts, seals, restores or backs up (SIGKILL).
 
 Reopened, the folder is as before or as after; what was forgotten is in no file, or all of it is
 there.
@@ -27,7 +27,7 @@ STEPS = [
     ("kiprdf.meta.indexing:Indexer", "erase", 1, True),
     # The others, on demand.
     ("kiprdf.store.journal:Journal", "prepare", 1, False),
-    ("kiprdf.store.journal_files", "number_of", 20, False),
+    ("kiprdf.store.journal_files", "span_of", 20, False),
     ("pathlib:Path", "replace", 2, False),
     ("pathlib:Path", "replace", 3, True),
     ("pathlib:Path", "replace", 4, True),
@@ -72,6 +72,20 @@ def seal(folder: str, place: str, name: str, times: int) -> None:
     nexus = kiprdf.Nexus.open(folder)
     killing(place, name, times)
     write(nexus)
+
+
+def restore(folder: str, place: str, name: str, times: int) -> None:
+    nexus = kiprdf.Nexus.open(folder, genesis=False)
+    source = Path(folder).parent
+    killing(place, name, times)
+    nexus.restore(source / "m.ttl", history=source / "m.rdfp")
+
+
+def back_up(folder: str, place: str, name: str, times: int) -> None:
+    nexus = kiprdf.Nexus.open(folder)
+    write(nexus)
+    killing(place, name, times)
+    nexus.backup(f"{folder}-copy")
 
 
 def run_killed(function: Callable[..., None], *arguments: Any) -> None:
@@ -148,3 +162,61 @@ def test_compacting_that_was_killed_is_complete_or_absent(
             assert past.check()["faults"] == []
         nexus.forget(FIND, name=JANE)
     assert remaining(folder, SECRETS) == set()
+
+
+RESTORING = [
+    ("kiprdf.store.graph_files", "write_manifest", 1, False),
+    ("kiprdf.store.journal", "adopt", 1, True),
+    ("kiprdf.store.journal:Journal", "prepare", 1, False),
+    ("pathlib:Path", "replace", 3, True),
+    ("shutil", "rmtree", 2, True),
+][: amount("FORGETTINGS", 2)]
+
+
+@pytest.mark.parametrize(("place", "name", "times", "is_restored"), RESTORING)
+def test_restoring_a_history_that_was_killed_is_complete_or_absent(
+    tmp_path: Path, place: str, name: str, times: int, is_restored: bool
+) -> None:
+    source = kiprdf.Nexus.memory(history=True)
+    write(source)
+    text = source.snapshot(tmp_path / "m.ttl", history=tmp_path / "m.rdfp")
+    run_killed(restore, str(tmp_path / "kb"), place, name, times)
+    with kiprdf.Nexus.open(tmp_path / "kb", genesis=False) as nexus:
+        require_sound(nexus)
+        assert nexus.info()["commit"] == (source.info()["commit"] if is_restored else 0)
+        if not is_restored:
+            nexus.restore(tmp_path / "m.ttl", history=tmp_path / "m.rdfp")
+        assert nexus.snapshot() == text
+        assert nexus.history("C:Person/Bob") == source.history("C:Person/Bob")
+
+
+def test_backup_that_was_killed_is_absent(tmp_path: Path) -> None:
+    folder, copy = tmp_path / "kb", tmp_path / "kb-copy"
+    run_killed(back_up, str(folder), "kiprdf.store.graph_files", "write_manifest", 1)
+    assert not copy.exists()
+    with kiprdf.Nexus.open(folder) as nexus:
+        require_sound(nexus)
+        nexus.backup(copy)
+        text = nexus.snapshot()
+    with kiprdf.Nexus.open(copy) as nexus:
+        require_sound(nexus)
+        assert nexus.snapshot() == text
+
+
+def test_sealing_on_a_full_disk_is_put_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "SEALED_BYTES", 4_000)
+    history = tmp_path / "kb" / "history"
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        full = history / "000001.partial"
+        full.symlink_to("/dev/full")
+        write(nexus)
+        assert (history / "000001.klog").stat().st_size > 8_000
+        require_sound(nexus)
+        full.unlink()
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Dora"} } }')
+        assert list(history.glob("*.kseg"))
+        require_sound(nexus)
+        entries = nexus.history("C:Person/Bob")["entries"]
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        require_sound(nexus)
+        assert nexus.history("C:Person/Bob")["entries"] == entries
