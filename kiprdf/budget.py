@@ -56,8 +56,10 @@ class Budget:
 
     def allows(self, number: int) -> bool:
         """Whether a number of rows, hops or combinations is within every limit."""
-        limits = (self.max_rows, self.max_product_rows, self.max_hops_rows)
-        return all(limit is None or number <= limit for limit in limits)
+        for limit in (self.max_rows, self.max_product_rows, self.max_hops_rows):
+            if limit is not None and number > limit:
+                return False
+        return True
 
 
 class Cancellation:

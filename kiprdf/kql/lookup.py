@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple, Variable
@@ -145,16 +146,19 @@ class Reads:
     """What one lookup reads."""
 
     def __init__(self, store: Store, most: int) -> None:
-        self._lookup = store.lookup
+        self._store = store
         self._left = most
         self._values: dict[tuple[Cell, NamedNode], Cell] = {}
         self._neighbours: dict[tuple[Cell, NamedNode, bool], dict[Cell, None]] = {}
-        self.reader = Reader(store)
+
+    @cached_property
+    def reader(self) -> Reader:
+        return Reader(self._store)
 
     def __call__(
         self, subject: Cell, predicate: Cell, object: Cell, graph: NamedNode | None = None
     ) -> list[Statement]:
-        statements = self._lookup(subject, predicate, object, self._left, graph)
+        statements = self._store.lookup(subject, predicate, object, self._left, graph)
         self.count(len(statements) + 1)
         return statements
 

@@ -183,10 +183,12 @@ class Answers:
 
     def _collapsed(self, rows: Iterable[Row]) -> Iterable[Row]:
         """Rows that are equal in all projected variables are one: the first in order."""
-        names = self.projected
-        if set(self._cells.names) <= set(names):
-            return rows
-        return _firsts(rows, self._nodes(names))
+        return rows if self._are_different else _firsts(rows, self._nodes(self.projected))
+
+    @cached_property
+    def _are_different(self) -> bool:
+        """Whether no two rows are equal in the projected variables."""
+        return set(self._cells.names) <= set(self.projected)
 
     @cached_property
     def projected(self) -> list[str]:
