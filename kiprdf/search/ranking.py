@@ -58,8 +58,10 @@ def rank(
     """The keys with the highest scores, best first; raises ValueError for a term without a word."""
     asked = _asked(term)
     table = table_of(kind)
-    anything = map(_match, (*asked.exact, *asked.words, asked.whole))
-    ids = _ids(connection, table, " OR ".join(filter(None, anything)), FEW + 1)
+    # A row with the very name has the folded one, too.
+    _, *folded = asked.exact
+    anything = filter(None, (*folded, *asked.words, asked.whole))
+    ids = _ids(connection, table, " OR ".join(map(_match, anything)), FEW + 1)
     if asked.prefix and len(ids) <= FEW:
         ids = {*ids, *_ids(connection, table, _longer(asked.prefix), FEW + 1)}
     total, average = _statistics(connection, table)
@@ -103,17 +105,17 @@ def table_of(kind: str) -> str:
 
 
 def _asked(term: str) -> _Term:
-    words = tuple(dict.fromkeys(segment_term(term)[:LONGEST_TERM]))
+    words = segment_term(term)[:LONGEST_TERM]
     if not words:
         raise ValueError(f"The term {term[:50]!r} has no word to search for.")
-    last = segment_term(term)[:LONGEST_TERM][-1]
+    prefix = words[-1] if len(words[-1]) >= SHORTEST_PREFIX else None
     folded = folded_name(term)
     exact = {
         whole("same", term): _SAME_NAME,
         whole("name", folded): _EXACT_NAME,
         whole("alias", folded): EXACT,
     }
-    return _Term(words, exact_token(term), last if len(last) >= SHORTEST_PREFIX else None, exact)
+    return _Term(tuple(dict.fromkeys(words)), exact_token(term), prefix, exact)
 
 
 # Which rows are ranked ----------------------------------------------------------------------------
@@ -186,13 +188,14 @@ def _rows(
             if not text:
                 continue
             length += text.count(b" ") + 1
-            # Two blanks between words: each word has its own two.
-            padded = b" %b " % text.replace(b" ", b"  ")
-            for number, word, own in words:
-                if word in text:
+            inside = [(number, own) for number, word, own in words if word in text]
+            if inside or (prefix and prefix in text):
+                # Two blanks between words: each word has its own two.
+                padded = b" %b " % text.replace(b" ", b"  ")
+                for number, own in inside:
                     counts[number] += weight * padded.count(own)
-            if prefix and prefix in text:
-                counts[-1] += weight * padded.count(b" " + prefix)
+                if prefix:
+                    counts[-1] += weight * padded.count(b" " + prefix)
         if whole in exact:
             counts[-2] = exact_weight
         rows.append(_Row(key, exact, counts, length))
