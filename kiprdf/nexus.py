@@ -53,6 +53,14 @@ def timed(
     return run
 
 
+@functools.cache
+def _responding() -> Callable[..., dict[str, Any]]:
+    """What answers requests, imported once: pydantic takes longer to load than a nexus to open."""
+    from kiprdf.execution.requests import respond
+
+    return respond
+
+
 def _check_opening(strict_schema: bool | None, embedder: Embedder | None) -> None:
     """Refuse arguments before a folder is created or a store is asked."""
     arguments.check(strict_schema=strict_schema)
@@ -301,9 +309,7 @@ class Nexus:
         return self._respond(request, readonly=True)
 
     def _respond(self, request: Mapping[str, Any], readonly: bool) -> dict[str, Any]:
-        # Imported here: pydantic takes longer to load than a nexus to open.
-        from kiprdf.execution.requests import respond
-
+        respond = _responding()
         return self._engine.request(lambda: respond(self._engine, request, readonly=readonly))
 
     def answer(

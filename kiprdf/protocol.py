@@ -14,6 +14,7 @@ from kiprdf.errors import KipError, KipWarning
 
 BATCH_COMMANDS = 256
 _FIELDS = "The fields are command or commands, parameters, dry_run, as_of."
+_PLAIN = {"command", "parameters"}
 _STRICT_COMMANDS = "KIP commands to run in order. The first write that fails ends the batch."
 _READ = """\
 Begin with `DESCRIBE PRIMER`, which says what the memory contains, and \
@@ -186,6 +187,26 @@ def read_request(arguments: Any) -> Request:
         message = "A request has exactly one of `command` and `commands`."
         raise KipError("KIP_1001", message, "Send one of the two.")
     return request
+
+
+def plain_command(arguments: Any) -> tuple[str, dict[str, Any]] | None:
+    """The command and the parameters of a request with nothing else, as nearly all are.
+
+    None for every other one, which ``read_request`` reads (docs/decisions/104).
+
+    >>> plain_command({"command": "DESCRIBE PRIMER"})
+    ('DESCRIBE PRIMER', {})
+    """
+    if type(arguments) is not dict or not arguments.keys() <= _PLAIN:
+        return None
+    command, parameters = arguments.get("command"), arguments.get("parameters", {})
+    if type(command) is not str or type(parameters) is not dict:
+        return None
+    for text in (command, *parameters):
+        # pydantic refuses lone surrogates.
+        if type(text) is not str or not text.isascii():
+            return None
+    return command, parameters
 
 
 def _check_size(arguments: Mapping[Any, Any]) -> None:

@@ -15,6 +15,9 @@ from kiprdf.semantics import check
 
 def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[str, Any]:
     """The response to a request; a failure is an error object in it (KIP 6.2)."""
+    plain = protocol.plain_command(arguments)
+    if plain is not None:
+        return _run(engine, *plain, False, readonly)[0]
     try:
         request = protocol.read_request(arguments)
     except KipError as error:

@@ -88,6 +88,26 @@ def test_the_error_of_a_malformed_request_names_the_field(
     assert word in nexus.execute_kip(request_)["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"command": DRUGS},
+        {"command": DRUGS, "parameters": None},
+        {"command": f"{DRUGS} // 💊"},
+        {"command": f"{DRUGS} // \ud800"},
+        {"command": DRUGS, "parameters": {"\ud800": 1}},
+        {"command": DRUGS, "parameters": {"no name": 1}},
+        {"command": NEW, "parameters": {"name": "\ud800"}},
+        {"command": DRUGS, "parameters": {3: "x"}},
+    ],
+    ids=ascii,
+)
+def test_a_plain_request_and_the_same_with_a_default_are_answered_alike(
+    nexus: kiprdf.Nexus, request_: dict[str, Any]
+) -> None:
+    assert nexus.execute_kip(request_) == nexus.execute_kip({**request_, "as_of": None})
+
+
 def test_a_misspelt_dry_run_does_not_write(nexus: kiprdf.Nexus) -> None:
     with untouched(nexus):
         nexus.execute_kip({"command": GOOD_WRITE, "dry_run ": True})
