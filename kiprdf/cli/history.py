@@ -80,6 +80,8 @@ def history(
             values = [json.dumps(item[side], ensure_ascii=False) for side in _SIDES if side in item]
             sign = "~" if len(values) == 2 else "+" if "after" in item else "-"
             output.show_text(f"    {sign} {item['key']}: {' -> '.join(values)}")
+    if not page["entries"]:
+        output.note("No changes.")
     output.note_cursor(page["next_cursor"])
 
 
@@ -125,6 +127,8 @@ def changes(
             for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
                 for element in commit[title][kind]:
                     output.show_text(f"    {sign} {element['id']}")
+    if not page["commits"]:
+        output.note("No changes.")
     output.note_cursor(page["next_cursor"])
 
 
@@ -166,8 +170,10 @@ def undo(
         output.show_text(f"{item['id']}: {item['change']}")
     for conflict in report["conflicts"]:
         output.show_text(f"conflict: {json.dumps(conflict, ensure_ascii=False)}")
-    if not report.get("seq"):
-        output.note("Dry run: nothing was written." if dry_run else "Nothing to undo.")
+    if not report["reverted"]:
+        output.note("Nothing to undo.")
+    if dry_run:
+        output.note("Dry run: nothing was written.")
 
 
 @app.command()
@@ -204,8 +210,10 @@ def forget(
         output.show_text(id)
     for id in report["mentions"]:
         output.show_text(f"mentioned by {id}")
-    if not report.get("seq"):
-        output.note("Dry run: nothing was written." if dry_run else "Nothing to forget.")
+    if not report["elements"]:
+        output.note("Nothing to forget.")
+    if dry_run:
+        output.note("Dry run: nothing was written.")
 
 
 @app.command("compact-history")

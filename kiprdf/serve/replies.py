@@ -50,11 +50,11 @@ def json_response(
     return Response(to_json(value), status, headers, "application/json")
 
 
-def error_response(error: HttpError | KipError, status: int | None = None) -> Response:
+def error_response(error: HttpError | KipError) -> Response:
     """The response to a refused or failed request."""
     if isinstance(error, KipError):
         content: Any = protocol.error_response(error)
-        return json_response(content, status or STATUS_OF.get(error.code, 400))
+        return json_response(content, STATUS_OF.get(error.code, 400))
     code = "KIP_4003" if error.status >= 500 else "KIP_1001"
     located = protocol.error_object(KipError(code, error.message, error.hint))
     return json_response({"error": located.model_dump()}, error.status, error.headers)

@@ -24,9 +24,8 @@ class Abilities:
     ``deletes_typed``: an update of several graphs removes literals of any datatype that it names.
     ``keeps_datatypes``: an update that is undone leaves the datatypes of others alone.
     ``isolates``: concurrent updates behave as if they ran one by one. The others are limits, None
-    where none is known: rows of one answer, terms in VALUES, OPTIONALs in one query, triples of one
-    INSERT DATA, triples that one operation with a WHERE removes and adds by name, and operations of
-    one request.
+    where none is known: rows of one answer, triples of one INSERT DATA, and triples that one
+    operation with a WHERE removes and adds by name.
     """
 
     lateral: bool = True
@@ -43,11 +42,8 @@ class Abilities:
     keeps_datatypes: bool = True
     isolates: bool = True
     max_rows: int | None = None
-    max_values: int | None = None
-    max_optionals: int | None = None
     max_triples: int | None = None
     max_named_triples: int | None = None
-    max_operations: int | None = None
 
 
 EMBEDDED = Abilities()

@@ -205,11 +205,6 @@ class Endpoint:
 
     # Updates ----------------------------------------------------------------------------------
 
-    @property
-    def is_writable(self) -> bool:
-        """Whether there is an update URL."""
-        return self._updates is not None
-
     def update(self, update: str) -> str:
         """Send one update request, and return the begin of the store's answer to it."""
         if self._updates is None:

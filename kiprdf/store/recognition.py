@@ -29,13 +29,10 @@ ENGINES: dict[str, Abilities] = {
         keeps_datatypes=False,
         isolates=True,
         max_rows=10_000,
-        max_values=1_000,
-        max_optionals=50,
         max_triples=4_000,
         max_named_triples=800,
-        max_operations=500,
     ),
-    "rdf4j": replace(_STANDARD, max_values=10_000),
+    "rdf4j": _STANDARD,
 }
 """What engines do, as it was measured."""
 UNION_DEFAULT = frozenset(("virtuoso", "rdf4j", "graphdb"))

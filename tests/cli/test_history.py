@@ -63,6 +63,19 @@ def test_undo_shows_its_plan_and_writes(folder: tuple[str, int]) -> None:
     assert invoke("undo", "--nexus", path).exit_code == 1
 
 
+def test_an_empty_answer_of_the_history_says_so(folder: tuple[str, int]) -> None:
+    path, last = folder
+    for options in (
+        ("changes", "--since", str(last)),
+        ("changes", "--since", "0", "--type", "drug"),
+        ("history", "C:Drug/A", "--key", "attributes.dose"),
+    ):
+        done = invoke(*options, "--nexus", path)
+        assert (done.exit_code, done.stdout, done.stderr) == (0, "", "No changes.\n")
+    dry = invoke("undo", "--session", "s-2", "--dry-run", "--nexus", path)
+    assert dry.stderr == "Nothing to undo.\nDry run: nothing was written.\n"
+
+
 def test_forget_shows_its_plan_and_erases(folder: tuple[str, int]) -> None:
     path, last = folder
     command = 'FIND(?d) WHERE { ?d {type: "Drug", name: :name} }'

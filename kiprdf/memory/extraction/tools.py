@@ -59,15 +59,6 @@ def _table() -> dict[str, _Entry]:
     return entries
 
 
-def tool_names() -> list[str]:
-    """The names of all tools, as entities have them.
-
-    >>> len(tool_names()) >= 120, "PostgreSQL" in tool_names()
-    (True, True)
-    """
-    return sorted({entry.name for entry in _table().values()}, key=str.casefold)
-
-
 def tool_named(phrase: str) -> str | None:
     """The tool that a whole phrase names, in any case.
 
