@@ -208,6 +208,10 @@ class ForkedLogError(StoreError):
     """A process and a fork of it have both written to a log; ``kiprdf check`` repairs it."""
 
 
+class DamagedGraphError(StoreError):
+    """The files of a graph are damaged or missing; its journal may have all of it."""
+
+
 def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     """The names most similar to a mistyped one, ignoring case and width.
 

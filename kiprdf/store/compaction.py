@@ -7,20 +7,19 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Any, cast
 
-from pyoxigraph import Literal, Triple
 from pyoxigraph import Store as Engine
+from pyoxigraph import Triple
 
 from kiprdf.errors import KipError
-from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import normal
 from kiprdf.store.base import NexusStore
-from kiprdf.store.commit_log import commit_note, note, record
 from kiprdf.store.delta import Origin
-from kiprdf.store.graph_files import FORMAT_NOTE
+from kiprdf.store.graph_files import notes_of
 from kiprdf.store.journal import Journal
 from kiprdf.store.journal_files import Commit, encoded
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.past import journal_of, net, number_at
+from kiprdf.store.replay import noted
 from kiprdf.store.texts import texts_in
 
 KIND = "BASE"
@@ -74,14 +73,9 @@ def replay(
     """
     journal = journal_of(store)
     assert isinstance(store, OxigraphStore)
-    records: dict[str, str] = {}
-    for commit in commits:
-        records |= {key: value for key, (_, value) in commit.records.items()}
     digests = {journal.note_statement(text) for text in statements}
     has_base = commits[0].origin.kind == KIND
-    notes = [FORMAT_NOTE, note(vocab.BASE, Literal(store.iris.base))]
-    notes += (note(record(key), Literal(value)) for key, value in records.items())
-    notes.append(commit_note(commits[-1].number))
+    notes = notes_of(store.iris.base, noted(commits), commits[-1].number)
     store.rewrite(
         itertools.chain(dataset, texts_in(dataset), notes),
         lambda: journal.prepare(

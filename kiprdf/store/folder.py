@@ -15,7 +15,8 @@ import re
 import shutil
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, NotRequired, TypedDict, cast
 from weakref import ref
@@ -23,7 +24,7 @@ from weakref import ref
 from pyoxigraph import Store as Engine
 
 from kiprdf import forks
-from kiprdf.errors import ForkedLogError, StoreError
+from kiprdf.errors import DamagedGraphError, ForkedLogError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
 from kiprdf.store import log_repair
@@ -188,6 +189,12 @@ def write_manifest(path: Path, base: str, graph: str = GRAPH, erasing: bool = Fa
     partial.replace(path / MANIFEST)
 
 
+def read_base(path: Path) -> str:
+    """The base of the IRIs of a nexus, as its manifest says."""
+    manifest = _read_manifest(path)
+    return vocab.DEFAULT_BASE if manifest is None else manifest["base"]
+
+
 def graph_folder(path: Path) -> Path:
     """The folder of the graph of a nexus."""
     manifest = _read_manifest(path)
@@ -212,7 +219,7 @@ def _require_graph(path: Path) -> None:
     except OSError as fault:
         raise StoreError(f"The graph of {path} cannot be read: {fault.strerror}.") from None
     if not has_graph:
-        raise StoreError(f"The graph of the nexus in {path} is missing or damaged.")
+        raise DamagedGraphError(f"The graph of the nexus in {path} is missing or damaged.")
 
 
 def open_engine(path: Path, read_only: bool) -> Engine:
@@ -253,7 +260,9 @@ def open_engine(path: Path, read_only: bool) -> Engine:
             f"Another process has the nexus in {path} open: close it there, or open it with "
             "read_only=True."
         )
-    raise StoreError(f"The nexus in {path} cannot be opened: {reason}")
+    is_damaged = re.search("corruption|no such file", reason, re.IGNORECASE)
+    error = DamagedGraphError if is_damaged else StoreError
+    raise error(f"The nexus in {path} cannot be opened: {reason}")
 
 
 def _remove_old_logs(path: Path) -> None:
@@ -282,20 +291,29 @@ def repair_log(folder: str | os.PathLike[str]) -> None:
     import fcntl  # not on Windows, which has no forks
 
     path = Path(folder).absolute()
-    claim = _claim(path)
-    try:
-        graph = graph_folder(path)
-        with (graph / "LOCK").open("r+b") as lock:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does
-            log_repair.repair(graph, path / DAMAGED)
-    except OSError as fault:
-        raise StoreError(f"The log of the nexus in {path} cannot be repaired: {fault}.") from None
-    finally:
-        del claim
+    with claimed(path):
+        try:
+            graph = graph_folder(path)
+            with (graph / "LOCK").open("r+b") as lock:
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does
+                log_repair.repair(graph, path / DAMAGED)
+        except OSError as fault:
+            message = f"The log of the nexus in {path} cannot be repaired: {fault}."
+            raise StoreError(message) from None
 
 
 _claims: dict[Path, ref[Claim]] = {}
 _claims_lock = threading.Lock()
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """While no other store of this process may write to a folder."""
+    claim = _claim(path)
+    try:
+        yield
+    finally:
+        del claim
 
 
 def _claim(path: Path) -> Claim:

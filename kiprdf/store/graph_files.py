@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -16,7 +16,7 @@ from pyoxigraph import Store as Engine
 
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
-from kiprdf.store.commit_log import ENGINE_FAULTS, note, readable
+from kiprdf.store.commit_log import ENGINE_FAULTS, commit_note, note, readable, record
 from kiprdf.store.folder import (
     FORMAT,
     GRAPH,
@@ -30,6 +30,12 @@ from kiprdf.store.journal import discard_prepared
 from kiprdf.store.texts import rebuild_texts
 
 FORMAT_NOTE = note(vocab.FORMAT, Literal(str(FORMAT), datatype=vocab.INTEGER))
+
+
+def notes_of(base: str, records: Mapping[str, str], number: int) -> list[Quad]:
+    """What a graph notes about itself: format, base, records, and its last commit."""
+    noted = [note(record(key), Literal(value)) for key, value in records.items()]
+    return [FORMAT_NOTE, note(vocab.BASE, Literal(base)), *noted, commit_note(number)]
 
 
 def write_backup(target: Path, base: str, copy_graph: Callable[[Path], None]) -> None:

@@ -7,6 +7,7 @@ records that the graph lacks after a crash are written to it again (docs/decisio
 
     history/000001.klog   the last records
     history/000000.kseg   earlier ones, compressed, with the SHA-256 of the file before
+    history/closed        the graph is written without the journal
     history/statements.jsonl  the outlines of the statements
     history/index.sqlite3     which commits mention what; derived, made when it is asked for
 """
@@ -53,6 +54,8 @@ STATEMENTS = "statements.jsonl"
 """The name of the file of the outlines."""
 SEALED_BYTES = 4 * 1024**2
 """The size from which the file of the last records is sealed."""
+CLOSED = "closed"
+"""The name of the file that says that the graph is written without the journal."""
 _NO_HASH = "0" * 64
 
 
@@ -170,6 +173,19 @@ class Journal:
         """The commit whose record is the whole dataset, if the history was compacted."""
         sealed, _ = self._files
         return sealed[0].runs[0][0] if sealed and sealed[0].has_base else None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the graph has been written without the journal since its last record."""
+        return (self._folder / CLOSED).exists()
+
+    def mark(self, *, closed: bool) -> None:
+        """Note whether the graph is written without the journal from now on."""
+        path = self._folder / CLOSED
+        try:
+            path.touch() if closed else path.unlink(missing_ok=True)
+        except OSError as fault:
+            raise StoreError(f"The history cannot be written: {fault.strerror}.") from None
 
     def gap_at(self, number: int) -> tuple[int, int] | None:
         """The first and the last of the commits without a record of which a commit is one."""

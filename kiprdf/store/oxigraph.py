@@ -27,7 +27,7 @@ from pyoxigraph import (
 from pyoxigraph import Store as Engine
 
 from kiprdf import budget, forks
-from kiprdf.errors import StoreError
+from kiprdf.errors import DamagedGraphError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.abilities import EMBEDDED
@@ -85,6 +85,7 @@ from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import Journal, adopt, discard_prepared
 from kiprdf.store.journal_files import Commit, rows_of
 from kiprdf.store.lock import FairLock
+from kiprdf.store.rebuilding import rebuild
 from kiprdf.store.replay import gap_record
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import rebuild_texts, stored_texts, texts_in, texts_of
@@ -180,7 +181,14 @@ class OxigraphStore:
         path = absolute(folder)
         claim: Claim | None = None
         try:
-            engine, chosen, format, claim = open_folder(path, base, read_only)
+            try:
+                opened = open_folder(path, base, read_only)
+            except DamagedGraphError:
+                if read_only or not rebuild(path):
+                    raise
+                opened = open_folder(path, base, read_only)
+            engine, chosen, format, claim = opened
+            del opened
             require_base(engine, path, chosen)
             if format < FORMAT:
                 convert(engine, path, chosen)
@@ -207,6 +215,8 @@ class OxigraphStore:
                 self.apply(commit.delta())
         if history and not (self.read_only or self.lacks_number()):
             self._note_gap(journal)
+        if not self.read_only and journal.last:
+            journal.mark(closed=journal.last < self.commit() or not history)
         if history or self.read_only:
             self.journal = journal
         else:

@@ -28,13 +28,18 @@ def replayed(commits: Iterable[Commit]) -> dict[Terms, bool]:
     return present
 
 
+def noted(commits: Iterable[Commit]) -> dict[str, str]:
+    """The records of a nexus after some commits."""
+    return {key: value for commit in commits for key, (_, value) in commit.records.items()}
+
+
 def gap_record(
     journal: Journal, number: int, triples: Iterable[Triple], records: Mapping[str, str]
 ) -> Commit | None:
     """What changed from the end of the journal to the last commit, as one record.
 
     ``triples`` and ``records`` are those of the last commit. None where the journal does not begin
-    with the whole dataset, so that the state at its end is not known.
+    with the whole dataset, so that the state at its end is not recorded.
     """
     last = journal.last
     if not 0 < last < number or journal.earliest(last) not in (0, journal.base):
@@ -42,9 +47,11 @@ def gap_record(
     commits = list(journal.commits(max(0, journal.earliest(last) - 1), last))
     before = {terms for terms, is_there in replayed(commits).items() if is_there}
     after = {_terms(*triple) for triple in triples}
-    noted = {key: value for commit in commits for key, (_, value) in commit.records.items()}
+    recorded = noted(commits)
     changed = {
-        key: (noted.get(key), value) for key, value in records.items() if noted.get(key) != value
+        key: (recorded.get(key), value)
+        for key, value in records.items()
+        if recorded.get(key) != value
     }
     time = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
     removed, added = sorted(before - after, key=str), sorted(after - before, key=str)

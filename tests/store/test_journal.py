@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -288,6 +288,57 @@ def test_graph_that_lost_a_gap_gets_it_from_the_journal(gap: tuple[Path, int]) -
     with kiprdf.Nexus.open(folder) as nexus:
         assert (dataset(nexus), nexus.info()["commit"]) == (whole, commit)
         assert (state(nexus), nexus.check()["faults"]) == (("gap", 0), [])
+
+
+def cut_tables(graph: Path) -> None:
+    for table in graph.glob("*.sst"):
+        table.write_bytes(table.read_bytes()[: table.stat().st_size // 2])
+
+
+def damage_manifest(graph: Path) -> None:
+    for file in graph.glob("MANIFEST-*"):
+        file.write_bytes(b"nonsense")
+
+
+def remove_tables(graph: Path) -> None:
+    for table in graph.glob("*.sst"):
+        table.unlink()
+
+
+@pytest.mark.parametrize("damage", [cut_tables, damage_manifest, remove_tables, shutil.rmtree])
+def test_damaged_graph_is_rebuilt_from_the_journal(
+    tmp_path: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "kb"
+    with kiprdf.Nexus.open(folder, "https://kb.example/", strict_schema=False) as nexus:
+        add(nexus, "Ann", "Bob")
+        nexus.compact_history(nexus.info()["commit"] - 1)
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "Person", name: "Cleo"} SET ATTRIBUTES {a: ["x", 1]} } }'
+        )
+        whole, commit = dataset(nexus), nexus.info()["commit"]
+    damage(folder / "graph")
+    with kiprdf.Nexus.open(folder) as nexus:
+        assert (dataset(nexus), nexus.info()["commit"]) == (whole, commit)
+        assert nexus.check()["faults"] == []
+        assert nexus.execute('SEARCH CONCEPT "Cleo"')[0]["name"] == "Cleo"
+        add(nexus, "Dora")
+    (warning,) = caplog.messages
+    assert warning == (
+        f"The graph of the nexus in {folder} was damaged. It was written again from its history, "
+        f"as of commit {commit}; the damaged one is in {folder / 'damaged'}."
+    )
+    assert [path.name[:6] for path in (folder / "damaged").glob("*")] in ([], ["graph-"])
+
+
+def test_damaged_graph_that_the_journal_lacks_is_refused(gap: tuple[Path, int]) -> None:
+    folder, _ = gap
+    damage_manifest(folder / "graph")
+    before = sorted(path.name for path in folder.iterdir())
+    for options in ({}, {"read_only": True}):
+        with pytest.raises(kiprdf.StoreError, match="cannot be opened: Corruption"):
+            kiprdf.Nexus.open(folder, **options)
+    assert sorted(path.name for path in folder.iterdir()) == before
 
 
 def test_folder_without_history_begins_one(tmp_path: Path) -> None:

@@ -1,0 +1,91 @@
+"""A graph that is damaged or missing is written again from the journal, if that has all of it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pyoxigraph import Quad
+from pyoxigraph import Store as Engine
+
+from kiprdf.errors import DamagedGraphError, StoreError
+from kiprdf.store.folder import (
+    DAMAGED,
+    claimed,
+    graph_folder,
+    is_erasing,
+    open_engine,
+    read_base,
+)
+from kiprdf.store.graph_files import notes_of, write_afresh
+from kiprdf.store.journal import FOLDER, Journal
+from kiprdf.store.replay import noted, replayed
+from kiprdf.store.texts import texts_in
+
+
+def rebuild(path: Path) -> bool:
+    """Write the graph of a folder again, and keep the damaged one in ``damaged``.
+
+    False, and nothing is changed, where the journal lacks a commit: where it is damaged, does not
+    begin with the whole dataset, or was not written at last. Raises ``StoreError``.
+    """
+    if is_erasing(path) or not (path / FOLDER).is_dir():
+        return False
+    with claimed(path), _alone(path / FOLDER):
+        if _opens(path):  # another process has rebuilt it
+            return True
+        journal = Journal(path / FOLDER, read_only=True)
+        last = journal.last
+        earliest = journal.earliest(last)
+        if not last or journal.is_closed or earliest not in (0, journal.base) or journal.verify():
+            return False
+        commits = list(journal.commits(max(0, earliest - 1), last))
+        dataset = Engine()
+        dataset.bulk_extend(
+            Quad(*terms) for terms, is_there in replayed(commits).items() if is_there
+        )
+        base, damaged = read_base(path), graph_folder(path)
+        quads = itertools.chain(dataset, texts_in(dataset), notes_of(base, noted(commits), last))
+        write_afresh(path, base, quads, None)
+        with suppress(OSError):
+            (path / DAMAGED).mkdir(exist_ok=True)
+            damaged.rename(path / DAMAGED / f"{damaged.name}-{secrets.token_hex(4)}")
+    logging.getLogger("kiprdf").warning(
+        "The graph of the nexus in %s was damaged. It was written again from its history, as of "
+        "commit %d; the damaged one is in %s.",
+        path,
+        last,
+        path / DAMAGED,
+    )
+    return True
+
+
+def _opens(path: Path) -> bool:
+    try:
+        open_engine(path, read_only=True)
+    except DamagedGraphError:
+        return False
+    return True
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """While no other process rebuilds; raises ``StoreError`` if one does."""
+    try:
+        import fcntl
+    except ImportError:  # on Windows
+        yield
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise StoreError(f"Another process rebuilds the nexus in {folder.parent}.") from None
+    finally:
+        os.close(opened)
