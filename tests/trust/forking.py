@@ -1,8 +1,8 @@
-"""Forks of a process with an open nexus: python -m tests.trust.forking FOLDER FIRST NUMBER SEED
+"""Forks of a process with an open nexus: python -m tests.trust.forking FOLDER NUMBER SEED
 
-While two threads write and search, the main thread forks, NUMBER times, beginning with the call of
-number FIRST. Each child calls the nexus in one way, must get the one StoreError, and ends in one
-way, with the status that it means. The parent then still has what it wrote, and so has the folder.
+While two threads write and search, the main thread forks, NUMBER times. Each child calls the nexus
+in one way, must get the one StoreError, and ends in one way, with the status that it means. The
+parent then still has what it wrote, and so has the folder.
 """
 
 from __future__ import annotations
@@ -147,14 +147,14 @@ def in_a_pool(nexus: kiprdf.Nexus) -> None:
     assert process.exitcode == 0, process.exitcode
 
 
-def main(folder: str, first: int, number: int, seed: str) -> None:
+def main(folder: str, number: int, seed: str) -> None:
     faulthandler.enable()
     random = Random(seed)
     parent = Parent(Path(folder))
     every = calls(parent.nexus, Path(folder))
     counts: Counter[str] = Counter()
     names = [*every, "with", "none"]
-    for fork in range(first, first + number):
+    for fork in range(number):
         name = names[fork % len(names)]
         way = random.choice(list(ENDS))
         time.sleep(random.random() * 0.01)
@@ -184,4 +184,4 @@ def main(folder: str, first: int, number: int, seed: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])

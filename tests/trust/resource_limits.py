@@ -142,10 +142,10 @@ DOCUMENTS: dict[str, tuple[str, str]] = {
             "collections, deep": _turtle("( ", " )", 99),
             "blank nodes": _turtle("[ <urn:p> ", " ]"),
             "blank nodes, deep": _turtle("[ <urn:p> ", " ]", 99),
-            "prefixes": "@prefix x: <urn:x> .\n" * 50_000,
+            "prefixes": "@prefix x: <urn:x> .\n" * 20_000,
         }.items()
     },
-    "a long collection in turtle": ("turtle", "<urn:s> <urn:p> (" + "1 " * 6_000 + ") ."),
+    "a long collection in turtle": ("turtle", "<urn:s> <urn:p> (" + "1 " * 3_000 + ") ."),
     "graphs in trig": ("trig", "<urn:g> { " * DEEP),
     **{
         f"{name} in {format}": (format, text)
@@ -153,11 +153,14 @@ DOCUMENTS: dict[str, tuple[str, str]] = {
         for name, text in {
             "triple terms": _turtle("<<( <urn:a> <urn:b> ", " )>>"),
             "triple terms, deep": _turtle("<<( <urn:a> <urn:b> ", " )>>", 99),
-            "a chain of blank nodes": _chain("urn:p"),
-            "a list without an end": _chain(RDF + "rest") + f"_:b1200 <{RDF}rest> _:b0 .",
-            "lists in lists": LISTS,
         }.items()
     },
+    "a chain of blank nodes in ntriples": ("ntriples", _chain("urn:p")),
+    "a list without an end in ntriples": (
+        "ntriples",
+        _chain(RDF + "rest") + f"_:b1200 <{RDF}rest> _:b0 .",
+    ),
+    "lists in lists in ntriples": ("ntriples", LISTS),
     "objects in jsonld": ("jsonld", _nested('{"urn:p":', "1", "}", DEEP)),
     "objects in jsonld, deep": ("jsonld", _nested('{"urn:p":', "1", "}", 60)),
     "arrays in jsonld": ("jsonld", '{"urn:p":' + _nested("[", "1", "]", DEEP) + "}"),

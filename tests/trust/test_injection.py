@@ -15,6 +15,7 @@ import pytest
 import kiprdf
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.rdf.iris import Iris
+from tests.cases import each_case
 from tests.nexus.support import (
     StoppedClock,
     code,
@@ -28,7 +29,7 @@ from tests.nexus.support import (
 from tests.trust.entry_points import refusal
 from tests.trust.payloads import PAYLOADS
 
-each = pytest.mark.parametrize("text", PAYLOADS.values(), ids=PAYLOADS)
+each = each_case("text", PAYLOADS.values())
 IRIS = Iris("urn:kip:nexus/")
 STORE = (
     'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES { note: :text, all: :nested } } '
