@@ -16,7 +16,7 @@ from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import reification, vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, read_element
-from kiprdf.rdf.iris import ConceptName, proposition_digits
+from kiprdf.rdf.iris import ConceptName, PropositionName, proposition_digits
 from kiprdf.rdf.literals import to_term
 from kiprdf.semantics import periods
 from kiprdf.source import Span
@@ -108,10 +108,16 @@ class Draft:
             id = self._ids[node] = self.store.iris.id(node)
         return id
 
+    def named(self, type: str, name: str) -> NamedNode:
+        """The node of a concept, of which there may be none."""
+        node = self.store.iris.concept(type, name)
+        # To read the id from the IRI would take longer.
+        self._ids[node] = ConceptName(type, name).id
+        return node
+
     def concept(self, type: str, name: str) -> Element:
         """The concept with a type and a name, created if there is none."""
-        node = self.store.iris.concept(type, name)
-        self._ids[node] = ConceptName(type, name).id
+        node = self.named(type, name)
         element = self.element(node)
         if element is None:
             ends = periods.attributes(type, name)
@@ -189,6 +195,7 @@ class Draft:
             digits = proposition_digits(self.id(subject), predicate, self.id(object_), salt)
             node = iris.proposition(digits, predicate)
             if node not in self.edits and not exists(node, self.store):
+                self._ids[node] = PropositionName(digits, predicate).id
                 return node
             salt += 1
 

@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode, Triple
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft
-from kiprdf.kql.clauses import exact_node
+from kiprdf.kql.clauses import checked_text, exact_node
 from kiprdf.kql.identities import merged_hint, missing_identity
 from kiprdf.language import ast
 from kiprdf.language.names import without_outer_blanks
@@ -99,6 +99,11 @@ def _terms(values: ast.Value | None) -> Terms:
     }
 
 
+def _identity(matcher: ast.ConceptMatcher) -> tuple[str, str]:
+    """The type and the name of a matcher that was checked to have both."""
+    return checked_text(cast(ast.Value, matcher.type)), checked_text(cast(ast.Value, matcher.name))
+
+
 def _outer_blanks(matcher: ast.ConceptMatcher, name: str) -> KipError:
     """The refusal of a new concept: nobody would see that it is another one than without them."""
     span = cast(ast.Value, matcher.name).span
@@ -150,8 +155,7 @@ class _Statement:
     def _matched_concept(self, matcher: ast.ConceptMatcher) -> Element:
         """``{type, name}`` matches or creates, ``{id}`` only matches."""
         if matcher.id is None:
-            type_name = cast(str, to_json(cast(ast.Value, matcher.type)))
-            name = cast(str, to_json(cast(ast.Value, matcher.name)))
+            type_name, name = _identity(matcher)
             element = self._draft.concept(type_name, name)
             if self._draft.version(element.node) == 0 and name != without_outer_blanks(name):
                 raise _outer_blanks(matcher, name)
@@ -159,8 +163,13 @@ class _Statement:
         return self._element(ast.ConceptClause(None, matcher, span=matcher.span))
 
     def _existing(self, clause: ast.ConceptClause | ast.PropositionClause) -> NamedNode:
-        node = exact_node(clause, self._draft.store.iris)
-        assert node is not None
+        matcher = clause.matcher
+        if isinstance(matcher, ast.ConceptMatcher) and matcher.id is None:
+            node = self._draft.named(*_identity(matcher))
+        else:
+            exact = exact_node(clause, self._draft.store.iris)
+            assert exact is not None
+            node = exact
         if not self._draft.exists(node):
             name = self._draft.store.iris.name(node.value)
             if not isinstance(name, ConceptName) or name.type != periods.TYPE:

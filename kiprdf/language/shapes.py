@@ -28,12 +28,15 @@ _OPEN = "\x00"
 """Where a literal was taken out of a text."""
 _PLACEHOLDER = "literal_"
 # A string without escapes, or what begins like a number. A string before a colon is a key; it and
-# every other string are passed over as a whole.
+# every other string are passed over as a whole, with an empty second group. The set at the beginning
+# lets the search skip all other characters.
 _LITERAL = re.compile(
     r"""
-    ("[^"\\\x00-\x1f\ud800-\udfff]*"(?!\s*:)
-    |[-0-9](?<![\w.:?-][-0-9])[0-9.eE+-]{0,24}(?![\w.+-]))
-    |("(?:[^"\\]|\\.)*"?)
+    (["\-0-9](?:
+        (?<=")[^"\\\x00-\x1f\ud800-\udfff]*"(?!\s*:)
+        |(?<=[-0-9])(?<![\w.:?-][-0-9])[0-9.eE+-]{0,24}(?![\w.+-])
+        |(?<=")(?:[^"\\]|\\.)*"?()
+    ))
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -73,8 +76,9 @@ class Shapes:
         if is_long or _OPEN in text or _HEAD.match(text) is None:
             return None
         tokens = _LITERAL.split(text)
-        literals = [token for token in tokens[1::3] if token is not None]
-        tokens[1::3] = [token and _OPEN for token in tokens[1::3]]
+        pairs = list(zip(tokens[1::3], tokens[2::3], strict=True))
+        literals = [token for token, passed in pairs if passed is None]
+        tokens[1::3] = [_OPEN if passed is None else token for token, passed in pairs]
         head, *parts = _BLOCK.split("".join(filter(None, tokens)))
         shapes = list(map("".join, zip(parts[::2], parts[1::2], strict=True)))
         keys = [
