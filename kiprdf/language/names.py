@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from kiprdf.language import limits
 
@@ -25,6 +26,10 @@ def is_identifier(text: str) -> bool:
     return IDENTIFIER.fullmatch(text) is not None
 
 
+# The keys of a nexus are few, and each write has some of them.
+_is_identifier = lru_cache(maxsize=1_024)(is_identifier)
+
+
 def is_definition_name(meta_type: str, text: str) -> bool:
     """Whether a definition can have this name: an identifier, or for types a meta-type.
 
@@ -36,7 +41,7 @@ def is_definition_name(meta_type: str, text: str) -> bool:
 
 def is_key(text: str) -> bool:
     """An attribute or metadata key: an identifier of at most 128 characters."""
-    return len(text) <= limits.KEY_CHARACTERS and is_identifier(text)
+    return len(text) <= limits.KEY_CHARACTERS and _is_identifier(text)
 
 
 def name_fault(text: str) -> str | None:

@@ -240,6 +240,11 @@ def framed(node: Any) -> Frame | None:
     holes = tuple((place, frame) for place, frame in frames if frame is not None)
     if not holes:
         return None
+    if len(holes) == 1 and kind is not tuple:
+        # As most nodes: their other fields need no list.
+        ((only, frame),) = holes
+        before, after, span = parts[:only], parts[only + 1 :], node.span
+        return lambda fill: kind(*before, frame(fill), *after, span=span)
 
     def build(fill: Fill) -> Any:
         filled = list(parts)

@@ -28,7 +28,7 @@ _OPEN = "\x00"
 """Where a literal was taken out of a text."""
 _PLACEHOLDER = "literal_"
 # A string without escapes, or what begins like a number. A string before a colon is a key; it and
-# every other string are passed over as a whole, with an empty second group. The set at the beginning
+# every other string are passed over as a whole, with an empty second group. The set it begins with
 # lets the search skip all other characters.
 _LITERAL = re.compile(
     r"""

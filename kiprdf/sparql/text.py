@@ -372,7 +372,12 @@ def _writer(prefixes: Mapping[str, str], abilities: Abilities) -> _Writer:
     return (_Writer if abilities.lateral else _StandardWriter)(prefixes)
 
 
-Written: TypeAlias = Triple | Quad | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
+Written: TypeAlias = (
+    Triple
+    | Quad
+    | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
+    | tuple[NamedNode, NamedNode, Literal, NamedNode]
+)
 
 
 def render_update(removed: Iterable[Written], added: Iterable[Written]) -> str:

@@ -13,7 +13,6 @@ from pyoxigraph import Store as Engine
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
-from kiprdf.store.delta import Written
 
 KEPT_BYTES = 4 * 1024**2
 KEPT_COMMITS = 256
@@ -102,7 +101,7 @@ class RecentChanges:
         self._changes: tuple[tuple[int, bytes], ...] = ()
 
     def add(
-        self, number: int, removed: Iterable[Written | Quad], added: Iterable[Written | Quad]
+        self, number: int, removed: Iterable[Iterable[Any]], added: Iterable[Iterable[Any]]
     ) -> None:
         """Keep a commit, as a pickled pair of the terms of its removed and added triples."""
         if not self._is_needed:

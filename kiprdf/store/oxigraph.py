@@ -88,7 +88,7 @@ from kiprdf.store.lock import FairLock
 from kiprdf.store.rebuilding import rebuild
 from kiprdf.store.replay import gap_record
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
-from kiprdf.store.texts import rebuild_texts, stored_texts, texts_in, texts_of
+from kiprdf.store.texts import Text, rebuild_texts, stored_texts, texts_in, texts_of
 from kiprdf.store.update_times import UPDATED_AT, Range, UpdateTimes
 
 T = TypeVar("T")
@@ -578,7 +578,9 @@ class OxigraphStore:
                 if rows is None:
                     self._update(delta, texts, before.notes, notes)
                 else:
-                    rows += [f"{quad} ." for quad in (*texts[1], *notes)]
+                    quads: list[Text | Quad] = [*texts[1], *notes]
+                    for subject, predicate, value, graph in quads:
+                        rows.append(f"{subject!s} {predicate!s} {value!s} {graph!s} .")
                     earlier = self._add(rows, before.notes)
                 # A graph that has lost its log may accept a write without showing it.
                 if notes[0] not in engine:
@@ -641,13 +643,13 @@ class OxigraphStore:
     def _update(
         self,
         delta: Delta,
-        texts: tuple[list[Quad], list[Quad]],
+        texts: tuple[list[Text], list[Text]],
         earlier: Iterable[Quad],
         notes: Iterable[Quad],
     ) -> None:
         """Remove and add quads in one transaction."""
-        removed: list[Written | Quad] = [*delta.removed, *texts[0], *earlier]
-        added: list[Written | Quad] = [*delta.added, *texts[1], *notes]
+        removed: list[Written | Text | Quad] = [*delta.removed, *texts[0], *earlier]
+        added: list[Written | Text | Quad] = [*delta.added, *texts[1], *notes]
         for key, value in delta.records.items():
             quad = note(record(key), Literal(value))
             removed += self._quads(quad.subject, quad.predicate, None, quad.graph_name)

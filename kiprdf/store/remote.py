@@ -354,7 +354,7 @@ class RemoteStore:
         session = self._session
         texts = None if session is None else session.state.texts.get((subject, predicate))
         if texts is None:
-            texts = texts_of(self._matching(subject, predicate, None))
+            texts = [Quad(*text) for text in texts_of(self._matching(subject, predicate, None))]
             if session is not None:
                 session.state.texts[subject, predicate] = texts
         return texts

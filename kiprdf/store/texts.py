@@ -7,9 +7,10 @@ every write changes them together with the values.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from itertools import starmap
+from typing import Any, TypeAlias, cast
 
-from pyoxigraph import Literal, Quad, QuerySolutions, Variable
+from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Variable
 from pyoxigraph import Store as Engine
 
 from kiprdf.rdf import vocab
@@ -18,6 +19,8 @@ from kiprdf.sparql.algebra import BGP, Call, Filter, In, Negation, Select, Tripl
 from kiprdf.sparql.text import render
 from kiprdf.store.delta import Written
 
+Text: TypeAlias = tuple[NamedNode, NamedNode, Literal, NamedNode]
+"""A quad, as its four terms."""
 _NAMES = Variable("s"), Variable("p"), Variable("o")
 _IS_PLAIN = In(Call("DATATYPE", (_NAMES[2],)), tuple(sorted(PLAIN, key=str)))
 _OTHER_VALUES = render(
@@ -25,11 +28,11 @@ _OTHER_VALUES = render(
 )
 
 
-def texts_of(triples: Iterable[Written]) -> list[Quad]:
+def texts_of(triples: Iterable[Written]) -> list[Text]:
     """The quads of the texts that the objects of some triples hold."""
     # Nearly all values are plain: they are tested here, since a call would cost more than the test.
     return [
-        Quad(subject, predicate, Literal(text), vocab.TEXTS)
+        (subject, predicate, Literal(text), vocab.TEXTS)
         for subject, predicate, value in triples
         if isinstance(value, Literal) and value.datatype not in PLAIN
         for text in hidden_texts(value)
@@ -39,7 +42,7 @@ def texts_of(triples: Iterable[Written]) -> list[Quad]:
 def texts_in(engine: Engine) -> Iterator[Quad]:
     """Those of all values in the default graph."""
     rows = cast(QuerySolutions, engine.query(_OTHER_VALUES))
-    return iter(texts_of(cast(Any, map(tuple, rows))))
+    return starmap(Quad, texts_of(cast(Any, map(tuple, rows))))
 
 
 def stored_texts(engine: Engine) -> Iterator[Quad]:
