@@ -212,7 +212,8 @@ class CommandEngine:
         # Another commit in between only keeps an empty answer from being explained.
         commit = self.store.commit()
         if isinstance(command, ast.Manipulation):
-            answer = Answer(self.writer.run(command, dry_run=dry_run))
+            outline = self.plans.outline(text)
+            answer = Answer(self.writer.run(command, dry_run=dry_run, outline=outline))
         else:
             answer = self.store.read(lambda: self._run_meta(command))
         if warn and is_empty(command, answer.result):

@@ -15,6 +15,8 @@ from kiprdf.kql.find import FindResult, PreparedFind, prepare
 from kiprdf.kql.holes import PlanKey, Roles
 from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import Template, ast, parse
+from kiprdf.language.parameters import opens_map
+from kiprdf.language.printer import outline
 from kiprdf.semantics import Catalog, check
 from kiprdf.store import Store
 
@@ -44,6 +46,14 @@ class CacheEntry:
         """The placeholders of a FIND; None for other commands."""
         return holes.placeholder_roles(self.template.command)
 
+    @cached_property
+    def outline(self) -> str | None:
+        """That of what the text writes; None where it depends on the keys of a parameter."""
+        command = self.template.command
+        if not isinstance(command, ast.Manipulation) or opens_map(command):
+            return None
+        return outline(command)
+
 
 class PlanCache:
     """Parses each text once and compiles a FIND once for each kind of arguments.
@@ -68,6 +78,11 @@ class PlanCache:
                     self.forget_texts()
                 self._entries[text] = entry
         return entry.template
+
+    def outline(self, text: str) -> str | None:
+        """The outline of a text that writes; None where it must be made for its parameters."""
+        entry = self._entries.get(text)
+        return None if entry is None else entry.outline
 
     def clear(self) -> None:
         """Forget all texts."""

@@ -82,17 +82,20 @@ class Writer:
         self._store.write(write)
         self.strict_schema = strict_schema
 
-    def run(self, command: ast.Manipulation, *, dry_run: bool = False) -> dict[str, Any]:
+    def run(
+        self, command: ast.Manipulation, *, dry_run: bool = False, outline: str | None = None
+    ) -> dict[str, Any]:
         """Run one statement as one transaction and return its receipt.
 
-        A dry run returns the same receipt, but only reads, and takes no lock.
+        A dry run returns the same receipt, but only reads, and takes no lock. ``outline`` is that
+        of the statement, where it is made already.
         """
         if dry_run:
             return self._store.read(lambda: self.draft(command)[0])
 
         def write() -> dict[str, Any]:
             receipt, draft = self.draft(command)
-            self.commit(draft.delta())
+            self.commit(draft.delta(), statement=outline)
             return receipt
 
         return self._store.write(lambda: collector.paused(write))
@@ -244,16 +247,23 @@ class Writer:
         reading = self._store.try_read(lambda: judge(self._store))
         return judge(self._store.copy()) if reading is None else reading.result
 
-    def commit(self, delta: Delta, kind: str = "", undoes: Sequence[int] = ()) -> None:
+    def commit(
+        self,
+        delta: Delta,
+        kind: str = "",
+        undoes: Sequence[int] = (),
+        statement: str | None = None,
+    ) -> None:
         """Apply a delta as one commit; the writer's lock is held.
 
-        ``kind``, without it that of the statement, and ``undoes`` are for the history.
+        ``kind``, without it that of the statement, ``undoes``, and the outline of the ``statement``
+        are for the history.
         """
         if delta:
             kind = kind or next(map(_kind, delta.commands), "SETTING")
             origin = self._origin(kind, delta.origin.at)
             if self._store.journal is not None and delta.commands:
-                text = "\n\n".join(map(outline, delta.commands))
+                text = statement or "\n\n".join(map(outline, delta.commands))
                 origin = origin._replace(digest=self._store.journal.note_statement(text))
             delta = replace(delta, origin=origin._replace(undoes=undoes))
             self._announce(delta)

@@ -230,6 +230,25 @@ def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
             yield from _string_literals(item)
 
 
+def opens_map(node: ast.Node) -> bool:
+    """Whether a placeholder of a command takes a whole map of attributes or metadata.
+
+    >>> from kiprdf.language import parse
+    >>> text = 'UPDATE ?d SET ATTRIBUTES %s WHERE { ?d {type: "Drug"} }'
+    >>> opens_map(parse(text % ":values")), opens_map(parse(text % "{risk: :risk}"))
+    (True, False)
+    """
+    pending: list[Any] = [node]
+    while pending:
+        part = pending.pop()
+        for name in _PARTS.get(type(part), ()):
+            field = getattr(part, name)
+            if name in ("attributes", "metadata") and isinstance(field, ast.Placeholder):
+                return True
+            pending.extend(field if isinstance(field, tuple) else (field,))
+    return False
+
+
 def framed(node: Any) -> Frame | None:
     """The frame of a node or tuple; None without placeholders."""
     kind = type(node)

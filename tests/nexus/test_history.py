@@ -91,6 +91,23 @@ def test_history_has_the_statement_without_its_values() -> None:
     assert len({statement["digest"] for statement in others}) == 3
 
 
+def test_a_text_sent_again_shows_the_keys_of_each_map_and_is_the_statement_of_its_literals() -> (
+    None
+):
+    nexus = nexus_of(drug("A", "{risk: 2}"))
+    text = """UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES %s } }
+    WITH METADATA { source: "doc-1" }"""
+    for values in ({"risk": 3}, {"dose": 1, "note": "n"}):
+        nexus.execute(text % ":values", values=values)
+    for risk in (4, 5):
+        nexus.execute(text % "{risk: :risk}", risk=risk)
+    entries = nexus.history("C:Drug/A")["entries"]
+    texts = [entry["statement"]["text"].splitlines()[3].strip() for entry in entries]
+    risk = "SET ATTRIBUTES {risk: :value}"
+    assert texts == [risk, risk, "SET ATTRIBUTES {dose: :value, note: :value}", risk, risk]
+    assert len({entry["statement"]["digest"] for entry in entries}) == 2
+
+
 def test_the_text_of_a_long_statement_has_each_form_once() -> None:
     items = "".join(f'CONCEPT {{ {{type: "Drug", name: "D{number}"}} }} ' for number in range(300))
     nexus = nexus_of(f"UPSERT {{ {items} }}")
