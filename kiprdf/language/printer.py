@@ -16,6 +16,8 @@ _WIDTH = 80
 """A longer map is written with one line for each key."""
 _OUTLINED = 100
 """The outline of an UPSERT has its first blocks, and the first items of each."""
+# ``json.dumps`` makes an encoder for each value.
+_json = json.JSONEncoder(ensure_ascii=False).encode
 _is_outline: ContextVar[bool] = ContextVar("is_outline", default=False)
 """Whether values are replaced by placeholders."""
 
@@ -104,7 +106,7 @@ def value_text(value: ast.Value) -> str:
         return ":value"
     match value:
         case ast.Scalar():
-            return json.dumps(value.value, ensure_ascii=False)
+            return _json(value.value)
         case ast.Array():
             return f"[{', '.join(value_text(item) for item in value.items)}]"
         case ast.Object():
@@ -124,7 +126,7 @@ def _entries(value: ast.Object) -> Iterator[str]:
 
 
 def _key(key: str) -> str:
-    return key if is_identifier(key) else json.dumps(key, ensure_ascii=False)
+    return key if is_identifier(key) else _json(key)
 
 
 def _optional(prefix: str, value: ast.Value | None) -> str:
@@ -360,6 +362,6 @@ def _argument(argument: ast.Argument) -> str:
 
 
 def _delete_keys(section: str, command: ast.DeleteAttributes | ast.DeleteMetadata) -> str:
-    keys = ", ".join(json.dumps(key.name, ensure_ascii=False) for key in command.keys)
+    keys = ", ".join(_json(key.name) for key in command.keys)
     target = _variable(command.target)
     return f"DELETE {section} {{{keys}}} FROM {target}\n{_where(command.where)}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, cast
 
 from pyoxigraph import NamedNode
@@ -15,6 +15,7 @@ from kiprdf.kql.reader import Reader
 from kiprdf.language import ast, to_text
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
+from kiprdf.rdf.literals import Json
 from kiprdf.semantics.arguments import RESERVED_METADATA, page_size
 from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 from kiprdf.store import Store
@@ -154,21 +155,26 @@ def _link(node: NamedNode, reader: Reader) -> Proposition:
     return cast(Proposition, _element(node, reader))
 
 
-def _reference(element: Element) -> statements.Element[NamedNode]:
-    """An element without its values."""
+def _reference(
+    element: Element,
+    attributes: Mapping[str, Json] = MappingProxyType({}),
+    metadata: Mapping[str, Json] = MappingProxyType({}),
+) -> statements.Element[NamedNode]:
+    """An element as a statement shows it, without values if none are given."""
+    node, values = element.node, (attributes, metadata)
     if isinstance(element, Concept):
-        return statements.Concept(element.node, element.type, element.name)
-    return statements.Proposition(element.node, element.subject, element.predicate, element.object)
+        return statements.Concept(node, element.type, element.name, *values)
+    ends = element.subject, element.predicate, element.object
+    return statements.Proposition(node, *ends, *values)
 
 
 def _written(element: Element, is_bundled: bool) -> statements.Element[NamedNode]:
     """An element with the values that a statement may write."""
-    attributes = json_map(element.attributes)
-    metadata = json_map(element.metadata)
-    metadata = {key: value for key, value in metadata.items() if key not in RESERVED_METADATA}
     identity = (element.type, element.name) if isinstance(element, Concept) else None
     if is_bundled and identity in SYSTEM:
         return _reference(element)
+    attributes = json_map(element.attributes)
     if is_bundled and identity in ACTORS:
         attributes.pop(CORE_DIRECTIVES, None)
-    return replace(_reference(element), attributes=attributes, metadata=metadata)
+    own = {key: term for key, term in element.metadata.items() if key not in RESERVED_METADATA}
+    return _reference(element, attributes, json_map(own))

@@ -42,15 +42,19 @@ _REWRITTEN = re.compile(
 )
 
 
+# ``json.dumps`` makes an encoder for each value.
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
+
+
 def canonical_json(value: Json) -> str:
     """The one text of an array or object: keys by code point, compact, numbers as Python's repr.
 
     >>> canonical_json({"b": [1, 2.0], "a": None})
     '{"a":null,"b":[1,2.0]}'
     """
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    return _ENCODER.encode(value)
 
 
 def to_term(value: Json) -> Literal | NamedNode:
