@@ -51,7 +51,7 @@ def encode(text: str) -> str:
     >>> encode("Vitamin C/阿司匹林")
     'Vitamin%20C%2F阿司匹林'
     """
-    return _ENCODED.sub(lambda m: "".join(f"%{byte:02X}" for byte in m.group().encode()), text)
+    return _ENCODED.sub(_escaped, text)
 
 
 def decode(segment: str) -> str:
@@ -62,6 +62,14 @@ def decode(segment: str) -> str:
     """
     segment = segment.replace("%20", " ")  # most names with an escape have no other
     return _ESCAPED.sub(_unescaped, segment) if "%" in segment else segment
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return _ESCAPES.get(match[0]) or "".join(f"%{byte:02X}" for byte in match[0].encode())
+
+
+# Nearly all characters that are encoded are these.
+_ESCAPES = {character: f"%{ord(character):02X}" for character in " /'()&,:"}
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -35,6 +36,8 @@ UPDATED = 20_625
 """Of so many propositions ten thousand are ``treats``."""
 MOST_APPLIED = 100_000
 FEW_ROUNDS = 3
+JOURNAL_ROUNDS = 5
+JOURNAL_WRITES = 800
 
 
 def measured(propositions: int) -> Iterator[Ratio]:
@@ -99,47 +102,64 @@ def upsert(name: str, propositions: int, folder: Path | None) -> Ratio:
         data.build(propositions, nexus)
         bare = beside(nexus, None if folder is None else folder / "bare")
         commit = int(nexus.info()["commit"])
-        drugs, symptoms, _ = data.sizes(propositions)
         times = moments()
         begun = next(ticking)
         while next(times) < begun:
             pass
         turns, theirs = itertools.count(), itertools.count()
 
-        def parameters(number: int) -> dict[str, Any]:
-            return {
-                "name": f"New {number}",
-                "risk": number % 5,
-                "description": f"Relieves {number} of {drugs}.",
-                "first": f"S{number % symptoms}",
-                "second": f"S{(number + 1) % symptoms}",
-                "other": f"D{number % drugs}",
-                "confidence": number % 100 / 100,
-            }
-
         def ours(_: int) -> None:
-            nexus.execute(UPSERT, **parameters(next(turns)))
+            nexus.execute(UPSERT, **parameters(next(turns), propositions))
 
         def yardstick(_: int) -> None:
             number = next(theirs)
-            bare.update(upsert_by_hand(shown(next(times)), commit + number, **parameters(number)))
+            values = parameters(number, propositions)
+            bare.update(upsert_by_hand(shown(next(times)), commit + number, **values))
 
         ratio = side_by_side(name, ours, yardstick, target=3.0)
         require_equal(name, nexus._store.engine, bare)
     return ratio
 
 
-def journal(propositions: int, folder: Path) -> Ratio:
-    """A new concept with a journal, beside the same without one."""
+def parameters(number: int, propositions: int) -> dict[str, Any]:
+    """Those of one ``UPSERT``, beside so many propositions."""
+    drugs, symptoms, _ = data.sizes(propositions)
+    return {
+        "name": f"New {number}",
+        "risk": number % 5,
+        "description": f"Relieves {number} of {drugs}.",
+        "first": f"S{number % symptoms}",
+        "second": f"S{(number + 1) % symptoms}",
+        "other": f"D{number % drugs}",
+        "confidence": number % 100 / 100,
+    }
 
-    def writer(history: bool) -> Callable[[int], None]:
+
+def journal(propositions: int, folder: Path) -> Ratio:
+    """The same with a history in its folder, beside one without: processor times.
+
+    The two take turns with every write, and each round is long enough for a file to be sealed.
+    Returns the round with the median ratio: the engine works in the background for either.
+    """
+
+    def writer(history: bool) -> Callable[[], object]:
         nexus = kiprdf.Nexus.open(folder / str(history), genesis=False, history=history)
         data.build(propositions, nexus)
-        command = 'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES {risk: :risk} } }'
         turns = itertools.count()
-        return lambda _: nexus.execute(command, name=f"New {next(turns)}", risk=3)
+        return lambda: nexus.execute(UPSERT, **parameters(next(turns), propositions))
 
-    return side_by_side("UPSERT, with a journal", writer(True), writer(False), target=1.1)
+    writers = writer(True), writer(False)
+    ratios = []
+    for _ in range(JOURNAL_ROUNDS):
+        seconds = [0.0, 0.0]
+        for _ in range(JOURNAL_WRITES):
+            for side, write in enumerate(writers):
+                started = time.process_time()
+                write()
+                seconds[side] += time.process_time() - started
+        ours, theirs = (each / JOURNAL_WRITES for each in seconds)
+        ratios.append(Ratio("UPSERT on disk, with history", ours, theirs, 1.1))
+    return sorted(ratios, key=lambda ratio: ratio.ratio)[JOURNAL_ROUNDS // 2]
 
 
 def upsert_by_hand(
