@@ -128,7 +128,8 @@ class Plan:
         conflicts = [
             self._key_conflict(node, state, key, before, after)
             for key in changed
-            if (node, key) in self._theirs
+            # The name and the type of a concept are no keys; it exists or not.
+            if (node, key) in self._theirs and (key_name(key) or key == vocab.REIFIES)
         ]
         if not conflicts and (node, None) in self._theirs:
             conflicts = [{"id": self._id(node), "theirs": self._theirs[node, None]}]

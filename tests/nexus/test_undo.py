@@ -111,6 +111,16 @@ def test_value_that_others_wrote_as_it_was_left_stays_theirs() -> None:
     assert (conflict["theirs"], conflict["left"], conflict["found"]) == (wrong + 2, 3, 3)
 
 
+def test_concept_that_others_deleted_and_created_again_is_one_conflict() -> None:
+    create = 'UPSERT { CONCEPT { {type: "Drug", name: "A"} } }'
+    nexus = nexus_of(create)
+    created = last(nexus)
+    for command in (DELETE, create):
+        nexus.execute(command)
+    conflict = {"id": "C:Drug/A", "theirs": created + 2}
+    assert nexus.undo(seq=created, dry_run=True)["conflicts"] == [conflict]
+
+
 def test_used_elements_and_definitions_are_conflicts() -> None:
     nexus = nexus_of('UPSERT { CONCEPT { {type: "$ConceptType", name: "City"} } }')
     defined = last(nexus)
