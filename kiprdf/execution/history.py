@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -159,20 +159,17 @@ class Log:
         self.journal = journal_of(store)
         self.last = store.commit()
         self.earliest = self.journal.earliest(self.last)
-        self._index = self.journal.indexed(self.last, store.iris)
+        self._index = self.journal.indexed(self.last, store.iris, self._sources)
         self._changed = lru_cache(maxsize=8)(self._read)
 
-    def numbers(
-        self, after: int = 0, until: int | None = None, *, source: Json = None, **chosen: Any
-    ) -> Iterator[int]:
+    def _sources(self) -> Iterable[Any]:
+        return self._store.match(None, SOURCE, None)
+
+    def numbers(self, after: int = 0, until: int | None = None, **chosen: Any) -> Iterator[int]:
         """The numbers of the commits that mention what is chosen, or more; see ``CommitIndex``."""
-        if source is not None and self.earliest not in (0, self.journal.base):
-            # Elements may have had it before the first record.
-            rows = self._store.match(None, SOURCE, to_term(source))
-            self._index.add_source(source, (cast(NamedNode, row.subject) for row in rows))
         after = max(after, self.earliest)
         until = self.last if until is None else until
-        numbers = self._index.numbers(after, until, source=source, **chosen)
+        numbers = self._index.numbers(after, until, **chosen)
         # Without a choice the index gives every number.
         return (number for number in numbers if self.journal.gap_at(number) is None)
 
@@ -369,8 +366,8 @@ def check_selection(source: Json = None, **texts: object) -> None:
             raise KipError("KIP_1001", message, f"Leave {name} out, or give a text.")
     try:
         to_term(source)
-    except TypeError as fault:
-        message = f"The argument source is a value of JSON: {fault}."
+    except (TypeError, ValueError):
+        message = "The argument source is a value of JSON, without NaN and lone surrogates."
         raise KipError("KIP_1001", message, "Give what the metadata have as source.") from None
 
 

@@ -23,6 +23,7 @@ from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json, to_json
+from kiprdf.store.delta import Written
 from kiprdf.store.journal_files import Commit, decoded, number_of
 
 INDEX = "index.sqlite3"
@@ -44,7 +45,8 @@ class CommitIndex:
     >>> from kiprdf.store.journal_files import encoded
     >>> record = encoded(Commit(7, Origin("2026-01-01T00:00:00.000Z", author="agent-7")))
     >>> index = CommitIndex(Path(tempfile.mkdtemp()), read_only=False)
-    >>> index.catch_up(lambda after, until: iter([record]), 0, 7, Iris("http://example.org/"))
+    >>> iris = Iris("http://example.org/")
+    >>> index.catch_up(lambda after, until: iter([record]), 0, 7, iris, sources=list)
     >>> list(index.numbers(0, 7, author="agent-7"))
     [7]
     """
@@ -58,20 +60,32 @@ class CommitIndex:
     # Writing ----------------------------------------------------------------------------------
 
     def catch_up(
-        self, records: Callable[[int, int], Iterator[bytes]], after: int, until: int, iris: Iris
+        self,
+        records: Callable[[int, int], Iterator[bytes]],
+        after: int,
+        until: int,
+        iris: Iris,
+        sources: Callable[[], Iterable[Written]],
     ) -> None:
         """Index the records of the journal above a number, up to another.
 
-        The disk may be full, or the file locked by another program: then it is kept in memory.
+        ``sources`` are the triples of the dataset that name a source: elements may have had it
+        before the first record. The disk may be full, or the file locked by another program: then
+        the index is kept in memory.
         """
+
+        def add(indexed: int) -> None:
+            if indexed < after < until:
+                self._change([], [*_sources(sources())], None)
+            self._add(records(max(indexed, after), until), iris)
+
         with self._lock:
             try:
-                indexed = self._indexed(records)
-                self._add(records(max(indexed, after), until), iris)
+                add(self._indexed(records))
             except sqlite3.Error:
                 self.close()
                 self._file = DerivedFile(None, _VERSION, _create)
-                self._add(records(after, until), iris)
+                add(0)
 
     def _indexed(self, records: Callable[[int, int], Iterator[bytes]]) -> int:
         """The last commit that is indexed; another journal begins another index."""
@@ -100,7 +114,7 @@ class CommitIndex:
             for data in batch:
                 commit = decoded(data)
                 mentions += [(key, commit.number) for key in _keys(commit, iris)]
-                sourced += _sources(commit)
+                sourced += _sources(itertools.chain(commit.removed, commit.added))
             about = (number_of(batch[-1]), zlib.crc32(batch[-1]))
             self._change(mentions, sourced, about)
 
@@ -108,25 +122,16 @@ class CommitIndex:
         self,
         mentions: list[tuple[int, int]],
         sourced: list[tuple[int, int]],
-        about: tuple[int, int],
+        about: tuple[int, int] | None,
     ) -> None:
         def change(connection: sqlite3.Connection) -> None:
             connection.executemany("INSERT OR IGNORE INTO mention VALUES (?, ?)", mentions)
             connection.executemany("INSERT OR IGNORE INTO sourced VALUES (?, ?)", sourced)
-            connection.execute("UPDATE about SET seq = ?, sum = ?", about)
+            if about is not None:
+                connection.execute("UPDATE about SET seq = ?, sum = ?", about)
 
         assert self._file is not None
         self._file.change(change)
-
-    def add_source(self, source: Json, nodes: Iterable[NamedNode]) -> None:
-        """Index elements with a source that they had before the first commit."""
-        rows = [(_source_key(source), _key("element", node.value)) for node in nodes]
-
-        def change(connection: sqlite3.Connection) -> None:
-            connection.executemany("INSERT OR IGNORE INTO sourced VALUES (?, ?)", rows)
-
-        if self._file is not None:
-            self._file.change(change)
 
     # Reading ----------------------------------------------------------------------------------
 
@@ -160,6 +165,8 @@ class CommitIndex:
     def _numbers(
         self, keys: list[tuple[str, int]], after: int, until: int, newest_first: bool
     ) -> Iterator[int]:
+        if after >= until:
+            return
         if not keys:
             yield from range(until, after, -1) if newest_first else range(after + 1, until + 1)
             return
@@ -252,8 +259,8 @@ def type_of(iris: Iris, node: NamedNode) -> str | None:
     return type
 
 
-def _sources(commit: Commit) -> Iterator[tuple[int, int]]:
-    for subject, predicate, value in itertools.chain(commit.removed, commit.added):
+def _sources(triples: Iterable[Written]) -> Iterator[tuple[int, int]]:
+    for subject, predicate, value in triples:
         if predicate == SOURCE:
             assert isinstance(value, Literal | NamedNode)
             yield _source_key(to_json(value)), _key("element", subject.value)

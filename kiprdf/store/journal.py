@@ -32,6 +32,7 @@ from pathlib import Path
 from kiprdf.errors import StoreError
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.commit_index import CommitIndex, remove_index
+from kiprdf.store.delta import Written
 from kiprdf.store.journal_files import (
     FRAME_HEADER,
     Commit,
@@ -333,12 +334,15 @@ class Journal:
 
     # Reading ----------------------------------------------------------------------------------
 
-    def indexed(self, until: int, iris: Iris) -> CommitIndex:
-        """The index of the commits up to a number; raises ``StoreError`` for a damaged record."""
-        # The first of them may be the whole dataset.
-        after = max(0, self.earliest(until) - 1)
+    def indexed(
+        self, until: int, iris: Iris, sources: Callable[[], Iterable[Written]]
+    ) -> CommitIndex:
+        """The index of the commits up to a number; raises ``StoreError`` for a damaged record.
+
+        ``sources`` are the triples of the dataset that name a source.
+        """
         with _reading():
-            self.index.catch_up(self.records, after, until, iris)
+            self.index.catch_up(self.records, self.earliest(until), until, iris, sources)
         return self.index
 
     def commit(self, number: int) -> Commit:

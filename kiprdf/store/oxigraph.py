@@ -480,9 +480,10 @@ class OxigraphStore:
         before = self.commit()
         try:
             result = function()
-        except Exception:
-            # An error on a mix of two states may be wrong; on one state it is the answer.
-            if self.commit() == before:
+        except Exception as error:
+            # An error on a mix of two states may be wrong; on one state it is the answer. Files
+            # of the history may be replaced without a commit.
+            if self.commit() == before and not isinstance(error, StoreError):
                 raise
             return None
         return Reading(before, result) if self.commit() == before else None

@@ -178,7 +178,15 @@ def test_history_refuses_wrong_arguments(arguments: dict[str, Any], code: str) -
 
 
 @pytest.mark.parametrize(
-    "selection", [{"type": 5}, {"author": ""}, {"session": ["s"]}, {"source": object()}]
+    "selection",
+    [
+        {"type": 5},
+        {"author": ""},
+        {"session": ["s"]},
+        {"source": object()},
+        {"source": "\ud800"},
+        {"source": {"a": float("nan")}},
+    ],
 )
 def test_changes_refuse_what_nothing_can_be(selection: dict[str, Any]) -> None:
     (name,) = selection

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kiprdf
+from kiprdf.execution.history import Log
 from kiprdf.store import journal as journals
 from tests.long_runs import SEED, amount
 from tests.store.test_past import SCHEMA, Clock, change
@@ -83,18 +86,30 @@ def test_source_that_a_later_commit_leaves_is_still_that_of_the_element(tmp_path
 def test_source_of_before_the_history_began_is_found(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb", history=False) as nexus:
         nexus.execute(SCHEMA)
-        for name in "AB":
-            nexus.execute(SOURCED, name=name, risk=1, source="doc-1")
+        for name, source in {"A": "doc-1", "B": "doc-1", "C": 1.0}.items():
+            nexus.execute(SOURCED, name=name, risk=1, source=source)
         begin = nexus.info()["commit"]
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         nexus.execute(DRUG, name="A", risk=2)
         nexus.execute(SOURCED, name="B", risk=2, source="doc-2")
+        nexus.execute(DRUG, name="C", risk=2)
 
-        def seqs(source: str) -> list[int]:
+        def seqs(source: Any) -> list[int]:
             commits = nexus.changes(begin, source=source)["commits"]
             return [commit["seq"] - begin for commit in commits]
 
-        assert (seqs("doc-1"), seqs("doc-2")) == ([1, 2], [2])
+        assert (seqs("doc-1"), seqs("doc-2"), seqs(1)) == ([1, 2], [2], [3])
+        index = sqlite3.connect(tmp_path / "kb" / "history" / "index.sqlite3")
+        with closing(index):  # another program has it locked
+            index.execute("BEGIN IMMEDIATE")
+            assert seqs("doc-1") == [1, 2]
+
+
+def test_page_after_the_last_commit_is_empty(tmp_path: Path) -> None:
+    with filled(tmp_path / "kb") as nexus:
+        last = str(nexus.info()["commit"])
+        for cursor in (last, "9" * 20):
+            assert nexus.changes(0, source="doc-1", cursor=cursor)["commits"] == []
 
 
 @pytest.mark.parametrize("source", [1, 1.0, True, ["a", 1], {"b": 1, "a": None}, "line\nbreak"])
@@ -164,6 +179,20 @@ def test_index_follows_a_journal_that_is_compacted_and_rewritten(tmp_path: Path)
             nexus.history("C:Drug/A")
         nexus.execute(DRUG, name="B", risk=5)
         assert of_element(nexus, "C:Drug/B") == [last + 2]
+
+
+def test_question_that_a_compaction_interrupts_is_asked_again(tmp_path: Path) -> None:
+    with filled(tmp_path / "kb") as nexus:
+        last = nexus.info()["commit"]
+        logs: list[Log] = []
+
+        def numbers() -> list[int]:
+            logs.append(Log(nexus._store))
+            if len(logs) == 1:
+                nexus.compact_history(last - 1)
+            return list(logs[-1].numbers(type="Drug"))
+
+        assert (nexus._store.read(numbers), len(logs)) == ([last], 2)
 
 
 def test_writes_do_not_touch_the_index(tmp_path: Path) -> None:
