@@ -110,11 +110,19 @@ def number_of(data: bytes) -> int:
 
 def span_of(data: bytes) -> tuple[int, int]:
     """The first and the last commit that a record stands for."""
+    return _span_and_kind(data)[0]
+
+
+def _span_and_kind(data: bytes) -> tuple[tuple[int, int], bool]:
+    """The same, and whether the record is what several commits changed together.
+
+    Of a compressed record the beginning is unpacked for both at once.
+    """
     head = _START.match(_start(data))
     if head is None:
         raise ValueError("A record has no number.")
     last = int(head[2])
-    return int(head[1] or last), last
+    return (int(head[1] or last), last), head[1] is not None
 
 
 def time_of(data: bytes) -> str:
@@ -161,9 +169,10 @@ def frames_of(text: bytes) -> Frames:
         if zlib.crc32(data) != checksum or length == 0:
             skipped += 1
             continue
-        spans.append(span_of(data))
-        if is_gap(data):
-            gaps.append(spans[-1])
+        span, is_gap = _span_and_kind(data)
+        spans.append(span)
+        if is_gap:
+            gaps.append(span)
         places.append((start, at))
         end, damaged, skipped = at, damaged + skipped, 0
     return Frames(spans, gaps, places, end, damaged)
@@ -244,9 +253,10 @@ def seal(
         offset = file.write(_MAGIC)
         remaining = iter(records)
         while block := list(itertools.islice(remaining, BLOCK)):
-            spans = list(map(span_of, block))
+            kinds = list(map(_span_and_kind, block))
+            spans = [span for span, _ in kinds]
             runs = joined(runs, spans)
-            gaps += [span for span, data in zip(spans, block, strict=True) if is_gap(data)]
+            gaps += [span for span, is_gap in kinds if is_gap]
             data = zlib.compress(b"".join(map(framed, block)), LEVEL)
             blocks.append((spans[0][1], offset, len(data)))
             offset += file.write(data)
@@ -257,12 +267,6 @@ def seal(
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
-
-
-def is_gap(data: bytes) -> bool:
-    """Whether a record is what several commits changed, which were not recorded."""
-    head = _START.match(_start(data))
-    return head is not None and head[1] is not None
 
 
 def joined(
