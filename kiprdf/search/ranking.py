@@ -188,18 +188,22 @@ def _rows(
             if not text:
                 continue
             length += text.count(b" ") + 1
-            inside = [(number, own) for number, word, own in words if word in text]
-            if inside or (prefix and prefix in text):
-                # Two blanks between words: each word has its own two.
-                padded = b" %b " % text.replace(b" ", b"  ")
-                for number, own in inside:
-                    counts[number] += weight * padded.count(own)
-                if prefix:
-                    counts[-1] += weight * padded.count(b" " + prefix)
+            apart = b""
+            for number, word, own in words:
+                if word in text:
+                    apart = apart or _apart(text)
+                    counts[number] += weight * apart.count(own)
+            if prefix and prefix in text:
+                counts[-1] += weight * (apart or _apart(text)).count(b" " + prefix)
         if whole in exact:
             counts[-2] = exact_weight
         rows.append(_Row(key, exact, counts, length))
     return rows
+
+
+def _apart(text: bytes) -> bytes:
+    """The words of a text with two blanks between them: each word has its own two."""
+    return b" %b " % text.replace(b" ", b"  ")
 
 
 def _score(
