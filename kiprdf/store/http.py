@@ -26,6 +26,7 @@ IDLE_S = 300.0
 """How long a request without a time limit waits for the next byte."""
 KEPT_CONNECTIONS = 8
 _BLOCK = 1 << 16
+_QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 _FAULTS = (OSError, http.client.HTTPException)
 _CHALLENGE = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))')
 
@@ -164,6 +165,7 @@ class _Exchange:
                 self._set_timeout()
             self._has_begun = True
             self._connection.request("POST", path, body, dict(headers))
+            self._acknowledge_at_once()
             self._response = self._connection.getresponse()
             self._missing = self._response.length
         except BaseException as fault:
@@ -177,6 +179,7 @@ class _Exchange:
         assert self._response is not None
         try:
             self._set_timeout()
+            self._acknowledge_at_once()
             data = self._response.read1(_BLOCK if size < 0 else min(size, _BLOCK))
             if self._missing is not None:
                 self._missing -= len(data)
@@ -211,6 +214,16 @@ class _Exchange:
         self._connection.timeout = min(seconds, IDLE_S)
         if self._connection.sock is not None:
             self._connection.sock.settimeout(self._connection.timeout)
+
+    def _acknowledge_at_once(self) -> None:
+        """Let the server send the rest of an answer.
+
+        Virtuoso waits for the acknowledgement of the first part, which Linux delays by 40 ms.
+        """
+        sock = self._connection.sock
+        if _QUICKACK is not None and sock is not None:
+            # Linux forgets this each time that something is sent.
+            sock.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
 
     def _interrupt(self) -> None:
         """End the wait for an answer, from another thread."""
