@@ -36,8 +36,8 @@ _FORM = "application/x-www-form-urlencoded"
 _SHOWN = 300
 """The most characters of an answer that an error quotes."""
 _TOO_LARGE = re.compile(
-    r"SP031|SQ156|SR325|SR483|too (large|long|many)|nesting depth|memory exhausted|out of memory"
-    "|heap space",
+    r"SP031|SQ156|SR325|SR483|too (large|long|many(?! requests))|nesting depth|memory exhausted"
+    "|out of memory|heap space",
     re.IGNORECASE,
 )
 """What engines write about a request that is beyond a limit of theirs."""

@@ -63,6 +63,11 @@ FAULTS: dict[str, tuple[Callable[[Request], Reply], str, str]] = {
         "KIP_4003",
         "The store at {url} failed (500): disk full",
     ),
+    "busy": (
+        lambda request: Reply(429, b"Too Many Requests"),
+        "KIP_4003",
+        "{url} refused the query (429): Too Many Requests",
+    ),
     "forbidden": (
         lambda request: Reply(403),
         "KIP_4003",
