@@ -204,9 +204,11 @@ class RemoteStore:
                 noted[missing[node]] = tuple(map(NamedNode, value.value.split()))
             for at in sorted(noted)[:-NOTED_CHANGES]:
                 noted.pop(at, None)
-        if not all(at in noted for at in missing.values()):
+        # Threads share the notes, and drop the oldest.
+        touched = [noted.get(at) for at in range(first + 1, last + 1)]
+        if None in touched:
             return None
-        return {node for at in range(first + 1, last + 1) for node in noted.get(at, ())}
+        return {node for nodes in touched for node in nodes or ()}
 
     def read(self, function: Callable[[], T]) -> T:
         self._require_open()
@@ -392,7 +394,8 @@ class RemoteStore:
         *terms, most = pattern
         given = [self.layout.term(term) for term in terms]
         if None not in given:
-            given[1] = None  # a query without variables is no query to some engines
+            # A query without variables is no query to some engines; then other predicates count.
+            given[1] = most = None
         cells = [
             variable if term is None else _in_pattern(term)
             for term, variable in zip(given, _VARIABLES, strict=True)

@@ -146,6 +146,21 @@ def test_a_find_takes_few_requests_on_one_connection(server: Engine, embedded: N
         assert nexus.info()["engine"] == server.name.partition("-")[0]
 
 
+def test_a_triple_is_there_beside_others_of_the_same_ends(server: Engine) -> None:
+    with Nexus.connect(**server.arguments) as nexus:
+        iris = nexus._store.iris
+        names = ["apart", "beside", "within"]
+        types = "\n".join(f'CONCEPT {{ {{type: "$PropositionType", name: "{n}"}} }}' for n in names)
+        links = " ".join(f'("{name}", ?b)' for name in names)
+        nexus.execute(
+            f"""UPSERT {{ {types} CONCEPT ?b {{ {{type: "Domain", name: "B"}} }}
+            CONCEPT {{ {{type: "Domain", name: "A"}} SET PROPOSITIONS {{ {links} }} }} }}"""
+        )
+        a, b = (iris.concept("Domain", name) for name in "AB")
+        for name in names:
+            assert len(nexus._store.lookup(a, iris.predicate(name), b, 1)) == 1
+
+
 def test_a_missing_element_has_the_same_error(server: Engine, embedded: Nexus) -> None:
     fill(server, embedded)
     command = 'FIND(?d) WHERE { ?d {type: "Drug", name: "Asprin"} }'
