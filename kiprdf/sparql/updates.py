@@ -84,9 +84,9 @@ def delete(quads: Iterable[Quad]) -> str:
     return f"DELETE DATA {{\n{data(quads)}}}"
 
 
-def drop(graph: NamedNode) -> str:
-    """A graph that is removed, if it is there."""
-    return f"DROP SILENT GRAPH {graph}"
+def drop(graphs: Iterable[NamedNode]) -> str:
+    """Graphs that are removed at once, if they are there."""
+    return " ;\n".join(f"DROP SILENT GRAPH {graph}" for graph in graphs)
 
 
 def forget(subjects: Iterable[NamedNode], graph: NamedNode) -> str:

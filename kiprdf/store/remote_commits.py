@@ -333,8 +333,9 @@ class Commits:
             self._endpoint.update(text)
 
     def _remove_stage(self, node: NamedNode) -> None:
-        for name in ("removed", "added"):
-            self._endpoint.update(updates.drop(NamedNode(f"{node.value}/{name}")))
+        # At once: the commit may still arrive, and must not find one of them alone.
+        graphs = (NamedNode(f"{node.value}/{name}") for name in ("removed", "added"))
+        self._endpoint.update(updates.drop(graphs))
         self._endpoint.update(updates.forget([node], self._place.bookkeeping))
 
     def _remove_old_stages(self) -> None:

@@ -17,7 +17,9 @@ import pytest
 from kiprdf import KipError, Nexus
 from kiprdf.store import claims, remote_commits
 from kiprdf.store.http import EndpointFault
+from tests.engines.forwarding import at, forward
 from tests.engines.servers import Engine
+from tests.store.answering import Reply, Request, answering
 
 KILLS = int(os.environ.get("KIPRDF_KILLS", 2))
 
@@ -220,3 +222,44 @@ def test_a_large_commit_waits_apart_and_is_whole(server: Engine) -> None:
         assert nexus.find(count).tuples == ((1_501,),)
     graphs = {row[0] for row in server.csv("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }", False)}
     assert not [graph for graph in graphs if "/stage/" in graph]
+
+
+def test_a_large_commit_that_arrives_late_is_never_written_in_part(
+    server: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It arrives while its process removes what was to be written."""
+    monkeypatch.setattr(remote_commits, "LOOK_S", 0.1)
+    names = [f"F{number}" for number in range(140)]
+    late: list[Request] = []
+    is_delayed = False
+
+    def reply(request: Request) -> Reply:
+        if is_delayed and b"removed_s" in request.body:
+            late[:] = [request]
+            return Reply(500)
+        answer = forward(server, request)
+        if late and b"DROP" in request.body:
+            forward(server, late.pop())
+        return answer
+
+    with (
+        answering(reply) as listening,
+        Nexus.connect(
+            at(listening.url, server.target),
+            at(listening.url, str(server.update_url)),
+            default_graph=server.default_graph,
+        ) as nexus,
+    ):
+        items = "\n".join(
+            f'CONCEPT {{ {{type: "Fruit", name: "{name}"}} SET ATTRIBUTES {{ risk: 1 }} }}'
+            for name in names
+        )
+        nexus.execute(f'UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "Fruit"}} }} {items} }}')
+        before = nexus.info()["commit"]
+        monkeypatch.setattr(remote_commits, "BATCH", 800)
+        is_delayed = True
+        with pytest.raises(KipError, match=r"failed \(500\)"):
+            nexus.execute('UPDATE ?d SET ATTRIBUTES { risk: 2 } WHERE { ?d {type: "Fruit"} }')
+        is_delayed = False
+    with Nexus.connect(**server.arguments) as nexus:
+        assert nexus.info()["commit"] == before
