@@ -94,11 +94,11 @@ class PreparedFind:
 def prepare(find: ast.Find, store: Store) -> PreparedFind | None:
     """Compile a checked FIND with holes.
 
-    None for one with a product, whose size is counted, and for one whose text depends on the data
-    or on what fills the holes.
+    None for one with a product, whose size is counted, and for one whose text depends on what fills
+    the holes.
     """
     plan = plan_find(find, store.iris, abilities=store.abilities)
-    if plan.products or plan.json_keys or plan.is_open:
+    if plan.products or plan.is_open:
         return None
     check_patterns(find.where)
     return PreparedFind(find, plan, tuple(required(find.where, store.iris)))

@@ -14,6 +14,7 @@ from kiprdf.kql.lookup import LookupPlan, plan_lookup
 from kiprdf.kql.newest import NewestPlan, plan_newest
 from kiprdf.kql.optimize import (
     JsonValues,
+    KeyValues,
     SortedValue,
     compares_holes,
     for_engine,
@@ -69,6 +70,7 @@ class Plan:
     _texts: dict[tuple[int | None, tuple[SortKey, ...]], PreparedQuery] = field(
         default_factory=dict, init=False
     )
+    _adapted: list[tuple[list[KeyValues | None], Pattern]] = field(default_factory=list, init=False)
 
     @cached_property
     def answers(self) -> results.Answers:
@@ -186,9 +188,20 @@ class Plan:
         made = self.translation
         return for_engine(pattern, made.values, made.namer, self.abilities, json_values)
 
+    def adapted_pattern(self, json_values: JsonValues) -> Pattern:
+        """The pattern by what the engine can do; the last one is remembered, with its texts."""
+        values = [json_values.get(key) for key in self.json_keys]
+        for earlier, pattern in self._adapted:
+            if earlier == values:
+                return pattern
+        pattern = self.adapted(self.pattern, json_values)
+        self._adapted[:] = [(values, pattern)]
+        self._texts.clear()
+        return pattern
+
     def is_plain(self, json_values: JsonValues) -> bool:
         """Whether an engine that confuses nested groups answers the query rightly."""
-        return is_plain(self.adapted(self.pattern, json_values))
+        return is_plain(self.adapted_pattern(json_values))
 
     @cached_property
     def sorted_values(self) -> tuple[SortedValue, ...]:
@@ -218,7 +231,7 @@ class Plan:
 
     def query(self, key_values: JsonValues = NO_VALUES) -> Select:
         """The query by what the engine can do, without checks of its deadline."""
-        select = replace(self.select, pattern=self.adapted(self.pattern, key_values))
+        select = replace(self.select, pattern=self.adapted_pattern(key_values))
         order = self._order(key_values)
         return replace(select, order=order, limit=self.needed) if order else select
 
@@ -230,9 +243,11 @@ class Plan:
 
     def text(self, max_rows: int | None, key_values: JsonValues = NO_VALUES) -> PreparedQuery:
         """The SPARQL; where solutions are counted, no more than ``max_rows`` of them are."""
+        if self.json_keys:
+            self.adapted_pattern(key_values)
         key = max_rows, self._order(key_values)
         text = self._texts.get(key)
-        if text is None or self.json_keys:
+        if text is None:
             select = self.query(key_values)
             if not self.is_linear and self.abilities.functions:
                 select = replace(select, pattern=add_deadline_checks(select.pattern))

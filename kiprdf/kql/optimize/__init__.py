@@ -21,6 +21,7 @@ from kiprdf.kql.optimize.fetch_values import fetch_projected, fetch_values
 from kiprdf.kql.optimize.order_joins import order_joins
 from kiprdf.kql.optimize.standard_conditions import (
     JsonValues,
+    KeyValues,
     compares_holes,
     json_keys,
     standard_conditions,
@@ -35,6 +36,7 @@ from kiprdf.sparql.algebra import Pattern
 
 __all__ = [
     "JsonValues",
+    "KeyValues",
     "SortedValue",
     "compares_holes",
     "for_engine",
