@@ -274,3 +274,23 @@ def test_texts_are_compared_by_code_point(server: Engine) -> None:
                 'FIND(?a.name) WHERE { ?a {type: "Item"} FILTER(?a.name > :name) }', name=name
             )
             assert {row[0] for row in above.tuples} == set(names[number + 1 :])
+
+
+def test_a_plan_that_is_kept_follows_the_arrays_under_its_keys(server: Engine) -> None:
+    drug = 'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES { tags: :tags } } }'
+    questions = [
+        'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.tags == "a") }',
+        'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(CONTAINS(?d.attributes.tags, "a")) }',
+    ]
+    with Nexus.connect(**server.arguments, genesis=False) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} } }')
+        for name, tags, names in (
+            ("A", "a", ["A"]),
+            ("B", ["a", "b"], ["A", "B"]),
+            ("C", ["a"], ["A", "B", "C"]),
+            ("B", "b", ["A", "C"]),
+        ):
+            nexus.execute(drug, name=name, tags=tags)
+            # The first answer compiles the text, the second the plan, the third takes that.
+            for question in questions * 3:
+                assert sorted(nexus.execute(question)) == names, (name, question)
