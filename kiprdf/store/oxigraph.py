@@ -183,7 +183,10 @@ class OxigraphStore:
         try:
             try:
                 opened = open_folder(path, base, read_only)
-            except DamagedGraphError:
+            except DamagedGraphError as fault:
+                if read_only and (path / HISTORY).is_dir():
+                    hint = f"Its history may have all of it: kiprdf check --nexus {path}"
+                    raise DamagedGraphError(f"{fault} {hint}") from None
                 if read_only or not rebuild(path):
                     raise
                 opened = open_folder(path, base, read_only)

@@ -318,6 +318,8 @@ def test_damaged_graph_is_rebuilt_from_the_journal(
         )
         whole, commit = dataset(nexus), nexus.info()["commit"]
     damage(folder / "graph")
+    with pytest.raises(kiprdf.StoreError, match=f"all of it: kiprdf check --nexus {folder}$"):
+        kiprdf.Nexus.open(folder, read_only=True).execute("DESCRIBE PRIMER")
     with kiprdf.Nexus.open(folder) as nexus:
         assert (dataset(nexus), nexus.info()["commit"]) == (whole, commit)
         assert nexus.check()["faults"] == []
