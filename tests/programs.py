@@ -23,14 +23,18 @@ def start(
     output: Path,
     errors: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    given: Path = Path(os.devnull),
 ) -> BaseProcess:
     """``python ARGUMENTS``, which are ``-m`` and a module or ``-c`` and code, and what follows.
 
-    It prints to files; without one for errors, all to the same.
+    It prints to files; without one for errors, all to the same. It runs in a folder, if there is
+    one, and reads what it is given.
     """
-    given = dict(os.environ if environment is None else environment)
+    variables = dict(os.environ if environment is None else environment)
+    files = (given, output, errors or output)
     program = PROCESSES.Process(
-        target=_become, args=(tuple(arguments), output, errors or output, given), daemon=True
+        target=_become, args=(tuple(arguments), files, variables, folder), daemon=True
     )
     # What is printed is there from the beginning.
     output.touch()
@@ -39,12 +43,19 @@ def start(
 
 
 def _become(
-    arguments: Sequence[str], output: Path, errors: Path, environment: Mapping[str, str]
+    arguments: Sequence[str],
+    files: Sequence[Path],
+    environment: Mapping[str, str],
+    folder: Path | None,
 ) -> None:
-    for path, number in ((output, 1), (errors, 2)):
-        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        os.dup2(opened, number)
-        os.close(opened)
+    for number, path in enumerate(files):
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND if number else os.O_RDONLY)
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
+    sys.stdin = os.fdopen(0, encoding="utf-8")
+    if folder is not None:
+        os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     option, program, *others = arguments

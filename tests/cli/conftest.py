@@ -42,6 +42,12 @@ def run(tmp_path: Path) -> Run:
 
 
 @pytest.fixture
+def run_afresh(tmp_path: Path) -> Run:
+    """Run ``kiprdf`` in a new interpreter in an empty folder."""
+    return partial(runner.run_afresh, folder=tmp_path)
+
+
+@pytest.fixture
 def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run ``kiprdf`` in this process, in an empty folder."""
     monkeypatch.chdir(tmp_path)

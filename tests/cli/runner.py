@@ -6,6 +6,7 @@ import doctest
 import os
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -15,6 +16,7 @@ from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from kiprdf.cli import app
+from tests.programs import start
 
 ROOT = Path(__file__).resolve().parents[2]
 # To put the commands together takes 25 ms, each time.
@@ -34,16 +36,31 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def run_process(
+    *arguments: str, folder: Path, stdin: bytes = b""
+) -> subprocess.CompletedProcess[str]:
+    """Run ``kiprdf`` as a child process in a folder."""
+    with tempfile.TemporaryDirectory() as others:
+        given, output, errors = (Path(others) / name for name in ("given", "output", "errors"))
+        given.write_bytes(stdin)
+        process = start(["-m", "kiprdf", *arguments], output, errors, environment(), folder, given)
+        process.join(60)
+        if process.exitcode is None:
+            process.kill()
+            raise AssertionError(f"{arguments} did not end: {errors.read_text('utf-8')}")
+        printed = [path.read_bytes().decode() for path in (output, errors)]
+        return subprocess.CompletedProcess(arguments, process.exitcode, *printed)
+
+
+def run_afresh(
     *arguments: str,
     folder: Path,
-    stdin: bytes = b"",
     env: dict[str, str] | None = None,
     stdout: int | IO[bytes] = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``kiprdf`` as a child process in a folder."""
+    """Run ``kiprdf`` in a new interpreter, with variables that it reads when it starts."""
     done = subprocess.run(
         [sys.executable, "-m", "kiprdf", *arguments],
-        input=stdin,
+        stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=subprocess.PIPE,
         cwd=folder,

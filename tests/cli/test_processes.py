@@ -101,15 +101,15 @@ def test_invalid_input_shows_no_traceback(run: Run, stdin: bytes, error: str) ->
     assert "Traceback" not in done.stderr
 
 
-def test_an_argument_that_is_no_text_is_a_kip_error(run: Run) -> None:
-    done = run("run", "FIND(\udcff)", "--memory")
+def test_an_argument_that_is_no_text_is_a_kip_error(run_afresh: Run) -> None:
+    done = run_afresh("run", "FIND(\udcff)", "--memory")
     assert done.returncode == 1
     assert done.stderr.startswith("KIP_1001 1:6 ")
 
 
 @pytest.mark.parametrize(("options", "logged"), [((), False), (("--debug",), True)])
 def test_a_failing_engine_shows_its_traceback_on_demand(
-    run: Run, tmp_path: Path, options: tuple[str, ...], logged: bool
+    run_afresh: Run, tmp_path: Path, options: tuple[str, ...], logged: bool
 ) -> None:
     broken = "raise RuntimeError('broken')"
     (tmp_path / "sitecustomize.py").write_text(
@@ -118,7 +118,7 @@ def test_a_failing_engine_shows_its_traceback_on_demand(
     )
     path = f"{tmp_path}{os.pathsep}{ROOT}"
     ask = 'FIND(?d) WHERE { ?d {type: "Domain"} }'
-    done = run(*options, "run", ask, "--memory", env={"PYTHONPATH": path})
+    done = run_afresh(*options, "run", ask, "--memory", env={"PYTHONPATH": path})
     assert done.returncode == 1
     assert "KIP_4003 The engine failed: RuntimeError." in done.stderr
     assert ("Traceback" in done.stderr) is logged
@@ -126,32 +126,36 @@ def test_a_failing_engine_shows_its_traceback_on_demand(
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("command", [("run", "DESCRIBE PRIMER", "--memory"), ("demo",)])
-def test_a_full_disk_is_one_sentence(run: Run, command: tuple[str, ...]) -> None:
+def test_a_full_disk_is_one_sentence(run_afresh: Run, command: tuple[str, ...]) -> None:
     with open("/dev/full", "wb") as full:
-        done = run(*command, stdout=full)
+        done = run_afresh(*command, stdout=full)
     assert (done.returncode, done.stderr) == (1, "kiprdf: No space left on device.\n")
 
 
-def test_a_closed_pipe_is_not_an_error(run: Run) -> None:
+def test_a_closed_pipe_is_not_an_error(run_afresh: Run) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    done = run("run", "DESCRIBE PRIMER", "--memory", stdout=writing)
+    done = run_afresh("run", "DESCRIBE PRIMER", "--memory", stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_a_snapshot_is_utf8_in_any_locale(run: Run, drugs: Path, tmp_path: Path) -> None:
+def test_a_snapshot_is_utf8_in_any_locale(
+    run: Run, run_afresh: Run, drugs: Path, tmp_path: Path
+) -> None:
     run("load", "drugs.kip")
     foreign = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
-    done = run("snapshot", env=foreign)
+    done = run_afresh("snapshot", env=foreign)
     run("snapshot", "a.ttl")
     assert done.stdout == (tmp_path / "a.ttl").read_text("utf-8")
 
 
-def test_a_character_that_the_terminal_lacks_is_shown_as_its_code(run: Run, drugs: Path) -> None:
+def test_a_character_that_the_terminal_lacks_is_shown_as_its_code(
+    run: Run, run_afresh: Run, drugs: Path
+) -> None:
     run("load", "drugs.kip")
     ask = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.name != "Aspirin") }'
-    done = run("run", ask, env={"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"})
+    done = run_afresh("run", ask, env={"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
     assert "\\u963f\\u53f8" in done.stdout
 
