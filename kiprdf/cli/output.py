@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -103,6 +104,17 @@ def note(text: str) -> None:
     """Print a remark for people on standard error."""
     sys.stdout.flush()
     console(stderr=True).print(Text(printable(text), "dim"), soft_wrap=True)
+
+
+class _Notes(logging.Handler):
+    """Prints the warnings of the library as remarks; the command itself reports errors."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno == logging.WARNING:
+            note(record.getMessage())
+
+
+NOTES = _Notes()
 
 
 def error_lines(headline: str, excerpt: str | None = None, hint: str | None = None) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import kiprdf
+from kiprdf.cli import output
 from kiprdf.cli.failures import Commands
 from kiprdf.cli.options import Application
 
@@ -60,4 +61,4 @@ def root(
     Every command has examples in its --help.
     """
     if not debug:
-        logging.getLogger("kiprdf").addHandler(logging.NullHandler())
+        logging.getLogger("kiprdf").addHandler(output.NOTES)

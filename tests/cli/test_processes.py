@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -192,4 +193,16 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
     assert refused.stderr == (
         f"kiprdf: Another process has the nexus in {tmp_path}/nexus open: close it there, or "
         "open it with read_only=True.\n"
+    )
+
+
+def test_a_graph_that_was_written_again_is_noted(run: Run, tmp_path: Path) -> None:
+    write = 'UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }'
+    run("run", write, "--nexus", "brain")
+    shutil.rmtree(tmp_path / "brain" / "graph")
+    done = run("check", "--nexus", "brain")
+    assert done.returncode == 0
+    assert done.stderr.startswith("The graph of the nexus in ")
+    assert " It was written again from its history, as of commit 2; the damaged one is in " in (
+        done.stderr
     )
