@@ -44,6 +44,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
 from kiprdf.store.cancellation import CancellationToken
 from tests.adapters.model import scripted_model
+from tests.cases import each_case
 from tests.cli.runner import invoke
 from tests.serve.running import RunningServer, serving
 
@@ -267,7 +268,7 @@ def test_sparql_blocks_parse(block: Block) -> None:
     pyoxigraph.Store().query(block.text, custom_functions=functions)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@each_case("page", PAGES)
 def test_links_between_pages_have_a_target(page: Path) -> None:
     prose = _FENCE.sub("", page.read_text("utf-8"))
     for target in _LINK.findall(prose):

@@ -12,6 +12,7 @@ import pytest
 
 import kiprdf
 from kiprdf import resources
+from tests.cases import each_case
 from tests.nexus.support import StoppedClock, code, commit, dataset, element, untouched
 
 JSON_TYPES = {
@@ -108,10 +109,10 @@ def definitions(meta: str) -> list[dict[str, Any]]:
     return list(definitions)
 
 
-def rules() -> list[Any]:
-    """Every attribute that a bundled type describes."""
+def rules() -> list[tuple[str, dict[str, Any]]]:
+    """Every attribute that a bundled type describes, with its name."""
     return [
-        pytest.param(rule, id=f"{definition['name']}.{key}")
+        (f"{definition['name']}.{key}", rule)
         for definition in definitions("$ConceptType")
         for key, rule in definition["attributes"]["instance_schema"].items()
     ]
@@ -124,8 +125,8 @@ def has_type(value: Any, name: str) -> bool:
 # What the definitions say
 
 
-@pytest.mark.parametrize("rule", rules())
-def test_an_attribute_is_described_in_known_words(rule: dict[str, Any]) -> None:
+@each_case("attribute, rule", rules())
+def test_an_attribute_is_described_in_known_words(attribute: str, rule: dict[str, Any]) -> None:
     assert {"type", "is_required", "description"} <= set(rule) <= RULE_KEYS
     assert rule["type"] in JSON_TYPES
     assert isinstance(rule["is_required"], bool)
@@ -134,8 +135,8 @@ def test_an_attribute_is_described_in_known_words(rule: dict[str, Any]) -> None:
     assert rule.get("item_type", "string") in JSON_TYPES
 
 
-@pytest.mark.parametrize("rule", rules())
-def test_defaults_and_options_conform_to_their_schema(rule: dict[str, Any]) -> None:
+@each_case("attribute, rule", rules())
+def test_defaults_and_options_conform_to_their_schema(attribute: str, rule: dict[str, Any]) -> None:
     options = rule.get("enum", [])
     assert all(has_type(option, rule["type"]) for option in options)
     assert len(set(options)) == len(options)

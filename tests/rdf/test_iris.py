@@ -20,6 +20,7 @@ from kiprdf.rdf.iris import (
     encode,
     proposition_digits,
 )
+from tests.cases import each_case
 
 BASE = "urn:kip:nexus/"
 IRIS = Iris(BASE)
@@ -59,22 +60,22 @@ def percent(text: str) -> str:
     return "".join(f"%{byte:02X}" for byte in text.encode())
 
 
-@pytest.mark.parametrize("character", KEPT)
+@each_case("character", KEPT)
 def test_ascii_character_is_not_encoded(character: str) -> None:
     assert encode(character) == character
 
 
-@pytest.mark.parametrize("character", [chr(p) for p in range(128) if chr(p) not in KEPT])
+@each_case("character", [chr(p) for p in range(128) if chr(p) not in KEPT])
 def test_other_ascii_character_is_encoded(character: str) -> None:
     assert encode(character) == f"%{ord(character):02X}"
 
 
-@pytest.mark.parametrize("point", _border(KEPT_RANGES), ids=hex)
+@each_case("point", _border(KEPT_RANGES))
 def test_code_point_of_a_kept_range_is_not_encoded(point: int) -> None:
     assert encode(chr(point)) == chr(point)
 
 
-@pytest.mark.parametrize("point", _border(ENCODED_RANGES), ids=hex)
+@each_case("point", _border(ENCODED_RANGES))
 def test_code_point_of_an_encoded_range_is_encoded(point: int) -> None:
     assert encode(chr(point)) == percent(chr(point))
 

@@ -31,6 +31,7 @@ from kiprdf.sparql.algebra import (
     variables,
 )
 from kiprdf.sparql.text import render, render_update
+from tests.cases import each_case
 
 A, B, C, L = map(Variable, "abcl")
 P, Q = NamedNode("urn:p"), NamedNode("urn:q")
@@ -114,7 +115,6 @@ def test_written_pattern_is_sparql(pattern: Pattern) -> None:
     runs(pattern)
 
 
-@pytest.mark.parametrize("left", [p for p, _ in PATTERNS.values()], ids=PATTERNS)
 @pytest.mark.parametrize(
     "make",
     [
@@ -129,6 +129,7 @@ def test_written_pattern_is_sparql(pattern: Pattern) -> None:
     ],
     ids=["group", "lateral", "left_join", "union", "filter", "extend", "project", "anti_join"],
 )
+@each_case("left", [p for p, _ in PATTERNS.values()])
 def test_any_pattern_may_stand_inside_any_other(left: Pattern, make: object) -> None:
     runs(make(left))  # type: ignore[operator]
 
