@@ -119,18 +119,19 @@ def test_nul_and_lone_surrogates_separate_words() -> None:
     assert segment("a\x00b\ud800c") == ["a", "b", "c"]
 
 
-EVERY_CHARACTER = " ".join(map(chr, range(sys.maxunicode + 1)))
+@pytest.fixture(scope="module")
+def tokens() -> frozenset[str]:
+    """The tokens of a text of every character."""
+    return frozenset(segment(" ".join(map(chr, range(sys.maxunicode + 1)))))
 
 
-def test_every_token_holds_letters_digits_and_marks_only() -> None:
-    characters = set("".join(segment(EVERY_CHARACTER)))
-    categories = {unicodedata.category(character) for character in characters}
+def test_every_token_holds_letters_digits_and_marks_only(tokens: frozenset[str]) -> None:
+    categories = {unicodedata.category(character) for character in set("".join(tokens))}
     # Cn: places between the Han characters, reserved for more of them.
     assert {category[0] for category in categories - {"Cn"}} == {"L", "M", "N"}
 
 
-def test_tokens_segment_to_themselves() -> None:
-    tokens = set(segment(EVERY_CHARACTER))
+def test_tokens_segment_to_themselves(tokens: frozenset[str]) -> None:
     assert set(segment(" ".join(tokens))) == tokens
 
 
