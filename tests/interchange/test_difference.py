@@ -27,7 +27,7 @@ from tests.oracle.graph import Graph
 from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.strategies import graphs
 
-EXAMPLES = amount("EXAMPLES", 12)
+EXAMPLES = amount("EXAMPLES", 8)
 ASPIRIN = '{type: "Drug", name: "Aspirin"}'
 FEVER = '{type: "Symptom", name: "Fever"}'
 HEADACHE = '{type: "Symptom", name: "Headache"}'

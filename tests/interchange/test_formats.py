@@ -40,7 +40,7 @@ from tests.nexus.support import StoppedClock
 from tests.properties import strategies
 from tests.properties.test_engine_equals_oracle import build
 
-EXAMPLES = amount("EXAMPLES", 12)
+EXAMPLES = amount("EXAMPLES", 8)
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 OTHER_BASE = "https://other.example/x/"

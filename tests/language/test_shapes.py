@@ -18,7 +18,7 @@ def read_again(text: str) -> ast.Upsert | None:
     return shapes.read(text)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(trees.upserts)
 def test_what_is_filled_equals_what_is_parsed(tree: ast.Upsert) -> None:
     text = to_text(tree)

@@ -47,7 +47,7 @@ from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.strategies import graphs
 from tests.trust import children
 
-EXAMPLES = amount("EXAMPLES", 5)
+EXAMPLES = amount("EXAMPLES", 3)
 EACH = settings(max_examples=EXAMPLES)
 Way = tuple[Format, Profile]
 WAYS: list[Way] = [

@@ -16,7 +16,7 @@ from tests.properties.comparison import difference, expected
 from tests.properties.strategies import Case, cases
 from tests.shortcuts import no_lookups, no_shortcuts
 
-EXAMPLES = amount("EXAMPLES", 15)
+EXAMPLES = amount("EXAMPLES", 10)
 
 
 def build(graph: Graph) -> Any:

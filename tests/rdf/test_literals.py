@@ -138,7 +138,7 @@ def test_every_json_value_survives_the_conversion(value: Any) -> None:
     assert same(to_json(to_term(value)), value)
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(value=_json)
 def test_every_json_value_survives_a_store(value: Any) -> None:
     assert same(to_json(stored(value)), value)

@@ -20,7 +20,7 @@ import kiprdf
 from tests.nexus.test_budget import with_nodes
 from tests.trust.entry_points import refusal
 
-SECONDS = 0.3
+SECONDS = 0.15
 """The budget of a bomb; the requests behind it have that of the nexus."""
 SOON = 10.0
 """Seconds after which a request counts as hung, on the slowest machine."""
