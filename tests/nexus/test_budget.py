@@ -173,12 +173,13 @@ def test_hops_beyond_the_budget_are_refused(clique: kiprdf.Nexus) -> None:
 
 def test_a_budget_of_the_block_applies_to_this_nexus_only(clique: kiprdf.Nexus) -> None:
     other = medical()
-    with clique.limited(max_rows=1):
+    with clique.limited(max_rows=1, timeout_s=60.0):
         assert len(other.execute('FIND(?s) WHERE { ?s {type: "Symptom"} }')) == 2
         assert code(clique, 'FIND(?a) WHERE { ?a {type: "N"} }') == "KIP_4002"
         with clique.limited(timeout_s=5.0):
             assert code(clique, 'FIND(?a) WHERE { ?a {type: "N"} }') == "KIP_4002"
-    assert len(clique.execute('FIND(?a) WHERE { ?a {type: "N"} }')) == 150
+    with clique.limited(timeout_s=60.0):
+        assert len(clique.execute('FIND(?a) WHERE { ?a {type: "N"} }')) == 150
 
 
 def test_a_batch_has_the_time_of_one_request(clique: kiprdf.Nexus) -> None:
