@@ -28,7 +28,7 @@ from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.semantics.scope import exported
 from kiprdf.sparql.abilities import EMBEDDED
-from kiprdf.sparql.algebra import Bindings, Hole, Pattern, Term
+from kiprdf.sparql.algebra import Bindings, Hole, Pattern, Term, constants
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
 from kiprdf.store.base import NO_TESTS, Row, Tests
@@ -72,21 +72,30 @@ def run(find: ast.Find, store: Store) -> FindResult:
 
 @dataclass(frozen=True, slots=True)
 class PreparedFind:
-    """A compiled FIND with holes for its parameters; ``required`` elements must exist."""
+    """A compiled FIND with ``holes`` for its parameters; ``required`` elements must exist.
+
+    ``constants`` are those of the plan without the holes.
+    """
 
     find: ast.Find
     plan: Plan
     required: tuple[NamedNode | Hole, ...]
+    holes: tuple[Hole, ...]
+    constants: frozenset[object]
 
     def run(
         self, parameters: Mapping[str, Any], store: Store, bound: Callable[[], ast.Find]
     ) -> FindResult | None:
         """Run it with parameters of the kinds it was compiled for.
 
-        None when a required element does not exist. ``bound`` returns the FIND with its
-        parameters, which a cursor is made from.
+        None when a required element does not exist, and for equal constants: they may be joined
+        in another order than different ones, and so may the next page. ``bound`` returns the FIND
+        with its parameters, which a cursor is made from.
         """
         bindings = Arguments(parameters, store.iris)
+        terms = {bindings[hole] for hole in self.holes}
+        if len(terms) < len(self.holes) or not self.constants.isdisjoint(terms):
+            return None
         selected = _rows_where_all_exist(self.required, self.plan, store, bindings)
         return None if selected is None else _result(self.find, self.plan, selected, store, bound)
 
@@ -101,7 +110,10 @@ def prepare(find: ast.Find, store: Store) -> PreparedFind | None:
     if plan.products or plan.is_open:
         return None
     check_patterns(find.where)
-    return PreparedFind(find, plan, tuple(required(find.where, store.iris)))
+    mentioned = constants(plan.pattern)
+    holes = {term for term in mentioned if isinstance(term, Hole)}
+    named = tuple(required(find.where, store.iris))
+    return PreparedFind(find, plan, named, tuple(holes), frozenset(mentioned - holes))
 
 
 def _rows_where_all_exist(

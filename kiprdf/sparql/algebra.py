@@ -302,6 +302,15 @@ def variables(node: object) -> set[Variable]:
     return set()
 
 
+def constants(node: object) -> set[NamedNode | Literal | Hole]:
+    """Every constant that a pattern or expression mentions, open ones included."""
+    if isinstance(node, NamedNode | Literal | Hole):
+        return {node}
+    parts = node if isinstance(node, tuple) else ()
+    names = getattr(node, "__dataclass_fields__", ())
+    return set().union(*map(constants, (*parts, *(getattr(node, name) for name in names))))
+
+
 def certain_variables(pattern: Pattern) -> set[Variable]:
     """The variables that every solution of a pattern binds."""
     match pattern:

@@ -320,3 +320,37 @@ def test_a_page_goes_on_where_it_ended(nexus: kiprdf.Nexus) -> None:
         pages.append((first.result, second.result, second.next_cursor))
     assert pages == [pages[0]] * 3
     assert sorted(pages[0][0] + pages[0][1]) == ["Fever", "Headache"]
+
+
+def test_pages_of_a_text_that_repeats_a_literal_have_each_row_once() -> None:
+    """Equal constants join the branches of this text in another order than open ones would."""
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute(
+        "UPSERT { "
+        'CONCEPT { {type: "$ConceptType", name: "T"} } '
+        'CONCEPT { {type: "$ConceptType", name: "U"} } '
+        'CONCEPT { {type: "$PropositionType", name: "knows"} } '
+        'CONCEPT { {type: "$PropositionType", name: "says"} } '
+        'CONCEPT { {type: "$PropositionType", name: "likes"} } '
+        'CONCEPT { {type: "U", name: "B"} } CONCEPT ?q { {type: "T", name: "Q"} } '
+        'CONCEPT { {type: "T", name: "B"} } CONCEPT { {type: "U", name: "Q"} } '
+        'CONCEPT { {type: "U", name: "A"} SET PROPOSITIONS { ("likes", {type: "T", name: "B"}) } } '
+        'PROPOSITION ?l { (?q, "likes", {type: "$ConceptType", name: "T"}) } '
+        'PROPOSITION ?s { (?l, "says", {type: "U", name: "B"}) } '
+        'CONCEPT { {type: "T", name: "A"} SET PROPOSITIONS { ("knows", ?s) } } }'
+    )
+    text = (
+        'FIND(?b.id) WHERE { ?m (?l ({type: "T", name: "B"}, "likes", ?c), "knows", ?b) '
+        'UNION { ?c {type: "T", name: "A"} ?m (?c, "knows", ?b) } '
+        '(?c {type: "T", name: "A"}, "knows", ?b) '
+        'UNION { ?c {type: "T", name: "A"} ?b {type: "U", name: "A"} '
+        'UNION { OPTIONAL { (?c {type: "T"}, "knows", ?d) } } } } LIMIT 2'
+    )
+    for _ in range(5):
+        nexus._engine.plans.forget_texts()
+        first = nexus.answer(text)
+        second = nexus.answer(f'{text} CURSOR "{first.next_cursor}"')
+        rows = first.result + second.result
+        assert rows.count(None) == 1
+        assert rows.count("C:U/A") == 1
+        assert len(rows) == 3
