@@ -122,14 +122,14 @@ def _check_history(store: NexusStore, journal: Journal) -> dict[str, Any]:
 
 def _leads_to(store: NexusStore, journal: Journal, earliest: int, number: int) -> bool:
     """Whether the graph has what the journal added last, and nothing that it removed last."""
-    is_whole = earliest in (0, journal.base)
-    present = replayed(journal.commits(earliest - 1 if is_whole else earliest, number))
+    whole = journal.from_nothing(number)
+    present = replayed(journal.commits(earliest, number) if whole is None else whole)
     with store.bulk_reading() as engine:
         default = DefaultGraph()
-        if any((Quad(*terms, default) in engine) != is_in for terms, is_in in present.items()):
+        if any((Quad(*row, default) in engine) != is_in for row, is_in in present.items()):
             return False
         size = sum(1 for _ in engine.quads_for_pattern(None, None, None, default))
-        return not is_whole or size == sum(present.values())
+        return whole is None or size == sum(present.values())
 
 
 def _faults_of_notes(store: NexusStore, engine: Engine) -> Iterator[str]:

@@ -69,8 +69,9 @@ def history(
     _check_limit(limit)
     check_selection(key=key)
     if key is not None and not key.startswith(_KEYS):
-        message = f"{shown(key)!r} is not the path of a key."
-        raise KipError("KIP_1001", message, f"Write attributes.{key} or metadata.{key}.")
+        name = shown(key)
+        hint = f"Write attributes.{name} or metadata.{name}."
+        raise KipError("KIP_1001", f"{name!r} is not the path of a key.", hint)
 
     def run() -> dict[str, Any]:
         log = Log(store)
@@ -198,11 +199,13 @@ class Log:
         if had != has:  # it was created or deleted
             return removed, added
         left: State = {}
+        unchanged = [SOURCE]
         name = self._store.iris.name(node.value)
-        is_concept = isinstance(name, ConceptName)
         if isinstance(name, ConceptName):
             left[vocab.TYPE] = self._store.iris.concept("$ConceptType", name.type)
-        for predicate in (SOURCE,) if is_concept else (SOURCE, vocab.REIFIES):
+        else:
+            unchanged.append(vocab.REIFIES)
+        for predicate in unchanged:
             if predicate not in removed and predicate not in added:
                 value = self._value(node, predicate, number)
                 if value is not None:

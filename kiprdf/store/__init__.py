@@ -3,8 +3,10 @@
 ``delta`` (what a write changes), ``base`` (the protocols: all that other rooms may call),
 ``recorded_reads`` (validates a write that was prepared without the lock), ``lock`` (the writer's
 lock), ``commit_log`` (commit numbers, recent changes), ``journal`` and
-``journal_files`` (what each commit changed, on disk), ``folder`` (manifest, claims, opening),
-``graph_files`` (backups, a graph written afresh),
+``journal_files`` (what each commit changed, on disk), ``commit_index`` (the commits that changed an
+element), ``replay`` (what commits lead to), ``past`` and ``compaction`` (earlier states, as stores
+and as one record), ``rebuilding`` (a damaged graph, from the journal), ``folder`` (manifest,
+claims, opening), ``graph_files`` (backups, a graph written afresh),
 ``update_times`` (elements in the order of their updates), ``oxigraph`` (the embedded store, in
 memory or in a folder), ``connecting`` (opens a store that speaks SPARQL: ``recognition`` of its
 engine, then ``remote``, which reads it through ``answers``, ``endpoint`` and ``http`` and keeps

@@ -5,13 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from typing import Any, cast
+from typing import Any
 
 from pyoxigraph import Store as Engine
-from pyoxigraph import Triple
 
 from kiprdf.errors import KipError
-from kiprdf.rdf.literals import normal
 from kiprdf.store.base import NexusStore
 from kiprdf.store.delta import Origin
 from kiprdf.store.graph_files import notes_of
@@ -19,7 +17,7 @@ from kiprdf.store.journal import Journal
 from kiprdf.store.journal_files import Commit, encoded
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.past import journal_of, net, number_at
-from kiprdf.store.replay import noted
+from kiprdf.store.replay import normal_triples, noted
 from kiprdf.store.texts import texts_in
 
 KIND = "BASE"
@@ -29,20 +27,15 @@ KIND = "BASE"
 def base_record(store: NexusStore, journal: Journal, number: int) -> Commit:
     """The dataset as of a commit as a record: all of it is added, nothing removed."""
     changes = net(journal.commits(number, store.commit()))
-    triples: dict[Any, None] = {}
-    for triple in store.match(None, None, None):
-        value = (
-            triple.object if isinstance(triple.object, Triple) else normal(cast(Any, triple.object))
-        )
-        triples[triple.subject, triple.predicate, value] = None
-    for terms in changes.added:
-        triples.pop(terms, None)
-    triples |= dict.fromkeys(changes.removed)
+    present = dict.fromkeys(normal_triples(store.match(None, None, None)))
+    for triple in changes.added:
+        present.pop(triple, None)
+    present |= dict.fromkeys(changes.removed)
     records = {**store.records(), **changes.records}
     notes: dict[str, tuple[str | None, str]]
     notes = {key: (None, value) for key, value in records.items() if value is not None}
     at = next((commit.origin.at for commit in journal.commits(number - 1, number)), "")
-    return Commit(number, Origin(at, KIND), (), list(triples), notes)
+    return Commit(number, Origin(at, KIND), (), list(present), notes)
 
 
 def compact(store: NexusStore, journal: Journal, before: int | str | date) -> dict[str, int]:

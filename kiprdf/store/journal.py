@@ -169,6 +169,16 @@ class Journal:
                 return first if first == self.base else first - 1
         return number
 
+    def from_nothing(self, until: int) -> Iterator[Commit] | None:
+        """The commits from an empty dataset up to a number; None where the first ones are missing.
+
+        A record of the whole dataset may be the first of them.
+        """
+        earliest = self.earliest(until)
+        if earliest not in (0, self.base):
+            return None
+        return self.commits(max(0, earliest - 1), until)
+
     @property
     def base(self) -> int | None:
         """The commit whose record is the whole dataset, if the history was compacted."""

@@ -227,8 +227,11 @@ class OxigraphStore:
 
     def _note_gap(self, journal: Journal) -> None:
         """Note in the journal what was written without it; a disk that is full leaves the gap."""
-        triples, number = self.match(None, None, None), self.commit()
+        number = self.commit()
+        if not 0 < journal.last < number:
+            return
         with suppress(StoreError):
+            triples = self.match(None, None, None)
             commit = gap_record(journal, number, triples, self.records())
             if commit is not None:
                 journal.append(commit)

@@ -12,22 +12,21 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from pyoxigraph import Literal, NamedNode, Quad, Triple
+from pyoxigraph import Literal, Quad
 from pyoxigraph import Store as Engine
 
 from kiprdf.errors import KipError, shown
-from kiprdf.rdf.literals import normal
 from kiprdf.sparql.text import render_update
 from kiprdf.store.base import NexusStore
 from kiprdf.store.commit_log import commit_note, note, read_commit_number, record
 from kiprdf.store.journal import FOLDER, PAST, Journal
 from kiprdf.store.journal_files import Commit
 from kiprdf.store.oxigraph import OxigraphStore
+from kiprdf.store.replay import NormalTriple, normal_triples
 from kiprdf.store.texts import texts_of
 
-Terms: TypeAlias = tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
 NO_HISTORY = "This nexus has no history."
 NO_HISTORY_HINT = "Open a folder without history=False, or memory(history=True)."
 
@@ -35,27 +34,25 @@ NO_HISTORY_HINT = "Open a folder without history=False, or memory(history=True).
 class Net(NamedTuple):
     """What some commits changed together; of the records, what they were before."""
 
-    removed: Sequence[Terms]
-    added: Sequence[Terms]
+    removed: Sequence[NormalTriple]
+    added: Sequence[NormalTriple]
     records: dict[str, str | None]
 
 
 def net(commits: Iterable[Commit]) -> Net:
     """The changes of commits, without what a later one took back."""
-    before: dict[Terms, bool] = {}
-    after: dict[Terms, bool] = {}
+    before: dict[NormalTriple, bool] = {}
+    after: dict[NormalTriple, bool] = {}
     records: dict[str, str | None] = {}
     for commit in commits:
         for triples, is_added in ((commit.removed, False), (commit.added, True)):
-            for subject, predicate, value in triples:
-                term = value if isinstance(value, Triple) else normal(value)
-                terms: Any = (subject, predicate, term)
-                before.setdefault(terms, not is_added)
-                after[terms] = is_added
+            for triple in normal_triples(triples):
+                before.setdefault(triple, not is_added)
+                after[triple] = is_added
         for key, (value_before, _) in commit.records.items():
             records.setdefault(key, value_before)
-    removed = [terms for terms, was in before.items() if was and not after[terms]]
-    added = [terms for terms, was in before.items() if after[terms] and not was]
+    removed = [triple for triple, was in before.items() if was and not after[triple]]
+    added = [triple for triple, was in before.items() if after[triple] and not was]
     return Net(removed, added, records)
 
 

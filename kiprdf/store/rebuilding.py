@@ -41,13 +41,13 @@ def rebuild(path: Path) -> bool:
             return True
         journal = Journal(path / FOLDER, read_only=True)
         last = journal.last
-        earliest = journal.earliest(last)
-        if not last or journal.is_closed or earliest not in (0, journal.base) or journal.verify():
+        whole = journal.from_nothing(last)
+        if not last or journal.is_closed or whole is None or journal.verify():
             return False
-        commits = list(journal.commits(max(0, earliest - 1), last))
+        commits = list(whole)
         dataset = Engine()
         dataset.bulk_extend(
-            Quad(*terms) for terms, is_there in replayed(commits).items() if is_there
+            Quad(*triple) for triple, is_there in replayed(commits).items() if is_there
         )
         base, damaged = read_base(path), graph_folder(path)
         quads = itertools.chain(dataset, texts_in(dataset), notes_of(base, noted(commits), last))
@@ -86,6 +86,7 @@ def _alone(folder: Path) -> Iterator[None]:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise StoreError(f"Another process rebuilds the nexus in {folder.parent}.") from None
+        message = f"Another process rebuilds the nexus in {folder.parent}; open it again later."
+        raise StoreError(message) from None
     finally:
         os.close(opened)

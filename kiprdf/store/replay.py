@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -13,19 +13,24 @@ from kiprdf.store.delta import Origin
 from kiprdf.store.journal import Journal
 from kiprdf.store.journal_files import Commit
 
-Terms: TypeAlias = tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
+NormalTriple: TypeAlias = tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
 GAP = "GAP"
 """What the history calls what several commits have changed that were not recorded."""
 
 
-def replayed(commits: Iterable[Commit]) -> dict[Terms, bool]:
+def replayed(commits: Iterable[Commit]) -> dict[NormalTriple, bool]:
     """The triples of some commits, and whether they are there afterwards."""
-    present: dict[Terms, bool] = {}
+    present: dict[NormalTriple, bool] = {}
     for commit in commits:
         for triples, is_added in ((commit.removed, False), (commit.added, True)):
-            for triple in triples:
-                present[_terms(*triple)] = is_added
+            present |= dict.fromkeys(normal_triples(triples), is_added)
     return present
+
+
+def normal_triples(triples: Iterable[Iterable[Any]]) -> Iterator[NormalTriple]:
+    """Triples with one spelling of each value; what was removed has that of the engine."""
+    for subject, predicate, value in triples:
+        yield subject, predicate, value if isinstance(value, Triple) else normal(value)
 
 
 def noted(commits: Iterable[Commit]) -> dict[str, str]:
@@ -42,11 +47,12 @@ def gap_record(
     with the whole dataset, so that the state at its end is not recorded.
     """
     last = journal.last
-    if not 0 < last < number or journal.earliest(last) not in (0, journal.base):
+    whole = journal.from_nothing(last)
+    if whole is None:
         return None
-    commits = list(journal.commits(max(0, journal.earliest(last) - 1), last))
-    before = {terms for terms, is_there in replayed(commits).items() if is_there}
-    after = {_terms(*triple) for triple in triples}
+    commits = list(whole)
+    before = {triple for triple, is_there in replayed(commits).items() if is_there}
+    after = set(normal_triples(triples))
     recorded = noted(commits)
     changed = {
         key: (recorded.get(key), value)
@@ -56,7 +62,3 @@ def gap_record(
     time = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
     removed, added = sorted(before - after, key=str), sorted(after - before, key=str)
     return Commit(number, Origin(time, GAP), removed, added, changed, since=last)
-
-
-def _terms(subject: NamedNode, predicate: NamedNode, value: NamedNode | Literal | Triple) -> Terms:
-    return subject, predicate, value if isinstance(value, Triple) else normal(value)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
+from kiprdf import Nexus
 from tests.engines.servers import Engine
-from tests.store.answering import Reply, Request
+from tests.store.answering import Reply, Request, answering
 
 _KEPT = ("Accept", "Content-Type")
 
@@ -27,3 +30,12 @@ def forward(server: Engine, request: Request) -> Reply:
             return Reply(answer.status, answer.read(), kind)
     except urllib.error.HTTPError as fault:
         return Reply(fault.code, fault.read(), {"Content-Type": "text/plain"})
+
+
+@contextmanager
+def connected(server: Engine, reply: Callable[[Request], Reply]) -> Iterator[Nexus]:
+    """A nexus in an engine behind a proxy that answers by ``reply``."""
+    with answering(reply) as listening:
+        urls = [at(listening.url, target) for target in (server.target, str(server.update_url))]
+        with Nexus.connect(*urls, default_graph=server.default_graph) as nexus:
+            yield nexus

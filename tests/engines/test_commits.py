@@ -17,9 +17,9 @@ import pytest
 from kiprdf import KipError, Nexus
 from kiprdf.store import claims, remote_commits
 from kiprdf.store.http import EndpointFault
-from tests.engines.forwarding import at, forward
+from tests.engines.forwarding import connected, forward
 from tests.engines.servers import Engine
-from tests.store.answering import Reply, Request, answering
+from tests.store.answering import Reply, Request
 
 KILLS = int(os.environ.get("KIPRDF_KILLS", 2))
 
@@ -242,14 +242,7 @@ def test_a_large_commit_that_arrives_late_is_never_written_in_part(
             forward(server, late.pop())
         return answer
 
-    with (
-        answering(reply) as listening,
-        Nexus.connect(
-            at(listening.url, server.target),
-            at(listening.url, str(server.update_url)),
-            default_graph=server.default_graph,
-        ) as nexus,
-    ):
+    with connected(server, reply) as nexus:
         items = "\n".join(
             f'CONCEPT {{ {{type: "Fruit", name: "{name}"}} SET ATTRIBUTES {{ risk: 1 }} }}'
             for name in names

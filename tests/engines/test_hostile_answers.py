@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 from threading import Event
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 
 from kiprdf import Budget, KipError, Nexus, StoreError
 from tests.engines.filling import fill
-from tests.engines.forwarding import at, forward
+from tests.engines.forwarding import at, connected, forward
 from tests.engines.servers import Engine
 from tests.store.answering import RESULTS, Reply, Request, answering, rows
 
@@ -128,24 +129,17 @@ def test_an_update_that_is_accepted_and_not_carried_out_is_one_error(server: Eng
         is_update = b"INSERT" in request.body
         return HTML if is_hostile and is_update else forward(server, request)
 
-    with (
-        answering(reply) as listening,
-        Nexus.connect(
-            at(listening.url, server.target),
-            at(listening.url, str(server.update_url)),
-            default_graph=server.default_graph,
-        ) as nexus,
-    ):
+    with connected(server, reply) as nexus:
         is_hostile = True
         command = 'UPSERT { CONCEPT { {type: "Domain", name: "Fruit"} } }'
         begun = time.monotonic()
         with pytest.raises(KipError) as caught:
             nexus.execute(command)
         assert time.monotonic() - begun < 2
-        assert (caught.value.code, caught.value.message) == (
-            "KIP_4003",
-            f"{at(listening.url, str(server.update_url))} accepts updates, but does not carry them "
-            'out: 200 text/html "<html>log in</html>".',
+        assert caught.value.code == "KIP_4003"
+        assert caught.value.message.endswith(
+            f"{urlsplit(server.update_url).path} accepts updates, but does not carry them out: "
+            '200 text/html "<html>log in</html>".'
         )
         is_hostile = False
         before = nexus.info()["commit"]
@@ -162,14 +156,7 @@ def test_an_update_without_an_answer_is_a_timeout(server: Engine) -> None:
             gate.wait(5)
         return forward(server, request)
 
-    with (
-        answering(reply) as listening,
-        Nexus.connect(
-            at(listening.url, server.target),
-            at(listening.url, str(server.update_url)),
-            default_graph=server.default_graph,
-        ) as nexus,
-    ):
+    with connected(server, reply) as nexus:
         gate.clear()
         begun = time.monotonic()
         with pytest.raises(KipError) as caught, nexus.limited(timeout_s=0.3):

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -20,13 +20,13 @@ from kiprdf.errors import KipError, shown
 from kiprdf.interchange import files
 from kiprdf.interchange.differences.patch import dataset
 from kiprdf.interchange.staging_store import StagingStore
-from kiprdf.rdf.literals import normal
 from kiprdf.source import Span
 from kiprdf.store import NexusStore, Origin
 from kiprdf.store.compaction import base_record
 from kiprdf.store.journal import digest_of
 from kiprdf.store.journal_files import Commit, rows_of
 from kiprdf.store.past import journal_of
+from kiprdf.store.replay import normal_triples
 
 T = TypeVar("T")
 _IDS = uuid.UUID("0b3d5c0e-5b0f-5d58-8a52-6f6f3f0f2a64")
@@ -104,17 +104,15 @@ def written(store: NexusStore) -> Iterator[str]:
             f"H {key} {Literal(value)} .\n" for key, value in headers.items() if value is not None
         )
         changes = (("D", commit.removed), ("A", commit.added))
-        rows = "".join(f"{sign} {row}\n" for sign, side in changes for row in rows_of(_rows(side)))
+        rows = "".join(
+            f"{sign} {row}\n"
+            for sign, triples in changes
+            for row in rows_of(normal_triples(triples))
+        )
         id = uuid.uuid5(_IDS, f"{previous}{head}{rows}")
         link = "" if previous is None else f"H prev <uuid:{previous}> .\n"
         yield f"H id <uuid:{id}> .\n{link}{head}TX .\n{rows}TC .\n"
         previous = id
-
-
-def _rows(triples: Sequence[Any]) -> Iterator[Any]:
-    """Triples with one spelling of each value; what was removed has that of the engine."""
-    for subject, predicate, value in triples:
-        yield subject, predicate, value if isinstance(value, Triple) else normal(value)
 
 
 def read(source: files.Source) -> Log:
