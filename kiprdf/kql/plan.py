@@ -48,6 +48,18 @@ NO_VALUES: JsonValues = {}
 
 
 @dataclass
+class _Adapted:
+    """A pattern by what an engine can do, for the values of some keys."""
+
+    values: list[KeyValues | None]
+    pattern: Pattern
+
+    @cached_property
+    def is_plain(self) -> bool:
+        return is_plain(self.pattern)
+
+
+@dataclass
 class Plan:
     """What a WHERE asks the store; each form is made when it is first needed.
 
@@ -70,7 +82,7 @@ class Plan:
     _texts: dict[tuple[int | None, tuple[SortKey, ...]], PreparedQuery] = field(
         default_factory=dict, init=False
     )
-    _adapted: list[tuple[list[KeyValues | None], Pattern]] = field(default_factory=list, init=False)
+    _adapted: _Adapted | None = field(default=None, init=False)
 
     @cached_property
     def answers(self) -> results.Answers:
@@ -189,19 +201,20 @@ class Plan:
         return for_engine(pattern, made.values, made.namer, self.abilities, json_values)
 
     def adapted_pattern(self, json_values: JsonValues) -> Pattern:
-        """The pattern by what the engine can do; the last one is remembered, with its texts."""
-        values = [json_values.get(key) for key in self.json_keys]
-        for earlier, pattern in self._adapted:
-            if earlier == values:
-                return pattern
-        pattern = self.adapted(self.pattern, json_values)
-        self._adapted[:] = [(values, pattern)]
-        self._texts.clear()
-        return pattern
+        """The pattern by what the engine can do."""
+        return self._adapted_to(json_values).pattern
 
     def is_plain(self, json_values: JsonValues) -> bool:
         """Whether an engine that confuses nested groups answers the query rightly."""
-        return is_plain(self.adapted_pattern(json_values))
+        return self._adapted_to(json_values).is_plain
+
+    def _adapted_to(self, json_values: JsonValues) -> _Adapted:
+        """The last one is remembered, with its texts."""
+        values = [json_values.get(key) for key in self.json_keys]
+        if self._adapted is None or self._adapted.values != values:
+            self._adapted = _Adapted(values, self.adapted(self.pattern, json_values))
+            self._texts.clear()
+        return self._adapted
 
     @cached_property
     def sorted_values(self) -> tuple[SortedValue, ...]:

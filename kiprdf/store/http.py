@@ -179,7 +179,8 @@ class _Exchange:
         assert self._response is not None
         try:
             self._set_timeout()
-            self._acknowledge_at_once()
+            if self._missing != 0:
+                self._acknowledge_at_once()
             data = self._response.read1(_BLOCK if size < 0 else min(size, _BLOCK))
             if self._missing is not None:
                 self._missing -= len(data)
