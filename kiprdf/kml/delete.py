@@ -74,7 +74,7 @@ def check_unused(draft: Draft, span: Span) -> None:
         if name.type == "$ConceptType":
             typed = store.match(None, vocab.TYPE, node)
             used = [triple for triple in typed if triple.subject not in draft.deleted]
-            what = "concepts"
+            what = "concept"
         else:
             deleted = {
                 (e.subject, e.object)
@@ -83,8 +83,9 @@ def check_unused(draft: Draft, span: Span) -> None:
             }
             facts = store.match(None, node, None)
             used = [fact for fact in facts if (fact.subject, fact.object) not in deleted]
-            what = "propositions"
+            what = "proposition"
         if used:
-            message = f"'{name.name}' still has {len(used)} {what}."
-            hint = f"Delete its {what} first."
+            few = len(used) == 1
+            message = f"'{name.name}' still has {len(used)} {what if few else what + 's'}."
+            hint = f"Delete {'it' if few else 'them'} first."
             raise KipError("KIP_2002", message, hint, span)
