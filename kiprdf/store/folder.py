@@ -222,7 +222,7 @@ def _require_graph(path: Path) -> None:
         raise DamagedGraphError(f"The graph of the nexus in {path} is missing or damaged.")
 
 
-def open_engine(path: Path, read_only: bool) -> Engine:
+def open_engine(path: Path, read_only: bool, attempts: int = OPEN_ATTEMPTS) -> Engine:
     """Open the graph of a folder; raises ``StoreError``."""
     if not read_only:
         require_rocksdb(path)
@@ -233,7 +233,7 @@ def open_engine(path: Path, read_only: bool) -> Engine:
             f"repair it with: kiprdf check --nexus {path}"
         )
     forks.note_rocksdb()
-    for attempt in range(OPEN_ATTEMPTS):
+    for attempt in range(attempts):
         try:
             graph = graph_folder(path)
             engine = Engine.read_only(str(graph)) if read_only else Engine(str(graph))

@@ -67,7 +67,7 @@ def rebuild(path: Path) -> bool:
 
 def _opens(path: Path) -> bool:
     try:
-        open_engine(path, read_only=True)
+        open_engine(path, read_only=True, attempts=1)  # nobody else replaces files now
     except DamagedGraphError:
         return False
     return True
