@@ -34,7 +34,8 @@ def check(
 ) -> None:
     """Check the syntax and the rules of files.
 
-    Each fault is one line, FILE:LINE:COLUMN: sentence. The exit status is 1 if there is one.
+    Each fault is printed on a line, FILE:LINE:COLUMN: sentence. The exit status is 1
+    if there are faults.
 
     \b
     Examples:
@@ -69,24 +70,24 @@ def show(
 
 @chunks_app.command()
 def run(
-    rules: Annotated[Path, typer.Option(help="The file of the rules.")],
-    goal: Annotated[str, typer.Option(help="The chunk that the goal begins with.")],
+    rules: Annotated[Path, typer.Option(help="File with the rules.")],
+    goal: Annotated[str, typer.Option(help="First chunk of the goal.")],
     facts: Annotated[
-        Path | None, typer.Option(help="The file, or the folder of a nexus, of the module facts.")
+        Path | None, typer.Option(help="File or nexus folder for the module facts.")
     ] = None,
     module: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=FILE", help="Another module; may be repeated."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of every choice.")] = 0,
-    max_cycles: Annotated[int, typer.Option(min=0, help="The number of firings at most.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of random choices.")] = 0,
+    max_cycles: Annotated[int, typer.Option(min=0, help="Maximum number of firings.")] = 1000,
     trace: Annotated[bool, typer.Option("--trace", help="Print each step as it happens.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run rules on facts, beginning with a goal.
 
-    The rules may use "@do log", which prints its message, and "@do show", which
-    prints its value. At the end the buffers are printed.
+    In the rules, "@do log" prints its message, and "@do show" prints its value. At
+    the end, the buffers are printed.
 
     \b
     Examples:

@@ -114,7 +114,7 @@ def run(
 def shell(
     nexus: NexusOption = DEFAULT_NEXUS,
     readonly: Annotated[
-        bool, typer.Option("--readonly", help="Only read, also while another program writes.")
+        bool, typer.Option("--readonly", help="Refuse writes; works while another program writes.")
     ] = False,
     memory: MemoryOption = False,
     base_iri: BaseOption = None,
@@ -155,7 +155,7 @@ def load(
 ) -> None:
     """Load knowledge capsules, each in one transaction.
 
-    With --json, a line for each capsule.
+    --json prints one line for each capsule.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ def at(
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a KIP command on the nexus as it was.
+    """Run a KIP command on an earlier state of the nexus.
 
     A time means the last commit at or before it. kiprdf info shows which commits
     the history covers.
@@ -57,12 +57,12 @@ def history(
     key: Annotated[
         str | None, typer.Option(help="Only changes of this key, such as attributes.risk.")
     ] = None,
-    limit: Annotated[int, typer.Option(help="The number of changes at most.")] = 100,
-    cursor: Annotated[str | None, typer.Option(help="The cursor of the page before.")] = None,
+    limit: Annotated[int, typer.Option(help="Maximum number of changes.")] = 100,
+    cursor: Annotated[str | None, typer.Option(help="Cursor from the previous page.")] = None,
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the changes of an element, the newest first; it may be deleted.
+    """Show the changes of an element, even of a deleted one, the newest first.
 
     \b
     Examples:
@@ -95,12 +95,12 @@ def changes(
     author: Annotated[str | None, typer.Option(help="Only commits of this author.")] = None,
     session: Annotated[str | None, typer.Option(help="Only commits of this session.")] = None,
     source: Annotated[str | None, typer.Option(help="Only elements with this source.")] = None,
-    limit: Annotated[int, typer.Option(help="The number of commits at most.")] = 100,
-    cursor: Annotated[str | None, typer.Option(help="The cursor of the page before.")] = None,
+    limit: Annotated[int, typer.Option(help="Maximum number of commits.")] = 100,
+    cursor: Annotated[str | None, typer.Option(help="Cursor from the previous page.")] = None,
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the commits since one, or since a time, with what each has changed.
+    """Show the commits after a commit or a time, and the changes of each.
 
     \b
     Examples:
@@ -136,18 +136,18 @@ def changes(
 def undo(
     seq: Annotated[int | None, typer.Option(help="The commit to undo.")] = None,
     session: Annotated[str | None, typer.Option(help="Undo the commits of a session.")] = None,
-    source: Annotated[str | None, typer.Option(help="Undo what has this source.")] = None,
-    skip: Annotated[bool, typer.Option("--skip", help="Leave conflicts as they are.")] = False,
+    source: Annotated[str | None, typer.Option(help="Undo statements with this source.")] = None,
+    skip: Annotated[bool, typer.Option("--skip", help="Skip conflicts, undo the rest.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
     ] = False,
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
-    """Take back what a commit, a session or a source wrote, by a new commit.
+    """Undo a commit, a session or a source by a new commit.
 
-    What others wrote later is a conflict, and nothing is written; --skip undoes the
-    rest.
+    If a later commit changed the same values, that is a conflict, and nothing is
+    written. --skip undoes the rest.
 
     \b
     Examples:
@@ -190,8 +190,8 @@ def forget(
 ) -> None:
     """Erase elements for good: from the graph, the history and every file.
 
-    Propositions about them are erased, too. Elements whose values have a name of
-    them are listed. Backups and snapshots are out of reach.
+    Propositions about them are erased, too. Other elements that mention their names
+    are listed, but not changed. Existing backups and snapshots are not changed.
 
     \b
     Examples:
@@ -218,11 +218,11 @@ def forget(
 
 @app.command("compact-history")
 def compact_history(
-    before: Annotated[str, typer.Option(help="The commit, the time or the date to begin at.")],
+    before: Annotated[str, typer.Option(help="First commit to keep: number, time or date.")],
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
-    """Replace the history up to a commit, or a time, by one record of the state then.
+    """Replace the history up to a commit or a time by one record of that state.
 
     \b
     Examples:

@@ -39,10 +39,11 @@ def import_(
         bool, typer.Option("--define", help="Define missing types and predicates.")
     ] = False,
     default_type: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="Type of resources that have none.")
+        str | None, typer.Option(metavar="TYPE", help="Type of resources without a type.")
     ] = None,
     language: Annotated[
-        str | None, typer.Option(metavar="TAG", help="Preferred language of names, or en,de.")
+        str | None,
+        typer.Option(metavar="TAG", help="Preferred languages of names, such as en or en,de."),
     ] = None,
     format: RdfFormatOption = None,
     base_iri: Annotated[
@@ -50,7 +51,7 @@ def import_(
     ] = None,
     context: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="Context of JSON-LD, or URL=FILE. Can be repeated."),
+        typer.Option(metavar="FILE", help="JSON-LD context, or URL=FILE. Can be repeated."),
     ] = None,
     source: Annotated[
         str | None,

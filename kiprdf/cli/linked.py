@@ -38,7 +38,9 @@ class DiffFormat(StrEnum):
 @app.command()
 def diff(
     before: Annotated[Path, typer.Argument(metavar="A", help="A nexus folder or a snapshot.")],
-    after: Annotated[Path, typer.Argument(metavar="B", help="What to compare it with.")],
+    after: Annotated[
+        Path, typer.Argument(metavar="B", help="The nexus or snapshot to compare it with.")
+    ],
     form: Annotated[
         DiffFormat, typer.Option("--as", help="Text, a capsule, or RDF Patch.")
     ] = DiffFormat.TEXT,
@@ -106,14 +108,14 @@ def _patch_between(before: Nexus, after: Nexus) -> tuple[str, int]:
 
 @app.command()
 def patch(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An RDF Patch, or - to read it.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An RDF Patch; - for stdin.")],
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
-    """Apply an RDF Patch, which kiprdf diff --as patch writes.
+    """Apply an RDF Patch, such as kiprdf diff --as patch writes, in one transaction.
 
-    The nexus must be in the state that the patch was made for: it deletes what
-    is there, and adds what is not. One transaction.
+    The patch must match the state of the nexus: it may delete only triples that
+    exist, and add only triples that do not.
 
     \b
     Examples:
@@ -172,9 +174,9 @@ def schema(
 
 @app.command()
 def context(file: TargetArgument = inputs.STDIN, nexus: NexusOption = DEFAULT_NEXUS) -> None:
-    """Write the IRIs that types, predicates and keys came with, as a JSON-LD context.
+    """Write the original IRIs of imported types, predicates and keys as a JSON-LD context.
 
-    Imports note them in the definitions. The context is a mapping file, for
+    Imports record them in the definitions. Use the context as a mapping file with
     --mapping.
 
     \b
@@ -198,18 +200,18 @@ def publish(
     nexus: NexusOption = DEFAULT_NEXUS,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the pages.")] = None,
     description: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What the dataset is about.")
+        str | None, typer.Option(metavar="TEXT", help="Description of the dataset.")
     ] = None,
     publisher: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Who publishes it: a name or an IRI.")
+        str | None, typer.Option(metavar="TEXT", help="Publisher: a name or an IRI.")
     ] = None,
     license: Annotated[
-        str | None, typer.Option("--license", "--licence", metavar="IRI", help="Its license.")
+        str | None, typer.Option("--license", "--licence", metavar="IRI", help="License.")
     ] = None,
     facts: Annotated[
         Facts | None,
         typer.Option(
-            help="Facts on pages of their own, or on those of concepts "
+            help="Facts on separate pages, or inline on the pages of concepts "
             "(default: inline above 1000 facts)."
         ),
     ] = None,

@@ -91,10 +91,10 @@ _HISTORY = {"gap": "not complete", "wrong": "damaged"}
 
 @app.command()
 def embed(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
-    """Compute the vectors for semantic search that are missing, and store them.
+    """Compute and store the missing vectors for semantic search.
 
-    It can be interrupted at any time: what was computed is stored, and the next
-    run continues. A semantic SEARCH also computes vectors, within its time limit.
+    You can interrupt it at any time: finished vectors are stored, and the next run
+    continues. A semantic SEARCH also computes vectors, within its time limit.
 
     \b
     Examples:
@@ -117,9 +117,9 @@ def embed(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
 
 @app.command()
 def optimize(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
-    """Write the graph of a folder afresh, so that it takes no more space than it needs.
+    """Rewrite the graph of a folder to free unused disk space.
 
-    It takes seconds for 50 000 propositions, and is worth it after a large import.
+    This takes seconds for 50 000 propositions. Run it after a large import.
 
     \b
     Examples:
@@ -149,7 +149,7 @@ def backup(
     ],
     nexus: NexusOption = DEFAULT_NEXUS,
 ) -> None:
-    """Copy a nexus as of one moment, also while another program writes to it.
+    """Copy a nexus as of one commit, even while another program writes to it.
 
     The copy is a nexus: every command accepts it as --nexus. Use snapshot to
     write the same knowledge as text, which every version of kiprdf can read.

@@ -48,7 +48,7 @@ TypeOption = Annotated[EntityType | None, typer.Option("--type", help="Type of t
 
 @memory_app.callback()
 def memory() -> None:
-    """Remember texts, and ask the graph of what they state."""
+    """Remember texts, and query the graph that is extracted from them."""
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def add(
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
-    """Store a text, add what it states to the graph, and print its id.
+    """Store a text, add its statements to the graph, and print its id.
 
     \b
     Examples:
@@ -131,7 +131,7 @@ def stats(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
 def search(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="A name, or a part of one.")],
     type: TypeOption = None,
-    limit: Annotated[int, typer.Option(min=0, help="Most results.")] = 10,
+    limit: Annotated[int, typer.Option(min=0, help="Maximum number of results.")] = 10,
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
@@ -188,7 +188,7 @@ def context(
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
-    """Print what the graph has about a query, as a block of text for a prompt.
+    """Print the part of the graph about a query, as a block of text for a prompt.
 
     \b
     Examples:
@@ -226,7 +226,7 @@ def import_(
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
-    """Replace the graph by a JSON snapshot, or add it; the stored texts stay."""
+    """Replace the graph by a JSON snapshot, or merge it; the stored texts stay."""
     inputs.require_file(file)
     with _opened(nexus, writes=True) as opened:
         counts = opened.import_(file, merge=merge)
@@ -236,7 +236,7 @@ def import_(
 @memory_app.command()
 def rebuild(
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what there would be, write nothing.")
+        bool, typer.Option("--dry-run", help="Show the counts of the new graph, write nothing.")
     ] = False,
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,

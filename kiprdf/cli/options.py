@@ -88,7 +88,8 @@ ParamsFileOption = Annotated[
 StrictOption = Annotated[
     bool | None,
     typer.Option(
-        "--strict/--no-strict", help="Enforce instance schemas from now on, or no longer; stored."
+        "--strict/--no-strict",
+        help="Enforce instance schemas, or stop; the nexus stores the setting.",
     ),
 ]
 TimeoutOption = Annotated[
@@ -124,14 +125,16 @@ TargetArgument = Annotated[
 _OF_STORES: dict[str, Any] = {
     "update_url": Annotated[
         str | None,
-        typer.Option(metavar="URL", help="URL of the updates of a store; else it is only read."),
+        typer.Option(
+            metavar="URL", help="URL for updates of a store; without it, the store is only read."
+        ),
     ],
     "default_graph": Annotated[
         str | None, typer.Option(metavar="IRI", help="Graph of the nexus in a store.")
     ],
     "profile": Annotated[
         str | None,
-        typer.Option(help="How a new nexus in a store keeps links: auto, rdf11 or rdf12."),
+        typer.Option(help="Form of links in a new nexus in a store: auto, rdf11 or rdf12."),
     ],
 }
 _given: ContextVar[Mapping[str, str]] = ContextVar(

@@ -24,20 +24,20 @@ StoreArgument = Annotated[
     typer.Argument(metavar="STORE", help="Folder of the nexus, or URL of a SPARQL store."),
 ]
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
-PortOption = Annotated[int, typer.Option(help="Port; 0 takes any free one.", min=0)]
+PortOption = Annotated[int, typer.Option(help="Port; 0 for any free port.", min=0)]
 TokenOption = Annotated[
     str | None,
-    typer.Option(envvar="KIPRDF_TOKEN", show_envvar=True, help="Token that reads and writes."),
+    typer.Option(envvar="KIPRDF_TOKEN", show_envvar=True, help="Token for reading and writing."),
 ]
 ReadTokenOption = Annotated[
     str | None,
-    typer.Option(envvar="KIPRDF_READ_TOKEN", show_envvar=True, help="Token that only reads."),
+    typer.Option(envvar="KIPRDF_READ_TOKEN", show_envvar=True, help="Token for reading only."),
 ]
 ReadOnlyOption = Annotated[
-    bool, typer.Option("--read-only", help="Open read-only, beside a writer.")
+    bool, typer.Option("--read-only", help="Open read-only; another program may write.")
 ]
 AllowHostOption = Annotated[
-    list[str] | None, typer.Option(metavar="NAME", help="Answer for this host. Repeatable.")
+    list[str] | None, typer.Option(metavar="NAME", help="Allow this host name. Can be repeated.")
 ]
 
 
@@ -60,12 +60,14 @@ def serve(
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the pages.")] = None,
     max_body: Annotated[
-        int, typer.Option(metavar="BYTES", min=1, help="Longest body.")
+        int, typer.Option(metavar="BYTES", min=1, help="Maximum size of a body.")
     ] = 2_097_152,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Timeout of a request.")] = 30,
-    max_rows: Annotated[int, typer.Option(min=1, help="Most solutions of a request.")] = 1_000_000,
+    max_rows: Annotated[
+        int, typer.Option(min=1, help="Maximum solutions of a request.")
+    ] = 1_000_000,
     shutdown_timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time for running requests at the end.")
+        float, typer.Option(metavar="SECONDS", help="Time for running requests to end at shutdown.")
     ] = 30,
     log_format: Annotated[LogFormat, typer.Option(help="Form of the log.")] = LogFormat.TEXT,
     audit_log: Annotated[
@@ -73,12 +75,12 @@ def serve(
     ] = None,
     allow_host: AllowHostOption = None,
     cors: Annotated[
-        list[str] | None, typer.Option(metavar="ORIGIN", help="Allow this origin. Repeatable.")
+        list[str] | None, typer.Option(metavar="ORIGIN", help="Allow this origin. Can be repeated.")
     ] = None,
     no_explorer: Annotated[
-        bool, typer.Option("--no-explorer", help="Serve no pages for people.")
+        bool, typer.Option("--no-explorer", help="Do not serve the explorer.")
     ] = False,
-    no_mcp: Annotated[bool, typer.Option("--no-mcp", help="Serve no MCP.")] = False,
+    no_mcp: Annotated[bool, typer.Option("--no-mcp", help="Do not serve MCP.")] = False,
 ) -> None:
     """Serve a nexus over HTTP: KIP, SPARQL, linked data and pages.
 
@@ -152,7 +154,7 @@ def instructions(
     store: StoreArgument = None,
     nexus: NexusOption = DEFAULT_NEXUS,
     budget_tokens: Annotated[
-        int, typer.Option(metavar="TOKENS", help="Most tokens of the text (estimated).", min=1)
+        int, typer.Option(metavar="TOKENS", help="Maximum tokens of the text (estimated).", min=1)
     ] = 4000,
 ) -> None:
     """Print the system prompt that teaches a language model to use a nexus.

@@ -52,7 +52,7 @@ def snapshot(
     ] = None,
     only: Annotated[
         Only | None,
-        typer.Option(help="Write only what was imported; with the mapping original."),
+        typer.Option(help="Write only imported knowledge; needs --mapping original."),
     ] = None,
     no_engine_metadata: Annotated[
         bool,
@@ -60,7 +60,7 @@ def snapshot(
     ] = False,
     history: HistoryOption = None,
 ) -> None:
-    """Write the nexus as RDF; the same knowledge is always the same text.
+    """Write the nexus as RDF; the same knowledge always gives the same text.
 
     The format is Turtle unless --format or the file suffix selects another: .ttl
     .trig .nt .nq .jsonld .rdf. A mapping translates to other vocabularies;
