@@ -1,4 +1,4 @@
-"""kiprdf: a knowledge store for AI agents that speaks KIP and lives in RDF.
+"""kiprdf: a knowledge store for AI agents that speaks KIP and stores RDF.
 
 >>> import kiprdf
 >>> with kiprdf.Nexus.memory() as nexus:

@@ -1,4 +1,4 @@
-"""What a request may spend: time (KIP_4001), and how many solutions it may visit (KIP_4002).
+"""The limits of a request: time (KIP_4001), and the number of solutions it visits (KIP_4002).
 
 The spending of the running request is a context variable. Every function that reads the
 store checks it; nothing in between passes it on.
@@ -29,7 +29,7 @@ _CHECK_INTERVAL = 256
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What each request may spend; None means no limit.
+    """The limits of each request; None means no limit.
 
     ``timeout_s`` limits the seconds of one request (KIP_4001). The others are KIP_4002:
     ``max_rows`` limits the solutions of one WHERE, before they are grouped, ordered and paged;

@@ -110,7 +110,7 @@ ERROR_CODES: dict[str, ErrorCode] = {
 
 
 class _Located:
-    """What has a message, and a ``span`` in ``source``, the text of the command."""
+    """A message with its ``span`` in ``source``, the text of the command."""
 
     message: str
     span: Span

@@ -1,4 +1,4 @@
-"""Checks a nexus: its graph, its records, its text index; writes its graph afresh."""
+"""Checks a nexus: its graph, its records, its text index; rewrites its graph."""
 
 from __future__ import annotations
 

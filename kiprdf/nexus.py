@@ -1,4 +1,4 @@
-"""The library API: opens a nexus and runs requests; each method calls a function of its room."""
+"""The library API: opens a nexus and runs requests; each method calls a function of a package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a long call has done so far, for whoever shows it.
+"""The progress of a long call, for display.
 
 >>> with reported(lambda what, number: print(what, number)):
 ...     report("reading", 500)

@@ -1,4 +1,4 @@
-"""How present the chunks of a graph are (Chunks and Rules: Mimicking Human Memory).
+"""The activation of the chunks of a graph (Chunks and Rules: Mimicking Human Memory).
 
 A boost raises the activation of a chunk, which then decays like a leaky capacitor. A boost soon
 after another one is smaller (spacing effect). It spreads to the chunks that are referred to: a

@@ -1,4 +1,4 @@
-"""What a rule engine hands out: the call of an operation, the firing of a rule, an event."""
+"""Objects that a rule engine passes to programs: the call of an operation, a firing, an event."""
 
 from __future__ import annotations
 

@@ -361,7 +361,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """How activation decides; see ``Engine.memory``."""
+    """The parameters of activation; see ``Engine.memory``."""
 
     decay: float
     noise: float

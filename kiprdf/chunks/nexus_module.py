@@ -1,4 +1,4 @@
-"""A nexus as the graph of a module: what rules read and write is an agent's memory.
+"""A nexus as the graph of a module: rules read and write an agent's memory.
 
 A concept is a chunk: its type, its name as the id, its attributes as properties. A proposition is
 a link with ``@subject`` and ``@object``. ``@context`` is the metadata key ``context``; ``texts``

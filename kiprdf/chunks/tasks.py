@@ -1,4 +1,4 @@
-"""Tasks: threads of behaviour that end well or badly, and what waits for them.
+"""Tasks: threads of behaviour that succeed or fail, and the actions that wait for them.
 
 A task is started with ``@do task``; every chunk that its rules write belongs to it, until
 ``@do done`` or ``@do fail``. An action with ``@all``, ``@any`` or ``@failed`` waits for tasks.

@@ -1,4 +1,4 @@
-"""Runs the rules of ``chunks run``, prints what they print, then the buffers."""
+"""Runs the rules of ``chunks run``; prints their output, then the buffers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands read: nexus folders, files, standard input, parameters."""
+"""The inputs of commands: nexus folders, files, standard input, parameters."""
 
 from __future__ import annotations
 

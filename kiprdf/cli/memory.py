@@ -1,4 +1,4 @@
-"""The commands for memories: texts in a nexus, and the graph of what they state."""
+"""The commands for memories: texts in a nexus, and the graph extracted from them."""
 
 from __future__ import annotations
 

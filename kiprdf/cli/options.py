@@ -22,7 +22,7 @@ class Profile(StrEnum):
 
 
 class Only(StrEnum):
-    """Parts of the knowledge by where it comes from."""
+    """Parts of the knowledge by their origin."""
 
     IMPORTED = "imported"
 

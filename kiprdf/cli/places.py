@@ -1,4 +1,4 @@
-"""Where the nexus of a command is: a folder, or a store that speaks SPARQL."""
+"""The place of the nexus of a command: a folder, or a SPARQL store."""
 
 from __future__ import annotations
 

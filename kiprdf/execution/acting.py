@@ -1,4 +1,4 @@
-"""Who writes: the author and the session that ``Nexus.acting`` names for a block."""
+"""The author and the session of writes, which ``Nexus.acting`` sets for a block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens when a nexus opens: its index is compared, the bundled capsules are applied."""
+"""Opens a nexus: checks that its index matches the graph, and applies the bundled capsules."""
 
 from __future__ import annotations
 

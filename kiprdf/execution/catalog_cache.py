@@ -1,4 +1,4 @@
-"""The registered types and predicates, read once for each change of the schema."""
+"""The defined types and predicates, read once for each change of the schema."""
 
 from __future__ import annotations
 

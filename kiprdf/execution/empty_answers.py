@@ -1,4 +1,4 @@
-"""When an empty answer is explained: at once, on the same state, within 50 ms or not at all.
+"""Explains an empty answer: at once, on the same state, within 50 ms or not at all.
 
 See docs/decisions/053.
 """

@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class ErrorBoundary:
-    """Runs functions on a store; what they raise reaches the caller as a ``KipError``."""
+    """Runs functions on a store; converts what they raise to a ``KipError``."""
 
     def __init__(self, store: NexusStore, budgets: Budgets) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""Forgetting for good: elements leave the graph, its history, and every file of the folder.
+"""Erases elements for good: from the graph, its history, and every file of the folder.
 
 DELETE hides: the engine keeps removed texts on disk, and the history has them. So the graph and the
 journal are written afresh without the elements (docs/decisions/098).

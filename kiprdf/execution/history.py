@@ -371,7 +371,7 @@ def check_selection(source: Json = None, **texts: object) -> None:
         to_term(source)
     except (TypeError, ValueError):
         message = "The argument source is a value of JSON, without NaN and lone surrogates."
-        raise KipError("KIP_1001", message, "Give what the metadata have as source.") from None
+        raise KipError("KIP_1001", message, "Give the value of the metadata key source.") from None
 
 
 def _check_limit(limit: int) -> None:
@@ -383,5 +383,5 @@ def _check_limit(limit: int) -> None:
 def _position(cursor: str) -> int:
     if not (isinstance(cursor, str) and len(cursor) <= DIGITS and cursor.isdecimal()):
         message = "The cursor is not valid for this call."
-        raise KipError("KIP_1001", message, "Send the next_cursor of the page before.")
+        raise KipError("KIP_1001", message, "Send the next_cursor of the previous page.")
     return int(cursor)

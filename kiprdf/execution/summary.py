@@ -1,4 +1,4 @@
-"""What ``repr`` and notebooks show of a nexus."""
+"""The summary of a nexus that ``repr`` and notebooks show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Undo: a new commit that takes back what earlier ones wrote, as far as nobody wrote it later.
+"""Undo: a new commit that reverses earlier ones, except values that were written later.
 
 The chosen commits are undone from the last one on. A value that another commit wrote afterwards is
 a conflict, and so is an element that others use by now (docs/decisions/061).

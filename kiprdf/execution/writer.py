@@ -104,7 +104,7 @@ class Writer:
         """Undo commits by another one, and return what was, or would be, reverted."""
         if conflicts not in ("refuse", "skip"):
             message = f'conflicts is "refuse" or "skip", not {conflicts!r}.'
-            raise KipError("KIP_1001", message, "Leave it out, to refuse.")
+            raise KipError("KIP_1001", message, "Leave it out to refuse conflicts.")
         if dry_run:
             return self._store.read(lambda: planned(self._store, self._clock, **selection).report())
         self.require_writable()
@@ -364,7 +364,7 @@ class Writer:
 
     def _require_empty(self) -> None:
         if not self.is_empty():
-            message = "The nexus already holds other knowledge."
+            message = "The nexus already contains other knowledge."
             raise KipError("KIP_2002", message, "Restore into a new nexus.")
 
     def require_writable(

@@ -79,7 +79,7 @@ def refuse_history(history: bool) -> None:
     """Raise KIP_1001 for a history of a nexus that is in a store of others."""
     check(history=history)
     if history:
-        message = "A nexus in a store of others has no history: others may write to the store."
+        message = "A nexus in a SPARQL store has no history: other programs may write to the store."
         raise KipError("KIP_1001", message, "Leave history out, or use Nexus.open(folder).")
 
 

@@ -142,7 +142,7 @@ class _Dataset:
             elif link in self._links or fact in links:
                 # The message must not depend on the engine's order.
                 both = sorted((link, links.get(fact, link)))
-                message = f"{' and '.join(both)} claim one identity."
+                message = f"{' and '.join(both)} have the same identity."
                 yield KipError("KIP_3003", message, "Each fact has one link.")
             else:
                 self._links[link], links[fact] = fact, link
@@ -180,7 +180,7 @@ class _Dataset:
         if name.type in META_TYPES and not is_definition_name(name.type, name.name):
             yield KipError("KIP_1002", f"'{name.name}' cannot be a type or predicate.")
         if self._types.get(node) != definition or self._labels.get(node) != str(Literal(name.name)):
-            why = "rdf:type and rdfs:label do not say what its IRI says"
+            why = "rdf:type and rdfs:label do not match its IRI"
             yield _broken(self.subjects[node], why)
 
     def _proposition(self, node: str, name: PropositionName) -> Iterator[KipError]:
@@ -200,7 +200,7 @@ class _Dataset:
             yield KipError("KIP_2001", message, hint)
         for end in (subject, value):
             if end not in self.subjects:
-                message = f"{name.id} links {end}, which is no element of the snapshot."
+                message = f"{name.id} links {end}, which is not an element of the snapshot."
                 yield KipError("KIP_3002", message, "Both ends of a proposition must be there.")
         if subject == value:
             yield _broken(fact, "a proposition links two different elements")

@@ -83,7 +83,7 @@ def connect_graph(
     if own_base is not None and base not in (None, own_base):
         raise StoreError(f"The nexus in the graph has the base {own_base}, not {base}.")
     if own_base is None and not read_only and len(graph):
-        message = "There is no nexus in the graph, but other data, which kiprdf leaves alone"
+        message = "There is no nexus in the graph, but other data, which kiprdf does not change"
         raise StoreError(f"{message}; give an empty graph, or connect with read_only.")
     if own_base is None and read_only and not len(graph):
         raise StoreError("There is no nexus in the graph.")
@@ -134,7 +134,7 @@ def _graphs(target: rdflib.Graph, default_graph: str | None) -> tuple[rdflib.Gra
         try:
             graph = target.get_context(rdflib_term(NamedNode(default_graph)))
         except (TypeError, ValueError):
-            raise StoreError(f"default_graph is {default_graph!r}, which is no IRI.") from None
+            raise StoreError(f"default_graph is {default_graph!r}, which is not an IRI.") from None
         if default_graph.startswith(vocab.GRAPH):
             raise StoreError(f"The graph {default_graph} is one of kiprdf's own.")
         name = f"{name}/{encode(default_graph)}"

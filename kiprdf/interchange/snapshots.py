@@ -54,7 +54,7 @@ class Snapshot:
             only=self.only,
         )
         if self.only and (self.mapping is None or not self.mapping.is_original):
-            message = "Only the mapping 'original' knows what was imported."
+            message = "Only the mapping 'original' can select imported knowledge."
             raise KipError("KIP_1001", message, 'Give mapping="original", or leave only out.')
 
     def write(

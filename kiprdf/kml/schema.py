@@ -44,7 +44,7 @@ def check_schema(draft: Draft, span: Span) -> None:
         raise first
     listed = " ".join(fault.message for fault in faults[:MOST_NAMED])
     more = len(faults) - MOST_NAMED
-    message = f"{len(faults)} things do not fit the schema: {listed}"
+    message = f"{len(faults)} violations of the schema: {listed}"
     message += f" And {more} more." if more > 0 else ""
     raise KipError(first.code, message, first.hint, first.span)
 

@@ -51,7 +51,7 @@ def decode(command: Paged) -> int:
             "KIP_1001", "This cursor is not valid for this command.", hint, span
         ) from None
     if name != digest(command):
-        hint = "A cursor goes on with the command and the parameters it came from."
+        hint = "Send a cursor with the same command and parameters as the previous page."
         message = "The cursor belongs to another command."
         raise KipError("KIP_1001", message, hint, span)
     return int(offset)

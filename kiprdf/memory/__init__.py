@@ -1,4 +1,4 @@
-"""A memory of texts in a nexus, and a graph of what they state."""
+"""A memory of texts in a nexus, and the graph that is extracted from them."""
 
 from kiprdf.memory.extraction import extract
 from kiprdf.memory.items import Edge, Entity, Extraction, Found, FoundEdge, Hit, Item, Neighbor

@@ -1,7 +1,7 @@
-"""The graph of a memory in its nexus: what is read with FIND, and written as one commit.
+"""The graph of a memory in its nexus: read with FIND, written as one commit.
 
 An entity is a concept with the attributes ``entity_id`` and ``normalized_name``. An edge is a
-proposition whose weight is its metadatum ``confidence``. What a stored memory states is a link
+proposition whose weight is its metadata key ``confidence``. What a stored memory states is a link
 ``states`` from the memory to the proposition, so that another memory with the same statement adds a
 link and rewrites nothing; an entity without an edge has a link ``mentions``. What has no stored
 memory, from ``upsert_edge`` or a snapshot, is the metadatum ``evidence`` of the proposition.

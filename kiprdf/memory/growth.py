@@ -1,4 +1,4 @@
-"""How a graph grows: what memories state is added to it, or all of them build it again."""
+"""Adds the statements of memories to a graph, or rebuilds it from all memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a memory consists of, and what extraction returns: frozen dataclasses."""
+"""The items of a memory, and the results of extraction, as frozen dataclasses."""
 
 from __future__ import annotations
 

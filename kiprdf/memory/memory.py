@@ -1,4 +1,4 @@
-"""The memory: texts are stored, and the graph grows out of them."""
+"""The memory: stores texts, and adds their statements to the graph."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class Memory:
-    """Texts in a nexus, and the graph of entities and relations that they state.
+    """Texts in a nexus, and the graph of entities and relations extracted from them.
 
     ``extractor`` reads a text instead of ``extract``, ``enricher`` asks a model (off by default),
     ``clock`` returns the time in UTC. The types of the graph are defined in the nexus when a

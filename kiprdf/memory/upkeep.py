@@ -1,4 +1,4 @@
-"""What keeps a graph in order over time: decay, merging, contradictions."""
+"""Maintains a graph over time: decay, merging, contradictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values shortened for a context window; what is cut is marked with ``…``."""
+"""Values shortened for a context window; a cut is marked with ``…``."""
 
 from __future__ import annotations
 

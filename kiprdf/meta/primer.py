@@ -1,4 +1,4 @@
-"""DESCRIBE PRIMER: who the agent is and what its memory holds (KIP 5.1.1).
+"""DESCRIBE PRIMER: the identity of the agent and the content of its memory (KIP 5.1.1).
 
 ``Survey`` reads everything once, ``_shape`` makes a page of it, ``primer`` chooses the largest page
 that fits a context window (docs/decisions/056).
@@ -83,7 +83,7 @@ class Domain:
 
 @dataclass
 class Survey:
-    """What a primer is made from."""
+    """The data of a primer."""
 
     identity: dict[str, Json] | None
     types: Counter[str]

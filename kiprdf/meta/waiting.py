@@ -1,4 +1,4 @@
-"""What waits to be done: promises and pieces of upkeep, for the primer.
+"""Open commitments and sleep tasks, for the primer.
 
 The questions are KQL, as a model would ask them; the words are those of the bundled capsules
 ``Commitment`` and ``SleepTask``.

@@ -1,4 +1,4 @@
-"""How KIP looks in RDF, both directions side by side (docs/mapping.md).
+"""The mapping between KIP and RDF, both directions side by side (docs/mapping.md).
 
 ``vocab`` (the fixed IRIs), ``iris`` (names and ids to IRIs and back), ``literals`` (JSON values to
 terms and back), ``reification`` (a proposition in RDF 1.2 and in RDF 1.1), ``elements`` (an

@@ -1,4 +1,4 @@
-"""A proposition as triples, in both dialects; only this file and ``sparql.text`` know two.
+"""A proposition as triples, in both dialects; only this file and ``sparql.text`` distinguish them.
 
 RDF 1.2: the asserted triple, and ``<link> rdf:reifies <<( s p o )>>``.
 RDF 1.1: the asserted triple, and an ``rdf:Statement`` of the same IRI.

@@ -1,4 +1,4 @@
-"""Erases what derived files may still have of texts that were forgotten."""
+"""Erases the remains of forgotten texts from derived files."""
 
 import sqlite3
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""What a well-formed command must also satisfy, judged without the graph's data.
+"""Checks well-formed commands, without the data of the graph.
 
 ``check`` (the commands, one rule a function), with ``budget`` (sizes beyond which nothing is
 compiled), ``patterns`` (a WHERE), ``upsert``, ``update`` and ``arguments`` (ids, names, keys);

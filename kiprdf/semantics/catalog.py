@@ -1,4 +1,4 @@
-"""Which concept types and predicates a nexus knows, at one commit."""
+"""The concept types and predicates that a nexus defines, at one commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Periods: intervals of time that a concept of the type Period has as its name.
+"""Periods: concepts whose name is an interval of time.
 
 ``2019-01-01/2022-01-01`` begins with its first moment and ends before its second one; ``..`` is an
 open end (ISO 8601-2). A time without an offset is in UTC, a date is its first moment.

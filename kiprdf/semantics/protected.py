@@ -1,4 +1,4 @@
-"""What every nexus needs, and no statement changes (KIP Appendix 4), by type and name."""
+"""The elements that every nexus needs and no statement changes (KIP Appendix 4)."""
 
 from __future__ import annotations
 

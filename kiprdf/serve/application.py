@@ -44,7 +44,7 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 @dataclass
 class Server:
-    """What the handlers of one application share."""
+    """The data that the handlers of one application share."""
 
     nexus: Nexus
     options: Options

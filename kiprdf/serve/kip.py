@@ -1,4 +1,4 @@
-"""POST /kip: a KIP request as a function call, as other KIP servers take it."""
+"""POST /kip: a KIP request as a function call, in the form of other KIP servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server records: a log line and numbers for each request, and an audit log of writes."""
+"""The records of a server: a log line and metrics for each request, and an audit log of writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that are not data: errors in JSON, and those that HTTP adds to KIP."""
+"""Answers without data: errors in JSON, and the errors that HTTP adds to KIP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks each request before it is read: host, origin, token; and adds the headers of safety."""
+"""Checks host, origin and token of each request before reading it, and adds security headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page of an element reads: its facts, their other ends, and their definitions."""
+"""Reads the data for the page of an element: its facts, their other ends, their definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A span of OpenTelemetry for each request, where its sdk is installed."""
+"""An OpenTelemetry span for each request, if the SDK is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a SPARQL engine can do, as a value that the compiler of queries reads."""
+"""The abilities of a SPARQL engine, as a value that the query compiler reads."""
 
 from __future__ import annotations
 

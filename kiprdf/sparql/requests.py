@@ -1,4 +1,4 @@
-"""The texts of the queries that a store on a remote engine sends for itself.
+"""The texts of the queries that a remote store sends for its own needs.
 
 As in ``text``, pyoxigraph prints every term.
 """

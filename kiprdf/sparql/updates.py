@@ -1,4 +1,4 @@
-"""The texts of the updates that a store on a remote engine sends.
+"""The texts of the updates that a remote store sends.
 
 As in ``text``, pyoxigraph prints every term.
 """

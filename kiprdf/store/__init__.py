@@ -1,6 +1,6 @@
-"""Where the dataset is stored.
+"""Stores the dataset.
 
-``delta`` (what a write changes), ``base`` (the protocols: all that other rooms may call),
+``delta`` (what a write changes), ``base`` (the protocols: all that other packages may call),
 ``recorded_reads`` (validates a write that was prepared without the lock), ``lock`` (the writer's
 lock), ``commit_log`` (commit numbers, recent changes), ``journal`` and
 ``journal_files`` (what each commit changed, on disk), ``commit_index`` (the commits that changed an

@@ -1,4 +1,4 @@
-"""The whole answers of an endpoint, also where its engine sends a part of one only."""
+"""Complete answers of an endpoint, even if its engine limits the size of one."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class Reading(NamedTuple, Generic[T]):
 
 
 class NexusStore(WritableStore, Protocol):
-    """What a nexus needs besides: it is closed, copied, and read as a whole."""
+    """A store for a nexus, which can also be closed, copied, and read as a whole."""
 
     @property
     def is_shared(self) -> bool:

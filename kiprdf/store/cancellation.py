@@ -50,7 +50,7 @@ _Answers: TypeAlias = Generator[Literal | NamedNode, Any, None]
 
 
 class CancellationToken:
-    """Says whether a query should go on; the engine calls ``functions`` to check.
+    """Whether a query should continue; the engine calls ``functions`` to check.
 
     The engine ignores exceptions in such a call, and drops the solution. A signal handler may raise
     at any instruction, even at the first one of a function. So the engine calls generators, which
@@ -116,7 +116,7 @@ class CancellationToken:
         self._hops += 1
         if self._max_hops is not None and self._hops > self._max_hops:
             hint = "Begin the hops at fewer concepts, or shorten their range."
-            message = f"The hops pass more than {self._max_hops} nodes."
+            message = f"The hops visit more than {self._max_hops} nodes."
             self.cancel(KipError("KIP_4002", message, hint))
         return self._check_deadline(node)
 

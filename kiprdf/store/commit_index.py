@@ -1,4 +1,4 @@
-"""Which commits mention an element, a type, an author, a session, or a source.
+"""Finds the commits that mention an element, a type, an author, a session, or a source.
 
 The index is derived from the journal, and catches up with it when it is asked: a write never waits
 for it, nor fails by it. It has hashes only, which may agree by chance; who asks looks at the

@@ -1,4 +1,4 @@
-"""The number of the last commit, as the graph notes it, and what the last commits changed."""
+"""The number of the last commit, as recorded in the graph, and the changes of the last commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connects a store that speaks SPARQL: recognizes the engine, and checks what the store holds."""
+"""Connects to a SPARQL store: recognizes the engine, and checks the content of the store."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _place(default_graph: str | None) -> Place:
     try:
         place = Place.of(default_graph)
     except (ValueError, TypeError):
-        raise StoreError(f"default_graph is {default_graph!r}, which is no IRI.") from None
+        raise StoreError(f"default_graph is {default_graph!r}, which is not an IRI.") from None
     if place.graph is not None and place.graph.value.startswith(vocab.GRAPH):
         raise StoreError(f"The graph {default_graph} is one of kiprdf's own.")
     return place
@@ -157,7 +157,7 @@ class _Opening:
         )
         has_triples = bool(self._rows(requests.any_triple()))
         if has_triples and not accepts_others:
-            message = f"There is no nexus in {where}, but other data, which kiprdf leaves alone"
+            message = f"There is no nexus in {where}, but other data, which kiprdf does not change"
             hint = "name another default_graph, or connect with read_only"
             raise StoreError(f"{message}; {hint}.")
         if not has_triples and self._read_only:

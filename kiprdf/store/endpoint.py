@@ -171,7 +171,7 @@ class Endpoint:
             try:
                 return self._fetched(response, width, keep, read)
             except (SyntaxError, ValueError) as fault:
-                message = f"The answer of {self.url} is no SPARQL result: {fault}."
+                message = f"The answer of {self.url} is not a SPARQL result: {fault}."
                 raise EndpointFault(message) from None
 
     def _fetched(
@@ -194,7 +194,7 @@ class Endpoint:
             for quad in budget.paced(parse(cast(Any, _Body(response)), format=RdfFormat.N_TRIPLES)):
                 yield quad.triple
         except SyntaxError as fault:
-            message = f"The answer of {self.url} is no RDF: {fault}."
+            message = f"The answer of {self.url} is not RDF: {fault}."
             raise EndpointFault(message) from None
 
     def _no_results(self, response: Response) -> EndpointFault:
@@ -263,7 +263,7 @@ def _refusal(url: str, operation: str, response: Response) -> Exception:
     reason = _excerpt(response, _SHOWN)
     quoted = f": {reason}" if reason else ""
     if status == 401:
-        message = f"{url} wants other credentials (401): give auth=(user, password) or a token."
+        message = f"{url} rejects the credentials (401): give auth=(user, password) or a token."
     elif status == 403:
         message = f"{url} does not allow this {operation} (403){quoted}"
     elif 300 <= status < 400:

@@ -1,8 +1,8 @@
-"""The folder of a nexus: its manifest, who has it open, and how its graph is opened.
+"""The folder of a nexus: its manifest, its lock, and the opening of its graph.
 
 A folder contains ``nexus.json`` (format, base, and which folder the graph is in), the graph
-(RocksDB) and the files of other rooms. RocksDB would turn any folder into a store, so the folder is
-checked before it is opened. A graph that is written afresh goes to the other of two folders, which
+(RocksDB) and the files of other packages. RocksDB would turn any folder into a store, so the folder
+is checked before it is opened. A rewritten graph goes to the other of two folders, which
 ``nexus.json`` names as soon as it is complete (docs/decisions/098).
 """
 

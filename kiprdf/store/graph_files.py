@@ -1,4 +1,4 @@
-"""The files of a graph: copied to a backup, written afresh, converted from an earlier format.
+"""The files of a graph: copied to a backup, rewritten, converted from an earlier format.
 
 Each is complete or absent, also after a kill.
 """

@@ -246,7 +246,7 @@ class _Exchange:
                 "SSL_CERT_FILE names a file with its authority."
             )
         elif isinstance(fault, http.client.IncompleteRead):
-            message = f"The answer of {url} ends before its end."
+            message = f"The answer of {url} is incomplete."
         elif isinstance(fault, TimeoutError):
             message = f"The store at {url} gave no answer for {IDLE_S:g} s."
         else:

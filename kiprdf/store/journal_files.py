@@ -1,4 +1,4 @@
-"""The records of the journal, and the files that they are in.
+"""The records of the journal, and their files.
 
 A record is a line of JSON and N-Triples. In a file it is in a frame: its length, its CRC-32, and
 the record. A sealed file has blocks of compressed frames, and a directory of the blocks at its end.

@@ -1,4 +1,4 @@
-"""How a store keeps triples: links as reifiers or statements, values as the engine keeps them."""
+"""The form of triples in a store: links as reifiers or statements, values for the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a remote store keeps a nexus."""
+"""The place of a nexus in a remote store."""
 
 from __future__ import annotations
 

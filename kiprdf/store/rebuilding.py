@@ -1,4 +1,4 @@
-"""A graph that is damaged or missing is written again from the journal, if that has all of it."""
+"""Rebuilds a damaged or missing graph from the journal, if the journal is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which engine answers at an endpoint, and what it can do."""
+"""Recognizes the engine at an endpoint, and its abilities."""
 
 from __future__ import annotations
 

@@ -654,7 +654,7 @@ class RemoteStore:
                     f"The engine {self.engine_name} cannot answer this FIND, and the nexus has "
                     f"{number} triples: up to {MOST_IN_MEMORY} are read into memory instead."
                 )
-                hint = "Ask for one block of OPTIONAL, NOT or UNION at once, not within another."
+                hint = "Use OPTIONAL, NOT and UNION without nesting them in each other."
                 raise KipError("KIP_4002", message, hint)
             state.in_memory = OxigraphStore(self.engine, self.iris.base)
         return state.in_memory

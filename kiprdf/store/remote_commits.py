@@ -1,4 +1,4 @@
-"""Commits on a store that speaks SPARQL: all or nothing, and none lost (docs/decisions/077).
+"""Commits on a remote store: all or nothing, and none lost (docs/decisions/077).
 
 A commit is one operation that tests the number of the commit before it. Where the engine does not
 isolate updates, a claim precedes it (``claims``). A token in the commit shows whether it happened

@@ -1,4 +1,4 @@
-"""What a remote store has read of one commit, and which run of a function reads it."""
+"""The data that a remote store has read of one commit, and the run of a function that reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the records of a journal lead to, and what a graph has that they lack."""
+"""Replays the records of a journal, and compares the result with a graph."""
 
 from __future__ import annotations
 

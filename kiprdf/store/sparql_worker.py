@@ -428,7 +428,7 @@ class _Worker:
             return _closed()
         if not self._is_loaded:
             message = "The process that answers SPARQL ended before it had loaded the dataset."
-            return KipError("KIP_4003", message, "Is there memory for it?")
+            return KipError("KIP_4003", message, "Free memory and send the query again.")
         message = f"The query needs more than {_megabytes(QUERY_MEMORY)} of memory."
         return KipError("KIP_4002", message, _HINT_MEMORY)
 

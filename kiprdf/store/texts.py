@@ -1,4 +1,4 @@
-"""The texts that arrays, tagged texts and typed values hold, as quads of a graph of their own.
+"""The texts in arrays, tagged texts and typed values, as quads of a separate graph.
 
 A FILTER that asks for a text finds it there by index (docs/decisions/050). They are derived data:
 every write changes them together with the values.

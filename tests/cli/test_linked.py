@@ -208,7 +208,7 @@ def test_files_are_imported_one_by_one_until_one_fails(
     assert answer.exit_code == 1
     assert answer.stdout.startswith("people.ttl: 6 triples\n")
     assert answer.stderr.startswith("KIP_1001 2:")
-    assert " broken.ttl: The text is no Turtle" in answer.stderr
+    assert " broken.ttl: The text is not valid Turtle" in answer.stderr
     assert "Ada Lovelace" in invoke("snapshot").stdout
 
 
@@ -472,7 +472,11 @@ def test_a_patch_is_between_datasets_of_one_base(changed: Invoke) -> None:
             "<urn:a> <urn:b> 1 .",
             "kiprdf: a.ttl is not a snapshot: it declares no base",
         ),
-        ("b.ttl", "# kiprdf 1 base <urn:a/>\nx", "KIP_1001 2:1 b.ttl: The text is no Turtle: "),
+        (
+            "b.ttl",
+            "# kiprdf 1 base <urn:a/>\nx",
+            "KIP_1001 2:1 b.ttl: The text is not valid Turtle: ",
+        ),
     ],
 )
 def test_trouble_is_exit_status_2(

@@ -57,8 +57,8 @@ FAULTS: dict[str, tuple[Callable[[Request], Reply], str, str]] = {
         "KIP_4003",
         'The answer of {url} is text/html, no SPARQL result: "<html>log in</html>".',
     ),
-    "half": (lambda request: HALF, "KIP_4003", "The answer of {url} is no SPARQL result: "),
-    "cut": (lambda request: CUT, "KIP_4003", "The answer of {url} ends before its end."),
+    "half": (lambda request: HALF, "KIP_4003", "The answer of {url} is not a SPARQL result: "),
+    "cut": (lambda request: CUT, "KIP_4003", "The answer of {url} is incomplete."),
     "failed": (
         lambda request: Reply(500, b"disk full"),
         "KIP_4003",

@@ -200,7 +200,7 @@ def test_a_store_that_is_no_nexus_is_left_alone(server: Engine) -> None:
     with pytest.raises(StoreError) as caught:
         connected(server)
     assert str(caught.value) == (
-        f"There is no nexus in {where}, but other data, which kiprdf leaves alone; name another "
+        f"There is no nexus in {where}, but other data, which kiprdf does not change; name another "
         "default_graph, or connect with read_only."
     )
     with connected(server, read_only=True) as nexus:

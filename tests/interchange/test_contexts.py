@@ -449,14 +449,14 @@ def test_a_file_that_nests_deeply_is_refused_at_its_place(tmp_path: Path) -> Non
 
 def test_a_number_without_end_is_refused_at_its_place(tmp_path: Path) -> None:
     error = refusal(own(tmp_path, '{"@context": {\n"k": ' + "9" * 5000 + "}}"))
-    assert error.message == "own.jsonld: This is no JSON: the number is too long."
+    assert error.message == "own.jsonld: This is not valid JSON: the number is too long."
     assert error.position == (2, 6)
 
 
 def test_a_second_context_is_refused_at_its_place(tmp_path: Path) -> None:
     error = refusal(own(tmp_path, '{"@context": {},\n "@context": {"k": "urn:x:k"}}'))
     end = "the key '@context' is in the object twice."
-    assert error.message == f"own.jsonld: This is no JSON: {end}"
+    assert error.message == f"own.jsonld: This is not valid JSON: {end}"
     assert error.position == (2, 2)
 
 

@@ -11,7 +11,7 @@ import pytest
 import kiprdf
 from kiprdf.interchange.formats import Format
 
-KEPT = " is no language tag (BCP 47); its texts are kept without a language."
+KEPT = " is not a language tag (BCP 47); its texts are kept without a language."
 TURTLE = '<urn:a> a <urn:T> ; <urn:l> "one"@en_US, "two"@toolonglanguage, "three"@de .'
 XML = """<?xml version="1.0"?>
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:u="urn:" xml:lang="fr">
@@ -94,7 +94,7 @@ def test_tags_of_language_maps_and_contexts_of_json_ld_are_warnings_too() -> Non
 
 
 def test_a_fault_behind_a_repaired_tag_keeps_its_place() -> None:
-    with pytest.raises(kiprdf.KipError, match=r"2:9 The text is no Turtle"):
+    with pytest.raises(kiprdf.KipError, match=r"2:9 The text is not valid Turtle"):
         imported('<urn:a> <urn:b> "x"@toolonglanguage, "y"@en_US .\n<urn:a> ; .', "turtle")
 
 

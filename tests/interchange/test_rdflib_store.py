@@ -204,7 +204,7 @@ def test_an_option_that_a_graph_has_not_is_refused(options: Any, message: str) -
 def test_other_data_are_refused_and_left_alone() -> None:
     graph = Graph()
     graph.add((URIRef("urn:a"), RDFS.label, rdflib.Literal("a")))
-    with pytest.raises(StoreError, match="other data, which kiprdf leaves alone"):
+    with pytest.raises(StoreError, match="other data, which kiprdf does not change"):
         connected(graph)
     assert len(graph) == 1
 

@@ -167,7 +167,7 @@ def test_hops_beyond_the_budget_are_refused(clique: kiprdf.Nexus) -> None:
     with clique.limited(timeout_s=None, max_hops_rows=10_000):
         with pytest.raises(kiprdf.KipError, match="KIP_4002") as raised:
             clique.execute(command)
-        assert raised.value.message == "The hops pass more than 10000 nodes."
+        assert raised.value.message == "The hops visit more than 10000 nodes."
     wait_for_the_last()
 
 

@@ -230,7 +230,7 @@ def elements(nexus: kiprdf.Nexus, number: int) -> dict[str, Any]:
 def test_nexus_in_another_store_has_no_history() -> None:
     import rdflib
 
-    with pytest.raises(kiprdf.KipError, match="KIP_1001 A nexus in a store of others has no hist"):
+    with pytest.raises(kiprdf.KipError, match="KIP_1001 A nexus in a SPARQL store has no hist"):
         kiprdf.Nexus.connect(rdflib.Graph(), history=True)
     nexus = kiprdf.Nexus.connect(rdflib.Graph())
     calls: list[Callable[[], Any]] = [
@@ -242,7 +242,7 @@ def test_nexus_in_another_store_has_no_history() -> None:
         lambda: nexus.compact_history(1),
     ]
     for call in calls:
-        with pytest.raises(kiprdf.KipError, match="KIP_1001 A nexus in a store of others cannot"):
+        with pytest.raises(kiprdf.KipError, match="KIP_1001 A nexus in a SPARQL store cannot"):
             call()
 
 

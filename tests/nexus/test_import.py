@@ -181,7 +181,7 @@ def test_everything_that_the_schema_does_not_allow_is_reported_at_once() -> None
     error = refusal(bundled(strict_schema=True), ANN + BOB, mapping="foaf")
     assert (error.code, error.message) == (
         "KIP_2002",
-        "4 things do not fit the schema: "
+        "4 violations of the schema: "
         "Person 'Ann' lacks the required attribute 'id'. "
         "Person 'Ann' lacks the required attribute 'person_class'. "
         "Person 'Bob' lacks the required attribute 'id'. "
@@ -189,7 +189,7 @@ def test_everything_that_the_schema_does_not_allow_is_reported_at_once() -> None
     )
     many = "".join(f':p{n} a foaf:Person ; foaf:name "P{n}" . ' for n in range(6))
     error = refusal(bundled(strict_schema=True), PREFIXES + many, mapping="foaf")
-    assert error.message.startswith("12 things do not fit the schema: Person 'P0' lacks ")
+    assert error.message.startswith("12 violations of the schema: Person 'P0' lacks ")
     assert error.message.endswith(
         "Person 'P4' lacks the required attribute 'person_class'. And 2 more."
     )

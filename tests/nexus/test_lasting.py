@@ -191,7 +191,7 @@ def test_a_folder_whose_number_cannot_be_read_is_opened_and_says_so(
             "index": "sound", "vectors": 0,
             "history": {"state": "sound", "earliest_seq": 0, "faults": []},
         }  # fmt: skip
-        with pytest.raises(kiprdf.KipError, match="holds other knowledge"):
+        with pytest.raises(kiprdf.KipError, match="contains other knowledge"):
             nexus.restore("# kiprdf 1 base <urn:kip:nexus/>\n")
         nexus.apply_capsule(many(10, 11, "word"))
     with kiprdf.Nexus.open(spoiled) as nexus:

@@ -155,9 +155,9 @@ def test_a_nexus_is_sound() -> None:
                 vocab.REIFIES.value,
                 Triple(NamedNode(ASPIRIN), NamedNode(TREATS), NamedNode(FEVER)),
             ),
-            "claim one identity",
+            "have the same identity",
         ),
-        (triple(ASPIRIN, vocab.LABEL.value, Literal("Other")), "do not say what its IRI says"),
+        (triple(ASPIRIN, vocab.LABEL.value, Literal("Other")), "do not match its IRI"),
         (triple("urn:kip:nexus/None/x", vocab.LABEL.value, Literal("x")), "is not defined"),
         (triple("urn:elsewhere", vocab.LABEL.value, Literal("x")), "no element below"),
         (triple(ASPIRIN, vocab.ATTRIBUTE + "risk", Literal(3)), "has several values"),
@@ -189,7 +189,7 @@ def test_a_missing_end_is_reported() -> None:
     for quad in list(engine.quads_for_pattern(NamedNode(FEVER), None, None, None)):
         engine.remove(quad)
     (fault,) = nexus.check()["faults"]
-    assert "links <urn:kip:nexus/Symptom/Fever>, which is no element" in fault
+    assert "links <urn:kip:nexus/Symptom/Fever>, which is not an element" in fault
 
 
 def test_records_and_graphs_are_checked() -> None:

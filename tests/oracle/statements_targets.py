@@ -37,7 +37,7 @@ def check_key(part: str, key: str) -> None:
     """Rule: keys "are identifiers of at most 128 characters (KIP_1002)"; reserved metadata is
     "never writable or deletable (KIP_2002)"."""
     if not _IDENTIFIER.fullmatch(key):
-        raise KipError("KIP_1002", f"'{key}' is no identifier.")
+        raise KipError("KIP_1002", f"'{key}' is not an identifier.")
     if part == "metadata" and key in RESERVED:
         raise KipError("KIP_2002", f"{key} is reserved.")
 

@@ -89,7 +89,7 @@ def test_digest_is_sent_once_a_server_asks_for_it() -> None:
         for _ in range(2):
             assert endpoint.select(QUERY, Dataset(NamedNode("urn:g"))).rows == [(Literal("in"),)]
         assert len(server.requests) == 3
-        with pytest.raises(EndpointFault, match="other credentials"):
+        with pytest.raises(EndpointFault, match="rejects the credentials"):
             Endpoint(server.url, auth=("me", "wrong")).select(QUERY)
         assert len(server.requests) == 5
 
@@ -108,13 +108,13 @@ ANSWERS: dict[str, tuple[Reply, str]] = {
     ),
     "half": (
         _reply(200, HALF, Content_Type=RESULTS),
-        "The answer of {url} is no SPARQL result: Parser error at line 1 column 83: Array values "
-        "must be followed by a comma to add a new value or a squared bracket to end the array "
-        "(line 1).",
+        "The answer of {url} is not a SPARQL result: Parser error at line 1 column 83: Array "
+        "values must be followed by a comma to add a new value or a squared bracket to end the "
+        "array (line 1).",
     ),
     "cut": (
         Reply(200, HALF, {"Content-Type": RESULTS}, len(HALF) + 100),
-        "The answer of {url} ends before its end.",
+        "The answer of {url} is incomplete.",
     ),
     "redirect": (
         _reply(302, b"", Location="https://me:pw@elsewhere.example/login?token=1"),
@@ -122,7 +122,7 @@ ANSWERS: dict[str, tuple[Reply, str]] = {
     ),
     "unauthorized": (
         _reply(401, b"no"),
-        "{url} wants other credentials (401): give auth=(user, password) or a token.",
+        "{url} rejects the credentials (401): give auth=(user, password) or a token.",
     ),
     "forbidden": (_reply(403, b"not\nyou"), "{url} does not allow this query (403): not you"),
     "refused": (

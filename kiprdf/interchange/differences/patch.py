@@ -1,4 +1,4 @@
-"""RDF Patch, Jena's format: the triples to delete from a dataset and to add, one a line.
+"""RDF Patch, Jena's format: the triples to delete from a dataset and to add, one on each line.
 
 https://afs.github.io/rdf-delta/rdf-patch.html; triples are written as in RDF 1.2 N-Triples.
 """

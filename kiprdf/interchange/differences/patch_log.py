@@ -1,4 +1,4 @@
-"""A history as a log of RDF Patches, Jena's format: a patch a commit, each names the one before.
+"""A history as a log of RDF Patches: one for each commit, with the id of the previous patch.
 
 Headers keep what a record of the journal has besides its triples (docs/decisions/099).
 """
@@ -130,7 +130,7 @@ def read(source: files.Source) -> Log:
                 commits and commit.first != commits[-1].number + 1
             ):
                 message = f"The patch before commit {commit.number} is missing."
-                raise KipError("KIP_1001", message, "Use a log as it was written.", _at(start))
+                raise KipError("KIP_1001", message, "Use the unchanged log.", _at(start))
             previous = headers.get("id")
             commits.append(commit)
             if "statement" in headers:

@@ -1,4 +1,4 @@
-"""Writes triples that are no dataset of a nexus, with blank nodes and named graphs."""
+"""Writes triples that are not the dataset of a nexus, with blank nodes and named graphs."""
 
 from __future__ import annotations
 

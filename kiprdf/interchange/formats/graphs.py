@@ -86,7 +86,7 @@ def _quad(triple: Iterable[Any], graph: Any) -> Quad:
     except TypeError:
         # rdflib accepts literals as subjects, and any term as predicate.
         written = shown(" ".join(map(str, terms)))
-        message = f"The graph holds {written}, which is no triple of RDF."
+        message = f"The graph contains {written}, which is not an RDF triple."
         hint = "Subjects are IRIs or blank nodes, predicates are IRIs."
         raise KipError("KIP_1001", message, hint) from None
 
@@ -149,7 +149,7 @@ def rdf_term(term: Any) -> Any:
             datatype = None if term.datatype is None else NamedNode(str(term.datatype))
             return Literal(str(term), datatype=datatype)
     except ValueError as fault:
-        message = f"The graph holds {shown(repr(term))}, which is no term of RDF: {fault}."
+        message = f"The graph contains {shown(repr(term))}, which is not an RDF term: {fault}."
         raise KipError("KIP_1001", message, "Correct the graph.") from None
-    message = f"The graph holds {shown(repr(term))}, which is no IRI, literal or blank node."
+    message = f"The graph contains {shown(repr(term))}, which is not an IRI, literal or blank node."
     raise KipError("KIP_1001", message, "Correct the graph.")

@@ -55,7 +55,7 @@ def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> st
         message = "A fetched context nests too deeply."
         raise KipError("KIP_4002", message, "Put the context into the file.") from None
     except (TypeError, ValueError) as fault:  # of json.dumps
-        message = f"A fetched context is no JSON: {fault}."
+        message = f"A fetched context is not valid JSON: {fault}."
         raise KipError("KIP_1001", message, "Correct the loader.") from None
 
 
@@ -76,7 +76,7 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique, parse_int=number, parse_float=number)
     except json.JSONDecodeError as fault:
-        message = f"The text is no JSON-LD: {json_text.reason(fault)}."
+        message = f"The text is not valid JSON-LD: {json_text.reason(fault)}."
         span = Span(fault.pos, fault.pos + 1)
         hint = "Check the file at this place."
         raise KipError("KIP_1001", message, hint, span, text) from None

@@ -61,7 +61,7 @@ def checked(text: str) -> str:
         check.parser.Parse(text.encode(), True)
     except expat.ExpatError as fault:
         span = offset(text, fault.lineno, fault.offset + 1)
-        message = f"The text is no XML: {expat.ErrorString(fault.code)}."
+        message = f"The text is not valid XML: {expat.ErrorString(fault.code)}."
         raise KipError("KIP_1001", message, "Check the file at this place.", span, text) from None
     declaration = _XML_DECLARATION.match(read)
     # The text is decoded already, regardless of the encoding it declares.

@@ -56,7 +56,7 @@ class _Reader:
     def fault(self, at: int, why: str, end: int | None = None) -> KipError:
         span = Span(at, at + 1 if end is None else end)
         hint = "Check the text at this place."
-        return KipError("KIP_1001", f"This is no JSON: {why}.", hint, span, self.text)
+        return KipError("KIP_1001", f"This is not valid JSON: {why}.", hint, span, self.text)
 
     def skip(self, at: int) -> int:
         """The next place that is not blank."""

@@ -306,6 +306,6 @@ def base_of(text: str) -> str | None:
     try:
         return str(json.loads(match.group(1)))
     except ValueError:
-        message = "The @base of the JSON-LD is no string of JSON."
+        message = "The @base of the JSON-LD is not a JSON string."
         span = Span(match.start(1), match.end(1))
         raise KipError("KIP_1001", message, "Correct its escapes.", span, text) from None

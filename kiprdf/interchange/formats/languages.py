@@ -75,7 +75,7 @@ def repaired(text: str, format: Format) -> tuple[str, list[str]]:
     >>> repaired('<urn:a> <urn:b> "x"@en_US, "y"@1 .', "turtle")
     ('<urn:a> <urn:b> "x"@en-US, "y"   .',
      ["The language tag 'en_US' is read as 'en-US'.",
-      "'1' is no language tag (BCP 47); its texts are kept without a language."])
+      "'1' is not a language tag (BCP 47); its texts are kept without a language."])
     """
     tags: dict[str, str | None] = {}
     if format == "rdfxml":
@@ -90,7 +90,7 @@ def repaired(text: str, format: Format) -> tuple[str, list[str]]:
 def _sentence(tag: str, correct: str | None) -> str:
     if correct is not None:
         return f"The language tag '{shown(tag)}' is read as '{correct}'."
-    return f"'{shown(tag)}' is no language tag (BCP 47); its texts are kept without a language."
+    return f"'{shown(tag)}' is not a language tag (BCP 47); its texts are kept without a language."
 
 
 def _is_tag(tag: str) -> bool:

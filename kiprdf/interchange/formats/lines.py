@@ -1,4 +1,4 @@
-"""Writes N-Triples and N-Quads: a triple a line, in RDF 1.2 with triple terms.
+"""Writes N-Triples and N-Quads: one triple per line, in RDF 1.2 with triple terms.
 
 A dataset has one graph, so its N-Quads are its N-Triples. The text of a term is that of the engine;
 characters that people and other tools do not see are escaped as well.

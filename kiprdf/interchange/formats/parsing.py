@@ -115,7 +115,7 @@ def decoded(content: str | bytes, format: Format) -> str:
         text = content.removeprefix("\ufeff")
         surrogate = None if text.isascii() else LONE_SURROGATE.search(text)
         if surrogate:
-            message = "The text holds a lone surrogate, which is no character."
+            message = "The text contains a lone surrogate, which is not a character."
             raise KipError(
                 "KIP_1001", message, "Read the file as UTF-8.", Span(*surrogate.span()), text
             )
@@ -162,7 +162,7 @@ def _fault(
     """The error of the parser, with its place in the text."""
     _, has_place, reason = fault.msg.partition(": ")
     reason = reason if has_place and fault.lineno is not None else fault.msg
-    message = f"The text is no {NAMES[format]}: {reason.rstrip('.')}."
+    message = f"The text is not valid {NAMES[format]}: {reason.rstrip('.')}."
     hint = "Check the file at this place."
     if fault.lineno is None and format != "rdfxml":
         hint = "The document is JSON; look for the value that the message names."

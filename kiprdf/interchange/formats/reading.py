@@ -56,7 +56,7 @@ def stage(
     text = parsing.decoded(content, format)
     origin = base_of(text, format) if source_base is None else source_base
     if origin is None:
-        message = f"The {NAMES[format]} does not begin with the base of its IRIs, as ours does."
+        message = f"The {NAMES[format]} does not declare the base of its IRIs."
         raise KipError("KIP_1001", message, "Give base_iri, the base of its IRIs.")
     fault = base_fault(origin)
     if fault is not None:
@@ -104,7 +104,7 @@ def _default_graph(quads: Iterable[Quad]) -> Iterator[Quad]:
     default = DefaultGraph()
     for quad in quads:
         if quad.graph_name != default:
-            message = f"The snapshot holds the named graph {quad.graph_name}."
+            message = f"The snapshot contains the named graph {quad.graph_name}."
             raise KipError("KIP_2002", message, "A nexus is one graph, the default graph.")
         yield quad
 

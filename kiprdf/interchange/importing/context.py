@@ -1,4 +1,4 @@
-"""What the passes of an import share."""
+"""The data that the passes of an import share."""
 
 from __future__ import annotations
 

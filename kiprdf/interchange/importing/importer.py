@@ -141,13 +141,13 @@ def plan(
 
 
 def _check(source_base: str | None, default_type: str | None) -> None:
-    """Refuse a base that cannot be one, and a default type that is no identifier."""
+    """Refuse a base that cannot be one, and a default type that is not an identifier."""
     fault = None if source_base is None else base_fault(source_base)
     if fault is not None:
         message = f"The data name the base <{shown(str(source_base))}>, which {fault}."
         raise KipError("KIP_1001", message, "Correct the base, or leave that line out.")
     if default_type is not None and not is_key(default_type):
-        message = f"The default type '{shown(default_type)}' is no identifier."
+        message = f"The default type '{shown(default_type)}' is not an identifier."
         raise KipError("KIP_1002", message)
 
 

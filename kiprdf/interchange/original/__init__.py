@@ -1,5 +1,5 @@
-"""Imported knowledge under the IRIs that it came with (docs/decisions/080).
+"""Imported knowledge under its original IRIs (docs/decisions/080).
 
-``record`` reads what imports noted, ``writing`` makes the original triples of it, ``reading`` is
-the way back.
+``record`` reads the notes of imports, ``writing`` creates the original triples from them,
+``reading`` is the inverse.
 """

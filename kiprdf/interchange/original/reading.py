@@ -1,4 +1,4 @@
-"""Reads what was written under original IRIs; the inverse of ``writing``."""
+"""Reads knowledge that was written under original IRIs; the inverse of ``writing``."""
 
 from __future__ import annotations
 

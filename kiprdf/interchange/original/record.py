@@ -1,4 +1,4 @@
-"""What imports noted of the IRIs, datatypes and languages of a nexus, ready to be looked up."""
+"""Looks up the IRIs, datatypes and languages that imports recorded in a nexus."""
 
 from __future__ import annotations
 

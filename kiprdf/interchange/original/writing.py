@@ -1,4 +1,4 @@
-"""Writes a nexus under the IRIs that its knowledge came with.
+"""Writes imported knowledge under its original IRIs.
 
 What an import noted decides the form of each value. In a whole snapshot a triple of the nexus is
 replaced by its original forms where these lead back to it; otherwise it stays beside them

@@ -1,4 +1,4 @@
-"""What to write instead of a mistake, as tables: one row a mistake.
+"""Replacements for mistakes, as tables: one row for each mistake.
 
 Most mistakes are habits from other languages. A row matches the text at the place of an error, and
 its hint gives the replacement literally, in one of the forms that `docs/errors.md` lists, so that

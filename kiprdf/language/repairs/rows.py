@@ -1,4 +1,4 @@
-"""A row of the tables of repairs, and how it is matched."""
+"""A row of the tables of repairs, and its matching."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who a clause is about, and whether it states something."""
+"""Finds the subject of a clause, and whether the clause states something."""
 
 from __future__ import annotations
 

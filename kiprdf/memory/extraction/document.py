@@ -1,4 +1,4 @@
-"""A text as extraction reads it: what is no statement is masked, place by place.
+"""A text prepared for extraction: parts that are not statements are masked in place.
 
 ``prose`` and ``mentions`` have the length of the text, so that each place in them is one of it.
 """

@@ -1,4 +1,4 @@
-"""Sets of words, and the words beside ``project`` that name no project."""
+"""Sets of words, such as those next to ``project`` that do not name a project."""
 
 from __future__ import annotations
 
