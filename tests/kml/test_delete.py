@@ -210,6 +210,15 @@ def test_a_definition_in_use_is_not_deleted_and_its_instances_are_counted(
         nexus.execute(command)
 
 
+def test_one_instance_of_a_definition_is_counted_in_the_singular(nexus: kiprdf.Nexus) -> None:
+    nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Ward"} } }')
+    nexus.execute('UPSERT { CONCEPT { {type: "Ward", name: "West"} } }')
+    with pytest.raises(kiprdf.KipError) as raised:
+        nexus.execute('DELETE CONCEPT ?t DETACH WHERE { ?t {type: "$ConceptType", name: "Ward"} }')
+    assert raised.value.message == "'Ward' still has 1 concept."
+    assert raised.value.hint == "Delete it first."
+
+
 def test_a_definition_can_be_deleted_with_its_last_instances(nexus: kiprdf.Nexus) -> None:
     receipt = nexus.execute(
         'DELETE CONCEPT ?t DETACH WHERE { ?t {type: "Drug"} '
