@@ -165,7 +165,7 @@ def test_original_cannot_be_combined_with_another_mapping() -> None:
 
 
 def test_only_needs_the_mapping() -> None:
-    with pytest.raises(kiprdf.KipError, match="KIP_1001 Only the mapping 'original' knows"):
+    with pytest.raises(kiprdf.KipError, match="KIP_1001 Only the mapping 'original' can select"):
         imported("people").snapshot(only="imported")
 
 
