@@ -294,3 +294,33 @@ def test_a_plan_that_is_kept_follows_the_arrays_under_its_keys(server: Engine) -
             # The first answer compiles the text, the second the plan, the third takes that.
             for question in questions * 3:
                 assert sorted(nexus.execute(question)) == names, (name, question)
+
+
+OPEN_HOPS = (
+    '({type: "N", name: "a"}, "next"{0,}, ?b)',
+    '(?b, "next"{0,}, {type: "N", name: "d"})',
+    '({type: "N", name: "a"}, "next", ?a) (?a, "next"{1,}, ?b)',
+    '({type: "N", name: "b"}, "next"{2,}, ?b)',
+    '({type: "N", name: "a"}, "next"{0,}, ?b) ?b {type: "N"}',
+    '({type: "N", name: "a"}, "next"{0,}, ?b) ?c {type: "M"} '
+    'OPTIONAL { ({type: "N", name: "a"}, "next", ?b) }',
+)
+
+
+def test_open_hops_follow_cycles(server: Engine) -> None:
+    links = " ".join(
+        f'PROPOSITION {{ ({{type: "N", name: "{start}"}}, "next", {{type: "N", name: "{end}"}}) }}'
+        for start, end in ("ab", "bc", "ca", "cd", "db", "ac")
+    )
+    nodes = " ".join(f'CONCEPT {{ {{type: "N", name: "{name}"}} }}' for name in "abcde")
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } '
+            'CONCEPT { {type: "$ConceptType", name: "M"} } '
+            'CONCEPT { {type: "$PropositionType", name: "next"} } '
+            f'CONCEPT {{ {{type: "M", name: "m"}} }} {nodes} {links} }}'
+        )
+        for where in OPEN_HOPS:
+            find = f"FIND(?b.name, ?b.attributes.size, ?b.attributes.missing) WHERE {{ {where} }}"
+            for _ in range(3):
+                assert sorted(nexus.find(find).column("?b.name")) == list("abcd"), where

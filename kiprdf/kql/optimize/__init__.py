@@ -7,7 +7,8 @@ and those that are shown), and for what may take long ``deadlines``. ``solutions
 
 An engine that lacks something of SPARQL 1.2 as we write it gets what is equal without it, by
 ``for_engine``: ``as_statements`` (links in RDF 1.1), ``standard_joins`` (no LATERAL) and
-``standard_conditions`` (no custom functions). ``standard_order`` lets it sort and cut the page.
+``standard_conditions`` (no custom functions), ``closures`` (no joins with ``p*``).
+``standard_order`` lets it sort and cut the page.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterable
 from pyoxigraph import Variable
 
 from kiprdf.kql.optimize.as_statements import as_statements
+from kiprdf.kql.optimize.closures import closures_apart
 from kiprdf.kql.optimize.fetch_values import fetch_projected, fetch_values
 from kiprdf.kql.optimize.order_joins import order_joins
 from kiprdf.kql.optimize.standard_conditions import (
@@ -81,4 +83,6 @@ def for_engine(
         pattern = standard_joins(pattern, values, namer)
     if not abilities.functions:
         pattern = standard_conditions(pattern, values, json_values, abilities)
+    if not abilities.nested_groups:
+        pattern = closures_apart(pattern)
     return pattern

@@ -1,8 +1,8 @@
 """Whether an engine that confuses nested groups evaluates a pattern rightly.
 
 Virtuoso answers wrongly, or with errors of its compiler, where a group reads what BIND has bound,
-where OPTIONAL, UNION or BIND are inside of NOT, OPTIONAL or UNION, and where a closure begins at
-what is not bound (docs/decisions/090). Its regular expressions match bytes.
+where OPTIONAL, UNION or BIND are inside of NOT, OPTIONAL or UNION, and where a closure is not the
+last step of a chain from an element (docs/decisions/090). Its regular expressions match bytes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from pyoxigraph import Literal, Variable
 
+from kiprdf.kql.optimize.closures import closures_are_last
 from kiprdf.sparql.algebra import (
     BGP,
     AntiJoin,
@@ -27,7 +28,6 @@ from kiprdf.sparql.algebra import (
     Pattern,
     Project,
     Union,
-    ZeroOrMore,
     is_iri,
     variables,
 )
@@ -40,30 +40,35 @@ MOST_LEVELS = 12
 
 def is_plain(pattern: Pattern) -> bool:
     """Whether a pattern is one of those that every engine evaluates rightly."""
+    groups = [part for part in _parts(pattern) if isinstance(part, BGP)]
+    return closures_are_last(pattern, groups) and _is_plain(pattern)
+
+
+def _is_plain(pattern: Pattern) -> bool:
     match pattern:
         case BGP():
-            return _closures_begin(pattern)
+            return True
         case Filter():
-            return is_plain(pattern.pattern) and not _is_unsafe(
+            return _is_plain(pattern.pattern) and not _is_unsafe(
                 pattern.condition, _extended(pattern.pattern)
             )
         case Extend():
-            return is_plain(pattern.pattern)
+            return _is_plain(pattern.pattern)
         case Lateral():
-            return is_plain(pattern.left) and is_plain(pattern.right) and not _reads_bind(pattern)
+            return _is_plain(pattern.left) and _is_plain(pattern.right) and not _reads_bind(pattern)
         case LeftJoin():
             is_simple = _is_simple(pattern.right) or _is_value(pattern.right)
             is_first = not variables(pattern.left)
             return (
-                is_plain(pattern.left) and is_simple and not is_first and not _reads_bind(pattern)
+                _is_plain(pattern.left) and is_simple and not is_first and not _reads_bind(pattern)
             )
         case AntiJoin():
             is_simple = _is_triples(pattern.right)
-            return is_plain(pattern.left) and is_simple and not _reads_bind(pattern)
+            return _is_plain(pattern.left) and is_simple and not _reads_bind(pattern)
         case Union():
             return all(_is_simple(branch) for branch in pattern.branches)
         case Project():
-            return _levels(pattern) <= MOST_LEVELS and is_plain(pattern.pattern)
+            return _levels(pattern) <= MOST_LEVELS and _is_plain(pattern.pattern)
         case _:
             raise AssertionError(pattern)
 
@@ -72,7 +77,7 @@ def _is_triples(pattern: Pattern) -> bool:
     """Triples with conditions."""
     match pattern:
         case BGP():
-            return _closures_begin(pattern)
+            return True
         case Filter():
             return _is_triples(pattern.pattern)
         case _:
@@ -91,7 +96,7 @@ def _is_simple(pattern: Pattern) -> bool:
         case Extend():
             return _is_simple(pattern.pattern) and is_iri(pattern.expression)
         case Project():
-            return is_plain(pattern)
+            return _is_plain(pattern)
         case _:
             return _is_triples(pattern)
 
@@ -156,16 +161,6 @@ def _calls(expression: Expression) -> Iterator[Call]:
             parts = ()
     for part in parts:
         yield from _calls(part)
-
-
-def _closures_begin(group: BGP) -> bool:
-    """Whether each closure begins at a constant, or at what another triple binds."""
-    closures = [triple for triple in group.triples if isinstance(triple.predicate, ZeroOrMore)]
-    bound = {name for triple in group.triples if triple not in closures for name in triple.names}
-    return all(
-        is_iri(triple.subject) or is_iri(triple.object) or bound & set(triple.names)
-        for triple in closures
-    )
 
 
 def _levels(pattern: Pattern) -> int:
