@@ -323,7 +323,11 @@ def certain_variables(pattern: Pattern) -> set[Variable]:
         case Union():
             return set.intersection(*map(certain_variables, pattern.branches))
         case Filter():
-            return certain_variables(pattern.pattern)
+            certain = certain_variables(pattern.pattern)
+            match pattern.condition:
+                case Call(function="BOUND", arguments=(Variable() as variable,)):
+                    return certain | {variable}
+            return certain
         case Extend():
             return certain_variables(pattern.pattern) | {pattern.variable}
         case Project():

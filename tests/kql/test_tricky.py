@@ -76,6 +76,12 @@ NAMES: dict[str, tuple[str, str, list[Any]]] = {
         "?d.name",
         ["C", "D"],
     ),
+    "an_id_that_a_filter_reads_is_read_once_where_its_element_may_be_null": (
+        'UNION { OPTIONAL { ?d {type: "Drug"} FILTER(REGEX(?d.id, "A$")) } (?d, "treats", ?x) } '
+        'OPTIONAL { (?d, "causes", ?s) }',
+        "?d.name, ?s.name",
+        [("A", "X")],
+    ),
     "a_union_row_without_the_variable_is_dropped_by_a_later_clause": (
         '?d {name: "A"} UNION { ?u {type: "User"} } (?d, "treats", ?s)',
         "?d.name, ?u.name, ?s.name",
