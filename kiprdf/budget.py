@@ -194,7 +194,7 @@ def without_row_limit(function: Callable[[], T]) -> T:
     spending = current()
     if spending is None:
         return function()
-    unlimited = Spending(replace(spending.budget, max_rows=None))
+    unlimited = Spending(replace(spending.budget, max_rows=None), spending.cancellation)
     unlimited.deadline = spending.deadline
     return copy_context().run(_call, unlimited, function)
 

@@ -7,14 +7,15 @@ import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
+from typing import Literal as OneOf
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode, Quad
 
-from kiprdf.budget import Budget, spend
+from kiprdf.budget import Budget, spend, without_row_limit
 from kiprdf.errors import KipError, StoreError
 from kiprdf.rdf import vocab
-from kiprdf.sparql import requests
+from kiprdf.sparql import requests, updates
 from kiprdf.sparql.abilities import Abilities, Links
 from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.folder import FORMAT, checked_base, index_folder
@@ -25,7 +26,7 @@ from kiprdf.store.recognition import UNION_DEFAULT, recognize
 from kiprdf.store.remote import RemoteStore
 from kiprdf.store.remote_commits import IDENTITY, WRITERS
 
-Profile: TypeAlias = Literal["auto", "rdf11", "rdf12"]
+Profile: TypeAlias = OneOf["auto", "rdf11", "rdf12"]
 PROFILES = ("auto", "rdf11", "rdf12")
 
 
@@ -66,10 +67,15 @@ def connect(
                 f"engine is {engine}: connect with read_only."
             )
         opening = _Opening(endpoint, place, abilities, engine, is_read_only)
-        return opening.store(base, profile, index, accepts_others=read_only)
+        store = opening.store(base, profile, index, accepts_others=read_only)
+        if not is_read_only:
+            # It changes nothing, but a store that refuses updates is found now.
+            own = place.bookkeeping
+            endpoint.update(updates.delete([Quad(own, vocab.COMMIT, Literal("none"), own)]))
+        return store
 
     try:
-        return spend(budget or Budget(), open)
+        return spend(budget or Budget(), lambda: without_row_limit(open))
     except KipError as error:
         endpoint.close()
         raise StoreError(f"The store at {endpoint.url} gave no answer: {error.message}") from None

@@ -170,7 +170,7 @@ class Endpoint:
                 raise self._no_results(response)
             try:
                 return self._fetched(response, width, keep, read)
-            except (SyntaxError, ValueError) as fault:
+            except (SyntaxError, ValueError, MemoryError) as fault:
                 message = f"The answer of {self.url} is not a SPARQL result: {fault}."
                 raise EndpointFault(message) from None
 
@@ -245,6 +245,10 @@ class Endpoint:
             self.server = response.headers.get("Server", self.server)
             if not 200 <= response.status < 300:
                 raise _refusal(client.url, operation, response)
+            coding = response.headers.get("Content-Encoding", "identity")
+            if operation == "query" and coding.lower() != "identity":
+                message = f"The answer of {client.url} is encoded as {coding}, without being asked."
+                raise EndpointFault(message)
             yield response
         finally:
             response.end()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import http.client
+import io
 import re
 import secrets
 import select
@@ -13,7 +14,8 @@ import ssl
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias, cast
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from kiprdf import budget
@@ -165,7 +167,7 @@ class _Exchange:
                 self._set_timeout()
             self._has_begun = True
             self._connection.request("POST", path, body, dict(headers))
-            self._acknowledge_at_once()
+            self._connection.response_class = cast(Any, partial(_response, self._prepare_to_wait))
             self._response = self._connection.getresponse()
             self._missing = self._response.length
         except BaseException as fault:
@@ -179,8 +181,6 @@ class _Exchange:
         assert self._response is not None
         try:
             self._set_timeout()
-            if self._missing != 0:
-                self._acknowledge_at_once()
             data = self._response.read1(_BLOCK if size < 0 else min(size, _BLOCK))
             if self._missing is not None:
                 self._missing -= len(data)
@@ -216,11 +216,12 @@ class _Exchange:
         if self._connection.sock is not None:
             self._connection.sock.settimeout(self._connection.timeout)
 
-    def _acknowledge_at_once(self) -> None:
-        """Let the server send the rest of an answer.
+    def _prepare_to_wait(self) -> None:
+        """Bound the wait for the next bytes, and let the server send them.
 
         Virtuoso waits for the acknowledgement of the first part, which Linux delays by 40 ms.
         """
+        self._set_timeout()
         sock = self._connection.sock
         if _QUICKACK is not None and sock is not None:
             # Linux forgets this each time that something is sent.
@@ -252,6 +253,37 @@ class _Exchange:
         else:
             message = f"The store at {url} cannot be reached: {_reason(fault)}."
         return EndpointFault(message, may_have_run=self._has_begun, is_timeout=is_over)
+
+
+class _Incoming(io.RawIOBase):
+    """The bytes of an answer; before each wait for more, a function is called.
+
+    A timeout of a socket alone begins again with each byte, also within the header.
+    """
+
+    def __init__(self, sock: socket.socket, before: Callable[[], None]) -> None:
+        self._raw = sock.makefile("rb", buffering=0)
+        self._before = before
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._before()
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _response(
+    before: Callable[[], None], sock: socket.socket, *args: Any, **kwargs: Any
+) -> http.client.HTTPResponse:
+    response = http.client.HTTPResponse(sock, *args, **kwargs)
+    response.fp.close()
+    response.fp = io.BufferedReader(_Incoming(sock, before))
+    return response
 
 
 class _Credentials:

@@ -178,6 +178,8 @@ class RemoteStore:
         state = self._state
         if state is None:
             state = self._state = State(number)
+        elif number == 0 < state.number:
+            raise EndpointFault(f"There is no nexus in {self.endpoint.url} any more.")
         elif state.number != number:
             changed = self._changes(state.number, number)
             before, state = state, State(number)
@@ -273,12 +275,16 @@ class RemoteStore:
 
     # Reading ----------------------------------------------------------------------------------
 
-    def _select(self, text: str, width: int | None = None, keep: Keep | None = None) -> Solutions:
+    def _select(self, text: str) -> Solutions:
+        """The solutions of a query of this class, which are not those of the command."""
+        return budget.without_row_limit(lambda: self._counted(text))
+
+    def _counted(self, text: str, width: int | None = None, keep: Keep | None = None) -> Solutions:
         """The solutions of a query, which brings the commit number along where a function reads."""
         session, names = self._session, requests.columns(text)
-        if session is None or not names:
-            return self._unchecked(text, width, keep)
         self._require_open()
+        if session is None or not names:
+            return self._alone(text, width, keep)
         answer, number = self._answers.with_commit(text, names, width, keep)
         if number is None:
             session.is_checked = False
@@ -286,11 +292,12 @@ class RemoteStore:
             self._compare(session, number)
         return answer
 
-    def _unchecked(
-        self, text: str, width: int | None = None, keep: Keep | None = None
-    ) -> Solutions:
-        """The solutions of a query alone."""
+    def _unchecked(self, text: str) -> Solutions:
+        """The same without the commit number."""
         self._require_open()
+        return budget.without_row_limit(lambda: self._alone(text))
+
+    def _alone(self, text: str, width: int | None = None, keep: Keep | None = None) -> Solutions:
         if self._session is not None:
             self._session.is_checked = False
         return self._answers.select(text, width, keep)
@@ -304,7 +311,7 @@ class RemoteStore:
         tests: Tests = NO_TESTS,
         keep: Keep | None = None,
     ) -> list[Row]:
-        return self._select(query, width, keep).rows
+        return self._counted(query, width, keep).rows
 
     def query(self, text: str) -> SparqlAnswer:
         """Answer SPARQL that a caller wrote and the guard let through.
@@ -606,7 +613,8 @@ class RemoteStore:
         assert session is not None
         assert commits is not None
         records = self.records() if delta.records else {}
-        number = commits.commit(session.state.number, delta, records)
+        before = session.state.number
+        number = budget.without_row_limit(lambda: commits.commit(before, delta, records))
         self.reached(number, touching)
         return number
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from threading import Event
@@ -147,6 +148,50 @@ def test_an_update_that_is_accepted_and_not_carried_out_is_one_error(server: Eng
         assert nexus.info()["commit"] == before + 1
 
 
+def test_a_store_that_lost_the_nexus_is_an_error_until_it_is_back(server: Engine) -> None:
+    """A server in memory that was started again answers as if there were no knowledge."""
+    is_empty = False
+
+    def reply(request: Request) -> Reply:
+        answer = forward(server, request)
+        if not is_empty or b'"vars"' not in answer.body:
+            return answer
+        names = json.loads(answer.body)["head"]["vars"]
+        body = json.dumps({"head": {"vars": names}, "results": {"bindings": []}})
+        return answer._replace(body=body.encode())
+
+    with connected(server, reply) as nexus:
+        before = nexus.info()["commit"]
+        is_empty = True
+        for command in (
+            FIND,
+            "DESCRIBE PRIMER",
+            'UPSERT { CONCEPT { {type: "Domain", name: "Fruit"} } }',
+        ):
+            with pytest.raises(KipError, match=r"KIP_4003 There is no nexus in .* any more\."):
+                nexus.execute(command)
+        is_empty = False
+        assert nexus.execute(FIND) == NAMES
+        assert nexus.info()["commit"] == before
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_connecting_to_a_store_that_refuses_updates_is_an_error(
+    server: Engine, status: int
+) -> None:
+    with Nexus.connect(**server.arguments) as nexus:
+        before = nexus.info()["commit"]
+
+    def reply(request: Request) -> Reply:
+        is_update = b"DELETE" in request.body or b"INSERT" in request.body
+        return Reply(status, b"no") if is_update else forward(server, request)
+
+    with pytest.raises(StoreError, match=rf"/[a-z]+ .*\({status}\)"), connected(server, reply):
+        pass
+    with Nexus.connect(**server.arguments) as nexus:
+        assert nexus.info()["commit"] == before
+
+
 def test_an_update_without_an_answer_is_a_timeout(server: Engine) -> None:
     gate = Event()
     gate.set()
@@ -186,3 +231,14 @@ def test_connecting_takes_no_longer_than_the_budget(proxy: Proxy) -> None:
     assert str(caught.value) == (
         f"The store at {proxy.url} gave no answer: The request took longer than 0.3 s."
     )
+
+
+def test_a_budget_of_few_rows_is_no_obstacle_to_connecting(server: Engine) -> None:
+    with Nexus.connect(**server.arguments):
+        pass
+    with Nexus.connect(**server.arguments, budget=Budget(max_rows=2)) as nexus:
+        with pytest.raises(KipError, match="KIP_4002"):
+            nexus.execute("FIND(?x) WHERE { ?x {} }")
+        assert nexus.execute('FIND(?d.name) WHERE { ?d {type: "Domain", name: "System"} }') == [
+            "System"
+        ]

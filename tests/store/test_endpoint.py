@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import hashlib
 import re
 import socket
+import threading
 import time
 from typing import Any
 
@@ -131,6 +134,14 @@ ANSWERS: dict[str, tuple[Reply, str]] = {
     ),
     "failed": (_reply(500, b"oh\x00no"), "The store at {url} failed (500): oh no"),
     "busy": (_reply(503), "The store at {url} failed (503)"),
+    "compressed": (
+        _reply(200, gzip.compress(b"{}"), Content_Type=RESULTS, Content_Encoding="gzip"),
+        "The answer of {url} is encoded as gzip, without being asked.",
+    ),
+    "endless text": (
+        _reply(200, HALF.partition(b'a"')[0] + 17_000_000 * b"a", Content_Type=RESULTS),
+        "The answer of {url} is not a SPARQL result: Reached the buffer maximal size of 16777216.",
+    ),
 }
 
 
@@ -182,6 +193,25 @@ def test_a_slow_server_costs_no_more_than_the_budget() -> None:
         assert time.monotonic() - begun < 1.2
     assert caught.value.is_timeout
     assert caught.value.may_have_run
+
+
+def test_a_header_that_never_ends_costs_no_more_than_the_budget() -> None:
+    def drip(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            for byte in b"HTTP/1.1 200 OK\r\nX-Long: " + 1_000 * b"a":
+                connection.sendall(bytes([byte]))
+                time.sleep(0.01)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip, args=(listener,))
+        thread.start()
+        endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/ds")
+        begun = time.monotonic()
+        with pytest.raises(KipError, match="KIP_4001"):
+            spend(Budget(timeout_s=0.2), lambda: endpoint.select(QUERY))
+        assert time.monotonic() - begun < 1.2
+        thread.join()
 
 
 def test_a_cancelled_request_ends_at_once() -> None:
