@@ -131,7 +131,7 @@ class Writer:
 
         def plan() -> Plan:
             plan = plan_forgetting(self._store, self._clock, select)
-            self._check(plan.draft, NOWHERE)
+            self._check(plan.draft, NOWHERE, remedy="Forget")
             return plan
 
         if dry_run:
@@ -199,11 +199,13 @@ class Writer:
         self._check(draft, command.span, privileged=privileged)
         return receipt, draft
 
-    def _check(self, draft: Draft, span: Span, *, privileged: bool = False) -> None:
+    def _check(
+        self, draft: Draft, span: Span, *, privileged: bool = False, remedy: str = "Delete"
+    ) -> None:
         """Raise ``KipError`` for a draft that breaks a rule of the nexus."""
         if not privileged:
             check_protection(draft, span)
-        check_unused(draft, span)
+        check_unused(draft, span, remedy)
         # The bundled capsules must not keep a nexus from opening.
         if self.strict_schema and not privileged:
             check_schema(draft, span)

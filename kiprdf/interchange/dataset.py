@@ -49,7 +49,7 @@ def faults(
     # The causes of other faults come first: a snapshot with another base has only foreign subjects.
     if dataset.is_original:
         message = "This was written with the mapping original: its subjects have other IRIs."
-        yield KipError("KIP_2002", message, 'Read it with mapping="original", --mapping original.')
+        yield KipError("KIP_2002", message, 'Use mapping="original" (--mapping original).')
     yield from dataset.foreign_subjects()
     yield from dataset.link_faults()
     yield from dataset.element_faults()
@@ -65,9 +65,11 @@ def _is_iri(node: str) -> bool:
 
 
 def _broken(triple: str, why: str) -> KipError:
-    message = f"{triple} does not belong into a nexus: {why}."
+    message = f"{triple} does not belong in a nexus: {why}."
     return KipError(
-        "KIP_2002", message, "This takes snapshots of a nexus; foreign RDF is for import_rdf()."
+        "KIP_2002",
+        message,
+        "Only snapshots of a nexus are read here; use import_rdf() for other RDF.",
     )
 
 
@@ -143,7 +145,7 @@ class _Dataset:
                 # The message must not depend on the engine's order.
                 both = sorted((link, links.get(fact, link)))
                 message = f"{' and '.join(both)} have the same identity."
-                yield KipError("KIP_3003", message, "Each fact has one link.")
+                yield KipError("KIP_3003", message, "Keep one link for each fact.")
             else:
                 self._links[link], links[fact] = fact, link
         for fact in sorted(links.keys() - self._facts):
@@ -171,7 +173,7 @@ class _Dataset:
     def _concept(self, node: str, name: ConceptName) -> Iterator[KipError]:
         fault = name_fault(name.name)
         if fault is not None or str(self._iris.concept(name.type, name.name)) != node:
-            why = f"its name {fault or 'is not encoded as ours are'}"
+            why = f"its name {fault or 'is not encoded as kiprdf encodes names'}"
             yield _broken(self.subjects[node], why)
         definition = str(self._iris.type(name.type))
         if name.type not in META_TYPES and definition not in self.subjects:
@@ -201,7 +203,9 @@ class _Dataset:
         for end in (subject, value):
             if end not in self.subjects:
                 message = f"{name.id} links {end}, which is not an element of the snapshot."
-                yield KipError("KIP_3002", message, "Both ends of a proposition must be there.")
+                yield KipError(
+                    "KIP_3002", message, "A snapshot holds both ends of each proposition."
+                )
         if subject == value:
             yield _broken(fact, "a proposition links two different elements")
 

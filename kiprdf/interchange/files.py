@@ -49,7 +49,7 @@ def _write_open(target: Any, text: str) -> None:
 def write_open(target: object, write: Callable[[], T]) -> T:
     """Call a function that writes an open file; KIP_1001 if the file cannot be written."""
     if isinstance(target, io.IOBase) and target.closed:
-        raise KipError("KIP_1001", "The file is closed.", "Give a path, or an open file.")
+        raise KipError("KIP_1001", "The file is closed.", "Give its path, or a file that is open.")
     try:
         return write()
     except UnicodeEncodeError as fault:
@@ -146,7 +146,7 @@ def format_to_write(target: object) -> Format:
     """The format of a file to be written: that of its suffix, Turtle where there is none."""
     name = name_of(target)
     if name is not None and Path(name).suffix and names.format_of(name) is None:
-        message = f"The suffix of {shown(name)} names no RDF format."
+        message = f"The suffix of {shown(name)} is not that of an RDF format."
         hint = "Formats: turtle, trig, ntriples, nquads, jsonld, rdfxml; or end the name in .ttl."
         raise KipError("KIP_1001", message, hint)
     return format_of(target) or "turtle"
@@ -161,11 +161,12 @@ def _read_open(source: IO[str] | IO[bytes]) -> str | bytes:
     except ValueError as fault:
         if isinstance(fault, OSError):
             raise
-        raise KipError("KIP_1001", f"The file cannot be read: {fault}.", "Open it.") from None
+        message = f"The file cannot be read: {str(fault).rstrip('.')}."
+        raise KipError("KIP_1001", message, "Give its path, or a file that is open.") from None
     if isinstance(content, str | bytes):
         return content
-    message = "A document is a string or bytes; this file returns neither."
-    raise KipError("KIP_1001", message, "Open a file of RDF.")
+    message = "Reading the file returns neither a string nor bytes."
+    raise KipError("KIP_1001", message, "Give a file of text or bytes.")
 
 
 def _bytes(path: Path) -> bytes:

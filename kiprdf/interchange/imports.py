@@ -200,7 +200,7 @@ def _document(
         if address is not None and _mentions(quads, address):
             result.warnings.append(
                 f"The document has relative IRIs; its address <{address}> is their base. "
-                "A base_iri (--base-iri) gives them names that hold on other machines."
+                "Give a base_iri (--base-iri) for IRIs that do not depend on this machine."
             )
         return result
 
@@ -249,6 +249,6 @@ def _read(
     content = files.content(document)
     chosen = format or files.format_of(document)
     if chosen is None and files.name_of(document) is not None:
-        message = f"The suffix of {files.name_of(document)} names no RDF format."
+        message = f"The suffix of {files.name_of(document)} is not that of an RDF format."
         raise KipError("KIP_1001", message, "Give the format: turtle, trig, jsonld, rdfxml, …")
     return content, chosen or "turtle"

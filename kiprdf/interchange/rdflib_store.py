@@ -73,20 +73,24 @@ def connect_graph(
     given = {"update_url": update_url, "auth": auth, "headers": headers}
     for name, value in given.items():
         if value is not None:
-            raise StoreError(f"{name} is for a URL, and a graph of rdflib has none.")
+            raise StoreError(f"{name} is for a URL: leave it out for a graph of rdflib.")
     if profile not in ("auto", "rdf11"):
-        raise StoreError(f"A graph of rdflib keeps links as rdf11, not as {profile!r}.")
+        raise StoreError(
+            f"A graph of rdflib keeps links as rdf11, not as {profile!r}: leave the profile out."
+        )
     graph, notes = _graphs(target, default_graph)
     noted: dict[NamedNode, Literal] = {key: value for _, key, value in map(_terms, notes())}
     kept = noted.get(vocab.BASE)
     own_base = _base_of(graph) if kept is None else kept.value
     if own_base is not None and base not in (None, own_base):
-        raise StoreError(f"The nexus in the graph has the base {own_base}, not {base}.")
+        raise StoreError(
+            f"The nexus in the graph has the base {own_base}, not {base}: leave the base out."
+        )
     if own_base is None and not read_only and len(graph):
         message = "There is no nexus in the graph, but other data, which kiprdf does not change"
         raise StoreError(f"{message}; give an empty graph, or connect with read_only.")
     if own_base is None and read_only and not len(graph):
-        raise StoreError("There is no nexus in the graph.")
+        raise StoreError("There is no nexus in the graph: connect without read_only to create one.")
     chosen = own_base or checked_base(vocab.DEFAULT_BASE if base is None else base)
     folder = index_folder(index)
     if folder is not None:
@@ -134,9 +138,11 @@ def _graphs(target: rdflib.Graph, default_graph: str | None) -> tuple[rdflib.Gra
         try:
             graph = target.get_context(rdflib_term(NamedNode(default_graph)))
         except (TypeError, ValueError):
-            raise StoreError(f"default_graph is {default_graph!r}, which is not an IRI.") from None
+            raise StoreError(f"default_graph must be an IRI, not {default_graph!r}.") from None
         if default_graph.startswith(vocab.GRAPH):
-            raise StoreError(f"The graph {default_graph} is one of kiprdf's own.")
+            raise StoreError(
+                f"The graph {default_graph} is reserved for kiprdf: name another default_graph."
+            )
         name = f"{name}/{encode(default_graph)}"
     return graph, _Notes(target.get_context(rdflib.URIRef(name)), set())
 

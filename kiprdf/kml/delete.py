@@ -64,8 +64,11 @@ def _delete_keys(
     return {"updated_concepts": counts[Concept], "updated_propositions": counts[Proposition]}
 
 
-def check_unused(draft: Draft, span: Span) -> None:
-    """Raise KIP_2002 for deleted definitions that still have instances."""
+def check_unused(draft: Draft, span: Span, remedy: str = "Delete") -> None:
+    """Raise KIP_2002 for deleted definitions that still have instances.
+
+    ``remedy`` is the verb of the hint.
+    """
     store = draft.store
     for node in draft.deleted:
         name = definition_name(node, store)
@@ -87,5 +90,5 @@ def check_unused(draft: Draft, span: Span) -> None:
         if used:
             few = len(used) == 1
             message = f"'{name.name}' still has {len(used)} {what if few else what + 's'}."
-            hint = f"Delete {'it' if few else 'them'} first."
+            hint = f"{remedy} {'it' if few else 'them'} first."
             raise KipError("KIP_2002", message, hint, span)

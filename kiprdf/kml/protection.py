@@ -45,10 +45,11 @@ def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
             continue
         place = draft.spans.get(node, span)
         if is_system(node, iris):
-            raise _refused(f"{iris.id(node)} belongs to the core schema; it stays as it is.", place)
+            message = f"{iris.id(node)} belongs to the core schema and cannot be changed."
+            raise _refused(message, place)
         directives = (e.attributes.get(CORE_DIRECTIVES) for e in (edit.before, edit.after))
         if is_actor(node, iris) and len(set(directives)) > 1:
-            raise _refused(f"The core_directives of {iris.id(node)} stay as they are.", place)
+            raise _refused(f"The core_directives of {iris.id(node)} cannot be changed.", place)
     for node, element in draft.deleted.items():
         if is_system(node, iris) or is_actor(node, iris):
             raise _refused(f"{iris.id(node)} cannot be deleted.", span)
@@ -66,7 +67,8 @@ def _protected(iris: Iris) -> frozenset[NamedNode]:
 
 def _refused(message: str, span: Span) -> KipError:
     hint = (
-        "Meta-types, the Domain type, belongs_to_domain, CoreSchema, the system actors and their "
-        "core_directives are protected; other attributes of $self may evolve."
+        "Leave it out. The meta-types, Domain, belongs_to_domain and CoreSchema cannot be changed, "
+        "merged or deleted; $self and $system cannot be merged or deleted, and keep their "
+        "core_directives."
     )
     return KipError("KIP_3004", message, hint, span)

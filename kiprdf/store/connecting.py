@@ -48,7 +48,7 @@ def connect(
     Without an ``update_url`` it is read-only. Raises ``StoreError`` with one sentence.
     """
     if profile not in PROFILES:
-        raise StoreError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}.")
+        raise StoreError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}.")
     place = _place(default_graph)
     base = None if base is None else checked_base(base)
     endpoint = Endpoint(url, update_url, auth, headers)
@@ -57,8 +57,8 @@ def connect(
         engine, abilities = recognize(endpoint)
         if default_graph is None and engine in UNION_DEFAULT:
             raise StoreError(
-                f"The default graph of {engine} is the union of all graphs: name the graph of the "
-                "nexus, as default_graph."
+                f"The default graph of {engine} is the union of all graphs: name a graph for the "
+                "nexus as default_graph."
             )
         is_read_only = read_only or update_url is None
         if not is_read_only and engine not in WRITERS:
@@ -78,7 +78,7 @@ def connect(
         return spend(budget or Budget(), lambda: without_row_limit(open))
     except KipError as error:
         endpoint.close()
-        raise StoreError(f"The store at {endpoint.url} gave no answer: {error.message}") from None
+        raise StoreError(f"The store at {endpoint.url} did not answer: {error.message}") from None
     except BaseException:
         endpoint.close()
         raise
@@ -88,9 +88,11 @@ def _place(default_graph: str | None) -> Place:
     try:
         place = Place.of(default_graph)
     except (ValueError, TypeError):
-        raise StoreError(f"default_graph is {default_graph!r}, which is not an IRI.") from None
+        raise StoreError(f"default_graph must be an IRI, not {default_graph!r}.") from None
     if place.graph is not None and place.graph.value.startswith(vocab.GRAPH):
-        raise StoreError(f"The graph {default_graph} is one of kiprdf's own.")
+        raise StoreError(
+            f"The graph {default_graph} is reserved for kiprdf: name another default_graph."
+        )
     return place
 
 
@@ -123,7 +125,9 @@ class _Opening:
         self._require_format(notes.get(vocab.FORMAT))
         noted = notes.get(vocab.BASE)
         if noted is not None and base not in (None, noted):
-            raise StoreError(f"The nexus in {url} has the base {noted}, not {base}.")
+            raise StoreError(
+                f"The nexus in {url} has the base {noted}, not {base}: leave the base out."
+            )
         links = self._links(profile, notes.get(LINKS))
         identity = notes.get(IDENTITY, "" if is_nexus or self._read_only else secrets.token_hex(16))
         number = notes.get(vocab.COMMIT, "0")
@@ -167,12 +171,14 @@ class _Opening:
             hint = "name another default_graph, or connect with read_only"
             raise StoreError(f"{message}; {hint}.")
         if not has_triples and self._read_only:
-            raise StoreError(f"There is no nexus in {where}.")
+            hint = "give update_url, and not read_only, to create one"
+            raise StoreError(f"There is no nexus in {where}: {hint}.")
 
     def _require_format(self, noted: str | None) -> None:
         if noted is not None and not (noted.isdecimal() and int(noted) <= FORMAT):
             url = self._endpoint.url
-            raise StoreError(f"The nexus in {url} has the format {noted}, which is newer.")
+            message = f"The nexus in {url} has format {noted}; this kiprdf reads up to {FORMAT}"
+            raise StoreError(f"{message}: use a newer kiprdf.")
 
     def _links(self, profile: Profile, noted: str | None) -> Links:
         """How the store keeps links, or will."""
@@ -184,10 +190,13 @@ class _Opening:
                 break
         wanted: Links = self._abilities.links if profile == "auto" else profile
         if kept is not None and profile not in ("auto", kept):
-            raise StoreError(f"The nexus in {url} keeps links as {kept}, not as {profile}.")
+            message = f"The nexus in {url} keeps links as {kept}, not as {profile}"
+            raise StoreError(f"{message}: leave the profile out.")
         links = kept or wanted
         if links == "rdf12" and not self._abilities.triple_terms:
-            raise StoreError(f"The engine at {url} has no triple terms, which {links} needs.")
+            raise StoreError(
+                f"The engine at {url} does not support triple terms, which {links} needs."
+            )
         return links
 
     def _has_links(self, links: Links) -> bool:

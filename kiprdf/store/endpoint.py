@@ -124,12 +124,14 @@ class Endpoint:
         """
         answer = self.query(query, dataset, width=width, keep=keep, read=read)
         if not isinstance(answer, Solutions):
-            raise EndpointFault(f"{self.url} answers a SELECT with something else.")
+            raise EndpointFault(
+                f"{self.url} answered a SELECT without rows: check that it is a SPARQL query URL."
+            )
         names = requests.columns(query)
         if names and list(answer.names) != names:
             received = ", ".join(answer.names)[:_SHOWN]
             raise EndpointFault(
-                f"{self.url} answers another query: its columns are {received or 'none'}, "
+                f"{self.url} answered another query: its columns are {received or 'none'}, "
                 f"not {', '.join(names)}."
             )
         return answer
@@ -200,7 +202,7 @@ class Endpoint:
     def _no_results(self, response: Response) -> EndpointFault:
         kind = response.headers.get_content_type()
         begin = _excerpt(response, 60)
-        what = f"is {kind}, no SPARQL result" + (f': "{begin}"' if begin else "")
+        what = f"is {kind}, not a SPARQL result" + (f': "{begin}"' if begin else "")
         return EndpointFault(f"The answer of {self.url} {what}.", status=response.status)
 
     # Updates ----------------------------------------------------------------------------------
@@ -272,7 +274,7 @@ def _refusal(url: str, operation: str, response: Response) -> Exception:
         message = f"{url} does not allow this {operation} (403){quoted}"
     elif 300 <= status < 400:
         target = response.headers.get("Location", "")
-        message = f"{url} redirects to {_place(target)} ({status}), which is not followed."
+        message = f"{url} redirects to {_place(target)} ({status}): connect with that URL."
     elif status in (413, 414, 431) or (status >= 400 and _TOO_LARGE.search(reason)):
         hint = "Split the command, or ask for less at once."
         if _LOG_LIMIT in reason:
@@ -280,7 +282,7 @@ def _refusal(url: str, operation: str, response: Response) -> Exception:
                 "Write less at once, or raise TransactionAfterImageLimit in the section Parameters "
                 "of virtuoso.ini, and restart Virtuoso: it counts up to 250 bytes for a triple."
             )
-        message = f"The store at {url} cannot hold this: {reason or status}"
+        message = f"The store at {url} refused this {operation} as too large: {reason or status}"
         return KipError("KIP_4002", message, hint)
     elif status < 500:
         message = f"{url} refused the {operation} ({status}){quoted}"

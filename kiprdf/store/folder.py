@@ -100,7 +100,8 @@ def open_folder(path: Path, base: str | None, read_only: bool) -> OpenFolder:
     stored = None if manifest is None else manifest["base"]
     chosen = checked_base(base if base is not None else stored or vocab.DEFAULT_BASE)
     if stored is not None and stored != chosen:
-        raise StoreError(f"The nexus in {path} has the base {stored}, not {chosen}.")
+        message = f"The nexus in {path} has the base {stored}, not {chosen}"
+        raise StoreError(f"{message}: leave the base out.")
     claim = None if read_only else _claim(path)
     try:
         if manifest is None:
@@ -144,7 +145,8 @@ def _read_manifest(path: Path) -> _Manifest | None:
         raise StoreError(f"{path / MANIFEST} does not describe a nexus.")
     if number > FORMAT:
         raise StoreError(
-            f"The nexus in {path} has format {number}; this kiprdf reads up to {FORMAT}."
+            f"The nexus in {path} has format {number}; this kiprdf reads up to {FORMAT}: "
+            "use a newer one."
         )
     if not isinstance(manifest.get("base"), str) or manifest.get("graph", GRAPH) not in GRAPHS:
         raise StoreError(f"{path / MANIFEST} does not describe a nexus.")
@@ -251,7 +253,9 @@ def open_engine(path: Path, read_only: bool, attempts: int = OPEN_ATTEMPTS) -> E
             gc.collect()
         time.sleep(0.02 * attempt)
     if _OWN_LOCK in reason:
-        raise StoreError(f"An abandoned query still has the nexus in {path} open.")
+        raise StoreError(
+            f"A query that ran out of time still has the nexus in {path} open: open it again later."
+        )
     if re.search("permission|read-only", reason, re.IGNORECASE):
         raise StoreError(f"The nexus in {path} cannot be written.")
     # "lock hold by", "While lock file", but not "block checksum mismatch".
@@ -323,7 +327,9 @@ def _claim(path: Path) -> Claim:
         gc.collect()  # a nexus that nobody closed may wait in a cycle of objects
     with _claims_lock:
         if _is_claimed(place):
-            raise StoreError(f"This process has the nexus in {path} open already.")
+            raise StoreError(
+                f"This process has the nexus in {path} open already: use that one, or close it."
+            )
         claim = Claim()
         _claims[place] = ref(claim)
         return claim

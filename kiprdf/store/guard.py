@@ -70,13 +70,13 @@ def check_query(text: str) -> str:
     where the engine would plan for minutes or crash.
     """
     if not isinstance(text, str):
-        raise KipError("KIP_1001", "A query is a string.", "Send SPARQL as a string.")
+        raise KipError("KIP_1001", "A query must be a string.", "Send SPARQL as a string.")
     if len(text.encode("utf-8", "surrogatepass")) > QUERY_BYTES:
         raise KipError("KIP_4002", "The SPARQL text is longer than 64 KiB.", "Split the query.")
     text = _resolved(text)
     ambiguous = _AMBIGUOUS.search(text)
     if ambiguous:
-        hint = "Write a space behind '<' in a comparison, and %27 for an apostrophe in an IRI."
+        hint = "Write a space after '<' in a comparison, and %27 for an apostrophe in an IRI."
         span = Span(ambiguous.start(), ambiguous.end())
         raise KipError("KIP_1001", "This can be read in two ways.", hint, span, text)
     only_reads = False
@@ -125,7 +125,8 @@ def _resolved(text: str) -> str:
     """The text without code point escapes; one that yields an escape again is refused."""
     resolved = _ESCAPE.sub(lambda m: _character(m.group(1) or m.group(2)), text)
     if _ESCAPE.search(resolved):
-        raise KipError("KIP_1001", "A code point escape yields another.", "Write the character.")
+        message = "The code point escapes yield another escape."
+        raise KipError("KIP_1001", message, "Write the character itself.")
     return resolved
 
 
@@ -145,7 +146,9 @@ def _tokens(text: str) -> Iterator[re.Match[str]]:
         if match is None:
             span = Span(offset, offset + 1)
             message = "The SPARQL text cannot be parsed here."
-            raise KipError("KIP_1001", message, "Is a string or an IRI not closed?", span, text)
+            raise KipError(
+                "KIP_1001", message, "Check that each string and IRI is closed.", span, text
+            )
         if match.lastgroup != "space":
             yield match
         offset = match.end()
@@ -158,7 +161,7 @@ def _refuse_service(match: re.Match[str]) -> None:
     exposed = match.group().partition(":")[0] if match.lastgroup == "name" else match.group()
     if "service" in exposed.casefold():
         hint = (
-            "kiprdf opens no network connection. If the word is part of a name, write the name "
+            "A query cannot call other services. If the word is part of a name, write the name "
             "as a full IRI: <…>."
         )
         span = Span(match.start(), match.end())
@@ -167,7 +170,7 @@ def _refuse_service(match: re.Match[str]) -> None:
 
 def _refuse_word(word: str, match: re.Match[str]) -> None:
     if match.lastgroup == "word" and match.group().upper() == word:
-        message = f"There is one graph, the default graph; {word} is refused."
+        message = f"{word} is refused: a query reads the default graph only."
         span = Span(match.start(), match.end())
         raise KipError("KIP_1001", message, f"Leave {word} out.", span, match.string)
 

@@ -240,16 +240,16 @@ class _Exchange:
         url = self._client.url
         if is_over:
             assert spending is not None
-            message = f"The store at {url} gave no answer in time."
+            message = f"The store at {url} did not answer in time."
         elif isinstance(fault, ssl.SSLCertVerificationError):
             message = (
                 f"The certificate of {url} is not trusted: {fault.verify_message.rstrip('.')}; "
-                "SSL_CERT_FILE names a file with its authority."
+                "set SSL_CERT_FILE to a file with its authority."
             )
         elif isinstance(fault, http.client.IncompleteRead):
             message = f"The answer of {url} is incomplete."
         elif isinstance(fault, TimeoutError):
-            message = f"The store at {url} gave no answer for {IDLE_S:g} s."
+            message = f"The store at {url} did not answer for {IDLE_S:g} s."
         else:
             message = f"The store at {url} cannot be reached: {_reason(fault)}."
         return EndpointFault(message, may_have_run=self._has_begun, is_timeout=is_over)
@@ -295,7 +295,7 @@ class _Credentials:
         elif auth is not None and not (
             isinstance(auth, tuple | list) and len(auth) == 2 and all(map(_is_text, auth))
         ):
-            raise StoreError("auth is a pair of user and password, or a token.")
+            raise StoreError("auth must be a pair of user and password, or a token.")
         self._auth = auth
         self._digest: dict[str, str] | None = None
         self._count = 0
@@ -372,7 +372,7 @@ def _split(url: str) -> SplitResult:
     except (ValueError, AttributeError):  # a port that is no number; no text
         is_http = False
     if not is_http:
-        raise StoreError(f"{shown_url(url)!r} is no URL of HTTP.")
+        raise StoreError(f"{shown_url(url)!r} is not an HTTP URL.")
     if re.search(r"[\s\x00-\x1f\x7f]|[^\x00-\x7f]", url):
         raise StoreError(f"{shown_url(url)!r} has a character that is not allowed in a URL.")
     return parts
@@ -390,7 +390,7 @@ def shown_url(url: str) -> str:
 def _checked(headers: Mapping[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not isinstance(name, str) or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-            raise StoreError("headers has a name that is not allowed in HTTP.")
+            raise StoreError("A name in headers is not allowed in HTTP.")
         if not isinstance(value, str) or re.search(r"[\r\n\x00]", value):
             raise StoreError(f"The header {name} has a value that is not allowed in HTTP.")
     return dict(headers)
@@ -412,8 +412,8 @@ def _reason(fault: Exception) -> str:
     if isinstance(fault, ConnectionRefusedError):
         return "the connection was refused"
     if isinstance(fault, socket.gaierror):
-        return "its name is unknown"
+        return "its host name is unknown"
     if isinstance(fault, http.client.HTTPException):
-        return f"its answer is no HTTP ({type(fault).__name__})"
+        return f"its answer is not HTTP ({type(fault).__name__})"
     reason = getattr(fault, "strerror", None) or type(fault).__name__
     return str(reason).rstrip(".")

@@ -114,7 +114,7 @@ def require_embedded(store: NexusStore, what: str) -> None:
     """Raise KIP_1001 for a store of others, whose files are not those of a nexus."""
     if store.is_shared:
         message = f"A nexus in a SPARQL store cannot {what}: kiprdf does not control its files."
-        hint = "Snapshot it, and restore the snapshot into a folder: Nexus.open(folder)."
+        hint = "Restore a snapshot of it into a folder: Nexus.open(folder)."
         raise KipError("KIP_1001", message, hint)
 
 

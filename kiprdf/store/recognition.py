@@ -123,5 +123,8 @@ def _ask(endpoint: Endpoint, question: str) -> bool:
     query, expected = QUESTIONS[question]
     answer = endpoint.query(query)
     if not isinstance(answer, Solutions) or answer.names != ("answer",):
-        raise EndpointFault(f"{endpoint.url} answers SPARQL wrongly.", status=200)
+        raise EndpointFault(
+            f"{endpoint.url} answered a query wrongly: check that it is a SPARQL query URL.",
+            status=200,
+        )
     return [getattr(cell, "value", None) for (cell,) in answer.rows] == [expected]

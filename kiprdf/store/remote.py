@@ -143,7 +143,7 @@ class RemoteStore:
     def require_own_process(self) -> None:
         """Raise ``StoreError`` in a process that was forked from the one that connected."""
         if self.is_forked:
-            message = "This nexus belongs to the process that connected it; connect again here."
+            message = "This nexus belongs to the process that connected it; connect in this one."
             raise StoreError(message)
 
     def _require_open(self) -> None:
@@ -331,7 +331,7 @@ class RemoteStore:
             raise
         most = self.abilities.max_rows
         if most is not None and isinstance(answer, Solutions) and len(answer.rows) >= most:
-            message = f"The store sends no more than {most} rows, and there may be more."
+            message = f"The store returns at most {most} rows, and this query may have more."
             raise KipError("KIP_4002", message, "Page with ORDER BY, LIMIT and OFFSET.")
         return answer
 
@@ -437,7 +437,7 @@ class RemoteStore:
                 received.update(rows)
             if len(received) != number:
                 raise EndpointFault(
-                    f"{self.endpoint.url} sends {len(received)} of {number} triples with the "
+                    f"{self.endpoint.url} returned {len(received)} of {number} triples with the "
                     f"predicate {predicate.value}."
                 )
             yield from ((subject, predicate, object_) for subject, object_ in received)
@@ -659,8 +659,8 @@ class RemoteStore:
             number = int(count.value)
             if number > MOST_IN_MEMORY:
                 message = (
-                    f"The engine {self.engine_name} cannot answer this FIND, and the nexus has "
-                    f"{number} triples: up to {MOST_IN_MEMORY} are read into memory instead."
+                    f"The engine {self.engine_name} cannot run this FIND, and its {number} triples "
+                    f"are too many to run it in memory, which is done for up to {MOST_IN_MEMORY}."
                 )
                 hint = "Use OPTIONAL, NOT and UNION without nesting them in each other."
                 raise KipError("KIP_4002", message, hint)
@@ -683,7 +683,7 @@ class RemoteStore:
     def backup(self, folder: object, history: bool = True) -> None:
         """Refused: the store has its own means."""
         raise StoreError(
-            f"The nexus is in the store at {self.endpoint.url}: back it up there, by the means of "
+            f"kiprdf cannot back up the store at {self.endpoint.url}: use the backup of "
             f"{self.engine_name}, or write a snapshot."
         )
 

@@ -61,7 +61,7 @@ _BUILT_IN = (vocab.STRING, vocab.INTEGER)
 STAGE_TIME = NamedNode(vocab.KIP + "stage_time")
 _NO_STAGE = updates.Stage(None, None)
 _UNCERTAIN = (
-    "Whether it was written is not known, since the answer was lost: read what it writes before "
+    "The answer was lost, so the command may have been carried out: read what it writes before "
     "you send it again."
 )
 Outcome = OneOf["done", "overtaken", "open"]
@@ -294,10 +294,9 @@ class Commits:
             yield _NO_STAGE, (removed, added)
             return
         if self._claims is not None and size > LARGEST_CLAIMED:
-            message = (
-                f"A commit of {size} triples is too large: this store takes {LARGEST_CLAIMED}."
-            )
-            raise KipError("KIP_4002", message, "Write less at once.")
+            most = f"this store takes at most {LARGEST_CLAIMED}"
+            message = f"A commit of {size} triples is too large: {most}."
+            raise KipError("KIP_4002", message, "Split it into smaller writes.")
         self._remove_old_stages()
         node = self._place.node("stage", secrets.token_hex(16))
         note = self._quad(node, STAGE_TIME, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")

@@ -206,7 +206,7 @@ class _Job:
 
     def expired(self) -> BaseException:
         if self._spending is None or self._spending.deadline == math.inf:
-            return KipError("KIP_4003", "The process that answers SPARQL does not start.")
+            return KipError("KIP_4003", "The process that answers SPARQL has not started.")
         return self._spending.expired()
 
     def answer(self) -> SparqlAnswer:

@@ -44,5 +44,8 @@ def test_a_profile_that_contradicts_the_store_is_one_sentence(place: list[str]) 
     kept = json.loads(invoke("info", "--json", *place).stdout)["profile"]
     other = "rdf11" if kept == "rdf12" else "rdf12"
     ran = invoke("info", "--profile", other, *place)
-    expected = f"kiprdf: The nexus in {place[1]} keeps links as {kept}, not as {other}.\n"
+    expected = (
+        f"kiprdf: The nexus in {place[1]} keeps links as {kept}, not as {other}: "
+        "leave the profile out.\n"
+    )
     assert (ran.exit_code, ran.stderr) == (1, expected)

@@ -56,7 +56,7 @@ FAULTS: dict[str, tuple[Callable[[Request], Reply], str, str]] = {
     "html": (
         lambda request: HTML,
         "KIP_4003",
-        'The answer of {url} is text/html, no SPARQL result: "<html>log in</html>".',
+        'The answer of {url} is text/html, not a SPARQL result: "<html>log in</html>".',
     ),
     "half": (lambda request: HALF, "KIP_4003", "The answer of {url} is not a SPARQL result: "),
     "cut": (lambda request: CUT, "KIP_4003", "The answer of {url} is incomplete."),
@@ -78,12 +78,12 @@ FAULTS: dict[str, tuple[Callable[[Request], Reply], str, str]] = {
     "redirect": (
         lambda request: Reply(307, b"", {"Location": "http://elsewhere.example/"}),
         "KIP_4003",
-        "{url} redirects to http://elsewhere.example/ (307), which is not followed.",
+        "{url} redirects to http://elsewhere.example/ (307): connect with that URL.",
     ),
     "another query": (
         lambda request: rows("number", "7"),
         "KIP_4003",
-        "{url} answers another query: its columns are number, not ",
+        "{url} answered another query: its columns are number, not ",
     ),
     "late": (_late, "KIP_4001", "The request took longer than 0.3 s."),
 }
@@ -229,7 +229,7 @@ def test_connecting_takes_no_longer_than_the_budget(proxy: Proxy) -> None:
         Nexus.connect(proxy.url, default_graph=proxy.default_graph, budget=Budget(timeout_s=0.3))
     assert time.monotonic() - begun < 0.9
     assert str(caught.value) == (
-        f"The store at {proxy.url} gave no answer: The request took longer than 0.3 s."
+        f"The store at {proxy.url} did not answer: The request took longer than 0.3 s."
     )
 
 

@@ -192,7 +192,9 @@ def test_a_store_that_is_no_nexus_is_left_alone(server: Engine) -> None:
     where = place if graph is None else f"the graph {graph} of {place}"
     with pytest.raises(StoreError) as caught:
         connected(server)
-    assert str(caught.value) == f"There is no nexus in {where}."
+    assert str(caught.value) == (
+        f"There is no nexus in {where}: give update_url, and not read_only, to create one."
+    )
     triple = "<urn:a> <urn:b> <urn:c>"
     server.update(
         f"INSERT DATA {{ {triple if graph is None else f'GRAPH <{graph}> {{ {triple} }}'} }}"
@@ -213,11 +215,15 @@ def test_what_contradicts_the_store_is_refused(server: Engine, embedded: Nexus) 
     where = server.target
     with pytest.raises(StoreError) as caught:
         connected(server, profile="rdf12")
-    assert str(caught.value) == f"The nexus in {where} keeps links as rdf11, not as rdf12."
+    assert (
+        str(caught.value)
+        == f"The nexus in {where} keeps links as rdf11, not as rdf12: leave the profile out."
+    )
     with pytest.raises(StoreError) as caught:
         connected(server, base_iri="http://kb.example/other/")
     assert str(caught.value) == (
-        f"The nexus in {where} has the base urn:kip:nexus/, not http://kb.example/other/."
+        f"The nexus in {where} has the base urn:kip:nexus/, not http://kb.example/other/: "
+        "leave the base out."
     )
 
 

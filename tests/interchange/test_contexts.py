@@ -392,7 +392,7 @@ def test_a_mapping_has_a_context_and_nothing_else(document: Any, tmp_path: Path)
         ('{"@context": {\n"k" "urn:x:k"}}', (2, 5), "a colon is missing here."),
         ('{"@context": {}', (1, 16), "a comma or '}' is missing here."),
         ('{"@context": {"a": "\n"}}', (1, 21), "invalid control character."),
-        ('{"@context": {}} x', (1, 18), "the text goes on after its end."),
+        ('{"@context": {}} x', (1, 18), "there is more text after its end."),
     ],
 )  # fmt: skip
 def test_a_fault_in_a_file_has_its_place(

@@ -124,7 +124,7 @@ def test_relative_iris_of_an_ontology_take_the_address_of_its_file(tmp_path: Pat
     assert same_as(nexus) == [f"{path.as_uri()}#Boat"]
     assert report["warnings"] == [
         f"The document has relative IRIs; its address <{path.as_uri()}> is their base. "
-        "A base_iri (--base-iri) gives them names that hold on other machines."
+        "Give a base_iri (--base-iri) for IRIs that do not depend on this machine."
     ]
 
 
@@ -210,3 +210,23 @@ def test_without_a_context_nothing_is_fetched_and_the_hint_says_what_to_give() -
 def test_what_is_no_context_is_an_error(context: Any) -> None:
     with pytest.raises(kiprdf.KipError):
         masts(BOAT, [{"x": context}] if isinstance(context, dict) else context)
+
+
+def test_a_loader_that_returns_what_is_not_json_is_refused() -> None:
+    document = '{"@context": "https://example.org/c", "@id": "urn:a", "@type": "urn:T"}'
+    with pytest.raises(kiprdf.KipError, match="KIP_1001") as raised:
+        kiprdf.Nexus.memory().import_rdf(
+            document, format="jsonld", define=True, loader=lambda _: {"@context": {"p": {1, 2}}}
+        )
+    assert raised.value.hint == "Return what json.loads returns from the loader."
+
+
+def test_a_closed_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.ttl"
+    path.write_text("<urn:a> <urn:p> 1 .")
+    with path.open() as file:
+        pass
+    with pytest.raises(kiprdf.KipError, match="KIP_1001") as raised:
+        kiprdf.Nexus.memory().import_rdf(file)
+    assert raised.value.message == "The file cannot be read: I/O operation on closed file."
+    assert raised.value.hint == "Give its path, or a file that is open."

@@ -831,7 +831,7 @@ def test_a_base_that_no_nexus_has_is_refused(base: str, fault: str) -> None:
         import_text(empty(), ":a a :T .", source_base=base)
     assert (caught.value.code, caught.value.message) == (
         "KIP_1001",
-        f"The data name the base <{base}>, which {fault}.",
+        f"The data declare the base <{base}>, which {fault}.",
     )
 
 

@@ -182,22 +182,29 @@ def test_nothing_to_forget_writes_nothing(nexus: kiprdf.Nexus) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "code"),
+    ("command", "code", "hint"),
     [
-        ('FIND(?p) WHERE { ?p {type: "Person", name: "$self"} }', "KIP_3004"),
-        ('FIND(?t) WHERE { ?t {type: "$ConceptType", name: "Drug"} }', "KIP_2002"),
-        ('FIND(?p.name) WHERE { ?p {type: "Person"} }', "KIP_1001"),
-        ('FIND(?p) WHERE { ?p {type: "Person"} } LIMIT 1', "KIP_1001"),
-        ("DESCRIBE PRIMER", "KIP_1001"),
+        ('FIND(?p) WHERE { ?p {type: "Person", name: "$self"} }', "KIP_3004", "Leave it out."),
+        (
+            'FIND(?t) WHERE { ?t {type: "$ConceptType", name: "Drug"} }',
+            "KIP_2002",
+            "Forget it first.",
+        ),
+        ('FIND(?p.name) WHERE { ?p {type: "Person"} }', "KIP_1001", ""),
+        ('FIND(?p) WHERE { ?p {type: "Person"} } LIMIT 1', "KIP_1001", ""),
+        ("DESCRIBE PRIMER", "KIP_1001", ""),
     ],
 )
-def test_what_cannot_be_forgotten_is_refused(nexus: kiprdf.Nexus, command: str, code: str) -> None:
+def test_what_cannot_be_forgotten_is_refused(
+    nexus: kiprdf.Nexus, command: str, code: str, hint: str
+) -> None:
     nexus.execute(SCHEMA)
     nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} } }')
     for dry_run in (True, False):
         with pytest.raises(kiprdf.KipError) as refused:
             nexus.forget(command, dry_run=dry_run)
         assert refused.value.code == code
+        assert (refused.value.hint or "").startswith(hint)
 
 
 def test_each_earlier_state_lacks_only_what_was_forgotten(nexus: kiprdf.Nexus) -> None:

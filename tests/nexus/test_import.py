@@ -334,7 +334,8 @@ def test_a_snapshot_with_an_invalid_base_is_refused() -> None:
     error = refusal(bundled(), text, mapping=WORDS)
     assert (error.code, error.message) == (
         "KIP_1001",
-        "The data name the base <http://www.w3.org/2002/>, which overlaps a namespace of the W3C.",
+        "The data declare the base <http://www.w3.org/2002/>, "
+        "which overlaps a namespace of the W3C.",
     )
 
 
@@ -702,7 +703,7 @@ def test_a_concept_made_from_an_iri_alone_is_completed_by_a_later_file() -> None
     assert links(nexus) == [("Ann", "bob")]
     report = nexus.import_rdf(BOB, **options)
     assert report["concepts"] == {"created": 1, "updated": 0, "unchanged": 0}
-    assert report["warnings"] == ["C:Thing/bob had nothing but its IRI and becomes C:Person/Bob."]
+    assert report["warnings"] == ["C:Thing/bob had only its IRI and becomes C:Person/Bob."]
     assert links(nexus) == [("Ann", "Bob")]
     assert element(nexus, "C:Person/Bob")["attributes"]["same_as"] == "https://example.org/bob"
     assert nexus.execute('FIND(?t.name) WHERE { ?t {type: "Thing"} }') == []
@@ -726,8 +727,8 @@ def test_without_the_default_type_a_concept_keeps_its_type_and_it_is_reported() 
     nexus = bundled()
     nexus.import_rdf(ANN, mapping="foaf", define=True, default_type="Thing")
     assert nexus.import_rdf(BOB, mapping="foaf")["warnings"] == [
-        "<https://example.org/bob> is a Person in the data and stays C:Thing/bob; "
-        "with the default type Thing it becomes one."
+        "<https://example.org/bob> is a Person in the data, but remains C:Thing/bob; "
+        "an import with the default type Thing changes it."
     ]
     assert links(nexus) == [("Ann", "bob")]
 

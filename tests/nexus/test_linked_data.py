@@ -172,7 +172,7 @@ def test_a_suffix_that_is_no_format_is_no_turtle(name: str, tmp_path: Path) -> N
     for write in (nexus.snapshot, nexus.write_snapshot):
         with pytest.raises(kiprdf.KipError, match="KIP_1001") as raised:
             write(tmp_path / name)
-        assert raised.value.message == f"The suffix of {name} names no RDF format."
+        assert raised.value.message == f"The suffix of {name} is not that of an RDF format."
     assert list(tmp_path.iterdir()) == []
     nexus.snapshot(tmp_path / name, format="turtle")
     nexus.snapshot(tmp_path / "brain")

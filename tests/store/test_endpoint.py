@@ -106,7 +106,7 @@ HALF = b'{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","v
 ANSWERS: dict[str, tuple[Reply, str]] = {
     "html": (
         _reply(200, HTML, Content_Type="text/html; charset=utf-8"),
-        'The answer of {url} is text/html, no SPARQL result: "<html><body>Please log in'
+        'The answer of {url} is text/html, not a SPARQL result: "<html><body>Please log in'
         '</body></html>".',
     ),
     "half": (
@@ -121,7 +121,7 @@ ANSWERS: dict[str, tuple[Reply, str]] = {
     ),
     "redirect": (
         _reply(302, b"", Location="https://me:pw@elsewhere.example/login?token=1"),
-        "{url} redirects to https://elsewhere.example/login (302), which is not followed.",
+        "{url} redirects to https://elsewhere.example/login (302): connect with that URL.",
     ),
     "unauthorized": (
         _reply(401, b"no"),
@@ -188,7 +188,7 @@ def test_a_slow_server_costs_no_more_than_the_budget() -> None:
         begun = time.monotonic()
         with pytest.raises(KipError, match="KIP_4001"):
             spend(Budget(timeout_s=0.2), lambda: endpoint.select(QUERY))
-        with pytest.raises(EndpointFault, match="gave no answer in time") as caught:
+        with pytest.raises(EndpointFault, match="did not answer in time") as caught:
             spend(Budget(timeout_s=0.2), lambda: endpoint.update("CLEAR ALL"))
         assert time.monotonic() - begun < 1.2
     assert caught.value.is_timeout
@@ -247,8 +247,8 @@ def test_no_secret_is_shown() -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "scheme": ({"query_url": "ftp://me:pw@kb.example/"}, "'ftp://kb.example/' is no URL of HTTP."),
-    "port": ({"query_url": "http://kb.example:x/"}, "'http://kb.example:x/' is no URL of HTTP."),
+    "scheme": ({"query_url": "ftp://me:pw@kb.example/"}, "'ftp://kb.example/' is not an HTTP URL."),
+    "port": ({"query_url": "http://kb.example:x/"}, "'http://kb.example:x/' is not an HTTP URL."),
     "space": (
         {"query_url": "http://kb.example/a b"},
         "'http://kb.example/a b' has a character that is not allowed in a URL.",
@@ -263,7 +263,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "pair": (
         {"query_url": "http://kb.example/", "auth": ("me",)},
-        "auth is a pair of user and password, or a token.",
+        "auth must be a pair of user and password, or a token.",
     ),
 }
 

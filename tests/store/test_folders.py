@@ -18,6 +18,7 @@ from kiprdf.store import Delta, OxigraphStore
 
 FACT = Triple(NamedNode("urn:a"), NamedNode("urn:p"), Literal(1))
 OTHER = Triple(NamedNode("urn:a"), NamedNode("urn:p"), Literal(2))
+OPEN = "open already: use that one, or close it."
 
 
 def refusal(folder: Path, base: str | None = None, read_only: bool = False) -> str:
@@ -92,7 +93,9 @@ def test_a_foreign_folder_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 def test_a_newer_format_is_refused(folder: Path) -> None:
     manifest(folder, '{"format": 3, "base": "urn:kip:nexus/"}')
-    assert refusal(folder) == f"The nexus in {folder} has format 3; this kiprdf reads up to 2."
+    assert refusal(folder) == (
+        f"The nexus in {folder} has format 3; this kiprdf reads up to 2: use a newer one."
+    )
 
 
 @pytest.mark.parametrize("text", ["", "{", "nonsense", b"\xff\xfe\x00", "[" * 100_000])
@@ -127,7 +130,8 @@ def test_a_manifest_that_is_a_folder_is_refused(tmp_path: Path) -> None:
 
 def test_another_base_is_refused(folder: Path) -> None:
     assert refusal(folder, "https://example.org/") == (
-        f"The nexus in {folder} has the base urn:kip:nexus/, not https://example.org/."
+        f"The nexus in {folder} has the base urn:kip:nexus/, not https://example.org/: "
+        "leave the base out."
     )
 
 
@@ -147,7 +151,7 @@ def test_a_refused_folder_can_be_opened_once_it_is_right(folder: Path) -> None:
 
 def test_a_folder_that_this_process_has_open_is_refused(folder: Path) -> None:
     store = OxigraphStore.open(folder)
-    assert refusal(folder) == f"This process has the nexus in {folder} open already."
+    assert refusal(folder) == f"This process has the nexus in {folder} {OPEN}"
     store.close()
 
 
@@ -155,7 +159,7 @@ def test_a_folder_under_another_name_is_the_same_folder(folder: Path, tmp_path: 
     link = tmp_path / "link"
     link.symlink_to(folder)
     store = OxigraphStore.open(folder)
-    assert refusal(link) == f"This process has the nexus in {link} open already."
+    assert refusal(link) == f"This process has the nexus in {link} {OPEN}"
     store.close()
 
 
@@ -281,14 +285,14 @@ def test_a_reader_shows_the_state_at_its_opening(folder: Path) -> None:
 def test_a_closed_reader_keeps_the_lock_of_the_writer(folder: Path) -> None:
     writer = OxigraphStore.open(folder)
     OxigraphStore.open(folder, read_only=True).close()
-    assert refusal(folder) == f"This process has the nexus in {folder} open already."
+    assert refusal(folder) == f"This process has the nexus in {folder} {OPEN}"
     writer.close()
 
 
 def test_a_refused_reader_keeps_the_lock_of_the_writer(folder: Path) -> None:
     writer = OxigraphStore.open(folder)
     refusal(folder, base="urn:another:base/", read_only=True)
-    assert refusal(folder) == f"This process has the nexus in {folder} open already."
+    assert refusal(folder) == f"This process has the nexus in {folder} {OPEN}"
     writer.close()
 
 

@@ -54,11 +54,13 @@ class Log(NamedTuple):
         last = self.commits[-1].number
         if differing:
             message = f"The history does not lead to the snapshot: {differing} triples differ."
-            hint = "Both must be written by one call, with the base of this nexus."
+            hint = (
+                "Use a snapshot and a log of one call of snapshot(), and the base of their nexus."
+            )
             raise KipError("KIP_2002", message, hint)
         if last < number:
             message = f"The history ends at commit {last}; this nexus is at commit {number}."
-            raise KipError("KIP_2002", message, "Restore into a nexus of genesis=False.")
+            raise KipError("KIP_2002", message, "Restore into an empty nexus with genesis=False.")
 
 
 def write_with(
@@ -70,7 +72,7 @@ def write_with(
 ) -> T:
     """Write a snapshot and the history that leads to it, as of one commit."""
     if not is_whole:
-        message = "The history is that of the whole nexus."
+        message = "A history can only be written beside a snapshot of the whole nexus."
         raise KipError("KIP_1001", message, "Leave out what selects or changes a part of it.")
     journal_of(store)
     with nullcontext() if store.read_only else store.writing():

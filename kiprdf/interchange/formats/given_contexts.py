@@ -89,7 +89,7 @@ def _json(source: Any) -> Any:
 def _document(value: Any) -> dict[str, Any]:
     if isinstance(value, Mapping) and "@context" in value:
         return dict(value)
-    raise KipError("KIP_1001", "A context of JSON-LD has no @context.", _HINT)
+    raise KipError("KIP_1001", "The given JSON-LD context has no @context.", _HINT)
 
 
 def with_initial(document: Any, contexts: list[Any]) -> Any:

@@ -65,7 +65,7 @@ def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = No
     """
     fault = base_fault(base_iri)
     if fault is not None:
-        raise KipError("KIP_1001", f"The base <{base_iri}> {fault}.", "Correct the base.")
+        raise KipError("KIP_1001", f"The base <{base_iri}> {fault}.", "Give another base_iri.")
     return restored(_triples(graph), base_iri, mapping)
 
 
@@ -73,7 +73,7 @@ def _triples(graph: rdflib.Graph) -> Iterator[Quad]:
     import rdflib
 
     if not isinstance(graph, rdflib.Graph):
-        message = f"The graph is one of rdflib, not {type(graph).__name__}."
+        message = f"The graph must be an rdflib.Graph, not {type(graph).__name__}."
         raise KipError("KIP_1001", message, "Give an rdflib.Graph.")
     for triple in paced(graph.triples((None, None, None))):
         yield _quad(triple, DefaultGraph())
@@ -87,7 +87,7 @@ def _quad(triple: Iterable[Any], graph: Any) -> Quad:
         # rdflib accepts literals as subjects, and any term as predicate.
         written = shown(" ".join(map(str, terms)))
         message = f"The graph contains {written}, which is not an RDF triple."
-        hint = "Subjects are IRIs or blank nodes, predicates are IRIs."
+        hint = "Make its subject an IRI or a blank node, and its predicate an IRI."
         raise KipError("KIP_1001", message, hint) from None
 
 
@@ -150,6 +150,6 @@ def rdf_term(term: Any) -> Any:
             return Literal(str(term), datatype=datatype)
     except ValueError as fault:
         message = f"The graph contains {shown(repr(term))}, which is not an RDF term: {fault}."
-        raise KipError("KIP_1001", message, "Correct the graph.") from None
+        raise KipError("KIP_1001", message, "Replace this term, or remove its triples.") from None
     message = f"The graph contains {shown(repr(term))}, which is not an IRI, literal or blank node."
-    raise KipError("KIP_1001", message, "Correct the graph.")
+    raise KipError("KIP_1001", message, "Replace this term, or remove its triples.")

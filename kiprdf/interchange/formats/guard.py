@@ -77,7 +77,7 @@ def _check_tokens(text: str, format: Format) -> None:
         if depth > NESTING:
             message = f"The {NAMES[format]} nests deeper than {NESTING} brackets."
             span = Span(at, at + len(token))
-            raise KipError("KIP_4002", message, "Write the data flat.", span, text)
+            raise KipError("KIP_4002", message, "Write the data with less nesting.", span, text)
 
 
 def _json_tokens(text: str) -> Iterator[tuple[str, int]]:

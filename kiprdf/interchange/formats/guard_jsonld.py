@@ -56,7 +56,9 @@ def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> st
         raise KipError("KIP_4002", message, "Put the context into the file.") from None
     except (TypeError, ValueError) as fault:  # of json.dumps
         message = f"A fetched context is not valid JSON: {fault}."
-        raise KipError("KIP_1001", message, "Correct the loader.") from None
+        raise KipError(
+            "KIP_1001", message, "Return what json.loads returns from the loader."
+        ) from None
 
 
 # JSON ----------------------------------------------------------------------------------------
@@ -68,7 +70,7 @@ def _json(text: str) -> Any:
     def number(digits: str) -> float:
         if len(digits) > DIGITS:
             at = text.find(digits)
-            message = f"A number of the JSON-LD has more than {DIGITS} characters."
+            message = f"A number in the JSON-LD has more than {DIGITS} characters."
             span = Span(at, at + len(digits))
             raise KipError("KIP_4002", message, "Write it as a string.", span, text)
         return int(digits) if digits.lstrip("-").isdigit() else float(digits)
@@ -162,7 +164,9 @@ class _Contexts:
         spending = budget.current()
         most = WORK if spending is None else min(WORK, spending.seconds_left() * WORK_PER_SECOND)
         if applied * self.terms > most or self._scoped * self.terms > SCOPED_WORK:
-            message = "The contexts of the JSON-LD are too large for being applied so often."
+            message = (
+                "The contexts of the JSON-LD are too large to be applied as often as they are."
+            )
             raise KipError("KIP_4002", message, "Split the document, or shorten its contexts.")
 
     def relative(self) -> int:
@@ -221,7 +225,7 @@ class _Contexts:
             return local
         imported = self._fetched(context["@import"], chain, is_scoped)
         if not isinstance(imported, dict):
-            raise self._fault(str(context["@import"]), "is imported and is not one context")
+            raise self._fault(str(context["@import"]), "is imported, but is not a single context")
         return {**imported, **local}
 
     def _count(self, context: dict[str, Any], is_scoped: bool) -> None:
@@ -244,7 +248,7 @@ class _Contexts:
 
     def _fetched(self, url: Any, chain: tuple[str, ...], is_scoped: bool) -> Any:
         if not isinstance(url, str):
-            raise self._fault(str(url), "is no URL")
+            raise self._fault(str(url), "is not a URL")
         if self._loader is None:
             raise self._fault(url, "is not fetched")
         base = chain[-1] if chain else self._base
@@ -253,7 +257,7 @@ class _Contexts:
         if absolute in chain:
             raise self._fault(url, "includes itself")
         if self.fetched > CONTEXTS:
-            raise self._fault(url, f"is one of more than {CONTEXTS}")
+            raise self._fault(url, f"is one of more than {CONTEXTS} contexts")
         try:
             document = self._loader(absolute)
         except (OSError, ValueError, LookupError) as fault:  # of the network, the text, a table

@@ -108,7 +108,9 @@ def _entities(text: str, start: int) -> tuple[dict[str, str], int]:
         declaration = _DECLARATION.match(text, at)
         if declaration is None:
             raise _refused(
-                text, at, "The <!DOCTYPE> of the XML declares more than internal entities."
+                text,
+                at,
+                "The <!DOCTYPE> of the XML declares something other than internal entities.",
             )
         name = declaration["name"]
         # Of two declarations, XML takes the first.
@@ -136,7 +138,7 @@ def _replacement(declaration: re.Match[str], entities: Mapping[str, str]) -> str
             return match.group()
         if name not in entities:
             raise _refused(
-                text, start, f"{entity} uses {shown(name)}, which is not declared before."
+                text, start, f"{entity} uses {shown(name)}, which is not declared before it."
             )
         return entities[name]
 
@@ -166,7 +168,7 @@ def _replaced(text: str, start: int, entities: Mapping[str, str]) -> str:
         start = match.end()
         room -= len(value)
         if room < 0:
-            message = f"The XML becomes more than {GROWTH} times as long by its entities."
+            message = f"Its entities make the XML more than {GROWTH} times as long."
             raise _too_long(text, match.start(), message)
     return "".join([*pieces, text[start:]])
 
@@ -200,7 +202,7 @@ class _ElementCheck:
         if why is not None:
             parser = self.parser
             span = offset(self._text, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
-            hint = "Write the data flat, and long data as literals."
+            hint = "Write the data with less nesting, and long data as literals."
             raise KipError("KIP_4002", f"The XML {why}.", hint, span, self._text)
 
     def _on_end(self, name: str) -> None:

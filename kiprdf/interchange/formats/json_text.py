@@ -38,7 +38,7 @@ def read(text: str) -> tuple[Any, Positions]:
     value, end = reader.value(reader.skip(0), ())
     end = reader.skip(end)
     if end != len(reader.text):
-        raise reader.fault(end, "the text goes on after its end")
+        raise reader.fault(end, "there is more text after its end")
     return value, reader.positions
 
 

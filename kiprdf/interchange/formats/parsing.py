@@ -86,8 +86,10 @@ def _parsed(text: str, read: str, format: Format, base_iri: str | None) -> Itera
     except SyntaxError as fault:
         raise _fault(fault, text, read, format, base_iri) from None
     except MemoryError as fault:
-        message = f"The {NAMES[format]} is too much for its parser: {fault}."
-        raise KipError("KIP_4002", message, "A string or a comment has 16 MB at most.") from None
+        message = f"The {NAMES[format]} parser ran out of memory: {fault}."
+        raise KipError(
+            "KIP_4002", message, "Shorten strings and comments to at most 16 MB each."
+        ) from None
 
 
 def _check_base(base_iri: str | None) -> None:
@@ -128,7 +130,7 @@ def decoded(content: str | bytes, format: Format) -> str:
         return content.decode(encoding)
     except UnicodeDecodeError as fault:
         before = content[: fault.start].decode(encoding, "replace")
-        message = f"The {NAMES[format]} is no {encoding.upper().removesuffix('-SIG')} text."
+        message = f"The {NAMES[format]} is not {encoding.upper().removesuffix('-SIG')} text."
         span = Span(len(before), len(before) + 1)
         readable = content.decode(encoding, "replace")
         raise KipError("KIP_1001", message, "Save it as UTF-8.", span, readable) from None
@@ -148,7 +150,7 @@ def _encoding(content: bytes, format: Format) -> str:
     else:
         is_supported = _XML_ENCODINGS.fullmatch(name) is not None
     if not is_supported:
-        message = f"The XML is in the encoding {shown(name)}, which is not read."
+        message = f"The XML is in the encoding {shown(name)}, which is not supported."
         raise KipError("KIP_1001", message, "Save it as UTF-8.")
     return name
 
@@ -165,7 +167,7 @@ def _fault(
     message = f"The text is not valid {NAMES[format]}: {reason.rstrip('.')}."
     hint = "Check the file at this place."
     if fault.lineno is None and format != "rdfxml":
-        hint = "The document is JSON; look for the value that the message names."
+        hint = "Look in the JSON for the value that the message names."
     if base_iri is None and "No scheme found" in reason:
         hint = "Give the base of its relative IRIs (base_iri, --base-iri), or write them in full."
     if fault.lineno is not None:

@@ -152,4 +152,4 @@ def _is_part(quad: Quad, fact: Triple) -> bool:
 
 def _no_fact(link: Any) -> KipError:
     message = f"{link} has not exactly one rdf:subject, rdf:predicate and rdf:object."
-    return KipError("KIP_2002", message, "A statement stands for one fact, by IRIs.")
+    return KipError("KIP_2002", message, "Give each rdf:Statement one of each, as IRIs.")

@@ -105,7 +105,9 @@ def check(triples: Iterable[Triple]) -> None:
     for triple in triples:
         _split(triple.predicate.value, ())
         if isinstance(triple.object, Literal) and _NO_CHARACTER.search(triple.object.value):
-            message = f"A value of <{triple.predicate.value}> has characters that XML cannot have."
+            message = (
+                f"A value of <{triple.predicate.value}> has characters that XML does not allow."
+            )
             raise KipError("KIP_1001", message, "Write Turtle, or change the value.")
 
 

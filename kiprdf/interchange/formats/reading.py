@@ -57,10 +57,14 @@ def stage(
     origin = base_of(text, format) if source_base is None else source_base
     if origin is None:
         message = f"The {NAMES[format]} does not declare the base of its IRIs."
-        raise KipError("KIP_1001", message, "Give base_iri, the base of its IRIs.")
+        raise KipError("KIP_1001", message, "Give the base of its IRIs as base_iri.")
     fault = base_fault(origin)
     if fault is not None:
-        raise KipError("KIP_1001", f"The base <{origin}> {fault}.", "Correct the base.")
+        raise KipError(
+            "KIP_1001",
+            f"The base <{origin}> {fault}.",
+            "Correct the base in the file, or give another base_iri.",
+        )
     quads = _default_graph(parsing.quads(text, format))
     return _dataset(quads, origin, base, mapping)
 

@@ -86,8 +86,8 @@ def _check(format: Format, profile: Profile) -> None:
     check_format(format)
     check_profile(profile)
     if format in ("jsonld", "rdfxml") and profile != "rdf11":
-        message = f"{NAMES[format]} cannot say RDF 1.2."
-        raise KipError("KIP_1001", message, 'Take the profile "rdf11", or another format.')
+        message = f"{NAMES[format]} does not support RDF 1.2."
+        raise KipError("KIP_1001", message, 'Use the profile "rdf11", or another format.')
 
 
 def _mapped(triples: Triples, iris: Iris, mapping: Mapping | None) -> Triples:

@@ -253,8 +253,8 @@ class Identifier:
         if stub.type == self.default_type:
             self.identities.superseded[stub.id] = node
             return True
-        warning = f"<{node.value}> is a {type_name} in the data and stays {shown(stub.id)}"
-        hint = f"with the default type {stub.type} it becomes one"
+        warning = f"<{node.value}> is a {type_name} in the data, but remains {shown(stub.id)}"
+        hint = f"an import with the default type {stub.type} changes it"
         self.identities.warnings.append(f"{warning}; {hint}.")
         return False
 

@@ -144,7 +144,7 @@ def _check(source_base: str | None, default_type: str | None) -> None:
     """Refuse a base that cannot be one, and a default type that is not an identifier."""
     fault = None if source_base is None else base_fault(source_base)
     if fault is not None:
-        message = f"The data name the base <{shown(str(source_base))}>, which {fault}."
+        message = f"The data declare the base <{shown(str(source_base))}>, which {fault}."
         raise KipError("KIP_1001", message, "Correct the base, or leave that line out.")
     if default_type is not None and not is_key(default_type):
         message = f"The default type '{shown(default_type)}' is not an identifier."
@@ -373,7 +373,7 @@ def _warnings(context: Context, facts: Iterable[Fact], values: ValueReader) -> I
         yield "The mapping has no term for any type or property of the data."
     for old, node in identities.superseded.items():
         new = identities.resources[node].identity.id
-        yield f"{shown(old)} had nothing but its IRI and becomes {shown(new)}."
+        yield f"{shown(old)} had only its IRI and becomes {shown(new)}."
 
 
 def _replaced_texts(

@@ -132,8 +132,8 @@ class _Reader:
 
 def _unknown(triple: Triple, element: Element) -> KipError:
     name = cast("ConceptName | PropositionName", element.name)
-    message = f"{triple} is no type, key or link of '{shown(name.id)}' in this snapshot."
-    hint = "Give its definitions the IRIs they were written with; import_rdf() reads new RDF."
+    message = f"{triple} is not a type, key or link of '{shown(name.id)}' in this snapshot."
+    hint = "Restore its definitions with the IRIs in this triple, or use import_rdf() for new RDF."
     return KipError("KIP_2002", message, hint)
 
 
@@ -158,10 +158,10 @@ def _nodes(triples: Iterable[Triple], iris: Iris) -> dict[Any, NamedNode]:
         if node is None or nodes.setdefault(triple.subject, node) != node:
             raise KipError(
                 "KIP_2002",
-                f"{triple.subject} has the kip:id '{shown(text)}', which is not its only id.",
-                "An id is one text such as C:Person/Ada.",
+                f"{triple.subject} has the kip:id '{shown(text)}', which is not its one valid id.",
+                "Give it one kip:id such as C:Person/Ada.",
             )
         if claimed.setdefault(node, triple.subject) != triple.subject:
             both = f"{claimed[node]} and {triple.subject} both have the kip:id '{shown(text)}'."
-            raise KipError("KIP_2002", both, "Keep one of the two.")
+            raise KipError("KIP_2002", both, "Keep one of these two subjects.")
     return nodes

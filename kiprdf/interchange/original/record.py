@@ -170,7 +170,7 @@ def _usable(rule: JsonMap) -> Rule:
 
 def _claimed_twice(own: NamedNode, first: ElementName, second: ElementName) -> KipError:
     message = f"'{shown(first.id)}' and '{shown(second.id)}' both have the IRI <{own.value}>."
-    hint = "Merge the two, or change same_as of one of them: its first IRI is the element's own."
+    hint = "Merge the two, or change same_as of one: its first IRI is the IRI of the element."
     return KipError("KIP_3003", message, hint)
 
 

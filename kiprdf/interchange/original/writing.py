@@ -257,7 +257,7 @@ class _Imported(_Writer):
         is_concept = isinstance(element.name, ConceptName) and element.node not in self.record.own
         is_imported = is_concept and has_record and (True, IMPORTED_AT) in places
         if is_imported and not self.is_definition(element.node):
-            message = f"'{shown(cast(ConceptName, element.name).id)}' was imported, and has no IRI."
+            message = f"'{shown(cast(ConceptName, element.name).id)}' was imported, but has no IRI."
             hint = "Set its same_as to its IRI; if it is new, delete its metadata key imported_at."
             raise KipError("KIP_2002", message, hint)
 
