@@ -76,7 +76,7 @@ _KINDS = {
 
 
 def refuse_history(history: bool) -> None:
-    """Raise KIP_1001 for a history of a nexus that is in a store of others."""
+    """Raise KIP_1001 for a history of a nexus in a SPARQL store."""
     check(history=history)
     if history:
         message = "A nexus in a SPARQL store has no history: other programs may write to the store."

@@ -123,7 +123,7 @@ class _Dataset:
         return str(vocab.ID) in self._keys
 
     def foreign_subjects(self) -> Iterator[KipError]:
-        """Subjects that are no elements of this nexus, blank nodes first."""
+        """Subjects that are not elements of this nexus, blank nodes first."""
         foreign = (node for node, name in self._names.items() if name is None)
         for node in sorted(foreign, key=lambda node: (_is_iri(node), node)):
             why = f"no element below <{self._iris.base}>" if _is_iri(node) else "no IRI"
@@ -151,7 +151,7 @@ class _Dataset:
         for fact in sorted(links.keys() - self._facts):
             is_ours = fact.split(" ", 2)[1].startswith(self._iris.predicates, 1)
             why = "it is reified but not asserted"
-            yield _broken(fact, why if is_ours else "its predicate is no predicate of the nexus")
+            yield _broken(fact, why if is_ours else "its predicate is not a predicate of the nexus")
         for fact in sorted(self._facts - links.keys()):
             yield _broken(fact, "the fact has no link")
         for link in _cycles(self._links):
@@ -253,7 +253,7 @@ class _Key:
     def fault(self, value: str) -> str | None:
         """The fault of a value of the predicate, or None."""
         if not self._is_key:
-            return "its predicate is no attribute, metadata key or predicate"
+            return "its predicate is not an attribute, metadata key or predicate"
         if value not in self._checked:
             self._checked[value] = _fault(n_triples.term(value), self._predicate)
         return self._checked[value]

@@ -190,7 +190,7 @@ def _document(
     plan: Callable[[Store, list[Quad]], Plan],
     address: str | None = None,
 ) -> Document:
-    """A document that is parsed by its first plan, once; ``address`` is a base nobody gave."""
+    """A document, parsed once by its first plan; ``address`` is its base if none was given."""
     parsed = functools.cache(parse)
 
     def planned(store: Store) -> Plan:

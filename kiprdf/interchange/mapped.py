@@ -1,4 +1,4 @@
-"""Triples in the vocabulary of a mapping, and back: one of contexts, or the original one."""
+"""Applies a mapping to triples, and undoes it: one of JSON-LD contexts, or ``original``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A nexus in a graph of rdflib (docs/decisions/076).
 
-The graph is the store; a copy of it in the embedded engine answers. Each write changes both. What
-others have changed in the graph is taken over when a command begins.
+The graph is the store; queries run on a copy of it in the embedded engine. Each write changes both.
+Changes that others have made to the graph are copied when a command begins.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ class RdflibStore(OxigraphStore):
     # What others change -----------------------------------------------------------------------
 
     def _follow(self) -> None:
-        """Take over what has changed in the graph; the lock is held."""
+        """Copy what has changed in the graph; the lock is held."""
         if getattr(self._local, "follows", False):
             return
         try:
@@ -284,7 +284,7 @@ class RdflibStore(OxigraphStore):
             self._local.follows, self._local.depth = False, 0
 
     def _take_over(self, delta: Delta) -> None:
-        """Apply what others have changed as a commit; what a nexus began with is none."""
+        """Apply what others have changed as a commit; the initial content is not one."""
         if self.commit() == 0 or not self._has_begun:
             for triple in delta.removed:
                 self._engine.remove(Quad(*triple))
@@ -376,7 +376,7 @@ def _rdflib_triples(triples: Iterable[Written]) -> Iterator[_Statement]:
 
 
 def _plain(statements: Iterable[_Statement]) -> Iterator[Triple]:
-    """The triples that are no part of a statement; without those that a nexus cannot have."""
+    """The triples that are not part of a statement; without those that a nexus cannot have."""
     for subject, predicate, value in statements:
         is_type = predicate == _TYPE and value == _STATEMENT
         if predicate not in _PARTS and not is_type and isinstance(subject, rdflib.URIRef):

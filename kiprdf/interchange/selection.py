@@ -41,7 +41,7 @@ def domain(store: Store, name: str) -> list[Triple]:
 def elements(store: Store, nodes: Iterable[NamedNode]) -> list[Triple]:
     """The triples of some elements and of what they need, each once.
 
-    Raises KIP_3002 for a node that is no element of the store.
+    Raises KIP_3002 for a node that is not an element of the store.
     """
     selected: dict[Triple, None] = {}
     pending = list(nodes)

@@ -1,4 +1,4 @@
-"""Snapshots written and read, and the difference between two of them."""
+"""Writes and reads snapshots, and compares two of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""KML: from a checked statement to one delta and its receipt.
+"""Turns a checked KML statement into one delta and a receipt.
 
 ``draft`` (the nexus as the statement would leave it), ``upsert``, ``update``, ``merge``,
 ``delete``, ``protection`` (what no statement may change),

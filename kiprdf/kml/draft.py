@@ -138,7 +138,7 @@ class Draft:
         node = self._new_links.get(fact)
         if node is None and not (self._is_new(fact[0]) or self._is_new(fact[2])):
             store, predicate = self.store, self.store.iris.predicate(fact[1])
-            # Most facts are new: their triple is asked for first, where that is no request.
+            # Most facts are new: their triple is asked for first, unless that takes a request.
             if not store.abilities.lookups or store.lookup(fact[0], predicate, fact[2], 1):
                 node = link_of(store, self._triple(*fact))
         return node if node is not None and self._states(node, fact) else None

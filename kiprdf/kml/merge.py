@@ -33,7 +33,7 @@ ALIASES = "aliases"
 def merge(command: ast.MergeConcept, draft: Draft) -> dict[str, Any]:
     """Carry out a checked MERGE in a draft and return its receipt.
 
-    Merging a concept into itself changes nothing and is no error.
+    Merging a concept into itself changes nothing and is not an error.
     Raises KIP_3002 and KIP_3003 if the WHERE binds no pair of concepts or more than one,
     KIP_2002 for concepts of two types and for definitions, KIP_3004 for protected ones.
     """

@@ -1,4 +1,4 @@
-"""Instance schemas and the ends of predicates, enforced when the nexus is strict (KIP 2.9, A2)."""
+"""Enforces instance schemas and the ends of predicates in a strict nexus (KIP 2.9, A2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""UPSERT statements from elements: what EXPORT, a difference and an import write.
+"""Writes UPSERT statements from elements, for EXPORT, differences and imports.
 
-An element has a key by which others refer to it: a node, an id or an identity, as the caller has
-it. Everything in a statement that a proposition of it refers to gets a handle.
+An element has a key by which others refer to it: a node, an id or an identity, as the caller
+chooses. Each element that a proposition in the statement refers to gets a handle.
 """
 
 from __future__ import annotations

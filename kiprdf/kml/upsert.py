@@ -105,7 +105,7 @@ def _identity(matcher: ast.ConceptMatcher) -> tuple[str, str]:
 
 
 def _outer_blanks(matcher: ast.ConceptMatcher, name: str) -> KipError:
-    """The refusal of a new concept: nobody would see that it is another one than without them."""
+    """The refusal of a new concept whose name looks the same without its outer blanks."""
     span = cast(ast.Value, matcher.name).span
     repaired = without_outer_blanks(name)
     if not repaired:

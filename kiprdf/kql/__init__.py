@@ -1,4 +1,4 @@
-"""KQL to SPARQL and its rows to KIP JSON. Input is checked: every variable is in scope.
+"""Compiles KQL to SPARQL, and turns its rows into KIP JSON. The input has been checked.
 
 ``find`` runs one FIND. In order: ``identities`` (exact identities exist, patterns are valid),
 ``translate`` (WHERE to algebra that says what is meant), with ``scopes`` (the SPARQL variables of

@@ -1,6 +1,6 @@
 """FILTER conditions (KIP 3.4.3): one table, each operator in SPARQL and in Python.
 
-Every SPARQL form is total: true or false, never an error, or ``!`` would keep it an error. A value
+Every SPARQL form is true or false, never an error, since ``!`` of an error is an error. A value
 that is unbound, or is ``kip:null``, is null. Arrays, objects and typed values are errors to the
 engine's own operators: there the SPARQL form calls the Python form (docs/decisions/050).
 """
@@ -146,7 +146,7 @@ def member(operand: Operand, options: tuple[ast.Value, ...]) -> Expression:
 def member_of(operand: Operand, items: Operand) -> Expression:
     """``IN(operand, path)``: equal to an item of the path's array, or to its one value."""
     if isinstance(operand, NodeOperand):
-        # An element is no value, but may be null.
+        # An element is not a value, but may be null.
         return _and(is_null(operand), _test("IN", LiteralOperand(vocab.NULL), items))
     return _test("IN", operand, items)
 
@@ -183,7 +183,7 @@ def _or(*parts: Expression) -> Expression:
 
 
 def _total(*expressions: Expression) -> Expression:
-    """The first expression that is no error; false where all are."""
+    """The first expression that is not an error; false where all are."""
     return Call("COALESCE", (*expressions, FALSE))
 
 
@@ -292,7 +292,7 @@ def _in_in_sparql(operand: Operand, items: Operand) -> Expression:
 
 
 def _string_test_in_sparql(function: str, operand: Operand, argument: Operand) -> Expression:
-    """The engine's functions take tagged texts, and are errors on all that is no text."""
+    """The engine's functions take tagged texts, and are errors on all that is not a text."""
     native = Call(_NATIVE.get(function, function), (_term(operand), _term(argument)))
     return _judged(function, native, operand, argument)
 

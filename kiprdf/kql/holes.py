@@ -37,7 +37,7 @@ _COMPARED = ("id", "type", "subject", "object")
 
 @ast.node
 class OpenPlaceholder(ast.Placeholder):
-    """A placeholder of which only the kind of its value is known."""
+    """A placeholder; only the kind of its value is known."""
 
     kind: OneOf["iri", "text", "number"]
 
@@ -73,7 +73,7 @@ class ValueOf(NamedTuple):
 
 
 class Arguments(dict[Hole, NamedNode | Literal]):
-    """The terms that the holes of a plan have for some parameters, each made when it is read."""
+    """The terms for the holes of a plan, made from parameters, each when it is first read."""
 
     def __init__(self, parameters: Mapping[str, Any], iris: Iris) -> None:
         self._parameters = parameters

@@ -1,4 +1,4 @@
-"""What must hold before a WHERE is run: exact identities exist, REGEX patterns are valid."""
+"""Checks a WHERE before it runs: exact identities exist, REGEX patterns are valid."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_identities(where: ast.Block, store: Store) -> None:
     """Raise KIP_3002 for a dangling exact identity in the mandatory pattern of a WHERE, and
     KIP_1001 for a REGEX pattern that the engine refuses.
 
-    Inside NOT, OPTIONAL and UNION a missing identity is no error: it does not match.
+    Inside NOT, OPTIONAL and UNION a missing identity is not an error: it does not match.
     """
     check_patterns(where)
     nodes = required(where, store.iris)

@@ -1,8 +1,8 @@
-"""A pattern read from the index, from the elements that it names (docs/decisions/041).
+"""Reads a pattern from the index, starting at the elements that it names (docs/decisions/041).
 
-The engine takes longer to parse a query than to find some dozens of triples. So what begins at a
-named element is first looked up: part after part of what is meant, each triple a read from an
-index. A lookup that grows ends, and the query runs as SPARQL.
+The engine takes longer to parse a query than to find some dozens of triples. So a pattern that
+begins at a named element is first looked up, part by part, with a read of the index for each
+triple. A lookup that grows too large ends, and the query runs as SPARQL.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class _Planner:
         return self._slots[term]
 
     def pattern(self, pattern: Pattern, bound: set[Variable]) -> list[Step]:
-        """The steps of a pattern; ``bound``, what surely is, gains its variables."""
+        """The steps of a pattern; its variables join ``bound``, those that are never unbound."""
         match pattern:
             case algebra.BGP() | Hops():
                 return self._group(Group(UNIT, (pattern,)), bound)
@@ -249,7 +249,7 @@ class _Planner:
         return step
 
     def _group(self, group: Group, bound: set[Variable]) -> list[Step]:
-        """The parts, each when it reads least; conditions as soon as they can be judged."""
+        """The parts, each when it reads least; conditions as soon as they can be evaluated."""
         steps = self.pattern(group.before, bound) if group.before != UNIT else []
         parts = [part for whole in group.parts for part in _split(whole)]
         conditions = list(group.conditions)

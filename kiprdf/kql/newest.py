@@ -1,7 +1,8 @@
-"""The elements updated last, for ``ORDER BY ?x.metadata._updated_at DESC LIMIT n``.
+"""Finds the elements updated last, for ``ORDER BY ?x.metadata._updated_at DESC LIMIT n``.
 
 The store lists elements by their time (docs/decisions/048). Each is looked up as if the command
-named it, until the rows fill the page. A search that grows ends, and all rows are read and sorted.
+named it, until the rows fill the page. A search that grows too large ends, and all rows are read
+and sorted.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ NO_VALUES: JsonValues = {}
 
 @dataclass
 class _Adapted:
-    """A pattern by what an engine can do, for the values of some keys."""
+    """A pattern adapted to an engine, given the kinds of values under some keys."""
 
     values: list[KeyValues | None]
     pattern: Pattern

@@ -1,4 +1,4 @@
-"""Queries on any store that are no FIND: counts, and the values that a FIND must know first."""
+"""Queries on any store besides FIND: counts, and the values that a FIND needs first."""
 
 from __future__ import annotations
 

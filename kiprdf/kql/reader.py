@@ -1,4 +1,4 @@
-"""Reads elements and their values from a store, each node once a command."""
+"""Reads elements and their values from a store, each node once per command."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Reader:
         return triples
 
     def value(self, node: NamedNode, field: Field, key: str | None) -> Json:
-        """What ``?v.field.key`` is for one node; null where the node has no such thing."""
+        """What ``?v.field.key`` is for one node; null where the node does not have it."""
         if field in ("attributes", "metadata"):
             return self._values(node, field, key)
         if field == "id":

@@ -1,4 +1,4 @@
-"""Rows of nodes to the result of FIND: collapse, group, order, page, shape (KIP 3.3, 3.5)."""
+"""Turns rows of nodes into the result of FIND: group, order, page, shape (KIP 3.3, 3.5)."""
 
 from __future__ import annotations
 

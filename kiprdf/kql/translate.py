@@ -1,4 +1,4 @@
-"""WHERE to an algebra pattern that says what is meant: one function for each clause.
+"""Translates WHERE to an algebra pattern that says what is meant: one function for each clause.
 
 A block is cut at OPTIONAL and UNION. What is between them is a ``Group``: its clauses and FILTERs
 commute, since a null never matches (docs/decisions/006). The order of joins, and where the values

@@ -52,7 +52,7 @@ def valid_at(command: str) -> str:
 def with_moment(text: object, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     """The parameters of a command, that of ``valid_at`` in the form that texts are compared with.
 
-    Raises KIP_1001 for what is no time.
+    Raises KIP_1001 for what is not a time.
     """
     if not (isinstance(text, str) and text.startswith(_MARK) and PARAMETER in parameters):
         return parameters
@@ -117,7 +117,7 @@ class _Rewriting:
         is_later = ast.Disjunction((is_open, ast.Comparison(">", end, _TIME)))
         is_around = ast.Conjunction((ast.Comparison("<=", start, _TIME), is_later))
         given, around = _metadata(fact)
-        # The name of a Period that is no interval gives it no such attribute.
+        # The name of a Period that is not an interval gives it no such attribute.
         has_interval = ast.Disjunction((given, ast.NullTest(replace(start, variable=other), True)))
         return _not(
             ast.Optional(ast.Block((_during(fact, other),))),

@@ -22,7 +22,7 @@ class Abilities:
     ``unicode_constants``: texts beyond ASCII are equal to constants in any expression.
     ``code_points``: texts are ordered by code point, not by the units of UTF-16.
     ``deletes_typed``: an update of several graphs removes literals of any datatype that it names.
-    ``keeps_datatypes``: an update that is undone leaves the datatypes of others alone.
+    ``keeps_datatypes``: an update that is undone does not affect the datatypes of others.
     ``isolates``: concurrent updates behave as if they ran one by one. The others are limits, None
     where none is known: rows of one answer, triples of one INSERT DATA, and triples that one
     operation with a WHERE removes and adds by name.

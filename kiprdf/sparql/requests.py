@@ -1,4 +1,4 @@
-"""The texts of the queries that a remote store sends for its own needs.
+"""Writes the queries that a remote store sends for its own needs.
 
 As in ``text``, pyoxigraph prints every term.
 """
@@ -138,7 +138,7 @@ def newest(predicate: NamedNode, most: int, offset: int) -> str:
 
 
 def other_values(predicate: NamedNode) -> str:
-    """Whether a predicate has a value that is no string, as at most one row."""
+    """Whether a predicate has a value that is not a string, as at most one row."""
     is_other = f"DATATYPE(?value) != <{_XSD}string>"
     return (
         f"SELECT ?value WHERE {{ ?node {predicate} ?value "
@@ -147,7 +147,7 @@ def other_values(predicate: NamedNode) -> str:
 
 
 def columns(query: str) -> list[str]:
-    """The names of the columns of a SELECT of kiprdf; none for ``*``, and for texts of others.
+    """The names of the columns of a SELECT of kiprdf; none for ``*``, and for other texts.
 
     >>> columns("PREFIX : <urn:p>\\nSELECT ?d (COUNT(?x) AS ?n) WHERE { ?d :p ?x } GROUP BY ?d")
     ['d', 'n']

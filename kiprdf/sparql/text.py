@@ -1,4 +1,4 @@
-"""The algebra as SPARQL text, and deltas as one update. The only file that writes SPARQL.
+"""Writes the algebra as SPARQL text, and a delta as one update.
 
 Every value passes through ``_value``: pyoxigraph prints the term, and nothing else is inserted.
 """
@@ -352,7 +352,7 @@ class _Writer:
 
 
 class _StandardWriter(_Writer):
-    """Writes SPARQL 1.1: a LATERAL whose right side sees nothing of the left is a join."""
+    """Writes SPARQL 1.1: a LATERAL whose right side does not depend on the left is a join."""
 
     def _lateral(self, right: Pattern, depth: int) -> None:
         self._open(right, depth)

@@ -1,4 +1,4 @@
-"""The texts of the updates that a remote store sends.
+"""Writes the updates that a remote store sends.
 
 As in ``text``, pyoxigraph prints every term.
 """

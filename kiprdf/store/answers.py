@@ -1,4 +1,4 @@
-"""Complete answers of an endpoint, even if its engine limits the size of one."""
+"""Fetches complete answers from an endpoint, in pages where its engine limits their size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kiprdf.store.place import Place, highest
 
 
 class Answers(NamedTuple):
-    """Asks an endpoint about the nexus in one place; rows have terms as kiprdf writes them."""
+    """Sends queries about the nexus in one place; the rows have terms as kiprdf writes them."""
 
     endpoint: Endpoint
     place: Place
@@ -38,7 +38,7 @@ class Answers(NamedTuple):
     ) -> tuple[Solutions, int | None]:
         """The solutions of a query, and the number of the commit that they are of.
 
-        The number is None where they came in pages, between which others may have written.
+        The number is None if they came in pages, since another commit may have come in between.
         """
         numbers: list[Any] = []
         received = 0

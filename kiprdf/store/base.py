@@ -40,7 +40,7 @@ class Solutions(NamedTuple):
 
 
 class Moved(Exception):
-    """Another commit came while a state was read or judged; ``number`` is its number, if known."""
+    """Another commit came while a state was in use; ``number`` is its number, if known."""
 
     def __init__(self, number: int | None = None) -> None:
         super().__init__(number)
@@ -101,7 +101,7 @@ class Store(Protocol):
         """The times at which elements were last updated, the last one first, with their IRIs.
 
         Only IRIs in the ranges are returned, sorted; those of one time may come in several lists.
-        Elements without a time are left out, and all are where some time is no text.
+        Elements without a time are left out; all are if some time is not a string.
         """
 
     def describe(self, node: NamedNode) -> list[Triple]:

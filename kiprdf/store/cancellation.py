@@ -2,7 +2,7 @@
 
 The engine runs a query inside one native call for each row, and nothing interrupts that call. A
 *cooperative* query calls ``CHECK_DEADLINE`` as it runs: once the time is over, every further
-solution is dropped, and the query ends. A *threaded* query runs on a thread besides, which its
+solution is dropped, and the query ends. A *threaded* query runs on a separate thread, which its
 caller can abandon.
 """
 
@@ -99,7 +99,7 @@ class CancellationToken:
                 while True:
                     term = yield answer
                     result = _TRUE if judge(term) else _FALSE
-                    # An IRI is no truth value: the solution is dropped.
+                    # An IRI is not a truth value: the solution is dropped.
                     answer = vocab.NONE if self._is_cancelled else result
             except GeneratorExit:
                 return

@@ -35,10 +35,10 @@ _PAUSE_S = 0.02
 class Claims:
     """The claim of one process to write next, as one triple in the bookkeeping graph.
 
-    It needs only that adding a triple, removing one and reading are each atomic. A process adds its
-    claim, then reads all claims, and may write if its own is the only one: of two processes, the
-    one whose claim came later sees the other's. Otherwise the claim of the one that began first
-    stays, and the others are withdrawn until there is no earlier one.
+    This needs only that adding a triple, removing one and reading are each atomic. A process adds
+    its claim, then reads all claims, and may write if its own is the only one: of two processes,
+    the one whose claim came later sees the other's. Otherwise the process that began first keeps
+    its claim, and the others withdraw theirs until no earlier one is left.
     """
 
     def __init__(self, endpoint: Endpoint, place: Place) -> None:
@@ -51,7 +51,7 @@ class Claims:
 
     @property
     def held(self) -> Quad | None:
-        """The triple of the claim, if nobody else may write and it may still be used."""
+        """The triple of the claim, if no other process may write and it may still be used."""
         if self._claim is None or not self._is_alone or self._is_old:
             return None
         return self._quad(self._claim)
@@ -63,8 +63,8 @@ class Claims:
     def acquire(self) -> int:
         """Wait until no other process may write, and return the number of the last commit.
 
-        Raises KIP_4001 when the time of the running request is over, and ``EndpointFault``, also
-        where the store does not carry out what it accepts.
+        Raises KIP_4001 when the time of the running command is over, and ``EndpointFault``, also
+        if the store does not carry out an update that it accepts.
         """
         # The clock decides who is first, not who is safe.
         turn = f"{time.time_ns():020d}-{secrets.token_hex(8)}"

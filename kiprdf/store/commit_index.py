@@ -1,8 +1,8 @@
 """Finds the commits that mention an element, a type, an author, a session, or a source.
 
-The index is derived from the journal, and catches up with it when it is asked: a write never waits
-for it, nor fails by it. It has hashes only, which may agree by chance; who asks looks at the
-records (docs/decisions/066).
+The index is derived from the journal, and catches up with it before each search: a write never
+waits for it or fails because of it. It has hashes only, which may be equal by chance, so callers
+check the records (docs/decisions/066).
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ ENGINE_FAULTS = (OSError, RuntimeError)
 
 
 class CommitNumber(NamedTuple):
-    """The number of the last commit, kept besides the graph, and the quads that note it there.
+    """The number of the last commit, kept in memory, and the quads of the graph that note it.
 
-    Reading it from the graph takes longer with each commit: the engine passes over removed quads.
+    Reading it from the graph takes longer with each commit: the engine skips removed quads.
     """
 
     number: int
@@ -83,9 +83,9 @@ def unreadable(fault: Exception) -> StoreError:
 
 
 class RecentChanges:
-    """The changes of the last commits, as long as they are small; none until someone needs them.
+    """The changes of the last commits, if they are small; none are kept until they are needed.
 
-    A process that has a copy of the dataset catches up with them.
+    Processes that have a copy of the dataset are brought up to date with them.
 
     >>> changes = RecentChanges()
     >>> changes.since(1, 1), changes.since(1, 2)

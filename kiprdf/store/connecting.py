@@ -97,7 +97,7 @@ def _place(default_graph: str | None) -> Place:
 
 
 class _Opening:
-    """What a store holds when it is connected."""
+    """Checks what a store holds when it is connected."""
 
     def __init__(
         self, endpoint: Endpoint, place: Place, abilities: Abilities, engine: str, read_only: bool
@@ -116,7 +116,7 @@ class _Opening:
         *,
         accepts_others: bool,
     ) -> RemoteStore:
-        """The store, once everything in it agrees with what was asked for."""
+        """The store, after checking that its content agrees with the arguments."""
         url = self._endpoint.url
         notes = self._notes()
         is_nexus = vocab.COMMIT in notes

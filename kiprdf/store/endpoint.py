@@ -58,7 +58,7 @@ _tuples: ReadRows = partial(map, tuple)
 class Dataset:
     """The graphs that a query reads: its default graph, and those that GRAPH can name.
 
-    Without any, they are what the store says.
+    Without any, the store decides.
     """
 
     default: NamedNode | None = None
@@ -76,8 +76,8 @@ WHOLE = Dataset()
 class Endpoint:
     """A query URL, and an update URL unless the store is only read; safe to use from threads.
 
-    ``uses_forms``: a query is sent as a form, not as a text, which an engine may want. Raises
-    ``EndpointFault`` for everything that is no answer, with one sentence that names the URL.
+    ``uses_forms``: requests are sent as forms, which some engines need. Every failure raises
+    ``EndpointFault``, with one sentence that names the URL.
     """
 
     def __init__(
@@ -249,7 +249,8 @@ class Endpoint:
                 raise _refusal(client.url, operation, response)
             coding = response.headers.get("Content-Encoding", "identity")
             if operation == "query" and coding.lower() != "identity":
-                message = f"The answer of {client.url} is encoded as {coding}, without being asked."
+                what = f"is encoded as {coding}, which was not requested"
+                message = f"The answer of {client.url} {what}."
                 raise EndpointFault(message)
             yield response
         finally:
@@ -257,7 +258,7 @@ class Endpoint:
 
 
 class _Body:
-    """The body of an answer as the file that parsers read."""
+    """The body of an answer as a file for the parsers."""
 
     def __init__(self, response: Response) -> None:
         self.read = response.read

@@ -1,6 +1,6 @@
 """The files of a graph: copied to a backup, rewritten, converted from an earlier format.
 
-Each is complete or absent, also after a kill.
+The result is complete or absent, also after a kill.
 """
 
 from __future__ import annotations

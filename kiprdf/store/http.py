@@ -1,4 +1,4 @@
-"""HTTP to one SPARQL service, by the standard library: connections, credentials, deadlines."""
+"""HTTP to one SPARQL service, with the standard library: connections, credentials, deadlines."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _CHALLENGE = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))')
 
 
 class EndpointFault(StoreError):
-    """A request to a store that failed.
+    """A request to a store failed.
 
-    ``may_have_run`` where the store may have carried the request out. ``is_timeout`` where the time
-    of the running request was over, ``status`` the one of HTTP where there was an answer.
+    ``may_have_run``: the store may have carried it out. ``is_timeout``: the time of the running
+    command was over. ``status`` is that of the HTTP answer, if there was one.
     """
 
     hint = "Send the command again when the store answers."
@@ -62,7 +62,7 @@ class Response(NamedTuple):
     status: int
     headers: http.client.HTTPMessage
     read: Callable[[int], bytes]
-    """Up to so many bytes of the body; none at its end. Raises ``EndpointFault``."""
+    """Reads at most this many bytes of the body; none at its end. Raises ``EndpointFault``."""
     end: Callable[[], None]
     """Gives the connection back, or closes it where the body was not read to its end."""
 
@@ -70,8 +70,8 @@ class Response(NamedTuple):
 class HttpClient:
     """Keep-alive connections to one URL; safe to use from several threads.
 
-    Credentials are in no attribute that ``repr`` shows and in no message. Redirects are not
-    followed. Raises ``StoreError`` for a URL that is no HTTP URL.
+    Neither ``repr`` nor a message shows credentials. Redirects are not followed. Raises
+    ``StoreError`` for a URL that is not an HTTP URL.
     """
 
     def __init__(
@@ -102,9 +102,9 @@ class HttpClient:
             connection.close()
 
     def post(self, body: bytes, headers: Mapping[str, str], query: str = "") -> Response:
-        """Send a request; ``query`` is added to the URL's. The status is not judged, but for 401.
+        """Send a request; ``query`` is added to the URL's. No status raises an error.
 
-        A request that a server refuses with a challenge of digest is sent once more.
+        If a server refuses a request with a digest challenge, it is sent once more.
         """
         path = self._path
         if query:
@@ -287,7 +287,7 @@ def _response(
 
 
 class _Credentials:
-    """What proves who sends a request: basic, digest once a server asks for it, or bearer."""
+    """The credentials of requests: basic, digest once a server asks for it, or bearer."""
 
     def __init__(self, auth: Auth) -> None:
         if isinstance(auth, str):
@@ -369,7 +369,7 @@ def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         is_http = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except (ValueError, AttributeError):  # a port that is no number; no text
+    except (ValueError, AttributeError):  # a port that is not a number; not a string
         is_http = False
     if not is_http:
         raise StoreError(f"{shown_url(url)!r} is not an HTTP URL.")

@@ -73,8 +73,8 @@ class _Log:
 class Journal:
     """The records of a folder; the writer's lock is held by whoever appends.
 
-    ``faults`` are sentences about files that are damaged, ``index`` finds commits by what they
-    mention. Raises ``StoreError`` where the folder cannot be read.
+    ``faults`` are sentences about damaged files, ``index`` finds commits by what they mention.
+    Raises ``StoreError`` where the folder cannot be read.
 
     >>> import tempfile
     >>> from kiprdf.store.delta import Origin
@@ -245,7 +245,7 @@ class Journal:
     def note_statement(self, text: str) -> str:
         """Write the outline of a statement, once, and return its digest.
 
-        Nothing depends on it, so a disk that is full is no fault.
+        Nothing depends on it, so a full disk is not an error.
         """
         digest = digest_of(text)
         statements = self.statements()
@@ -286,7 +286,7 @@ class Journal:
             self._runs = [*self._runs[:-1], *rest]
 
     def _seal_log(self) -> None:
-        """Compress the file of the last records and begin another; a full disk is no fault."""
+        """Compress the file of the last records and begin another; a full disk is not an error."""
         segments, log = self._files
         try:
             text = log.path.read_bytes()[: log.size]
@@ -323,7 +323,7 @@ class Journal:
         (self._folder / f"{STATEMENTS}{NEXT}").write_text(lines, "utf-8")
 
     def adopt(self) -> None:
-        """Put the files that were prepared in the place of all earlier ones."""
+        """Replace all earlier files by the prepared ones."""
         self._close_log()
         self._broken = True
         with self.index.replaced():

@@ -1,4 +1,4 @@
-"""The form of triples in a store: links as reifiers or statements, values for the engine."""
+"""Converts triples to the form that a store keeps: its links, and values that it does not alter."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ class OxigraphStore:
             self.closed_journal = journal
 
     def _note_gap(self, journal: Journal) -> None:
-        """Note in the journal what was written without it; a disk that is full leaves the gap."""
+        """Note in the journal what was written without it; if the disk is full, the gap remains."""
         number = self.commit()
         if not 0 < journal.last < number:
             return

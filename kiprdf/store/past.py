@@ -32,7 +32,7 @@ NO_HISTORY_HINT = "Open a folder without history=False, or memory(history=True).
 
 
 class Net(NamedTuple):
-    """What some commits changed together; of the records, what they were before."""
+    """What some commits changed together; for records, their values before."""
 
     removed: Sequence[NormalTriple]
     added: Sequence[NormalTriple]
@@ -111,7 +111,7 @@ def _sorted(engine: Engine) -> Engine:
 
 
 def require_embedded(store: NexusStore, what: str) -> None:
-    """Raise KIP_1001 for a store of others, whose files are not those of a nexus."""
+    """Raise KIP_1001 for a SPARQL store, whose files kiprdf does not control."""
     if store.is_shared:
         message = f"A nexus in a SPARQL store cannot {what}: kiprdf does not control its files."
         hint = "Restore a snapshot of it into a folder: Nexus.open(folder)."

@@ -1,4 +1,4 @@
-"""Recognizes the engine at an endpoint, and its abilities."""
+"""Recognizes the engine at an endpoint, and finds out what it can do."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ENGINES: dict[str, Abilities] = {
     ),
     "rdf4j": _STANDARD,
 }
-"""What engines do, as it was measured."""
+"""The abilities of engines, as measured."""
 UNION_DEFAULT = frozenset(("virtuoso", "rdf4j", "graphdb"))
 """Engines whose default graph is the union of all graphs."""
 _SERVERS = {
@@ -51,7 +51,7 @@ _SERVERS = {
 
 
 class Recognized(NamedTuple):
-    """The name of an engine, ``unknown`` among them, and what it can do."""
+    """The name of an engine, or ``unknown``, and what it can do."""
 
     engine: str
     abilities: Abilities

@@ -65,16 +65,16 @@ NOTED_CHANGES = 200
 """The last commits whose touched elements are kept."""
 PAUSE_S = 0.005
 LONGEST_PAUSE_S = 0.2
-"""The wait before a statement that another process overtook is judged again."""
+"""The wait before a statement runs again because another process committed first."""
 _VARIABLES = (Variable("s"), Variable("p"), Variable("o"))
 
 
 class RemoteStore:
     """A dataset behind a SPARQL endpoint.
 
-    What was read of the last commit that was seen is kept. A reading function runs on that commit;
-    a request at its end shows whether it still is the last one, and otherwise the function runs
-    again. ``place`` says in which graphs the nexus is, ``layout`` how its triples are kept.
+    It caches what it has read of the last commit that it has seen. A reading function runs on that
+    commit; if a request at its end shows another commit, the function runs again. ``place`` says in
+    which graphs the nexus is, ``layout`` how its triples are kept.
     """
 
     folder: Path | None = None
@@ -179,7 +179,7 @@ class RemoteStore:
         if state is None:
             state = self._state = State(number)
         elif number == 0 < state.number:
-            raise EndpointFault(f"There is no nexus in {self.endpoint.url} any more.")
+            raise EndpointFault(f"The nexus in {self.endpoint.url} has been removed.")
         elif state.number != number:
             changed = self._changes(state.number, number)
             before, state = state, State(number)
@@ -280,7 +280,7 @@ class RemoteStore:
         return budget.without_row_limit(lambda: self._counted(text))
 
     def _counted(self, text: str, width: int | None = None, keep: Keep | None = None) -> Solutions:
-        """The solutions of a query, which brings the commit number along where a function reads."""
+        """The solutions of a query, which also returns the commit number if a function reads."""
         session, names = self._session, requests.columns(text)
         self._require_open()
         if session is None or not names:
@@ -401,7 +401,7 @@ class RemoteStore:
         *terms, most = pattern
         given = [self.layout.term(term) for term in terms]
         if None not in given:
-            # A query without variables is no query to some engines; then other predicates count.
+            # A query without variables is not a query to some engines; then other predicates count.
             given[1] = most = None
         cells = [
             variable if term is None else _in_pattern(term)

@@ -1,8 +1,8 @@
-"""Commits on a remote store: all or nothing, and none lost (docs/decisions/077).
+"""Writes commits to a remote store: all or nothing, and none lost (docs/decisions/077).
 
-A commit is one operation that tests the number of the commit before it. Where the engine does not
-isolate updates, a claim precedes it (``claims``). A token in the commit shows whether it happened
-where the answer was lost. A large delta waits in graphs apart until its commit.
+A commit is one operation that tests the number of the commit before it. If the engine does not
+isolate updates, a claim comes first (``claims``). If the answer is lost, a token in the commit
+shows whether it happened. A large delta is sent to separate graphs before its commit.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ KEPT_COMMITS = 200
 FORGOTTEN_AT_ONCE = 50
 NOTED_ELEMENTS = 500
 LOOK_S = 3.0
-"""How long is looked for a commit whose answer was lost, while the request has time."""
+"""How long to check for a commit whose answer was lost, while the command has time."""
 SHORTEST_LOOK_S = 0.5
 STAGE_HOURS = 24
 """Older stages are those of dead processes."""
@@ -116,9 +116,9 @@ class Commits:
         return number
 
     def _introduce(self, added: Iterable[Triple]) -> None:
-        """Write each new datatype and language by itself, before a commit that may be undone.
+        """Write each new datatype and language before a commit, which the engine may undo.
 
-        Virtuoso forgets the names of those that came with an update which it undoes, but keeps
+        When Virtuoso undoes an update, it forgets the names of those that came with it, but keeps
         using their numbers.
         """
         if self._abilities.keeps_datatypes:
@@ -136,7 +136,7 @@ class Commits:
             self._introduced |= new
 
     def release(self) -> None:
-        """Let others write, where a claim is left from a statement that was not written."""
+        """Withdraw the claim that a statement which was not written has left."""
         if self._claims is not None:
             with suppress(EndpointFault):
                 budget.spend(Budget(timeout_s=_seconds_to_look()), self._claims.release)
@@ -242,7 +242,7 @@ class Commits:
         return fault
 
     def _resolved(self, text: str, before: int, token: str) -> tuple[Outcome, int]:
-        """Look whether a commit happened, and send it again where it did not."""
+        """Check whether a commit happened, and send it again if it did not."""
         seconds = _seconds_to_look()
         end = time.monotonic() + seconds
         pause = 0.05
@@ -274,7 +274,7 @@ class Commits:
         return "overtaken" if is_certain else "open", number
 
     def _forget(self, number: int) -> None:
-        """Remove what is noted of commits up to a number, which the next time does again."""
+        """Remove the notes of commits up to a number; if this fails, the next time does it."""
         first = max(1, number - 2 * FORGOTTEN_AT_ONCE)
         nodes = [self._place.commit(old) for old in range(first, number + 1)]
         if nodes:
@@ -287,7 +287,7 @@ class Commits:
     def _waiting(
         self, removed: Sequence[Triple], added: Sequence[Triple]
     ) -> Iterator[tuple[updates.Stage, tuple[Sequence[Triple], Sequence[Triple]]]]:
-        """Where the triples of a commit wait, and those that its text itself names."""
+        """Where the triples of a commit are staged, and those that its text itself names."""
         size = len(removed) + len(added)
         is_small = size <= (self._abilities.max_named_triples or BATCH)
         if is_small and len(self._matched(removed)) <= MOST_MATCHED:
@@ -322,7 +322,7 @@ class Commits:
         return graph
 
     def _repeat(self, text: str) -> None:
-        """Send an update that may happen twice; once more where its answer is lost."""
+        """Send an update that may happen twice; once more if its answer is lost."""
         try:
             self._endpoint.update(text)
         except EndpointFault as fault:
@@ -338,7 +338,7 @@ class Commits:
         self._endpoint.update(updates.forget([node], self._place.bookkeeping))
 
     def _remove_old_stages(self) -> None:
-        """Remove what processes that died left."""
+        """Remove the stages that dead processes have left."""
         before = datetime.now(UTC) - timedelta(hours=STAGE_HOURS)
         text = updates.stages(self._place.bookkeeping, STAGE_TIME, f"{before:%Y-%m-%dT%H:%M:%SZ}")
         rows: Any = self._endpoint.select(text, self._place.dataset).rows

@@ -118,7 +118,7 @@ class SparqlProcesses:
 
 
 class _State:
-    """What the threads share; it does not keep the store, which may be dropped while they wait.
+    """What the threads share; it does not keep the store alive, which may go while they wait.
 
     It has no lock, which an interrupt could leave locked.
     """

@@ -24,7 +24,7 @@ Range: TypeAlias = tuple[str, str]
 
 @dataclass(slots=True)
 class _Moment:
-    """The IRIs of the elements updated at one time, sorted; those in ``gone`` have left."""
+    """The IRIs of the elements updated at one time, sorted; those in ``gone`` are removed."""
 
     iris: list[str]
     gone: set[str] = field(default_factory=set)
@@ -135,7 +135,7 @@ class UpdateTimes:
 
         ``read`` returns the IRIs of all elements of a time from the dataset. The elements of one
         time may come in several lists. Nothing follows after a later commit, or where some element
-        has a time that is no text.
+        has a time that is not a string.
         """
         for number in range(len(self._order) - 1, -1, -1):
             with self._lock:

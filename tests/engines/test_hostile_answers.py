@@ -168,7 +168,7 @@ def test_a_store_that_lost_the_nexus_is_an_error_until_it_is_back(server: Engine
             "DESCRIBE PRIMER",
             'UPSERT { CONCEPT { {type: "Domain", name: "Fruit"} } }',
         ):
-            with pytest.raises(KipError, match=r"KIP_4003 There is no nexus in .* any more\."):
+            with pytest.raises(KipError, match=r"KIP_4003 The nexus in .* has been removed\."):
                 nexus.execute(command)
         is_empty = False
         assert nexus.execute(FIND) == NAMES

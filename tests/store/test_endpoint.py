@@ -136,7 +136,7 @@ ANSWERS: dict[str, tuple[Reply, str]] = {
     "busy": (_reply(503), "The store at {url} failed (503)"),
     "compressed": (
         _reply(200, gzip.compress(b"{}"), Content_Type=RESULTS, Content_Encoding="gzip"),
-        "The answer of {url} is encoded as gzip, without being asked.",
+        "The answer of {url} is encoded as gzip, which was not requested.",
     ),
     "endless text": (
         _reply(200, HALF.partition(b'a"')[0] + 17_000_000 * b"a", Content_Type=RESULTS),

@@ -54,7 +54,7 @@ def difference(
     """The elements added, removed and changed between the datasets of two nexuses.
 
     ``iris`` are those of ``before``, and of ``after`` unless ``after_iris`` is given: another base
-    is no difference. ``engine_metadata`` compares ``_version`` and the two times as well,
+    is not a difference. ``engine_metadata`` compares ``_version`` and the two times as well,
     ``link_ids`` the ids of propositions that state the same. Both datasets must pass
     ``check_dataset``.
     """

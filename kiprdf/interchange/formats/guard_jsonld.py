@@ -38,7 +38,7 @@ _QUAD_TERMS = 4
 def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> str:
     """Return a document that its parser reads safely, with its remote contexts inserted.
 
-    Raises KIP_1001 with line and column for a text that is no JSON or has a key twice, and for a
+    Raises KIP_1001 with line and column for a text that is not JSON or has a key twice, and for a
     context that is named by its URL, unless a loader is given; KIP_4002 for a document that would
     take the parser minutes or gigabytes. Errors of the loader that are not of the network, of a
     text or of a lookup are raised as they are.

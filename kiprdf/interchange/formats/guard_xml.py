@@ -1,8 +1,8 @@
 """Checks RDF/XML before it is parsed: entities, nesting, attributes, lengths of IRIs.
 
 A document type definition may declare internal entities, as Protégé does. They are replaced here,
-because the RDF parser reads definitions wrongly: an entity in a comment counts, and the last of two
-declarations does.
+because the RDF parser reads definitions wrongly: it accepts an entity in a comment, and takes the
+last of two declarations.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|nu
 def read(text: str) -> tuple[Any, Positions]:
     """The value of a JSON text, and the places of its members.
 
-    Raises KIP_1001 with line and column for a text that is no JSON or has a key twice,
+    Raises KIP_1001 with line and column for a text that is not JSON or has a key twice,
     KIP_4002 for one that nests deeper than ``NESTING``.
 
     >>> read('{"a": [1, "x"]}')

@@ -1,8 +1,8 @@
 """Writes JSON-LD 1.1 in the rdf11 profile.
 
 Without a mapping the nodes are in expanded form; with one they are compacted by its terms, those
-of attributes and metadata beside those of types and predicates, since half of the parsers pass
-over nested ones. ``@base`` in the context is the base; every IRI is absolute.
+of attributes and metadata beside those of types and predicates, since half of the parsers ignore
+nested ones. ``@base`` in the context is the base; every IRI is absolute.
 
 Numbers are JSON numbers where these are exact. An ``rdf:JSON`` literal is its text with that
 datatype: with ``@json`` every parser would write it differently.
@@ -298,7 +298,7 @@ def _term(
 def base_of(text: str) -> str | None:
     """The base that the context of a document names first, as in our own documents.
 
-    Raises KIP_1001 for a base that is no string of JSON.
+    Raises KIP_1001 for a base that is not a JSON string.
     """
     match = _BASE.match(text)
     if match is None:

@@ -1,6 +1,6 @@
 """Bounds the length of terms: a parser expands every abbreviation of a text.
 
-A prefix of 100 kB that is used 5 000 times makes half a gigabyte of a small file. So single IRIs
+A prefix of 100 kB that is used 5 000 times turns a small file into half a gigabyte. So single IRIs
 are bounded, and all terms together in proportion to the text that they come from.
 """
 

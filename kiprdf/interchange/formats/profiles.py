@@ -80,7 +80,7 @@ def from_profile(quads: Iterable[Quad]) -> Iterator[Quad]:
 
 
 def returned(triple: Triple) -> Triple:
-    """A triple that is no part of a statement, as it is read back from either profile.
+    """A triple that is not part of a statement, as it is read back from either profile.
 
     >>> text = Triple(vocab.NULL, vocab.LABEL, Literal('"x"', datatype=vocab.JSON))
     >>> returned(text).object

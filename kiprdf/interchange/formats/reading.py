@@ -37,7 +37,7 @@ def read(
     The base of the snapshot is the one it names at its beginning, or ``source_base``; its IRIs
     move to ``base``. A snapshot that was written with a mapping is read with it. Raises KIP_1001
     with line and column for a broken text, KIP_4002 for one that nests too deeply, KIP_2002 for
-    what is no dataset of one graph.
+    what is not a dataset of one graph.
     """
     store = stage(content, format, base, source_base=source_base, mapping=mapping)
     return list(normalized(store))

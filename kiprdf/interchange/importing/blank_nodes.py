@@ -170,7 +170,7 @@ class StepsExceeded(Exception):
 
 @dataclass(slots=True)
 class Steps:
-    """How many steps are left."""
+    """The number of steps that are left."""
 
     left: int
 

@@ -72,7 +72,7 @@ class Facts:
     # Which statements are facts ---------------------------------------------------------------
 
     def is_fact(self, statement: Statement) -> bool:
-        """Whether a statement links two elements; then it is no value, even under a mapped key."""
+        """Whether a statement links two elements: then it is not a value, even under a key."""
         property = statement.predicate.value
         if not isinstance(statement.object, NamedNode) or self._naming.is_claim(property):
             return False
@@ -156,7 +156,7 @@ class Facts:
         self._index.prefetch((name.id for name in names), facts)
 
     def _is_skipped(self, statement: Statement) -> bool:
-        """Skip a statement about a triple that is no proposition."""
+        """Skip a statement about a triple that is not a proposition."""
         ends = (statement.subject, statement.object)
         if not any(end in self._foreign.reified for end in ends):
             return False

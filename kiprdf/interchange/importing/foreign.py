@@ -216,7 +216,7 @@ BROKEN_LIST = "it belongs to a list that is not well-formed, or nests too deep"
 def gather_lists(
     statements: Collection[Statement],
 ) -> tuple[dict[Statement, Statement], list[Statement]]:
-    """Each statement that is no cell, with lists as values; the cells of broken lists.
+    """Each statement that is not a cell, with lists as values; the cells of broken lists.
 
     A list is well-formed if each cell has one ``rdf:first``, one ``rdf:rest`` and nothing else,
     is referred to once, and the last is followed by ``rdf:nil``. So it is a tree, and reading it

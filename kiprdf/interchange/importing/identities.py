@@ -100,7 +100,7 @@ def claims_by_element(by_subject: BySubject, define: bool, naming: Naming) -> di
 
 
 def stubs(foreign: Foreign, by_subject: BySubject, naming: Naming) -> set[Node]:
-    """The undescribed objects of properties that the mapping names, if they are no values.
+    """The undescribed objects of properties that the mapping names, if they are not values.
 
     With a default type they become concepts that have nothing but their IRI.
     """

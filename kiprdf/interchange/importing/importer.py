@@ -197,7 +197,7 @@ def _add_unlinked(statement: Statement, context: Context, values: ValueReader) -
 
 
 def _skip_unused_reifiers(context: Context, facts: Facts) -> None:
-    """Skip the statements about reifiers of triples that are no facts."""
+    """Skip the statements about reifiers of triples that are not facts."""
     reified, refused = context.foreign.reified, context.identities.refused
     for statement in paced(context.foreign.statements):
         if statement.subject in reified and statement.subject not in facts.by_reifier:
@@ -293,7 +293,7 @@ def _imported(
 ) -> Iterator[Imported]:
     """The elements of foreign data, with what they were made from; definitions are not.
 
-    What kiprdf wrote itself, in the words of some mapping, is not foreign.
+    What kiprdf wrote itself, in the terms of some mapping, is not foreign.
     """
     properties = {fact.id: fact.properties for fact in facts}
     foreign = {

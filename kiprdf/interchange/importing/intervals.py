@@ -1,8 +1,8 @@
-"""Intervals of reifiers become Periods: several reifiers of a triple are one fact, valid in each.
+"""Turns the intervals of reifiers into Periods: a triple with several is one fact, valid in each.
 
-Read are ``dcterms:valid``, a DCMI Period or an interval of ISO 8601, and where a triple has several
-reifiers and one of them ends, ``prov:generatedAtTime`` and ``prov:invalidatedAtTime``, or the
-metadata ``valid_from`` and ``valid_until`` of another nexus (docs/decisions/101).
+An interval is a ``dcterms:valid``, as a DCMI Period or in ISO 8601. Where a triple has several
+reifiers and one of them ends, it is also ``prov:generatedAtTime`` and ``prov:invalidatedAtTime``,
+or the metadata ``valid_from`` and ``valid_until`` of another nexus (docs/decisions/101).
 """
 
 from __future__ import annotations

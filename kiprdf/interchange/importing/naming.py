@@ -310,7 +310,7 @@ class Naming:
         return _best(keys, value) if keys else None
 
     def is_link(self, iri: str) -> bool:
-        """Whether the mapping names a property whose values are no IRIs: a homepage is no link."""
+        """Whether the mapping names a property whose values are not IRIs, such as a homepage."""
         if self.is_mapped_predicate(iri):
             return True
         metadata = self._mapped(self._mapping.all_metadata_of, iri) or []

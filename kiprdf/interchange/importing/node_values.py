@@ -115,7 +115,7 @@ class ValueReader:
             or property == self._naming.labels(type_name)[0]
         )
         if metadata is not None and metadata.name in RESERVED_METADATA:
-            # What an engine writes by itself is no metadata of other data.
+            # What an engine writes by itself is not metadata of other data.
             is_attribute = not self._naming.is_below_base(statement.subject.value)
         if metadata is not None and not is_attribute:
             return metadata, True

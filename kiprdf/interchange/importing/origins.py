@@ -56,7 +56,7 @@ class Imported(NamedTuple):
 
 
 def record(imported: Iterable[Imported], index: ElementIndex) -> list[Concept]:
-    """What definitions get besides; the elements get ``original`` where they differ from it."""
+    """What definitions record; elements get ``original`` where they differ from it."""
     elements = list(imported)
     definitions = _Definitions(elements, index)
     earlier = index.metadata(ORIGINAL)

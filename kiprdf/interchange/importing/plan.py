@@ -37,7 +37,7 @@ class ReplacedText(NamedTuple):
 class Plan:
     """Definitions, concepts, propositions, each after those that it refers to.
 
-    ``recorded`` is what definitions get besides, the IRIs that their instances had in the data.
+    ``recorded`` is what definitions record: the IRIs that their instances had in the data.
     ``existing`` are the ids of those concepts and propositions that the nexus has. ``metadata`` is
     written to all elements. ``skipped`` lists what is left out, and why, ``warnings`` what users
     may not expect. ``replaced_texts`` are strings of the nexus that are propositions now,

@@ -102,7 +102,7 @@ class _Element:
     # Applied --------------------------------------------------------------------------------
 
     def _mapped(self, triple: Triple) -> list[Triple]:
-        """The mapped forms of a triple; none where the mapping has no word for it."""
+        """The mapped forms of a triple; none where the mapping has no term for it."""
         predicate, value = triple.predicate.value, triple.object
         term: Term | None = None
         if predicate.startswith(vocab.ATTRIBUTE):
@@ -133,7 +133,7 @@ class _Element:
         return [Triple(self._subject, term.iri, form) for form in written]
 
     def _usable(self, mapped: list[Triple]) -> list[Triple]:
-        """The forms; none of them if one would be read as a triple of KIP's own or is no RDF."""
+        """The forms; none of them if one would be read as a triple of KIP's own or is not RDF."""
         return [] if any(self._is_ambiguous(returned(form)) for form in mapped) else mapped
 
     def _is_ambiguous(self, form: Triple) -> bool:
@@ -165,7 +165,7 @@ class _Element:
         return triple.predicate.value.startswith((vocab.ATTRIBUTE, vocab.METADATA))
 
     def _origin(self, form: Triple) -> Triple | None:
-        """The triple that a form alone is read as; None if no word has its IRI."""
+        """The triple that a form alone is read as; None if no term has its IRI."""
         if self._name is None:
             return None
         if self._type is not None and form.predicate == vocab.TYPE:
@@ -194,7 +194,7 @@ class _Element:
     def _candidates(self, form: Triple) -> list[tuple[str, str, Term]]:
         """The keys with the IRI of a form, the likeliest first.
 
-        That is one whose datatype or language the form has, and one that is no predicate as well.
+        That is one whose datatype or language the form has, and one that is not also a predicate.
         """
         iri = form.predicate.value
         attributes = self._mapping.attributes_of(iri, self._type)

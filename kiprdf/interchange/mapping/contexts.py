@@ -35,7 +35,7 @@ __all__ = ["ORIGINAL", "ContextJson", "Loader", "Mapping", "Term", "packs"]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What a word of KIP is in RDF: its IRI, and how its values are written."""
+    """What a name of KIP is in RDF: its IRI, and how its values are written."""
 
     iri: NamedNode
     datatype: NamedNode | None = None
@@ -48,7 +48,7 @@ class Term:
 
 
 class Mapping:
-    """The words of KIP as IRIs of other vocabularies, and back; made by ``load``.
+    """Maps names of KIP to IRIs of other vocabularies, and back; made by ``load``.
 
     >>> mapping = Mapping.load("schema-org")
     >>> mapping.predicate("knows").value
@@ -137,7 +137,7 @@ class Mapping:
         return self.concept_type(name)
 
     def label(self, concept_type: str | None = None) -> Term | None:
-        """What the name of a concept is besides ``rdfs:label``: the term ``name``."""
+        """What the name of a concept becomes besides ``rdfs:label``: the term ``name``."""
         return self._concept(concept_type).term("name")
 
     def attribute(self, key: str, concept_type: str | None = None) -> Term | None:
@@ -220,7 +220,7 @@ class _Words:
         return _term(self.active, Definition(self._vocabulary + key))
 
     def keys(self, iri: str) -> list[str]:
-        """The words for an IRI, the first of them the one of the way back."""
+        """The terms for an IRI; the first is the one that is read back."""
         keys = self._keys.get(iri, [])
         if not keys and self._vocabulary is not None and iri.startswith(self._vocabulary):
             key = iri[len(self._vocabulary) :]

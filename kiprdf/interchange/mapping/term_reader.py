@@ -147,13 +147,13 @@ class TermReader:
             raise place.fault(f"'{shown(given)}' cannot be the meaning of a term.", hint)
 
     def check_iri(self, given: str, iri: str, place: Place) -> None:
-        """Raise for a string that is no valid IRI."""
+        """Raise for a string that is not a valid IRI."""
         fault = iri_fault(iri)
         if fault is not None:
             raise place.fault(f"'{shown(given)}' {fault}.", self._hint(given))
 
     def _hint(self, given: str) -> str:
-        """The hint for a string that is no valid IRI."""
+        """The hint for a string that is not a valid IRI."""
         prefix, colon, _ = given.partition(":")
         if len(given) > limits.IRI:
             return "Write a shorter one."

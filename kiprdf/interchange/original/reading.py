@@ -28,7 +28,7 @@ def from_original(triples: Iterable[Triple], iris: Iris) -> Iterator[Triple]:
     """The triples of a nexus from their original forms; other triples pass unchanged.
 
     ``iris`` are those of the nexus that wrote them. Raises KIP_2002 for a triple whose ``kip:id``
-    is no id, or that of another node too, and for one that no key of its subject explains.
+    is not an id, or that of another node too, and for one that no key of its subject explains.
     """
     reader = _Reader(list(paced(triples)), iris)
     for node in paced(reader.groups):

@@ -49,7 +49,7 @@ _MEANING = {
         vocab.OBJECT,
     )
 }
-"""IRIs that say what an element is, and hence are no class or property of its data."""
+"""IRIs that say what an element is, and hence are not classes or properties of its data."""
 _SPACES = ((vocab.ATTRIBUTE, False), (vocab.METADATA, True))
 
 
@@ -62,7 +62,7 @@ class OriginalValue(NamedTuple):
 
 @dataclass
 class Definition:
-    """What a type or a predicate notes of its instances."""
+    """What a type or a predicate records about its instances."""
 
     iri: str | None = None
     name_iri: str | None = None

@@ -1,6 +1,6 @@
 """Writes imported knowledge under its original IRIs.
 
-What an import noted decides the form of each value. In a whole snapshot a triple of the nexus is
+The record of an import decides the form of each value. In a whole snapshot a triple of the nexus is
 replaced by its original forms where these lead back to it; otherwise it stays beside them
 (decisions/028). What has no original IRI stays as it is.
 """
@@ -52,14 +52,14 @@ def to_original(triples: Iterable[Triple], iris: Iris) -> Iterator[Triple]:
 
 
 class Imported(NamedTuple):
-    """What imports brought, and whether some of it is in the RDF model of Wikibase."""
+    """Imported knowledge as RDF, and whether some of it is in the RDF model of Wikibase."""
 
     quads: Iterator[Quad]
     is_of_wikibase: bool
 
 
 def only_imported(triples: Iterable[Triple], iris: Iris, *, rdf11: bool) -> Imported:
-    """What imports brought, as it is now: no word of KIP, blank nodes where there were some.
+    """Imported knowledge as it is now, without terms of KIP, and with the original blank nodes.
 
     With ``rdf11`` the reifiers of facts are of ``rdf:Statement``. What came from a Wikibase is
     written in its RDF model.

@@ -92,7 +92,7 @@ class Dump:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What people are to know of a dataset: its title, a text, its publisher and its license.
+    """What describes a dataset to people: its title, a text, its publisher and its license.
 
     The license is an IRI, the publisher a name or an IRI.
     """

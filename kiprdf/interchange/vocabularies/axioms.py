@@ -1,6 +1,6 @@
 """Records the statements of an ontology with its definitions (docs/decisions/088).
 
-A definition has what it means for knowledge in the nexus; its record has the words of the ontology,
+A definition says what a term means in the nexus; its record keeps the statements of the ontology,
 so that they can be written again.
 """
 
@@ -50,7 +50,7 @@ def record_axioms(
     index: ElementIndex,
     source: str,
 ) -> list[Concept]:
-    """What definitions get besides: the statements of a source about them.
+    """What definitions record: the statements of a source about them.
 
     ``attributes`` are those that definitions have after the import.
     Those about an attribute are with a type that has it. Statements about no term, such as those

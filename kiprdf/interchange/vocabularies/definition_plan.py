@@ -144,7 +144,7 @@ def _schema(old: Json, new: TypeDefinition) -> Json:
 
 def _rule(old: Mapping[str, Json], new: Mapping[str, Json], is_label: bool) -> dict[str, Json]:
     rule = _with_term({**old, **new}, old)
-    # An ontology that does not require a value only says nothing; a label is no description.
+    # An ontology that does not require a value only says nothing; a label is not a description.
     if old.get("is_required") is True:
         rule["is_required"] = True
     if is_label and "description" in old:

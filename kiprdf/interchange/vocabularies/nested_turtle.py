@@ -80,7 +80,7 @@ class _Writer:
         return _bracketed("(", [line for one in members for line in one.split("\n")], ")")
 
     def _members(self, head: str) -> list[str] | None:
-        """The members of a list; None for a node that is no list, or one with other references."""
+        """The members of a list; None if a node is not a list, or is referred to elsewhere."""
         members: list[str] = []
         while head != vocab.NIL.value:
             cell = self._by_subject.get(head, [])

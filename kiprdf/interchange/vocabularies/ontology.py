@@ -1,4 +1,4 @@
-"""Definitions from an ontology in RDFS, OWL or SHACL (docs/decisions/031).
+"""Turns an ontology in RDFS, OWL or SHACL into definitions (docs/decisions/031).
 
 Classes become concept types, properties with things as values predicates, properties with literals
 attributes in the ``instance_schema`` of their classes. Nothing is fetched: what ``owl:imports``

@@ -132,8 +132,8 @@ def _numbered(name: str) -> Iterator[str]:
 class Homonyms:
     """Decides whether a definition of the nexus with the name of a term is that term.
 
-    A definition with original IRIs is no other term. One without is considered the same unless it
-    contradicts: a predicate by the types of its ends.
+    A definition with original IRIs is another term. One without is considered the same term unless
+    it contradicts: a predicate by the types of its ends.
     """
 
     def __init__(self, meta_type: str, existing: ExistingDefinitions) -> None:

@@ -21,7 +21,7 @@ def context(store: Store) -> dict[str, Any]:
     """The context of a nexus as JSON-LD, terms in alphabetical order.
 
     A rule that several definitions have for metadata, or for attributes of propositions, is that
-    of the first of them. What is no usable IRI is left out.
+    of the first of them. What is not a usable IRI is left out.
     """
     top: dict[str, Any] = {}
     nested: dict[str, dict[str, Any]] = {"attributes": {}, "metadata": {}}

@@ -70,7 +70,7 @@ def definitions(store: Store, meta_type: str) -> list[tuple[Concept, dict[str, J
 
 
 def attribute_rules(attributes: dict[str, Json]) -> dict[str, dict[str, Any]]:
-    """The rules of an ``instance_schema`` by attribute; values that are no rules are left out."""
+    """The rules of an ``instance_schema`` by attribute; values that are not rules are left out."""
     rules = attributes.get("instance_schema")
     if not isinstance(rules, dict):
         return {}
@@ -78,7 +78,7 @@ def attribute_rules(attributes: dict[str, Json]) -> dict[str, dict[str, Any]]:
 
 
 def attribute(key: str) -> NamedNode:
-    """The property of an attribute; a string that is no key gets one that nothing has."""
+    """The property of an attribute; a string that is not a key gets one that nothing has."""
     return NamedNode(vocab.ATTRIBUTE + encode(key))
 
 
@@ -312,7 +312,7 @@ def _property(concept: Concept, attributes: dict[str, Json], nexus: _Nexus) -> D
 
 
 def _end(predicate: NamedNode, names: list[str] | None, nexus: _Nexus) -> Description:
-    """The types of an end; those without a definition are no classes."""
+    """The types of an end; those without a definition are not classes."""
     classes = [nexus.iris.type(name) for name in dict.fromkeys(names or ()) if name in nexus.types]
     if not classes:
         return {}

@@ -1,9 +1,9 @@
 """The definitions of a nexus as SHACL shapes (docs/decisions/030).
 
 The shapes say what a nexus with ``strict_schema`` enforces: what an ``instance_schema`` asks of the
-members of its type, and the types of the ends of a predicate. What values are in RDF is in
-docs/mapping.md: null is ``kip:null``, arrays and objects are ``rdf:JSON`` in canonical form, so
-that regular expressions check their kind and their items.
+members of its type, and the types of the ends of a predicate. In RDF null is ``kip:null``, and
+arrays and objects are ``rdf:JSON`` in canonical form (docs/mapping.md), so that regular expressions
+check their kind and their items.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ITEMS = {
 """The items of an array in canonical JSON, as regular expressions of XPath and of Python."""
 _ARRAYS = {
     **{item_type: rf"^\[({item},?)*\]$" for item_type, item in _ITEMS.items()},
-    # Nested brackets are no regular language: only the first and the last one are checked.
+    # Nested brackets are not a regular language: only the first and the last one are checked.
     "array": r"^\[(\[.*\])?\]$",
     "object": r"^\[(\{.*\})?\]$",
 }

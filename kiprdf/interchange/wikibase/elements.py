@@ -172,7 +172,7 @@ class Elements:
         return node
 
     def read_value_node(self, node: Any) -> bool:
-        """Make a concept of a value node, with its precision, unit, …; False if it is none."""
+        """Make a concept of a value node, with its precision, unit, …; False if it is not one."""
         if node in self._value_nodes:
             return True
         classes = self._source.objects(node, vocab.TYPE)

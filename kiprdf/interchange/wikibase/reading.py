@@ -145,7 +145,7 @@ class _Reader:
     # Labels -----------------------------------------------------------------------------------
 
     def _leave_out_languages(self) -> None:
-        """Remove labels, descriptions and aliases in languages that nobody asked for."""
+        """Remove labels, descriptions and aliases in languages that were not requested."""
         if self._language is None:
             return
         wanted = {tag.strip().lower() for tag in self._language.split(",")} | {EVERY_LANGUAGE}

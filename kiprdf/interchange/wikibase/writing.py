@@ -337,7 +337,7 @@ class _Writer:
 
 
 def _terms(value: Json, value_type: str) -> Iterator[Any]:
-    """The terms of a value or of the items of an array; what is no term is left out."""
+    """The terms of a value or of the items of an array; what is not a term is left out."""
     for item in listed(value):
         with suppress(ValueError):
             yield decode(item, value_type)

@@ -139,7 +139,7 @@ def _pairs(test: Test) -> Iterator[Pair]:
 
 
 def explain_numbers(aggregate: ast.Aggregate, homes: Homes, store: Store) -> Iterator[KipWarning]:
-    """A SUM or AVG of values that are no numbers."""
+    """A SUM or AVG of values that are not numbers."""
     values = _readings(aggregate.argument, homes, store)
     if values and not any(map(is_number, values)):
         message = f"{aggregate.function} reads numbers: {_described(aggregate.argument, values)}."
