@@ -218,7 +218,7 @@ def test_a_loader_that_returns_what_is_not_json_is_refused() -> None:
         kiprdf.Nexus.memory().import_rdf(
             document, format="jsonld", define=True, loader=lambda _: {"@context": {"p": {1, 2}}}
         )
-    assert raised.value.hint == "Return what json.loads returns from the loader."
+    assert raised.value.hint == "Let the loader return what json.loads returns."
 
 
 def test_a_closed_file_is_not_read(tmp_path: Path) -> None:

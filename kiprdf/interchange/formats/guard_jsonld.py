@@ -57,7 +57,7 @@ def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> st
     except (TypeError, ValueError) as fault:  # of json.dumps
         message = f"A fetched context is not valid JSON: {fault}."
         raise KipError(
-            "KIP_1001", message, "Return what json.loads returns from the loader."
+            "KIP_1001", message, "Let the loader return what json.loads returns."
         ) from None
 
 
