@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
 from pyoxigraph import (
@@ -34,6 +35,7 @@ _RESULTS = "application/sparql-results+json"
 _TRIPLES = "application/n-triples"
 _FORM = "application/x-www-form-urlencoded"
 _SHOWN = 300
+_READ_AT_ONCE = 1 << 16
 """The most characters of an answer that an error quotes."""
 _TOO_LARGE = re.compile(
     r"SP031|SQ156|SR325|SR483|too (large|long|many(?! requests))|nesting depth|memory exhausted"
@@ -180,7 +182,7 @@ class Endpoint:
         self, response: Response, width: int | None, keep: Keep | None, read: ReadRows
     ) -> SparqlAnswer:
         def parse(token: CancellationToken) -> SparqlAnswer:
-            body = cast(Any, _Body(response))
+            body = _body(response)
             results = parse_query_results(body, format=QueryResultsFormat.JSON)
             if isinstance(results, QueryBoolean):
                 return bool(results)
@@ -193,7 +195,7 @@ class Endpoint:
 
     def _parsed_triples(self, response: Response) -> Iterator[Triple]:
         try:
-            for quad in budget.paced(parse(cast(Any, _Body(response)), format=RdfFormat.N_TRIPLES)):
+            for quad in budget.paced(parse(_body(response), format=RdfFormat.N_TRIPLES)):
                 yield quad.triple
         except SyntaxError as fault:
             message = f"The answer of {self.url} is not RDF: {fault}."
@@ -213,7 +215,7 @@ class Endpoint:
             raise StoreError("The nexus is open read-only.")
         with self._sent(self._updates, "update", update, [], "*/*") as response:
             begin = _excerpt(response, 60)
-            while response.read(1 << 16):
+            while response.read(_READ_AT_ONCE):
                 pass
         return f'{response.status} {response.headers.get_content_type()} "{begin}"'
 
@@ -257,11 +259,24 @@ class Endpoint:
             response.end()
 
 
-class _Body:
-    """The body of an answer as a file for the parsers."""
+class _Body(io.RawIOBase):
+    """The body of an answer as a file."""
 
     def __init__(self, response: Response) -> None:
-        self.read = response.read
+        self._read = response.read
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _body(response: Response) -> io.BufferedReader:
+    """The body of an answer for the parsers, which read two kilobytes at a time."""
+    return io.BufferedReader(_Body(response), _READ_AT_ONCE)
 
 
 def _refusal(url: str, operation: str, response: Response) -> Exception:

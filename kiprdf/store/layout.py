@@ -76,7 +76,10 @@ class Layout(NamedTuple):
 
     def rows(self, rows: Iterable[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
         """Rows of an answer as kiprdf writes their terms."""
-        return (tuple(map(self.read, row)) for row in rows)
+        read = self.read
+        return (
+            tuple([read(term) if type(term) is Literal else term for term in row]) for row in rows
+        )
 
     def folded(self, triples: Iterable[tuple[Any, Any, Any]]) -> Iterator[Triple]:
         """Triples of rows as those of RDF 1.2; all of a statement must be among them."""
