@@ -26,6 +26,7 @@ from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.fetch_values import fetch_values
 from kiprdf.kql.optimize.order_joins import order_joins
 from kiprdf.kql.optimize.push_filters import push_filters
+from kiprdf.kql.optimize.required_values import required_values
 from kiprdf.kql.optimize.standard_conditions import KeyValues, standard_conditions
 from kiprdf.kql.optimize.standard_joins import standard_joins
 from kiprdf.kql.plan import plan_find
@@ -130,6 +131,7 @@ def test_pass(path: Path, update_golden: bool) -> None:
 ITEMS = {NamedNode("urn:kip:attribute/x"): KeyValues([Literal('["a","b"]', datatype=JSON)])}
 STANDARD_PASSES: dict[str, Callable[[Pattern, Translation], Pattern]] = {
     "as_statements": lambda p, _: as_statements(p),
+    "required_values": lambda p, _: required_values(p),
     "standard_joins": lambda p, made: standard_joins(p, made.values, made.namer),
     "standard_conditions": lambda p, made: standard_conditions(p, made.values, ITEMS, EMBEDDED),
 }

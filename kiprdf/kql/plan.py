@@ -328,10 +328,7 @@ def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
     nodes = [
         aggregate
         for aggregate in aggregates
-        if aggregate.function == "COUNT"
-        and isinstance(aggregate.argument, ast.Variable)
-        # Virtuoso counts what is unbound, too.
-        and (abilities.nested_groups or carriers[aggregate] in certain)
+        if aggregate.function == "COUNT" and isinstance(aggregate.argument, ast.Variable)
     ]
     keys = [*plain, *(a.argument for a in aggregates if a not in nodes)]
     if not all(_adds_up(aggregate, plain, keys) for aggregate in nodes):

@@ -330,3 +330,21 @@ def test_open_hops_follow_cycles(server: Engine) -> None:
             find = f"FIND(?b.name, ?b.attributes.size, ?b.attributes.missing) WHERE {{ {where} }}"
             for _ in range(3):
                 assert sorted(nexus.find(find).column("?b.name")) == list("abcd"), where
+
+
+def test_what_an_optional_does_not_bind_is_not_counted(server: Engine) -> None:
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute(
+            """UPSERT {
+              CONCEPT { {type: "$ConceptType", name: "N"} }
+              CONCEPT { {type: "$PropositionType", name: "next"} }
+              CONCEPT ?a { {type: "N", name: "a"} }
+              CONCEPT ?b { {type: "N", name: "b"} SET PROPOSITIONS { ("next", ?a) } }
+              CONCEPT { {type: "N", name: "c"} SET PROPOSITIONS { ("next", ?a) ("next", ?b) } }
+            }"""
+        )
+        where = 'WHERE { ?n {type: "N"} OPTIONAL { (?from, "next", ?n) } }'
+        counts = nexus.execute(f"FIND(?n.name, COUNT(?from)) {where} ORDER BY ?n.name")
+        assert counts == [["a", "b", "c"], [2, 1, 0]]
+        whole = nexus.execute(f"FIND(COUNT(?from), COUNT(DISTINCT ?from), COUNT(?n)) {where}")
+        assert whole == [3, 2, 4]

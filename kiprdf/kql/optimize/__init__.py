@@ -21,6 +21,7 @@ from kiprdf.kql.optimize.as_statements import as_statements
 from kiprdf.kql.optimize.closures import closures_apart
 from kiprdf.kql.optimize.fetch_values import fetch_projected, fetch_values
 from kiprdf.kql.optimize.order_joins import order_joins
+from kiprdf.kql.optimize.required_values import required_values
 from kiprdf.kql.optimize.standard_conditions import (
     JsonValues,
     KeyValues,
@@ -79,6 +80,8 @@ def for_engine(
     """
     if abilities.links == "rdf11":
         pattern = as_statements(pattern)
+    if not abilities.functions:
+        pattern = required_values(pattern)
     if not abilities.lateral:
         pattern = standard_joins(pattern, values, namer)
     if not abilities.functions:
