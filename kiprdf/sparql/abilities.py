@@ -19,9 +19,12 @@ class Abilities:
     of any nesting are evaluated rightly, not only plain ones.
     ``own_datatypes``: doubles, booleans and XML literals are kept under datatypes of kiprdf, as in
     ``"0.1"^^<urn:kip:double>``, since the engine rewrites the standard ones.
-    ``unicode_constants``: texts beyond ASCII are equal to constants in any expression.
+    ``unicode_constants``: texts beyond ASCII are equal to constants in any expression, and are
+    whole in any update.
     ``code_points``: texts are ordered by code point, not by the units of UTF-16.
-    ``deletes_typed``: an update of several graphs removes literals of any datatype that it names.
+    ``exact_doubles``: neighbouring doubles are not equal. ``one_zero``: -0.0 is equal to 0.0.
+    ``deletes_typed``: an update of several graphs removes literals of any datatype that it names,
+    and those with a language.
     ``keeps_datatypes``: an update that is undone does not affect the datatypes of others.
     ``isolates``: concurrent updates behave as if they ran one by one. The others are limits, None
     where none is known: rows of one answer, triples of one INSERT DATA, and triples that one
@@ -38,6 +41,8 @@ class Abilities:
     own_datatypes: bool = False
     unicode_constants: bool = True
     code_points: bool = True
+    exact_doubles: bool = True
+    one_zero: bool = True
     deletes_typed: bool = True
     keeps_datatypes: bool = True
     isolates: bool = True

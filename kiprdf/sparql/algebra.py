@@ -213,7 +213,7 @@ class Call:
 class Infix:
     """``a op b op c``."""
 
-    operator: OneOf["=", "!=", "<", "<=", ">", ">=", "&&", "||"]
+    operator: OneOf["=", "!=", "<", "<=", ">", ">=", "&&", "||", "+", "-"]
     operands: tuple[Expression, ...]
 
 

@@ -19,12 +19,13 @@ _STANDARD = replace(_REMOTE, lateral=False, triple_terms=False, links="rdf11")
 ENGINES: dict[str, Abilities] = {
     "oxigraph": _REMOTE,
     # Within LATERAL, Fuseki does not pass outer variables on to inner groups.
-    "fuseki": replace(_REMOTE, isolates=True, lateral=False, code_points=False),
+    "fuseki": replace(_REMOTE, isolates=True, lateral=False, code_points=False, one_zero=False),
     "virtuoso": replace(
         _STANDARD,
         nested_groups=False,
         own_datatypes=True,
         unicode_constants=False,
+        exact_doubles=False,
         deletes_typed=False,
         keeps_datatypes=False,
         isolates=True,

@@ -178,6 +178,13 @@ class Commits:
             only=None if before else last,
         )
 
+    def _loses_end(self, triple: Triple) -> bool:
+        """Whether a U+0000 at the end of a text is lost in an operation with a WHERE."""
+        term = triple.object
+        if self._abilities.unicode_constants or not isinstance(term, Literal):
+            return False
+        return term.value.endswith("\x00") and not term.value.isascii()
+
     def _matched(self, removed: Sequence[Triple]) -> list[Triple]:
         """The triples that the engine does not remove where a text names them."""
         if self._abilities.deletes_typed:
@@ -290,7 +297,8 @@ class Commits:
         """Where the triples of a commit are staged, and those that its text itself names."""
         size = len(removed) + len(added)
         is_small = size <= (self._abilities.max_named_triples or BATCH)
-        if is_small and len(self._matched(removed)) <= MOST_MATCHED:
+        is_kept = not any(map(self._loses_end, (*removed, *added)))
+        if is_small and is_kept and len(self._matched(removed)) <= MOST_MATCHED:
             yield _NO_STAGE, (removed, added)
             return
         if self._claims is not None and size > LARGEST_CLAIMED:
@@ -353,5 +361,5 @@ def _seconds_to_look() -> float:
 
 
 def _is_typed(term: object) -> bool:
-    """Whether a term is a literal of another datatype than strings and integers."""
-    return isinstance(term, Literal) and term.language is None and term.datatype not in _BUILT_IN
+    """Whether a term is a literal of another datatype than strings and integers, or tagged."""
+    return isinstance(term, Literal) and term.datatype not in _BUILT_IN

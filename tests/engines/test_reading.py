@@ -282,6 +282,43 @@ def test_texts_are_compared_by_code_point(server: Engine) -> None:
             assert {row[0] for row in above.tuples} == set(names[number + 1 :])
 
 
+# Each name with the doubles that are equal to its value.
+NEIGHBOURS = {
+    "zero": (0.0, ["minus", "zero"]),
+    "minus": (-0.0, ["minus", "zero"]),
+    "least": (5e-324, ["least"]),
+    "third": (0.3, ["third"]),
+    "sum": (0.1 + 0.2, ["sum"]),
+    "large": (1e300, ["large"]),
+    "larger": (1.0000000000000002e300, ["larger"]),
+}
+
+
+def test_doubles_are_compared_bit_by_bit_but_for_the_sign_of_zero(server: Engine) -> None:
+    items = " ".join(
+        f'CONCEPT {{ {{type: "Item", name: "{name}"}} SET ATTRIBUTES {{ size: :{name} }} }}'
+        for name in NEIGHBOURS
+    )
+    values = {name: value for name, (value, _) in NEIGHBOURS.items()}
+    ascending = ["minus", "zero", "least", "third", "sum", "large", "larger"]
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Item"} } }')
+        nexus.execute(f"UPSERT {{ {items} }}", **values)
+        find = 'FIND(?i.name) WHERE { ?i {type: "Item"} %s }'
+        for name, (value, equal) in NEIGHBOURS.items():
+            at = ascending.index(equal[-1]) + 1
+            for condition, expected in (
+                ("?i.attributes.size == :value", equal),
+                ("IN(?i.attributes.size, [:value, 7, 0.25])", equal),
+                ("?i.attributes.size > :value", ascending[at:]),
+                ("?i.attributes.size <= :value", ascending[:at]),
+            ):
+                names = nexus.execute(find % f"FILTER({condition})", value=value)
+                assert sorted(names) == sorted(expected), (name, condition)
+        names = nexus.execute(find % "" + " ORDER BY ?i.attributes.size ASC LIMIT 6")
+        assert names == ascending[:6]
+
+
 def test_a_plan_that_is_kept_follows_the_arrays_under_its_keys(server: Engine) -> None:
     drug = 'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES { tags: :tags } } }'
     questions = [

@@ -31,6 +31,7 @@ VALUES: tuple[Any, ...] = (
     "\u0000", "a\r\nb", "a\nb", "\ufffe\uffff", "\\ \" ' ?x } #", "x" * 5_000, "x" * 4_999 + "y",
     [], {}, [1], [1.0], [True], ["a", None, {"k": ["\U0001f34e"]}],
     _tagged("a", language="en"), _tagged("a", language="de-ch"), _tagged("", language="en"),
+    _tagged("é", language="de"), _tagged("\U0001f34e", language="zh-hant-tw"),
     _tagged("a", language="en", direction="rtl"), _tagged("a", language="en", direction="ltr"),
     _typed("1", XSD + "decimal"), _typed("1.0", XSD + "decimal"), _typed("01", XSD + "integer"),
     _typed("1", XSD + "boolean"), _typed("1", XSD + "float"), _typed("1", XSD + "double"),
@@ -84,3 +85,23 @@ def test_every_value_replaces_every_other(engine: Engine) -> None:
     after = json.dumps({f"k{key}": other for key, other in enumerate(VALUES)}, sort_keys=True)
     with Nexus.connect(**engine.arguments) as nexus:
         assert _read(nexus) == [after] * len(VALUES)
+
+
+def test_a_text_keeps_the_zeros_at_its_end(engine: Engine) -> None:
+    texts = [
+        "é\u0000",
+        "\u0000é\u0000\u0000",
+        _tagged("\U0001f34e\u0000", language="ja"),
+        "a\u0000",
+    ]
+    values = {f"k{number}": text for number, text in enumerate(texts)}
+    find = 'FIND(?i.attributes) WHERE { ?i {type: "Item", name: "a"} }'
+    with Nexus.connect(**engine.arguments) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Item"} } }')
+        for row in (values, dict.fromkeys(values, "b")):
+            nexus.execute(
+                'UPSERT { CONCEPT { {type: "Item", name: "a"} SET ATTRIBUTES :values } }',
+                values=row,
+            )
+            with Nexus.connect(**engine.arguments) as other:
+                assert other.execute(find) == [row]

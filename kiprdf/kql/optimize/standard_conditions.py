@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
+from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -21,7 +22,7 @@ from kiprdf.kql.comparisons import FALSE, FUNCTIONS, TESTS, TRUE
 from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.scopes import Values
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import to_term
+from kiprdf.rdf.literals import to_json, to_term
 from kiprdf.rdf.readings import Reading, read
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import (
@@ -61,6 +62,7 @@ _ANY_URI = NamedNode(vocab.XSD + "anyURI")
 _NUMBERS = (vocab.INTEGER, vocab.DOUBLE)
 _TEXTS: frozenset[NamedNode | None] = frozenset((vocab.STRING,))
 _OWN_DOUBLES: frozenset[NamedNode | None] = frozenset((vocab.OWN_DOUBLE,))
+_INTEGERS: frozenset[NamedNode | None] = frozenset((vocab.INTEGER,))
 _NUMERIC: frozenset[NamedNode | None] = frozenset((*_NUMBERS, vocab.OWN_DOUBLE))
 
 
@@ -132,8 +134,13 @@ class _Kind:
     value: Expression
     by_units: bool = False
     """Whether its text is spelled for an order by the units of UTF-16."""
+    inexact: Inexact = "no"
+    """The numbers that the engine confuses where it compares doubles."""
+    holder: Variable | None = None
+    """The variable with a number as it is kept."""
 
 
+Inexact: TypeAlias = OneOf["no", "zeros", "neighbours"]
 _Case: TypeAlias = "_Constant | _Kind"
 
 
@@ -144,6 +151,9 @@ class _Conditions:
         self._unicode_constants = abilities.unicode_constants
         self._own_datatypes = abilities.own_datatypes
         self._code_points = abilities.code_points
+        self._inexact: Inexact = "no"
+        if not (abilities.one_zero and abilities.exact_doubles):
+            self._inexact = "zeros" if abilities.exact_doubles else "neighbours"
 
     def pattern(self, pattern: Pattern) -> Pattern:
         pattern = map_patterns(pattern, lambda part, *_: self.pattern(part))
@@ -228,7 +238,8 @@ class _Conditions:
         # Where a variable is unbound, Virtuoso goes on as if it were a value.
         is_bound = Call("BOUND", (term,))
         if datatypes is not None and datatypes <= _NUMERIC:
-            yield _Kind(is_bound, "number", self._number(term, datatypes))
+            inexact: Inexact = "no" if datatypes <= _INTEGERS else self._inexact
+            yield _Kind(is_bound, "number", self._number(term, datatypes), False, inexact, term)
             return
         if datatypes == _TEXTS:
             yield _Kind(is_bound, "text", Call("STR", (term,)))
@@ -247,7 +258,7 @@ class _Conditions:
             is_boolean = _has_type(term, vocab.OWN_BOOLEAN)
             is_true = Infix("=", (text, Literal("true")))
             others += (vocab.OWN_DOUBLE, vocab.OWN_BOOLEAN)
-        yield _Kind(is_number, "number", number)
+        yield _Kind(is_number, "number", number, False, self._inexact, term)
         # Engines differ in what a boolean equals, and in their order.
         yield _Kind(is_boolean, "boolean", Call("IF", (is_true, Literal(1), Literal(0))))
         is_other = Infix("||", (In(_type(term), tuple(others)), is_number))
@@ -284,7 +295,10 @@ def _holds(name: str, one: _Case, other: _Case) -> Expression:
     if isinstance(one, _Constant) and isinstance(other, _Constant):
         return TRUE if TESTS[FUNCTIONS[name]](one.cell, other.cell) else FALSE
     if isinstance(one, _Kind) and isinstance(other, _Kind):
-        return _native(name, one.kind, one.value, other.value) if one.kind == other.kind else FALSE
+        if one.kind != other.kind:
+            return FALSE
+        kind = other if one.inexact == "no" else one
+        return _native(name, kind, one.value, other.value)
     constant = one if isinstance(one, _Constant) else cast(_Constant, other)
     kind = one if isinstance(one, _Kind) else cast(_Kind, other)
     terms = tuple(
@@ -294,12 +308,19 @@ def _holds(name: str, one: _Case, other: _Case) -> Expression:
     )
     if not terms:
         return FALSE
+    tests: list[Expression] = []
     if len(terms) > 1 and name in ("==", "IN") and kind.kind != "node":
-        return In(kind.value, terms)
-    return _any(
-        _native(name, kind.kind, *((t, kind.value) if constant is one else (kind.value, t)))
+        if kind.inexact == "neighbours":
+            assert kind.holder is not None
+            return In(Call("STR", (kind.holder,)), tuple(_spellings(terms)))
+        listed = tuple(term for term in terms if not _confuses(kind, kind.value, term))
+        tests = [In(kind.value, listed)] if listed else []
+        terms = tuple(term for term in terms if term not in listed)
+    tests += (
+        _native(name, kind, *((t, kind.value) if constant is one else (kind.value, t)))
         for t in terms
     )
+    return _any(tests)
 
 
 def _scalars(name: str, reading: Reading) -> Sequence[Reading]:
@@ -355,8 +376,12 @@ _NATIVE = {"STARTS_WITH": "STRSTARTS", "ENDS_WITH": "STRENDS"}
 _ORDERS = ("<", "<=", ">", ">=")
 
 
-def _native(name: str, kind: str, one: Expression, other: Expression) -> Expression:
+def _native(name: str, case: _Kind, one: Expression, other: Expression) -> Expression:
     """An operator on two values of one kind."""
+    kind = case.kind
+    if _confuses(case, one, other):
+        # The sign of a difference is exact; adding 0 makes 0.0 of -0.0.
+        one, other = Infix("+", (Infix("-", (one, other)), Literal(0))), Literal(0)
     if name in ("==", "IN"):
         return Call("sameTerm", (one, other)) if kind == "node" else Infix("=", (one, other))
     if name in _ORDERS:
@@ -364,6 +389,26 @@ def _native(name: str, kind: str, one: Expression, other: Expression) -> Express
     if kind == "text" and name != "REGEX" and other == _EMPTY:
         return TRUE  # not to Virtuoso
     return Call(_NATIVE.get(name, name), (one, other)) if kind == "text" else FALSE
+
+
+def _spellings(numbers: Iterable[Literal | NamedNode]) -> Iterator[Literal]:
+    """The texts that are kept of what is equal to some numbers, by this library or its engine."""
+    for term in numbers:
+        number = float(term.value)
+        same = {term.value, to_term(number).value, Literal(number).value}
+        if number == 0:
+            same |= {to_term(-number).value, Literal(-number).value}
+        if number.is_integer():
+            same.add(str(int(number)))
+        yield from map(Literal, sorted(same))
+
+
+def _confuses(kind: _Kind, one: Expression, other: Expression) -> bool:
+    """Whether the engine may find the wrong order of two numbers."""
+    if kind.inexact == "zeros":
+        terms = [term for term in (one, other) if isinstance(term, Literal)]
+        return all(to_json(term) == 0 for term in terms)
+    return kind.inexact == "neighbours"
 
 
 # Expressions --------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def _by(
     if datatype in (vocab.DOUBLE, vocab.OWN_DOUBLE):
         number = Call(vocab.DOUBLE, (Call("STR", (variable,)),))
         # -0.0 and 0.0 are one number.
-        return Call("IF", (Infix("=", (number, Literal(0))), Literal(0.0), number))
+        return Infix("+", (number, Literal(0)))
     return None
 
 
