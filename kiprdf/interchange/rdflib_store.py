@@ -25,6 +25,7 @@ from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.rdf import reification, vocab
 from kiprdf.rdf.directions import read_value
 from kiprdf.rdf.iris import encode
+from kiprdf.rdf.literals import is_value
 from kiprdf.search import INDEX_FILE
 from kiprdf.search.erasing import erase_file
 from kiprdf.store import Delta, Origin, OxigraphStore, Written
@@ -381,7 +382,10 @@ def _plain(statements: Iterable[_Statement]) -> Iterator[Triple]:
         is_type = predicate == _TYPE and value == _STATEMENT
         if predicate not in _PARTS and not is_type and isinstance(subject, rdflib.URIRef):
             with suppress(KipError, TypeError):
-                yield Triple(*_terms((subject, predicate, value)))
+                triple = Triple(*_terms((subject, predicate, value)))
+                node = triple.object
+                if isinstance(node, NamedNode) or (isinstance(node, Literal) and is_value(node)):
+                    yield triple
 
 
 def _terms(statement: Iterable[Any]) -> tuple[Any, Any, Any]:

@@ -145,9 +145,19 @@ def is_ours(term: Literal | NamedNode) -> bool:
     >>> is_ours(Literal("007", datatype=vocab.INTEGER))
     False
     """
+    return is_value(term) and to_term(to_json(term)) == term
+
+
+def is_value(term: Literal | NamedNode) -> bool:
+    """Whether a term is a value of KIP, however it is spelled.
+
+    >>> is_value(Literal("007", datatype=vocab.INTEGER))
+    True
+    >>> is_value(Literal("seven", datatype=vocab.INTEGER))
+    False
+    """
     try:
-        value = to_json(term)
-        return _is_storable(value) and to_term(value) == term
+        return _is_storable(to_json(term))
     except (LookupError, ValueError, RecursionError):
         return False
 

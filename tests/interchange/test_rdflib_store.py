@@ -65,6 +65,25 @@ def test_others_changes_are_seen_by_find_search_and_update() -> None:
     assert list(graph.objects(ASPIRIN, RISK)) == [rdflib.Literal(4)]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        rdflib.Literal("seven", datatype=XSD.integer),
+        rdflib.Literal("9" * 30, datatype=XSD.integer),
+        rdflib.Literal("NaN", datatype=XSD.double),
+        rdflib.BNode(),
+    ],
+)
+def test_what_others_write_that_is_no_value_is_not_read(value: Any) -> None:
+    graph = Graph()
+    with kiprdf.Nexus.connect(graph) as nexus:
+        system = URIRef("urn:kip:nexus/Domain/System")
+        graph.add((system, URIRef("urn:kip:attribute/size"), value))
+        find = 'FIND(?d.attributes.size) WHERE { ?d {type: "Domain", name: "System"} }'
+        assert nexus.execute(find) == [None]
+        assert nexus.execute('SEARCH CONCEPT "System" LIMIT 1')[0]["name"] == "System"
+
+
 def test_a_link_that_others_remove_is_gone() -> None:
     graph = Graph()
     nexus = filled(graph)
