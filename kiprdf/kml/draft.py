@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -157,7 +158,15 @@ class Draft:
 
     def links_at(self, node: NamedNode) -> list[Proposition]:
         """The propositions of the draft that have a node as subject or object."""
-        stored = [link for link, _ in links_at(self.store, node)]
+        stored = self._stored_links_at(node)
+        self.store.prefetch(stored)
+        return self._links_among(stored, node)
+
+    def _stored_links_at(self, node: NamedNode) -> list[NamedNode]:
+        return [link for link, _ in links_at(self.store, node)]
+
+    def _links_among(self, stored: Iterable[NamedNode], node: NamedNode) -> list[Proposition]:
+        """The propositions of the draft at a node, of which some were in the store."""
         links: list[Proposition] = []
         for link in dict.fromkeys((*stored, *self._moved_to.get(node, ()))):
             if link not in self.deleted:
@@ -206,13 +215,15 @@ class Draft:
         pending = list(nodes)
         while pending:
             self.store.prefetch(pending, ends=pending)
-            level, pending = pending, []
+            level = [node for node in dict.fromkeys(pending) if node not in self.deleted]
+            stored = {node: self._stored_links_at(node) for node in level}
+            self.store.prefetch(chain.from_iterable(stored.values()))
+            pending = []
             for node in level:
-                if node not in self.deleted:
-                    element = self.element(node)
-                    assert element is not None
-                    self.deleted[node] = element
-                    pending.extend(link.node for link in self.links_at(node))
+                element = self.element(node)
+                assert element is not None
+                self.deleted[node] = element
+                pending.extend(link.node for link in self._links_among(stored[node], node))
 
     def supersede(self, link: Proposition) -> None:
         """Delete a proposition without those about it; another one states its fact."""

@@ -251,7 +251,7 @@ class RemoteStore:
     def _compare(self, session: Session, number: int) -> None:
         self._seen(number)
         if session.state.number != number:
-            raise Moved
+            raise Moved(number)
         session.is_checked = True
 
     def try_read(self, function: Callable[[], T]) -> Reading[T] | None:

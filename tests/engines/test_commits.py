@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Timer
 
 import pytest
@@ -17,9 +18,9 @@ import pytest
 from kiprdf import KipError, Nexus
 from kiprdf.store import claims, remote_commits
 from kiprdf.store.http import EndpointFault
-from tests.engines.forwarding import connected, forward
+from tests.engines.forwarding import at, connected, forward
 from tests.engines.servers import Engine
-from tests.store.answering import Reply, Request
+from tests.store.answering import Reply, Request, answering
 
 KILLS = int(os.environ.get("KIPRDF_KILLS", 2))
 
@@ -75,6 +76,45 @@ def test_two_processes_that_increment_one_counter_lose_nothing(server: Engine) -
         assert [process.wait(60) for process in processes] == [0, 0]
         assert nexus.find(VALUES).tuples == ((25, 26),)
         assert nexus.info()["commit"] == before + 25
+
+
+def test_an_upsert_after_one_of_another_process_takes_few_requests(server: Engine) -> None:
+    upsert = 'UPSERT { CONCEPT { {type: "Counter", name: "c"} SET ATTRIBUTES { n: :n } } }'
+    reply = partial(forward, server)
+    with Nexus.connect(**server.arguments) as other, answering(reply) as proxy:
+        other.execute(COUNTER)
+        urls = [at(proxy.url, str(url)) for url in (server.target, server.update_url)]
+        with Nexus.connect(*urls, default_graph=server.default_graph) as nexus:
+            nexus.execute(upsert, n=1)
+            other.execute(upsert, n=2)
+            proxy.requests.clear()
+            nexus.execute(upsert, n=3)
+            # Virtuoso and Fuseki isolate; Oxigraph needs a claim, and removes that of a new turn.
+            assert len(proxy.requests) <= (8 if server.name.startswith("oxigraph") else 5)
+            assert nexus.find(VALUES).tuples == ((3, 4),)
+
+
+def test_deleting_many_links_takes_some_requests_and_not_one_for_each(server: Engine) -> None:
+    names = [f"n{number}" for number in range(60)]
+    items = " ".join(
+        f'CONCEPT {{ {{type: "Counter", name: "{name}"}} SET PROPOSITIONS {{ ("near", ?c) }} }}'
+        for name in names
+    )
+    reply = partial(forward, server)
+    with Nexus.connect(**server.arguments) as other, answering(reply) as proxy:
+        other.execute(COUNTER)
+        other.execute('UPSERT { CONCEPT { {type: "$PropositionType", name: "near"} } }')
+        other.execute(f'UPSERT {{ CONCEPT ?c {{ {{type: "Counter", name: "c"}} }} {items} }}')
+        urls = [at(proxy.url, str(url)) for url in (server.target, server.update_url)]
+        with Nexus.connect(*urls, default_graph=server.default_graph) as nexus:
+            proxy.requests.clear()
+            some = 'DELETE CONCEPT ?c DETACH WHERE { ?c {type: "Counter"} FILTER(?c.name < "n3") }'
+            assert nexus.execute(some)["deleted_propositions"] == 60
+            assert len(proxy.requests) < 20
+            count = 'FIND(COUNT(?c)) WHERE { ?c {type: "Counter"} }'
+            # n3 to n9, and n30 to n59.
+            assert nexus.find(count).tuples == ((37,),)
+            assert nexus.check()["faults"] == []
 
 
 def test_a_server_killed_in_mid_write_has_each_commit_as_a_whole(
