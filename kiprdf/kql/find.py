@@ -18,7 +18,7 @@ from kiprdf.kql.identities import check_identities, check_patterns, exists
 from kiprdf.kql.lookup import MOST_READS
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.plain import is_plain
-from kiprdf.kql.optimize.solutions import filters_product
+from kiprdf.kql.optimize.solutions import filters_product, is_contradictory
 from kiprdf.kql.plan import Plan, plan_bindings, plan_find
 from kiprdf.kql.queries import json_values
 from kiprdf.kql.reader import Reader
@@ -209,6 +209,8 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
         if looked_up is not None:
             _check_rows(looked_up, plan)
             return looked_up
+    if plan.is_contradictory:
+        return []
     if budget is not None and budget.max_product_rows is not None:
         for sides in plan.products:
             _check_combinations(sides, budget.max_product_rows, plan, store)
@@ -244,6 +246,8 @@ def _check_rows(rows: list[Row], plan: Plan) -> None:
 def _count(
     pattern: Pattern, most: int, plan: Plan, store: Store, distinct: Sequence[Variable] = ()
 ) -> int:
+    if is_contradictory(pattern):
+        return 0
     pattern = plan.adapted(pattern, json_values(plan.json_keys, store))
     if not (store.abilities.nested_groups or is_plain(pattern)):
         plan = replace(plan, abilities=EMBEDDED)

@@ -28,6 +28,7 @@ from kiprdf.kql.optimize.plain import is_plain
 from kiprdf.kql.optimize.push_filters import push_filters
 from kiprdf.kql.optimize.solutions import (
     is_anchored,
+    is_contradictory,
     is_linear,
     named_elements,
     named_elements_with_value,
@@ -148,6 +149,11 @@ class Plan:
     def is_linear(self) -> bool:
         """Whether the query has no more solutions than it reads triples."""
         return is_linear(self.pattern)
+
+    @cached_property
+    def is_contradictory(self) -> bool:
+        """Whether the query has no solution for any data."""
+        return is_contradictory(self.pattern)
 
     @cached_property
     def cancellation(self) -> Cancellation:

@@ -166,9 +166,10 @@ def with_note(query: str, names: Sequence[str], graph: NamedNode, key: NamedNode
     while value[1:] in names:
         value += "_"
     verb, _, group = body.partition(" WHERE ")
-    if "(" in verb or not group.endswith("}") or group[1:].lstrip().startswith("OPTIONAL"):
+    begins_optional = group[1:].lstrip().startswith("OPTIONAL")
+    if "(" in verb or not group.endswith("}") or begins_optional or " UNION " in group:
         # Aggregates, and what follows the group, must not read the note; and Virtuoso drops the
-        # empty solution of a branch that begins with OPTIONAL.
+        # empty solution of a branch that begins with OPTIONAL, and a FILTER after a UNION in one.
         shown = " ".join(f"?{name}" for name in names)
         verb, group = f"SELECT {shown}", f"{{ {body} }}"
     note = f"{{ GRAPH {graph} {{ {graph} {key} {value} }} }}"

@@ -385,3 +385,66 @@ def test_what_an_optional_does_not_bind_is_not_counted(server: Engine) -> None:
         assert counts == [["a", "b", "c"], [2, 1, 0]]
         whole = nexus.execute(f"FIND(COUNT(?from), COUNT(DISTINCT ?from), COUNT(?n)) {where}")
         assert whole == [3, 2, 4]
+
+
+BESIDE = {
+    # NOT beside a named element, alone and with values; equalities in NOT; both ends alike.
+    '?d {type: "N", name: "a"} NOT { (?x, "next", ?d) }': [],
+    '?d {type: "N"} NOT { ?d {type: "N", name: "a"} ?d {} }': ["b", "c"],
+    '?n {type: "M", name: "m"} (?d, "next", ?e) NOT { ?d {} }': [],
+    '(?d, "next", ?d) OPTIONAL { (?d, "likes", ?e) }': [],
+    # OPTIONALs that read what is outside, and that nothing is joined with.
+    '?c {type: "N", name: "a"} OPTIONAL { (?d, "next", ?c) ?d {type: "M"} } '
+    "FILTER(IS_NOT_NULL(?d))": [],
+    '?d {type: "M"} OPTIONAL { (?a, "likes", ?b) FILTER(?b.attributes.size == 3) } '
+    "FILTER(IS_NULL(?a))": [],
+    '(?c, "likes", {type: "N"}) OPTIONAL { FILTER(?c.name != ?c.attributes.size) '
+    '(?c, "next", ?d) }': ["b"],
+    # A FILTER after UNION, and after a hop range, which is one.
+    '?d {type: "N", name: "a"} UNION { ?l (?c, ?p, {type: "N", name: "b"}) } '
+    'FILTER(?c.attributes.size <= "a")': [],
+    '({}, "next", ?d) ?l (?d, "next"{1,3}, ?d)': ["a", "b", "c"],
+    # Values that are null, empty texts, alternatives of a regular expression.
+    '(?c, "likes", ?d) FILTER(IS_NULL(?d.type))': [None],
+    '?d {type: "N"} FILTER(CONTAINS(?d.name, ?d.attributes.text))': ["a", "b"],
+    '?d {type: "N"} FILTER(REGEX(?d.name, "x|a|c"))': ["a", "c"],
+    # One link cannot be two.
+    '?l (?d, "next"{1,2}, ?e) ?l (?b, "next"{2,3}, ?c)': [],
+}
+
+
+def test_conditions_hold_beside_other_groups(server: Engine) -> None:
+    links = " ".join(
+        f'PROPOSITION {{ ({{type: "N", name: "{start}"}}, "next", {{type: "N", name: "{end}"}}) }}'
+        for start, end in ("ab", "bc", "ca")
+    )
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute(
+            f"""UPSERT {{
+            CONCEPT {{ {{type: "$ConceptType", name: "N"}} }}
+            CONCEPT {{ {{type: "$ConceptType", name: "M"}} }}
+            CONCEPT {{ {{type: "$PropositionType", name: "next"}} }}
+            CONCEPT {{ {{type: "$PropositionType", name: "likes"}} }}
+            CONCEPT {{ {{type: "M", name: "m"}} }}
+            CONCEPT {{ {{type: "N", name: "a"}} SET ATTRIBUTES {{ size: 1, text: "" }} }}
+            CONCEPT {{ {{type: "N", name: "b"}} SET ATTRIBUTES {{ text: "b" }} }}
+            CONCEPT {{ {{type: "N", name: "c"}} SET ATTRIBUTES {{ size: 3 }} }}
+            {links}
+            PROPOSITION {{ ({{type: "N", name: "a"}}, "likes", {{type: "N", name: "c"}}) }}
+            PROPOSITION {{
+              ({{type: "M", name: "m"}}, "likes",
+               ({{type: "N", name: "a"}}, "next", {{type: "N", name: "b"}})) }}
+            }}"""
+        )
+        sizes = {"a": 1, "b": None, "c": 3, None: None}
+        for where, names in BESIDE.items():
+            for _ in range(3):
+                shown = nexus.find(f"FIND(?d.name) WHERE {{ {where} }}").column("?d.name")
+                assert sorted(shown) == names, where
+                rows = nexus.find(f"FIND(?d.name, ?d.attributes.size) WHERE {{ {where} }}").tuples
+                assert sorted(rows) == [(name, sizes[name]) for name in names], where
+        values = nexus.find(
+            "FIND(?d.name, ?d.attributes.size, ?e.attributes.text) "
+            'WHERE { (?e, "next", ?d) OPTIONAL { ?d {type: "M"} } }'
+        )
+        assert sorted(values.tuples) == [("a", 1, None), ("b", None, ""), ("c", 3, "b")]

@@ -37,6 +37,8 @@ def _is_plain(where: str) -> bool:
         '({type: "Drug", name: "Aspirin"}, "treats", ?c) (?c, "is_a"{2,}, ?d)',
         '(?d, "is_a"{2,3}, ?c)',
         '?d {type: "Drug"} FILTER(REGEX(?d.name, "^A(b|c)$"))',
+        '?d {type: "Drug", name: "A"} OPTIONAL { (?d, "treats", ?s) } FILTER(IS_NULL(?s))',
+        '?d {type: "Drug", name: "A"} FILTER(?d.attributes.risk > 2)',
     ],
 )
 def test_the_engine_is_asked(where: str) -> None:
@@ -60,6 +62,14 @@ def test_the_engine_is_asked(where: str) -> None:
         '({type: "N", name: "a"}, "next"{1,64}, ?d)',
         '?d {type: "Drug"} FILTER(REGEX(?d.name, "^.$"))',
         'OPTIONAL { (?d, "treats", {name: "A"}) }',
+        '?d {type: "Drug", name: "A"} NOT { (?x, "treats", ?d) }',
+        '?d {type: "D"} NOT { ?d {type: "D", name: "A"} ?d {} }',
+        '?d {type: "D", name: "A"} (?b, "treats", ?c) NOT { ?b {} } OPTIONAL { (?c, "is_a", ?e) }',
+        '?d {type: "D", name: "A"} OPTIONAL { (?b, "is_a", ?d) ?b {} } FILTER(IS_NULL(?b))',
+        '?d {type: "D"} OPTIONAL { FILTER(?d.attributes.a == 1) (?d, "treats", ?s) }',
+        '?l (?d, "is_a"{1,2}, ?d) ?d {type: "D"}',
+        '(?d, "is_a", ?d)',
+        '?d {type: "D", name: "A"} OPTIONAL { (?d, "is_a"{0,}, ?e) }',
         '(?d, "knows", ?b) UNION { FILTER(!(REGEX(null, "a"))) }',
     ],
 )
@@ -73,3 +83,8 @@ def test_what_may_be_null_is_counted_by_the_engine() -> None:
         plan = _plan(where, shown)
         assert plan.is_plain({})
         assert str(plan.counts[0].variable or "*") == counted
+
+
+def test_one_link_is_not_two() -> None:
+    assert _plan('?l (?d, "is_a"{1,2}, ?c) ?l (?a, "is_a"{2,3}, ?b)').is_contradictory
+    assert not _plan('?l (?d, "is_a"{1,2}, ?c) ?l (?a, "is_a"{1,3}, ?b)').is_contradictory

@@ -62,6 +62,8 @@ def _is_chain(group: BGP) -> bool:
 
     The last triple is a closure.
     """
+    if not group.triples:
+        return False
     *steps, last = group.triples
     reached: set[Variable] = set()
     for triple in group.triples:

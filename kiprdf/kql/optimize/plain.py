@@ -27,6 +27,7 @@ from kiprdf.sparql.algebra import (
     Negation,
     Pattern,
     Project,
+    TriplePattern,
     Union,
     is_iri,
     variables,
@@ -40,8 +41,10 @@ MOST_LEVELS = 12
 
 def is_plain(pattern: Pattern) -> bool:
     """Whether a pattern is one of those that every engine evaluates rightly."""
-    groups = [part for part in _parts(pattern) if isinstance(part, BGP)]
-    return closures_are_last(pattern, groups) and _is_plain(pattern)
+    groups = _groups(pattern)
+    if any(_is_loop(triple) for group in groups for triple in group.triples):
+        return False
+    return closures_are_last(pattern, groups) and not _forgets(pattern) and _is_plain(pattern)
 
 
 def _is_plain(pattern: Pattern) -> bool:
@@ -60,11 +63,21 @@ def _is_plain(pattern: Pattern) -> bool:
             is_simple = _is_simple(pattern.right) or _is_value(pattern.right)
             is_first = not variables(pattern.left)
             return (
-                _is_plain(pattern.left) and is_simple and not is_first and not _reads_bind(pattern)
+                _is_plain(pattern.left)
+                and is_simple
+                and not is_first
+                and not _reads_outer(pattern.right)
+                and not _reads_bind(pattern)
             )
         case AntiJoin():
-            is_simple = _is_triples(pattern.right)
-            return _is_plain(pattern.left) and is_simple and not _reads_bind(pattern)
+            # Beside a BIND alone, Virtuoso ignores it.
+            is_simple = _is_triples(pattern.right) and any(g.triples for g in _groups(pattern.left))
+            return (
+                _is_plain(pattern.left)
+                and is_simple
+                and not _equated(pattern.right) & variables(pattern.left)
+                and not _reads_bind(pattern)
+            )
         case Union():
             return all(_is_simple(branch) for branch in pattern.branches)
         case Project():
@@ -120,6 +133,63 @@ def _parts(pattern: Pattern) -> list[Pattern]:
             return [pattern, *_parts(pattern.pattern)]
         case _:
             raise AssertionError(pattern)
+
+
+def _groups(pattern: Pattern) -> list[BGP]:
+    return [part for part in _parts(pattern) if isinstance(part, BGP)]
+
+
+def _is_loop(triple: TriplePattern) -> bool:
+    """Whether both ends are one variable, which Virtuoso forgets beside an OPTIONAL."""
+    return isinstance(triple.subject, Variable) and triple.subject == triple.object
+
+
+def _forgets(pattern: Pattern) -> bool:
+    """Whether Virtuoso may forget a NOT or a condition beside an OPTIONAL.
+
+    It does where BIND is there, too, where an equality follows a UNION, and where a condition reads
+    what an OPTIONAL of several triples binds that shares no variable with what is before it.
+    """
+    parts = _parts(pattern)
+    joins = [part for part in parts if isinstance(part, LeftJoin)]
+    has_bind = any(isinstance(part, Extend) for part in parts)
+    has_not = any(isinstance(part, AntiJoin) for part in parts)
+    has_union = any(isinstance(part, Union) for part in parts)
+    is_equated = bool(_equated(pattern)) and (has_bind or has_union)
+    if joins and (is_equated or (has_bind and has_not)):
+        return True
+    read = {name for p in parts if isinstance(p, Filter) for name in variables(p.condition)}
+    return any(
+        read & variables(join.right)
+        for join in joins
+        if (has_bind or not variables(join.left) & variables(join.right))
+        and sum(len(group.triples) for group in _groups(join.right)) > 1
+    )
+
+
+def _equated(pattern: Pattern) -> set[Variable]:
+    """The variables that a FILTER says to be equal to something."""
+    conditions = [part.condition for part in _parts(pattern) if isinstance(part, Filter)]
+    return {name for condition in conditions for name in _equal(condition)}
+
+
+def _equal(expression: Expression) -> set[Variable]:
+    match expression:
+        case Condition():
+            return _equal(expression.expression)
+        case Infix(operator="&&"):
+            return set().union(*map(_equal, expression.operands))
+        case Call(function="sameTerm", arguments=terms) | Infix(operator="=", operands=terms):
+            return {term for term in terms if isinstance(term, Variable)}
+        case _:
+            return set()
+
+
+def _reads_outer(pattern: Pattern) -> bool:
+    """Whether a FILTER in a group mentions what only the groups around it bind."""
+    bound = {name for group in _groups(pattern) for name in variables(group)}
+    conditions = (part.condition for part in _parts(pattern) if isinstance(part, Filter))
+    return any(not variables(condition) <= bound for condition in conditions)
 
 
 def _extended(pattern: Pattern) -> set[Variable]:

@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 
 from pyoxigraph import NamedNode, Variable
 
+from kiprdf.kql.comparisons import FALSE
 from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import (
     BGP,
@@ -47,6 +48,23 @@ def is_linear(pattern: Pattern) -> bool:
     A long list is not linear: each solution is compared with each of its items.
     """
     return _is_bound_by_one(_triples(pattern)) and not has_long_list(pattern)
+
+
+def is_contradictory(pattern: Pattern) -> bool:
+    """Whether a pattern can have no solution for any data."""
+    match pattern:
+        case Filter():
+            return pattern.condition == FALSE or is_contradictory(pattern.pattern)
+        case Lateral():
+            return is_contradictory(pattern.left) or is_contradictory(pattern.right)
+        case LeftJoin() | AntiJoin():
+            return is_contradictory(pattern.left)
+        case Union():
+            return all(map(is_contradictory, pattern.branches))
+        case Extend() | Project():
+            return is_contradictory(pattern.pattern)
+        case BGP() | Group() | Hops():
+            return False
 
 
 def is_anchored(pattern: Pattern) -> bool:

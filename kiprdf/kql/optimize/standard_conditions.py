@@ -29,6 +29,7 @@ from kiprdf.sparql.algebra import (
     Call,
     Condition,
     Expression,
+    Extend,
     Filter,
     Group,
     Hole,
@@ -159,6 +160,8 @@ class _Conditions:
         pattern = map_patterns(pattern, lambda part, *_: self.pattern(part))
         if isinstance(pattern, Filter):
             return replace(pattern, condition=self._expression(pattern.condition))
+        if isinstance(pattern, Extend):
+            return replace(pattern, expression=_or_unbound(pattern.expression))
         assert not isinstance(pattern, Group)
         return pattern
 
@@ -281,6 +284,15 @@ class _Conditions:
         return Call("IF", (_has_type(term, vocab.OWN_DOUBLE), double, term))
 
 
+def _or_unbound(expression: Expression) -> Expression:
+    """What BIND binds, unbound where what it reads is: for Virtuoso STR has a value of nothing."""
+    match expression:
+        case Call("STRAFTER", (Call("STR", (Variable() as name,)), _)):
+            return Call("IF", (Call("BOUND", (name,)), expression, name))
+        case _:
+            return expression
+
+
 def _too_many() -> KipError:
     message = f"A FILTER is true for more than {MOST_VALUES} arrays and objects of this store."
     hint = "Ask for fewer elements at once, or read the values with FIND and compare them yourself."
@@ -386,9 +398,17 @@ def _native(name: str, case: _Kind, one: Expression, other: Expression) -> Expre
         return Call("sameTerm", (one, other)) if kind == "node" else Infix("=", (one, other))
     if name in _ORDERS:
         return FALSE if kind == "node" else Infix(name, (one, other))  # type: ignore[arg-type]
-    if kind == "text" and name != "REGEX" and other == _EMPTY:
+    if kind != "text":
+        return FALSE
+    if name == "REGEX" and isinstance(other, Literal):
+        # Of Virtuoso, alternatives outside of a group match nothing.
+        return Call(name, (one, Literal(f"(?:{other.value})")))
+    holds = Call(_NATIVE.get(name, name), (one, other))
+    if name == "REGEX":
+        return holds
+    if other == _EMPTY:
         return TRUE  # not to Virtuoso
-    return Call(_NATIVE.get(name, name), (one, other)) if kind == "text" else FALSE
+    return holds if isinstance(other, Literal) else _any([Infix("=", (other, _EMPTY)), holds])
 
 
 def _spellings(numbers: Iterable[Literal | NamedNode]) -> Iterator[Literal]:

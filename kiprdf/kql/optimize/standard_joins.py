@@ -99,6 +99,8 @@ class _Standard:
         return Project(self._with(_core(left, variables(right) | set(shown)), right), shown)
 
     def _optional(self, left: Pattern, right: Pattern) -> Pattern:
+        if variables(right) <= certain_variables(left):
+            return left  # Virtuoso loses values of the OPTIONALs after one that binds nothing.
         if not _reads(right, ends_group=True) & variables(left):
             return LeftJoin(left, self.block(right))
         new = _bound(right) - variables(left)
