@@ -224,27 +224,35 @@ class Commits:
 
         Sending it twice is harmless: it tests the number before it.
         """
+        lost: EndpointFault | KipError | None = None
         try:
             answer = self._endpoint.update(text)
         except EndpointFault as fault:
             if not fault.may_have_run:
                 raise
+            lost = fault
+        else:
+            try:
+                outcome, number = self._outcome(before, token)
+            except (EndpointFault, KipError) as fault:
+                lost = fault
+            else:
+                if outcome == "open" and self._claims is None:
+                    raise self._endpoint.not_carried_out(answer)
+        if lost is not None:
             outcome, number = self._resolved(text, before, token)
             if outcome == "open":
-                raise self._uncertain(fault) from None
-        else:
-            outcome, number = self._outcome(before, token)
-            if outcome == "open" and self._claims is None:
-                raise self._endpoint.not_carried_out(answer)
+                raise self._uncertain(lost) from None
         if outcome != "done":
             # An open one has lost its claim.
             raise Moved(number if outcome == "overtaken" else None)
 
-    def _uncertain(self, fault: EndpointFault) -> Exception:
+    def _uncertain(self, fault: EndpointFault | KipError) -> Exception:
+        if isinstance(fault, KipError):
+            return KipError(fault.code, fault.message, _UNCERTAIN)
         spending = budget.current()
         if fault.is_timeout and spending is not None:
-            error = spending.expired()
-            return KipError(error.code, error.message, _UNCERTAIN)
+            return self._uncertain(spending.expired())
         fault.hint = _UNCERTAIN
         return fault
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from kiprdf import Budget, KipError, Nexus, StoreError
+from kiprdf.store import remote_commits
 from tests.engines.filling import fill
 from tests.engines.forwarding import at, connected, forward
 from tests.engines.servers import Engine
@@ -190,6 +191,37 @@ def test_connecting_to_a_store_that_refuses_updates_is_an_error(
         pass
     with Nexus.connect(**server.arguments) as nexus:
         assert nexus.info()["commit"] == before
+
+
+@pytest.mark.parametrize("fails", [1, 100])
+def test_a_commit_is_looked_for_again_where_that_failed(
+    server: Engine, fails: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_commits, "LOOK_S", 0.3)
+    left = 0
+
+    def reply(request: Request) -> Reply:
+        nonlocal left
+        # Virtuoso is sent forms.
+        if left and (b"?token" in request.body or b"%3Ftoken" in request.body):
+            left -= 1
+            return Reply(500, b"no")
+        return forward(server, request)
+
+    with connected(server, reply) as nexus:
+        before = nexus.info()["commit"]
+        left = fails
+        command = 'UPSERT { CONCEPT { {type: "Domain", name: "Fruit"} } }'
+        if fails == 1:
+            nexus.execute(command)
+        else:
+            with pytest.raises(KipError) as caught:
+                nexus.execute(command)
+            assert caught.value.code == "KIP_4003"
+            assert str(caught.value.hint).startswith("The answer was lost")
+        left = 0
+        assert nexus.info()["commit"] == before + 1
+        assert "Fruit" in nexus.execute(FIND)
 
 
 def test_an_update_without_an_answer_is_a_timeout(server: Engine) -> None:
