@@ -82,9 +82,9 @@ def predicates() -> str:
     return "SELECT ?p (COUNT(*) AS ?number) WHERE { ?s ?p ?o } GROUP BY ?p"
 
 
-def of_predicate(predicate: NamedNode, most: int, offset: int) -> str:
-    """A part of the triples with a predicate, in the order of the engine."""
-    return f"SELECT ?s ?o WHERE {{ ?s {predicate} ?o }} LIMIT {most} OFFSET {offset}"
+def of_predicate(predicate: NamedNode) -> str:
+    """The subjects and objects of all triples with a predicate."""
+    return f"SELECT ?s ?o WHERE {{ ?s {predicate} ?o }}"
 
 
 def size() -> str:
@@ -176,7 +176,12 @@ def with_note(query: str, names: Sequence[str], graph: NamedNode, key: NamedNode
     return f"{head}{verb} {value} WHERE {{ {group} UNION {note} }}"
 
 
-def page(query: str, names: Iterable[str], most: int, offset: int) -> str:
+def page(query: str, most: int, offset: int) -> str:
+    """One page of the answer to a SELECT, in the order of the engine."""
+    return f"{query} LIMIT {most} OFFSET {offset}"
+
+
+def ordered_page(query: str, names: Iterable[str], most: int, offset: int) -> str:
     """One page of the answer to a SELECT, for an engine that sends so many rows at most.
 
     The declarations of prefixes stay in front of it.

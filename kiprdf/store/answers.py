@@ -68,7 +68,7 @@ class Answers(NamedTuple):
         number, dataset, read = 0, self.place.dataset, self.layout.rows
         spending = budget.current()
         while True:
-            query = requests.page(text, names, most, number)
+            query = requests.ordered_page(text, names, most, number)
             page = self.endpoint.select(query, dataset, width=width, read=read).rows
             number += len(page)
             rows += page

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from time import sleep
 from typing import Any, TypeVar, cast
@@ -22,6 +24,7 @@ from kiprdf.sparql import requests
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import BGP, Select, TriplePattern, TripleTerm
 from kiprdf.sparql.text import render
+from kiprdf.store import remote_copy
 from kiprdf.store.answers import Answers
 from kiprdf.store.base import (
     NO_TESTS,
@@ -66,6 +69,7 @@ NOTED_CHANGES = 200
 PAUSE_S = 0.005
 LONGEST_PAUSE_S = 0.2
 """The wait before a statement runs again because another process committed first."""
+_NO_COPY: tuple[None, None] = (None, None)
 _VARIABLES = (Variable("s"), Variable("p"), Variable("o"))
 
 
@@ -110,6 +114,8 @@ class RemoteStore:
         self._meta_types = (self.iris.type("$ConceptType"), self.iris.type("$PropositionType"))
         self._local = threading.local()
         self._lock = FairLock()
+        self._copy_lock = FairLock()
+        self._copy_in_memory: tuple[int, OxigraphStore | None] = (0, None)
         self._commits = (
             None if read_only else Commits(endpoint, place, abilities, base, self.layout, identity)
         )
@@ -218,18 +224,32 @@ class RemoteStore:
             return function()
         while True:
             try:
-                return self.attempt(function)
+                return self.attempt(function, self._copied_at)
             except Moved:
+                # It reads more than the copy, and is run on the last commit.
+                self._local.copy = _NO_COPY
                 budget.check()
 
-    def attempt(self, function: Callable[[], T]) -> T:
-        """Run a function on the last state that was seen; raise ``Moved`` if it is not the last."""
+    @property
+    def _copied_at(self) -> int | None:
+        """The commit of the copy that is kept for this thread's bulk reading."""
+        number: int | None = getattr(self._local, "copy", _NO_COPY)[0]
+        return number
+
+    def attempt(self, function: Callable[[], T], copied_at: int | None = None) -> T:
+        """Run a function on the last state that was seen; raise ``Moved`` if it is not the last.
+
+        Where the dataset was copied at an earlier commit, it may read the copy of that.
+        """
         self._require_open()
         state = self._last()
         if len(state.described) + len(state.links) > KEPT_ELEMENTS:
             # Another one, since a function that still runs needs what it has read.
             state = self._state = State(state.number)
+        if copied_at is not None and copied_at != state.number:
+            state = State(copied_at)
         session = self._local.session = Session(state)
+        session.is_checked = copied_at is not None
         try:
             result = function()
             self._check(session)
@@ -246,7 +266,10 @@ class RemoteStore:
     def _check(self, session: Session) -> None:
         """Raise ``Moved`` where another commit has come."""
         if not session.is_checked:
-            self._compare(session, self.number())
+            self._check_now(session)
+
+    def _check_now(self, session: Session) -> None:
+        self._compare(session, self.number())
 
     def _compare(self, session: Session, number: int) -> None:
         self._seen(number)
@@ -423,24 +446,56 @@ class RemoteStore:
     def _all(self) -> Iterator[tuple[Any, Any, Any]]:
         """All triples as the store keeps them, in answers of bounded size.
 
-        Raises ``EndpointFault`` where they are fewer than the store counts.
+        Unless a function reads, those of each predicate are of one commit, but all may not be.
         """
         most = self.abilities.max_rows
         # One row of an answer is the commit number; a full answer may be a part.
         size = READ_AT_ONCE if most is None else min(READ_AT_ONCE, most - 2)
         counted: Any = self._select(requests.predicates()).rows
         for predicate, count in counted:
-            number, received = int(count.value), set[Row]()
-            for offset in range(0, number, size):
-                rows = self._select(requests.of_predicate(predicate, size, offset)).rows
-                progress.report("reading", len(rows))
-                received.update(rows)
-            if len(received) != number:
-                raise EndpointFault(
-                    f"{self.endpoint.url} returned {len(received)} of {number} triples with the "
-                    f"predicate {predicate.value}."
-                )
-            yield from ((subject, predicate, object_) for subject, object_ in received)
+            number, rows = int(count.value), set[Row]()
+            if number < size:
+                rows = self._pages(predicate, size, requests.page)
+            if len(rows) != number and (not rows or self._continues(predicate, len(rows))):
+                rows = self.read(partial(self._of_predicate, predicate, size, number))
+            yield from ((subject, predicate, object_) for subject, object_ in rows)
+
+    def _continues(self, predicate: NamedNode, number: int) -> bool:
+        """Whether there are more triples with a predicate than some that were received."""
+        next_one = requests.page(requests.of_predicate(predicate), most=1, offset=number)
+        return bool(self._select(next_one).rows)
+
+    def _of_predicate(self, predicate: NamedNode, size: int, counted: int) -> set[Row]:
+        """The subjects and objects of the triples with a predicate, of one commit.
+
+        Raises ``EndpointFault`` where they are not as many as the store counts.
+        """
+        received = self._pages(predicate, size, requests.page)
+        if len(received) != counted:
+            # Another commit may have come since they were counted.
+            counts: Any = dict(cast(Any, self._select(requests.predicates()).rows))
+            counted = int(counts[predicate].value) if predicate in counts else 0
+        if len(received) != counted:
+            # Each page may have had another order, which sorting would take longer to prevent.
+            ordered = partial(requests.ordered_page, names=("s", "o"))
+            received = self._pages(predicate, size, ordered)
+        if len(received) != counted:
+            raise EndpointFault(
+                f"{self.endpoint.url} returned {len(received)} of {counted} triples with the "
+                f"predicate {predicate.value}."
+            )
+        return received
+
+    def _pages(self, predicate: NamedNode, size: int, page: Callable[..., str]) -> set[Row]:
+        """The subjects and objects of the triples with a predicate, by some answers."""
+        query, received = requests.of_predicate(predicate), set[Row]()
+        for offset in itertools.count(0, size):
+            rows = self._select(page(query, most=size, offset=offset)).rows
+            progress.report("reading", len(rows))
+            received.update(rows)
+            if len(rows) < size:
+                return received
+        raise AssertionError("a page is the last one")
 
     def _defined(self) -> dict[NamedNode, list[NamedNode]]:
         """The definitions of types and of predicates, by their meta-type."""
@@ -632,53 +687,98 @@ class RemoteStore:
         """A copy of the dataset in memory, as of one commit, for bulk reading."""
         session = self._session
         if session is None:
-            return self.read(self._copied)
-        number, copy = getattr(self._local, "copy", (None, None))
-        if number == session.state.number:
-            session.copy = copy
+            return self._copied()[1]
+        if self._copied_at == session.state.number:
+            session.copy = self._local.copy[1]
         if session.copy is None:
-            session.copy = self._copied()
+            number, session.copy = self._copied()
+            self._compare(session, number)
         return session.copy
 
     @contextmanager
     def bulk_reading(self) -> Iterator[Engine]:
         """The same for a ``with`` block, in which it is read once."""
-        copy = self._local.copy = self.read(lambda: (self.commit(), self._copied()))
+        copy = self._local.copy = self._copied()
         try:
             yield copy[1]
         finally:
-            del self._local.copy
+            self._local.copy = _NO_COPY
 
     def in_memory(self) -> OxigraphStore:
-        """A copy of the running function's commit, which is kept until the next one."""
+        """A copy of the dataset, kept and brought up to the commit that the function reads."""
         session = self._session
         assert session is not None
-        state = session.state
-        if state.in_memory is None:
-            ((count,),) = cast(Any, self._select(requests.size()).rows)
-            number = int(count.value)
-            if number > MOST_IN_MEMORY:
-                message = (
-                    f"The engine {self.engine_name} cannot run this FIND, and its {number} triples "
-                    f"are too many to run it in memory, which is done for up to {MOST_IN_MEMORY}."
-                )
-                hint = "Use OPTIONAL, NOT and UNION without nesting them in each other."
-                raise KipError("KIP_4002", message, hint)
-            state.in_memory = OxigraphStore(self.engine, self.iris.base)
-        return state.in_memory
+        number = session.state.number
+        with self._copy_lock:
+            copied_at, copy = self._copy_in_memory
+            if copied_at > number:
+                self._check_now(session)
+            changed = None if copy is None else self._changes(copied_at, number)
+            if copy is None or changed is None:
+                copied_at, copy = self._small_copy()
+                self._copy_in_memory = copied_at, copy
+                self._compare(session, copied_at)
+            elif changed:
+                self.prefetch(changed)
+                remote_copy.update(copy, {node: self.describe(node) for node in changed})
+                self._copy_in_memory = number, copy
+            # What is read from it later is of this commit, or of a later one as a whole.
+            self._check(session)
+        return copy
+
+    def _small_copy(self) -> tuple[int, OxigraphStore]:
+        ((count,),) = cast(Any, self._unchecked(requests.size()).rows)
+        triples = int(count.value)
+        if triples > MOST_IN_MEMORY:
+            message = (
+                f"The engine {self.engine_name} cannot run this FIND, and its {triples} triples "
+                f"are too many to run it in memory, which is done for up to {MOST_IN_MEMORY}."
+            )
+            hint = "Use OPTIONAL, NOT and UNION without nesting them in each other."
+            raise KipError("KIP_4002", message, hint)
+        number, engine = self._copied()
+        return number, OxigraphStore(engine, self.iris.base)
 
     def copy(self) -> OxigraphStore:
         """A copy in memory, as of one commit."""
-        return OxigraphStore(self.read(self._copied), self.iris.base)
+        return OxigraphStore(self._copied()[1], self.iris.base)
 
-    def _copied(self) -> Engine:
-        engine = Engine()
-        triples = self.layout.folded(self._all())
-        engine.bulk_extend(Quad(*triple) for triple in budget.paced(triples))
+    def _copied(self) -> tuple[int, Engine]:
+        """The number of a commit, and the dataset as of it.
+
+        Reading takes long: what others commit meanwhile is added to the copy, not read again.
+        """
+        session, self._local.session = self._session, None
+        self._local.copy = _NO_COPY
+        try:
+            while True:
+                first = self.number()
+                engine = Engine()
+                triples = self.layout.folded(self._all())
+                engine.bulk_extend(Quad(*triple) for triple in budget.paced(triples))
+                engine.extend(texts_in(engine))
+                copied_at = self.read(partial(self._complete, engine, first))
+                if copied_at is not None:
+                    return copied_at, engine
+                budget.check()
+        finally:
+            self._local.session = session
+
+    def _complete(self, engine: Engine, first: int) -> int | None:
+        """Bring a dataset that was read after a commit up to the last one; None if it cannot be."""
+        number = self.commit()
+        changed = self._changes(first, number)
+        if changed is None:
+            return None
+        if changed:
+            self.prefetch(changed)
+            copy = OxigraphStore(engine, self.iris.base)
+            remote_copy.update(copy, {node: self.describe(node) for node in changed})
+            remote_copy.remove_unstated(copy)
         graph = vocab.BOOKKEEPING
+        engine.remove_graph(graph)
         engine.extend(Quad(graph, key, value, graph) for key, value in self.notes())
-        engine.extend(texts_in(engine))
-        return engine
+        return number
 
     def backup(self, folder: object, history: bool = True) -> None:
         """Refused: the store has its own means."""

@@ -7,8 +7,6 @@ from collections.abc import Collection
 from pyoxigraph import NamedNode, Quad, Triple
 from pyoxigraph import Store as Engine
 
-from kiprdf.store.oxigraph import OxigraphStore
-
 
 class State:
     """One commit of the dataset, and what was read of it: elements, the links of facts, and the
@@ -21,7 +19,6 @@ class State:
         self.facts: dict[NamedNode, list[Triple]] = {}
         self.texts: dict[tuple[NamedNode | None, NamedNode], list[Quad]] = {}
         self.definitions: dict[NamedNode, list[NamedNode]] | None = None
-        self.in_memory: OxigraphStore | None = None
 
     def after(self, number: int, changed: Collection[NamedNode], definitions: str) -> State:
         """What is known after other commits, from the elements that they touched.

@@ -96,7 +96,7 @@ def test_a_snapshot_of_a_store_that_sends_less_than_it_counts_is_an_error(server
     with (
         answering(cut) as proxy,
         Nexus.connect(at(proxy.url, server.target), default_graph=server.default_graph) as nexus,
-        pytest.raises(KipError, match=r"KIP_4003 .* sends 10 of \d+ triples"),
+        pytest.raises(KipError, match=r"KIP_4003 .* returned 10 of \d+ triples"),
     ):
         nexus.snapshot()
 
