@@ -71,7 +71,7 @@ def test_others_changes_are_seen_by_find_search_and_update() -> None:
         rdflib.Literal("seven", datatype=XSD.integer),
         rdflib.Literal("9" * 30, datatype=XSD.integer),
         rdflib.Literal("NaN", datatype=XSD.double),
-        rdflib.BNode(),
+        rdflib.BNode("nameless"),
     ],
 )
 def test_what_others_write_that_is_no_value_is_not_read(value: Any) -> None:
