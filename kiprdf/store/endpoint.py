@@ -35,8 +35,8 @@ _RESULTS = "application/sparql-results+json"
 _TRIPLES = "application/n-triples"
 _FORM = "application/x-www-form-urlencoded"
 _SHOWN = 300
-_READ_AT_ONCE = 1 << 16
 """The most characters of an answer that an error quotes."""
+_READ_AT_ONCE = 1 << 16
 _TOO_LARGE = re.compile(
     r"SP031|SQ156|SR325|SR483|too (large|long|many(?! requests))|nesting depth|memory exhausted"
     "|out of memory|heap space",

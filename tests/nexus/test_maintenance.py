@@ -161,7 +161,7 @@ def test_a_nexus_is_sound() -> None:
         (triple("urn:kip:nexus/None/x", vocab.LABEL.value, Literal("x")), "is not defined"),
         (triple("urn:elsewhere", vocab.LABEL.value, Literal("x")), "no element below"),
         (triple(ASPIRIN, vocab.ATTRIBUTE + "risk", Literal(3)), "has several values"),
-        (triple(ASPIRIN, "urn:x:p", Literal(3)), "no attribute, metadata key or predicate"),
+        (triple(ASPIRIN, "urn:x:p", Literal(3)), "not an attribute, metadata key or predicate"),
         (
             triple(ASPIRIN, vocab.ATTRIBUTE + "json", Literal("{", datatype=vocab.JSON)),
             "canonical JSON",
