@@ -408,6 +408,17 @@ BESIDE = {
     '(?c, "likes", ?d) FILTER(IS_NULL(?d.type))': [None],
     '?d {type: "N"} FILTER(CONTAINS(?d.name, ?d.attributes.text))': ["a", "b"],
     '?d {type: "N"} FILTER(REGEX(?d.name, "x|a|c"))': ["a", "c"],
+    '?d {type: "N", name: "a"} FILTER(ENDS_WITH(?d.name, ""))': ["a"],
+    # Numbers beside other values, and alternatives of predicates.
+    '?d {type: "N"} (?d, "next" | "likes", ?e) FILTER(?e.attributes.mark > 2)': ["a", "b"],
+    '?d {type: "N"} (?d, "next" | "likes", ?e) FILTER(?e.attributes.mark != 0)': ["a", "b", "c"],
+    '?d {type: "N"} (?d, "next" | "likes", ?e) NOT { ?k (?d, "likes", ?f) } '
+    "FILTER(?e.name >= ?d.name)": ["b"],
+    # A value and itself, and two values of one OPTIONAL.
+    '?d {type: "N"} OPTIONAL { ?k (?d, "likes", ?e) } '
+    "FILTER(?k.attributes.size <= ?k.attributes.size)": [],
+    '?d {type: "N"} OPTIONAL { (?d, "next", ?e) } '
+    "FILTER(STARTS_WITH(?e.attributes.note, ?e.attributes.text))": [],
     # One link cannot be two.
     '?l (?d, "next"{1,2}, ?e) ?l (?b, "next"{2,3}, ?c)': [],
 }
@@ -426,9 +437,9 @@ def test_conditions_hold_beside_other_groups(server: Engine) -> None:
             CONCEPT {{ {{type: "$PropositionType", name: "next"}} }}
             CONCEPT {{ {{type: "$PropositionType", name: "likes"}} }}
             CONCEPT {{ {{type: "M", name: "m"}} }}
-            CONCEPT {{ {{type: "N", name: "a"}} SET ATTRIBUTES {{ size: 1, text: "" }} }}
-            CONCEPT {{ {{type: "N", name: "b"}} SET ATTRIBUTES {{ text: "b" }} }}
-            CONCEPT {{ {{type: "N", name: "c"}} SET ATTRIBUTES {{ size: 3 }} }}
+            CONCEPT {{ {{type: "N", name: "a"}} SET ATTRIBUTES {{ size: 1, text: "", mark: "x" }} }}
+            CONCEPT {{ {{type: "N", name: "b"}} SET ATTRIBUTES {{ text: "b", mark: 2 }} }}
+            CONCEPT {{ {{type: "N", name: "c"}} SET ATTRIBUTES {{ size: 3, mark: 2.5, note: "n" }} }}
             {links}
             PROPOSITION {{ ({{type: "N", name: "a"}}, "likes", {{type: "N", name: "c"}}) }}
             PROPOSITION {{

@@ -39,6 +39,7 @@ def _is_plain(where: str) -> bool:
         '?d {type: "Drug"} FILTER(REGEX(?d.name, "^A(b|c)$"))',
         '?d {type: "Drug", name: "A"} OPTIONAL { (?d, "treats", ?s) } FILTER(IS_NULL(?s))',
         '?d {type: "Drug", name: "A"} FILTER(?d.attributes.risk > 2)',
+        '?d {type: "D"} OPTIONAL { (?d, "is_a", ?e) } FILTER(?e.attributes.a < ?d.attributes.b)',
     ],
 )
 def test_the_engine_is_asked(where: str) -> None:
@@ -71,6 +72,8 @@ def test_the_engine_is_asked(where: str) -> None:
         '(?d, "is_a", ?d)',
         '?d {type: "D", name: "A"} OPTIONAL { (?d, "is_a"{0,}, ?e) }',
         '(?d, "knows", ?b) UNION { FILTER(!(REGEX(null, "a"))) }',
+        '?d {type: "D"} FILTER(?d.attributes.a <= ?d.attributes.a)',
+        '?d {type: "D"} OPTIONAL { (?d, "is_a", ?e) } FILTER(?e.attributes.a < ?e.attributes.b)',
     ],
 )
 def test_the_embedded_engine_is_asked(where: str) -> None:

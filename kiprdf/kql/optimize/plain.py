@@ -52,9 +52,8 @@ def _is_plain(pattern: Pattern) -> bool:
         case BGP():
             return True
         case Filter():
-            return _is_plain(pattern.pattern) and not _is_unsafe(
-                pattern.condition, _extended(pattern.pattern)
-            )
+            is_unsafe = _is_unsafe(pattern.condition, _extended(pattern.pattern))
+            return _is_plain(pattern.pattern) and not (is_unsafe or _compares_optional(pattern))
         case Extend():
             return _is_plain(pattern.pattern)
         case Lateral():
@@ -205,21 +204,34 @@ def _reads_bind(join: Lateral | LeftJoin | AntiJoin) -> bool:
 
 
 def _is_unsafe(condition: Expression, names: set[Variable]) -> bool:
-    """Whether a condition compares terms of which BIND binds one, or characters beyond ASCII."""
-    for call in _calls(condition):
-        if call.function == "sameTerm" and variables(call) & names:
-            return True
-        if call.function == "REGEX":
-            pattern = call.arguments[1]
-            if not (isinstance(pattern, Literal) and _BYTES.fullmatch(pattern.value)):
+    """Whether a condition compares terms of which BIND binds one, a value with itself, or
+    characters beyond ASCII."""
+    for part in _subexpressions(condition):
+        match part:
+            case Call(function="sameTerm") if variables(part) & names:
+                return True
+            case Call(function="REGEX", arguments=(_, pattern, *_)):
+                if not (isinstance(pattern, Literal) and _BYTES.fullmatch(pattern.value)):
+                    return True
+            case Condition(operands=(Variable() as one, other)) if one == other:
                 return True
     return False
 
 
-def _calls(expression: Expression) -> Iterator[Call]:
+def _compares_optional(pattern: Filter) -> bool:
+    """Whether a condition compares two values that one OPTIONAL binds."""
+    parts = _subexpressions(pattern.condition)
+    compared = [variables(part) for part in parts if isinstance(part, Condition)]
+    joins = [part for part in _parts(pattern.pattern) if isinstance(part, LeftJoin)]
+    bound = [variables(join.right) - variables(join.left) for join in joins]
+    return any(len(names & inner) > 1 for names in compared for inner in bound)
+
+
+def _subexpressions(expression: Expression) -> Iterator[Expression]:
+    """An expression, and all within it."""
+    yield expression
     match expression:
         case Call():
-            yield expression
             parts: tuple[Expression, ...] = expression.arguments
         case Negation():
             parts = (expression.operand,)
@@ -230,7 +242,7 @@ def _calls(expression: Expression) -> Iterator[Call]:
         case _:
             parts = ()
     for part in parts:
-        yield from _calls(part)
+        yield from _subexpressions(part)
 
 
 def _levels(pattern: Pattern) -> int:

@@ -165,18 +165,19 @@ class _Conditions:
         assert not isinstance(pattern, Group)
         return pattern
 
-    def _expression(self, expression: Expression) -> Expression:
+    def _expression(self, expression: Expression, is_negated: bool = False) -> Expression:
         match expression:
             case Negation():
-                return Negation(self._expression(expression.operand))
+                return Negation(self._expression(expression.operand, True))
             case Infix():
-                return Infix(expression.operator, tuple(map(self._expression, expression.operands)))
+                operands = (self._expression(each, is_negated) for each in expression.operands)
+                return Infix(expression.operator, tuple(operands))
             case Condition():
-                return replace(expression, expression=self._condition(expression))
+                return replace(expression, expression=self._condition(expression, is_negated))
             case _:
                 return expression
 
-    def _condition(self, condition: Condition) -> Expression:
+    def _condition(self, condition: Condition, is_negated: bool) -> Expression:
         names = [term for term in condition.operands if isinstance(term, Variable)]
         if condition.name == "IS_NULL" or not any(name in self._values for name in names):
             # Nodes are compared by identity.
@@ -208,7 +209,12 @@ class _Conditions:
             tests.append(_all(_has_type(holder, vocab.JSON), beside, is_listed))
         if not tests:
             return FALSE
-        return Call("COALESCE", (self._with_constants(_any(tests)), FALSE))
+        holds = self._with_constants(_any(tests))
+        is_simple = len(names) == 1 and _EMPTY not in condition.operands
+        if is_simple and name not in _EQUALITIES and not is_negated:
+            # To FILTER, an error is false; and Virtuoso begins with what it compares to a constant.
+            return holds
+        return Call("COALESCE", (holds, FALSE))
 
     def _with_constants(self, expression: Expression) -> Expression:
         """An expression whose constants the engine compares as they are."""
@@ -256,7 +262,7 @@ class _Conditions:
         if self._own_datatypes:
             text = Call("STR", (term,))
             is_own = _has_type(term, vocab.OWN_DOUBLE)
-            number = self._number(term, _NUMERIC)
+            number = self._number(term, datatypes)
             is_number = Infix("||", (is_own, Call("isNumeric", (term,))))
             is_boolean = _has_type(term, vocab.OWN_BOOLEAN)
             is_true = Infix("=", (text, Literal("true")))
@@ -274,14 +280,20 @@ class _Conditions:
             _all(is_bound, is_node, Negation(Call("sameTerm", (term, vocab.NULL)))), "node", term
         )
 
-    def _number(self, term: Variable, datatypes: frozenset[NamedNode | None]) -> Expression:
-        """A number of some datatypes as the engine compares it."""
-        if not self._own_datatypes or vocab.OWN_DOUBLE not in datatypes:
+    def _number(self, term: Variable, datatypes: frozenset[NamedNode | None] | None) -> Expression:
+        """A number as the engine compares it, among values of some datatypes or of any."""
+        if not self._own_datatypes:
             return term
         double = _double(Call("STR", (term,)))
         if datatypes == _OWN_DOUBLES:
             return double
-        return Call("IF", (_has_type(term, vocab.OWN_DOUBLE), double, term))
+        number: Expression = term
+        if datatypes is None or not datatypes <= _NUMERIC:
+            # Beside alternatives, Virtuoso calculates with other values, too, and fails.
+            number = Call("IF", (Call("isNumeric", (term,)), term, Literal(0)))
+        if datatypes is None or vocab.OWN_DOUBLE in datatypes:
+            number = Call("IF", (_has_type(term, vocab.OWN_DOUBLE), double, number))
+        return number
 
 
 def _or_unbound(expression: Expression) -> Expression:
@@ -386,6 +398,7 @@ def _kind_of(reading: Reading) -> str | None:
 
 _NATIVE = {"STARTS_WITH": "STRSTARTS", "ENDS_WITH": "STRENDS"}
 _ORDERS = ("<", "<=", ">", ">=")
+_EQUALITIES = ("==", "IN")
 
 
 def _native(name: str, case: _Kind, one: Expression, other: Expression) -> Expression:
