@@ -87,11 +87,6 @@ def of_predicate(predicate: NamedNode) -> str:
     return f"SELECT ?s ?o WHERE {{ ?s {predicate} ?o }}"
 
 
-def size() -> str:
-    """How many triples the default graph has."""
-    return "SELECT (COUNT(*) AS ?triples) WHERE { ?s ?p ?o }"
-
-
 def any_link(links: Links) -> str:
     """Whether a link is kept in one way, as at most one row."""
     pattern = f"?l {_REIFIES} ?fact" if links == "rdf12" else _link(links)
@@ -174,6 +169,16 @@ def with_note(query: str, names: Sequence[str], graph: NamedNode, key: NamedNode
         verb, group = f"SELECT {shown}", f"{{ {body} }}"
     note = f"{{ GRAPH {graph} {{ {graph} {key} {value} }} }}"
     return f"{head}{verb} {value} WHERE {{ {group} UNION {note} }}"
+
+
+def as_triples(query: str, predicate: NamedNode, graph: NamedNode, key: NamedNode) -> str:
+    """The rows ``?s ?o`` of a SELECT as triples with a predicate, and the value of a key of the
+    bookkeeping graph as a triple of its own."""
+    note = f"{graph} {key} ?note"
+    return (
+        f"CONSTRUCT {{ ?s {predicate} ?o . {note} }} "
+        f"WHERE {{ {{ {query} }} UNION {{ GRAPH {graph} {{ {note} }} }} }}"
+    )
 
 
 def page(query: str, most: int, offset: int) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from pyoxigraph import NamedNode
+
 from kiprdf import budget
 from kiprdf.rdf import vocab
 from kiprdf.sparql import requests
@@ -59,6 +61,18 @@ class Answers(NamedTuple):
         if most is not None and received >= most:
             return self._paged(text, names, most, width, keep), None
         return answer, highest(numbers)
+
+    def triples(self, text: str, predicate: NamedNode) -> tuple[list[Row], int]:
+        """The rows ``?s ?o`` of a query, and the number of the commit that they are of.
+
+        They are sent as triples with a predicate, which Virtuoso writes four times as fast.
+        """
+        place = self.place
+        query = requests.as_triples(text, predicate, place.bookkeeping, vocab.COMMIT)
+        triples = self.endpoint.construct(query, place.dataset)
+        notes = [triple for triple in triples if triple.subject == place.bookkeeping]
+        pairs = ((triple.subject, triple.object) for triple in triples if triple not in notes)
+        return list(self.layout.rows(pairs)), highest(triple.object for triple in notes)
 
     def _paged(
         self, text: str, names: Sequence[str], most: int, width: int | None, keep: Keep | None

@@ -138,20 +138,34 @@ class Endpoint:
             )
         return answer
 
+    def construct(self, query: str, dataset: Dataset = WHOLE) -> list[Triple]:
+        """The triples of a CONSTRUCT, within the budget of the running request."""
+        answer = self.query(query, dataset, accept=_TRIPLES)
+        if not isinstance(answer, list):
+            raise EndpointFault(
+                f"{self.url} answered a CONSTRUCT without triples: check that it is a SPARQL query "
+                "URL."
+            )
+        return answer
+
     def query(
         self,
         query: str,
         dataset: Dataset = WHOLE,
         *,
+        accept: str = _RESULTS,
         width: int | None = None,
         keep: Keep | None = None,
         read: ReadRows = _tuples,
     ) -> SparqlAnswer:
-        """The answer to any query: solutions, a boolean, or triples."""
+        """The answer to any query: solutions or a boolean, or triples if they are accepted.
+
+        Virtuoso answers CONSTRUCT as it does SELECT where both media types are accepted.
+        """
         pause = 0.02
         while True:
             try:
-                return self._answer(query, dataset, width, keep, read)
+                return self._answer(query, dataset, accept, width, keep, read)
             except EndpointFault as fault:
                 spending = budget.current()
                 if fault.is_timeout and spending is not None:
@@ -162,9 +176,14 @@ class Endpoint:
             pause *= 2
 
     def _answer(
-        self, query: str, dataset: Dataset, width: int | None, keep: Keep | None, read: ReadRows
+        self,
+        query: str,
+        dataset: Dataset,
+        accept: str,
+        width: int | None,
+        keep: Keep | None,
+        read: ReadRows,
     ) -> SparqlAnswer:
-        accept = f"{_RESULTS}, {_TRIPLES};q=0.9"
         with self._sent(self._queries, "query", query, dataset.parameters(), accept) as response:
             kind = response.headers.get_content_type()
             if kind == _TRIPLES:

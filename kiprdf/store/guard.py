@@ -91,6 +91,16 @@ def check_query(text: str) -> str:
     return text
 
 
+def returns_triples(text: str) -> bool:
+    """Whether a query that passed the guard is a CONSTRUCT or DESCRIBE.
+
+    >>> returns_triples("PREFIX select: <urn:x> CONSTRUCT WHERE { ?s ?p ?o }")
+    True
+    """
+    words = (match.group().upper() for match in _tokens(text) if match.lastgroup == "word")
+    return next((word for word in words if word in _READING), "") in ("CONSTRUCT", "DESCRIBE")
+
+
 def refuse_graphs(text: str) -> None:
     """Raise KIP_1001 for GRAPH, where other graphs could be read by it."""
     for match in _tokens(text):

@@ -41,7 +41,7 @@ from kiprdf.store.base import (
 from kiprdf.store.commit_log import RECORD
 from kiprdf.store.delta import UNKNOWN, Delta, Origin
 from kiprdf.store.endpoint import Dataset, Endpoint
-from kiprdf.store.guard import refuse_graphs
+from kiprdf.store.guard import refuse_graphs, returns_triples
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import Layout
 from kiprdf.store.lock import FairLock
@@ -346,8 +346,13 @@ class RemoteStore:
         place = self.place
         dataset = Dataset() if place.graph is None else Dataset(place.graph)
         refuse_graphs(text)
+        answer: SparqlAnswer
         try:
-            answer = self.endpoint.query(text, dataset, read=self.layout.rows)
+            if returns_triples(text):
+                triples: Any = self.endpoint.construct(text, dataset)
+                answer = [Triple(*terms) for terms in self.layout.rows(triples)]
+            else:
+                answer = self.endpoint.query(text, dataset, read=self.layout.rows)
         except EndpointFault as fault:
             if fault.status == 400:
                 raise SyntaxError(str(fault).rstrip(".")) from None
@@ -443,15 +448,19 @@ class RemoteStore:
                 triples.append(tuple(triple))
         return triples
 
-    def _all(self) -> Iterator[tuple[Any, Any, Any]]:
+    def _all(self, limit: int | None = None) -> Iterator[tuple[Any, Any, Any]]:
         """All triples as the store keeps them, in answers of bounded size.
 
         Unless a function reads, those of each predicate are of one commit, but all may not be.
+        Raises KIP_4002 for more than ``limit`` triples, before any is read.
         """
         most = self.abilities.max_rows
         # One row of an answer is the commit number; a full answer may be a part.
         size = READ_AT_ONCE if most is None else min(READ_AT_ONCE, most - 2)
         counted: Any = self._select(requests.predicates()).rows
+        total = sum(int(count.value) for _, count in counted)
+        if limit is not None and total > limit:
+            raise self._too_many(total, limit)
         for predicate, count in counted:
             number, rows = int(count.value), set[Row]()
             if number < size:
@@ -489,8 +498,12 @@ class RemoteStore:
     def _pages(self, predicate: NamedNode, size: int, page: Callable[..., str]) -> set[Row]:
         """The subjects and objects of the triples with a predicate, by some answers."""
         query, received = requests.of_predicate(predicate), set[Row]()
+        session = self._session
         for offset in itertools.count(0, size):
-            rows = self._select(page(query, most=size, offset=offset)).rows
+            text = page(query, most=size, offset=offset)
+            rows, number = self._answers.triples(text, predicate)
+            if session is not None:
+                self._compare(session, number)
             progress.report("reading", len(rows))
             received.update(rows)
             if len(rows) < size:
@@ -715,7 +728,8 @@ class RemoteStore:
                 self._check_now(session)
             changed = None if copy is None else self._changes(copied_at, number)
             if copy is None or changed is None:
-                copied_at, copy = self._small_copy()
+                copied_at, engine = self._copied(MOST_IN_MEMORY)
+                copy = OxigraphStore(engine, self.iris.base)
                 self._copy_in_memory = copied_at, copy
                 self._compare(session, copied_at)
             elif changed:
@@ -726,25 +740,20 @@ class RemoteStore:
             self._check(session)
         return copy
 
-    def _small_copy(self) -> tuple[int, OxigraphStore]:
-        ((count,),) = cast(Any, self._unchecked(requests.size()).rows)
-        triples = int(count.value)
-        if triples > MOST_IN_MEMORY:
-            message = (
-                f"The engine {self.engine_name} cannot run this FIND, and its {triples} triples "
-                f"are too many to run it in memory, which is done for up to {MOST_IN_MEMORY}."
-            )
-            hint = "Use OPTIONAL, NOT and UNION without nesting them in each other."
-            raise KipError("KIP_4002", message, hint)
-        number, engine = self._copied()
-        return number, OxigraphStore(engine, self.iris.base)
+    def _too_many(self, triples: int, limit: int) -> KipError:
+        message = (
+            f"The engine {self.engine_name} cannot run this FIND, and its {triples} triples "
+            f"are too many to run it in memory, which is done for up to {limit}."
+        )
+        hint = "Use OPTIONAL, NOT and UNION without nesting them in each other."
+        return KipError("KIP_4002", message, hint)
 
     def copy(self) -> OxigraphStore:
         """A copy in memory, as of one commit."""
         return OxigraphStore(self._copied()[1], self.iris.base)
 
-    def _copied(self) -> tuple[int, Engine]:
-        """The number of a commit, and the dataset as of it.
+    def _copied(self, limit: int | None = None) -> tuple[int, Engine]:
+        """The number of a commit, and the dataset as of it; ``limit`` as in ``_all``.
 
         Reading takes long: what others commit meanwhile is added to the copy, not read again.
         """
@@ -754,7 +763,7 @@ class RemoteStore:
             while True:
                 first = self.number()
                 engine = Engine()
-                triples = self.layout.folded(self._all())
+                triples = self.layout.folded(self._all(limit))
                 engine.bulk_extend(Quad(*triple) for triple in budget.paced(triples))
                 engine.extend(texts_in(engine))
                 copied_at = self.read(partial(self._complete, engine, first))

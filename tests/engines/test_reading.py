@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyoxigraph import Literal
 
 from kiprdf import KipError, Nexus, StoreError
 from kiprdf.sparql.abilities import Links
@@ -182,6 +183,12 @@ def test_raw_sparql_reads_the_knowledge_only(server: Engine, embedded: Nexus) ->
         )
         assert [value.value for value in rows.column("n")] == ["Aspirin"]
         assert nexus.sparql("ASK { ?x <urn:kip:vocab/commit> ?n }") is False
+        double = "<urn:kip:attribute/double>"
+        for form in (f"CONSTRUCT {{ <urn:x> {double} ?v }}", "DESCRIBE ?d"):
+            where = f"WHERE {{ ?d {double} ?v FILTER(?d != <urn:kip:nexus/Drug/Paracetamol>) }}"
+            triples = nexus.sparql(f"{form} {where}")
+            values = [str(t.object) for t in triples if str(t.predicate) == double]
+            assert values == [str(Literal(0.1 + 0.2))]
         with pytest.raises(KipError, match="GRAPH is refused"):
             nexus.sparql("ASK { GRAPH ?g { ?x <urn:kip:vocab/commit> ?n } }")
 
