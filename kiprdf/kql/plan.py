@@ -142,8 +142,13 @@ class Plan:
 
     @cached_property
     def is_ambiguous(self) -> bool:
-        """Whether two solutions may be alike in all names."""
-        return may_duplicate(self.pattern, set(self._carriers(self.cells.names)))
+        """Whether two solutions may be alike in all names, also where the query is answered from
+        memory because the engine would confuse it."""
+        patterns = [self.pattern]
+        if not self.abilities.nested_groups:
+            patterns.append(replace(self, abilities=EMBEDDED).pattern)
+        carriers = set(self._carriers(self.cells.names))
+        return any(may_duplicate(pattern, carriers) for pattern in patterns)
 
     @cached_property
     def is_linear(self) -> bool:

@@ -394,6 +394,23 @@ def test_what_an_optional_does_not_bind_is_not_counted(server: Engine) -> None:
         assert whole == [3, 2, 4]
 
 
+def test_what_open_hops_reach_on_a_cycle_is_counted_once(server: Engine) -> None:
+    links = " ".join(
+        f'PROPOSITION {{ ({{type: "N", name: "{start}"}}, "next", {{type: "N", name: "{end}"}}) }}'
+        for start, end in ("ab", "ba", "za", "zb")
+    )
+    concepts = " ".join(f'CONCEPT {{ {{type: "N", name: "{name}"}} }}' for name in "abz")
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute(
+            f"""UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "N"}} }}
+            CONCEPT {{ {{type: "$PropositionType", name: "next"}} }} {concepts} {links} }}"""
+        )
+        where = 'WHERE { ?n {type: "N"} ?l (?from, "next", ?n) (?n, "next"{%s}, ?to) }'
+        for hops in ("0,", "1,"):
+            counts = f"FIND(?from.name, COUNT(?to)) {where % hops} ORDER BY ?from.name"
+            assert nexus.execute(counts) == [["a", "b", "z"], [2, 2, 4]], hops
+
+
 BESIDE = {
     # NOT beside a named element, alone and with values; equalities in NOT; both ends alike.
     '?d {type: "N", name: "a"} NOT { (?x, "next", ?d) }': [],

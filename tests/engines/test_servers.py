@@ -24,8 +24,9 @@ def test_a_cleared_server_is_empty_again(server: Engine) -> None:
     assert server.csv(ALL) == []
 
 
-def test_a_graph_of_rdflib_is_empty(start: Callable[[str], Engine]) -> None:
-    assert len(start("rdflib").target) == 0
+def test_a_graph_of_rdflib_is_empty() -> None:
+    with running("rdflib") as engine:
+        assert len(engine.target) == 0
 
 
 @pytest.mark.parametrize("name", ["oxigraph-disk", "fuseki-tdb2", "virtuoso"])
