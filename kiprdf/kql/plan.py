@@ -24,7 +24,7 @@ from kiprdf.kql.optimize import (
 )
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
-from kiprdf.kql.optimize.plain import is_plain
+from kiprdf.kql.optimize.plain import is_plain, optional_of_one_triple
 from kiprdf.kql.optimize.push_filters import push_filters
 from kiprdf.kql.optimize.solutions import (
     is_anchored,
@@ -336,10 +336,13 @@ def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
         return plan
     carriers = {a: translation.scope[variable_of(a).name].carrier for a in aggregates}
     certain = certain_variables(plan.pattern)
+    may_count = certain | optional_of_one_triple(plan.pattern)
     nodes = [
         aggregate
         for aggregate in aggregates
-        if aggregate.function == "COUNT" and isinstance(aggregate.argument, ast.Variable)
+        if aggregate.function == "COUNT"
+        and isinstance(aggregate.argument, ast.Variable)
+        and (abilities.nested_groups or carriers[aggregate] in may_count)
     ]
     keys = [*plain, *(a.argument for a in aggregates if a not in nodes)]
     if not all(_adds_up(aggregate, plain, keys) for aggregate in nodes):

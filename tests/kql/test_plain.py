@@ -86,6 +86,8 @@ def test_what_may_be_null_is_counted_by_the_engine() -> None:
         plan = _plan(where, shown)
         assert plan.is_plain({})
         assert str(plan.counts[0].variable or "*") == counted
+    where = '?d {type: "Drug"} OPTIONAL { ?l (?d, "causes", ?s) }'
+    assert [count.variable for count in _plan(where, "COUNT(?s)").counts] == [None]
 
 
 def test_one_link_is_not_two() -> None:

@@ -47,6 +47,21 @@ def is_plain(pattern: Pattern) -> bool:
     return closures_are_last(pattern, groups) and not _forgets(pattern) and _is_plain(pattern)
 
 
+def optional_of_one_triple(pattern: Pattern) -> set[Variable]:
+    """The variables that an OPTIONAL of a single triple binds.
+
+    Virtuoso also counts what it has not bound in an OPTIONAL of several triples.
+    """
+    return {
+        name
+        for part in _parts(pattern)
+        if isinstance(part, LeftJoin)
+        and isinstance(part.right, BGP)
+        and len(part.right.triples) == 1
+        for name in variables(part.right)
+    }
+
+
 def _is_plain(pattern: Pattern) -> bool:
     match pattern:
         case BGP():
