@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import rdflib
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 from pyoxigraph import Store as Engine
-from rdflib.graph import ConjunctiveGraph
+from rdflib.graph import ConjunctiveGraph, ReadOnlyGraphAggregate
 
 from kiprdf.errors import KipError, StoreError
 from kiprdf.interchange.formats.graphs import rdf_term, rdflib_term
@@ -32,6 +32,7 @@ from kiprdf.store import Delta, Origin, OxigraphStore, Written
 from kiprdf.store.base import Reading
 from kiprdf.store.delta import UNKNOWN
 from kiprdf.store.folder import checked_base, index_folder
+from kiprdf.store.graph_files import notes_of
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import SparqlAnswer
 from kiprdf.store.texts import rebuild_texts
@@ -92,6 +93,10 @@ def connect_graph(
         raise StoreError(f"{message}; give an empty graph, or connect with read_only.")
     if own_base is None and read_only and not len(graph):
         raise StoreError("There is no nexus in the graph: connect without read_only to create one.")
+    if own_base is not None and vocab.COMMIT not in noted:
+        # A nexus that was loaded from a file or copied, as one that was restored.
+        of_first = notes_of(own_base, {}, 1)
+        noted |= {quad.predicate: cast(Literal, quad.object) for quad in of_first}
     chosen = own_base or checked_base(vocab.DEFAULT_BASE if base is None else base)
     folder = index_folder(index)
     if folder is not None:
@@ -125,7 +130,7 @@ class _Notes:
 
 def _graphs(target: rdflib.Graph, default_graph: str | None) -> tuple[rdflib.Graph, _Notes]:
     """The graph of the knowledge, and that of the bookkeeping."""
-    if not isinstance(target, ConjunctiveGraph):
+    if not isinstance(target, ConjunctiveGraph) or isinstance(target, ReadOnlyGraphAggregate):
         if default_graph is not None:
             raise StoreError("A Graph of rdflib is one graph; default_graph is for a Dataset.")
         of_store = _bookkeeping.setdefault(target.store, {})
@@ -331,10 +336,13 @@ class RdflibStore(OxigraphStore):
         """Change the graph; a graph that fails is as before."""
         try:
             _change(self._graph, removed, added)
+            if not all(statement in self._graph for statement in added):
+                raise StoreError("it does not keep what is added")
         except Exception as fault:
             with suppress(Exception):
                 _change(self._graph, added - self._statements, removed)
-            raise StoreError(f"The graph cannot be written: {fault}") from fault
+            reason = str(fault) or type(fault).__name__
+            raise StoreError(f"The graph cannot be written: {reason}") from fault
         self._statements = (self._statements - removed) | added
 
     def _stored(self, triples: Iterable[Written]) -> Iterator[_Statement]:

@@ -217,7 +217,7 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     if spending is not None and plan.products:
         _check_product(plan, spending, store)
     values = json_values(plan.needed_keys, store)
-    if not (store.abilities.nested_groups or plan.is_plain(values)):
+    if not plan.is_plain(values):
         return rows(replace(plan, abilities=EMBEDDED), store.in_memory(), bindings)
     text = plan.text(None if budget is None else budget.max_rows, values).text(bindings)
     keep = None
@@ -249,7 +249,7 @@ def _count(
     if is_contradictory(pattern):
         return 0
     pattern = plan.adapted(pattern, json_values(plan.json_keys, store))
-    if not (store.abilities.nested_groups or is_plain(pattern)):
+    if not is_plain(pattern, plan.abilities):
         plan = replace(plan, abilities=EMBEDDED)
         return _count(plan.pattern, most, plan, store.in_memory(), distinct)
     if store.abilities.functions:

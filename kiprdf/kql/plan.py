@@ -54,10 +54,11 @@ class _Adapted:
 
     values: list[KeyValues | None]
     pattern: Pattern
+    abilities: Abilities
 
     @cached_property
     def is_plain(self) -> bool:
-        return is_plain(self.pattern)
+        return is_plain(self.pattern, self.abilities)
 
 
 @dataclass
@@ -145,7 +146,7 @@ class Plan:
         """Whether two solutions may be alike in all names, also where the query is answered from
         memory because the engine would confuse it."""
         patterns = [self.pattern]
-        if not self.abilities.nested_groups:
+        if not self.abilities.evaluates_all:
             patterns.append(replace(self, abilities=EMBEDDED).pattern)
         carriers = set(self._carriers(self.cells.names))
         return any(may_duplicate(pattern, carriers) for pattern in patterns)
@@ -216,14 +217,16 @@ class Plan:
         return self._adapted_to(json_values).pattern
 
     def is_plain(self, json_values: JsonValues) -> bool:
-        """Whether an engine that confuses nested groups answers the query rightly."""
-        return self._adapted_to(json_values).is_plain
+        """Whether the engine answers the query rightly."""
+        return self.abilities.evaluates_all or self._adapted_to(json_values).is_plain
 
     def _adapted_to(self, json_values: JsonValues) -> _Adapted:
         """The last one is remembered, with its texts."""
         values = [json_values.get(key) for key in self.json_keys]
         if self._adapted is None or self._adapted.values != values:
-            self._adapted = _Adapted(values, self.adapted(self.pattern, json_values))
+            self._adapted = _Adapted(
+                values, self.adapted(self.pattern, json_values), self.abilities
+            )
             self._texts.clear()
         return self._adapted
 

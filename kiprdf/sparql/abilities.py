@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 
 Links: TypeAlias = Literal["rdf11", "rdf12"]
 """How a store keeps a link: as an ``rdf:Statement``, or as a reifier of a triple term."""
+Regex: TypeAlias = Literal["rust", "characters", "bytes"]
+"""The syntax of regular expressions: that of Rust, or another one of characters or of bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +23,16 @@ class Abilities:
     ``"0.1"^^<urn:kip:double>``, since the engine rewrites the standard ones.
     ``unicode_constants``: texts beyond ASCII are equal to constants in any expression, and are
     whole in any update.
+    ``regex``: the syntax of regular expressions. ``default_graph``: an IRI by which a request can
+    name the default graph of the store.
     ``code_points``: texts are ordered by code point, not by the units of UTF-16.
     ``exact_doubles``: neighbouring doubles are not equal. ``one_zero``: -0.0 is equal to 0.0.
     ``deletes_typed``: an update of several graphs removes literals of any datatype that it names,
     and those with a language.
     ``keeps_datatypes``: an update that is undone does not affect the datatypes of others.
     ``isolates``: concurrent updates behave as if they ran one by one. The others are limits, None
-    where none is known: rows of one answer, triples of one INSERT DATA, and triples that one
-    operation with a WHERE removes and adds by name.
+    where none is known: rows of one answer, triples of one INSERT DATA, triples that one operation
+    with a WHERE removes and adds by name, and bytes of an IRI.
     """
 
     lateral: bool = True
@@ -38,6 +42,8 @@ class Abilities:
     texts: bool = True
     links: Links = "rdf12"
     nested_groups: bool = True
+    regex: Regex = "rust"
+    default_graph: str | None = None
     own_datatypes: bool = False
     unicode_constants: bool = True
     code_points: bool = True
@@ -49,6 +55,12 @@ class Abilities:
     max_rows: int | None = None
     max_triples: int | None = None
     max_named_triples: int | None = None
+    max_iri_bytes: int | None = None
+
+    @property
+    def evaluates_all(self) -> bool:
+        """Whether the engine evaluates every query as the embedded one does."""
+        return self.nested_groups and self.regex == "rust"
 
 
 EMBEDDED = Abilities()

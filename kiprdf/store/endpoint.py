@@ -38,7 +38,7 @@ _SHOWN = 300
 """The most characters of an answer that an error quotes."""
 _READ_AT_ONCE = 1 << 16
 _TOO_LARGE = re.compile(
-    r"SP031|SQ156|SR325|SR483|too (large|long|many(?! requests))|nesting depth|memory exhausted"
+    r"SQ156|SR325|SR483|too (large|long|many(?! requests))|nesting depth|memory exhausted"
     "|out of memory|heap space",
     re.IGNORECASE,
 )
@@ -324,7 +324,10 @@ def _refusal(url: str, operation: str, response: Response) -> Exception:
     else:
         message = f"The store at {url} failed ({status}){quoted}"
     may_have_run = status >= 500 and operation == "update"
-    return EndpointFault(message, status=status, may_have_run=may_have_run)
+    fault = EndpointFault(message, status=status, may_have_run=may_have_run)
+    if 300 <= status < 500 and status not in (408, 429):
+        fault.hint = "Check the URL, the credentials and the rights at the store."
+    return fault
 
 
 def _excerpt(response: Response, most: int) -> str:

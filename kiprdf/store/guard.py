@@ -44,6 +44,7 @@ _TOKEN = re.compile(
     r"|(?P<mark><<\(?|\)?>>|&&|\|\||\^\^?|!=|<=|>=|~|\{\||\|\}|[][{}()|/!=<>*+?.,;-])",
     re.DOTALL,
 )
+_BUILT_IN = re.compile(r"<?(?:bif|sql):", re.IGNORECASE)
 _TEXT_FUNCTIONS = frozenset(("CONCAT", "GROUP_CONCAT", "REPLACE"))
 _READING = frozenset(("SELECT", "ASK", "CONSTRUCT", "DESCRIBE"))
 _OPERATOR_WORDS = frozenset(
@@ -101,10 +102,16 @@ def returns_triples(text: str) -> bool:
     return next((word for word in words if word in _READING), "") in ("CONSTRUCT", "DESCRIBE")
 
 
-def refuse_graphs(text: str) -> None:
-    """Raise KIP_1001 for GRAPH, where other graphs could be read by it."""
+def refuse_extensions(text: str) -> None:
+    """Raise KIP_1001 for what could reach beyond the knowledge of a nexus in a store of others:
+    GRAPH, and the DEFINE, ``bif:`` and ``sql:`` of Virtuoso."""
     for match in _tokens(text):
         _refuse_word("GRAPH", match)
+        _refuse_word("DEFINE", match)
+        if match.lastgroup in ("iri", "name") and _BUILT_IN.match(match.group()):
+            message = f"{match.group()} is refused: it may call a procedure of the store."
+            span = Span(match.start(), match.end())
+            raise KipError("KIP_1001", message, "Use functions of SPARQL.", span, text)
 
 
 def is_one_pattern(text: str) -> bool:

@@ -311,8 +311,8 @@ class _Credentials:
             fields = {
                 key.lower(): (quoted or plain) for key, quoted, plain in _CHALLENGE.findall(rest)
             }
-            is_stale = fields.get("stale", "").lower() == "true"
-            if self._digest is not None and not is_stale:
+            is_new = self._digest is None or fields.get("nonce") != self._digest.get("nonce")
+            if not is_new and fields.get("stale", "").lower() != "true":
                 return False  # user and password were refused
             self._digest, self._count = fields, 0
             return True

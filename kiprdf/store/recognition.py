@@ -14,15 +14,24 @@ from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.http import EndpointFault
 
 _REMOTE = Abilities(functions=False, lookups=False, texts=False, isolates=False)
-_STANDARD = replace(_REMOTE, lateral=False, triple_terms=False, links="rdf11")
+_STANDARD = replace(_REMOTE, lateral=False, triple_terms=False, links="rdf11", regex="characters")
 """What every engine is expected to do."""
 ENGINES: dict[str, Abilities] = {
     "oxigraph": _REMOTE,
     # Within LATERAL, Fuseki does not pass outer variables on to inner groups.
-    "fuseki": replace(_REMOTE, isolates=True, lateral=False, code_points=False, one_zero=False),
+    "fuseki": replace(
+        _REMOTE,
+        isolates=True,
+        lateral=False,
+        code_points=False,
+        one_zero=False,
+        regex="characters",
+        default_graph="urn:x-arq:DefaultGraph",
+    ),
     "virtuoso": replace(
         _STANDARD,
         nested_groups=False,
+        regex="bytes",
         own_datatypes=True,
         unicode_constants=False,
         exact_doubles=False,
@@ -32,6 +41,7 @@ ENGINES: dict[str, Abilities] = {
         max_rows=10_000,
         max_triples=4_000,
         max_named_triples=800,
+        max_iri_bytes=1_900,
     ),
     "rdf4j": _STANDARD,
 }

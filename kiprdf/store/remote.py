@@ -41,7 +41,7 @@ from kiprdf.store.base import (
 from kiprdf.store.commit_log import RECORD
 from kiprdf.store.delta import UNKNOWN, Delta, Origin
 from kiprdf.store.endpoint import Dataset, Endpoint
-from kiprdf.store.guard import refuse_graphs, returns_triples
+from kiprdf.store.guard import refuse_extensions, returns_triples
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import Layout
 from kiprdf.store.lock import FairLock
@@ -343,9 +343,12 @@ class RemoteStore:
         part of the answer only.
         """
         self._require_open()
-        place = self.place
-        dataset = Dataset() if place.graph is None else Dataset(place.graph)
-        refuse_graphs(text)
+        graph = self.place.graph
+        if graph is None and self.abilities.default_graph is not None:
+            # Otherwise DESCRIBE has the triples of other graphs, too.
+            graph = NamedNode(self.abilities.default_graph)
+        dataset = Dataset() if graph is None else Dataset(graph)
+        refuse_extensions(text)
         answer: SparqlAnswer
         try:
             if returns_triples(text):
@@ -745,7 +748,10 @@ class RemoteStore:
             f"The engine {self.engine_name} cannot run this FIND, and its {triples} triples "
             f"are too many to run it in memory, which is done for up to {limit}."
         )
-        hint = "Use OPTIONAL, NOT and UNION without nesting them in each other."
+        hint = (
+            "Use OPTIONAL, NOT and UNION without nesting them in each other, and REGEX without "
+            "flags and classes."
+        )
         return KipError("KIP_4002", message, hint)
 
     def copy(self) -> OxigraphStore:

@@ -96,6 +96,7 @@ class Commits:
         """
         added = dict.fromkeys(self._layout.stored(delta.added))
         removed = [triple for triple in self._layout.stored(delta.removed) if triple not in added]
+        self._refuse_long(added)
         self._introduce(added)
         with self._waiting(removed, list(added)) as (stage, triples):
             self._claim(before)
@@ -114,6 +115,20 @@ class Commits:
         if number % FORGOTTEN_AT_ONCE == 0:
             self._forget(number - KEPT_COMMITS)
         return number
+
+    def _refuse_long(self, added: Iterable[Triple]) -> None:
+        """Raise KIP_4002 for an IRI that the engine would cut."""
+        most = self._abilities.max_iri_bytes
+        if most is None:
+            return
+        for term in (term for triple in added for term in triple):
+            if isinstance(term, NamedNode) and (size := len(term.value.encode())) > most:
+                message = (
+                    f"An IRI has {size} bytes, and this store keeps at most {most}: "
+                    f"{term.value[:60]}…"
+                )
+                hint = "Give the element a shorter name; a character beyond ASCII takes 6 to 12."
+                raise KipError("KIP_4002", message, hint)
 
     def _introduce(self, added: Iterable[Triple]) -> None:
         """Write each new datatype and language before a commit, which the engine may undo.

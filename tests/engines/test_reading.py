@@ -188,8 +188,15 @@ def test_raw_sparql_reads_the_knowledge_only(server: Engine, embedded: Nexus) ->
             triples = nexus.sparql(f"{form} {where}")
             values = [t.object.value for t in triples if str(t.predicate) == double]
             assert [float(value) for value in values] == [0.1 + 0.2]
-        with pytest.raises(KipError, match="GRAPH is refused"):
-            nexus.sparql("ASK { GRAPH ?g { ?x <urn:kip:vocab/commit> ?n } }")
+        assert nexus.sparql("DESCRIBE <urn:kip:graph/nexus>") == []
+        for refused, query in {
+            "GRAPH": "ASK { GRAPH ?g { ?x <urn:kip:vocab/commit> ?n } }",
+            "DEFINE": "DEFINE input:default-graph-uri <urn:g> SELECT ?s { ?s ?p ?o }",
+            "<bif:sys_stat>": "SELECT (<bif:sys_stat>('st_host_name') AS ?host) { }",
+            "sql:f": "SELECT (sql:f() AS ?x) { }",
+        }.items():
+            with pytest.raises(KipError, match=f"{refused} is refused"):
+                nexus.sparql(query)
 
 
 def test_a_store_that_is_no_nexus_is_left_alone(server: Engine) -> None:
@@ -411,6 +418,40 @@ def test_what_open_hops_reach_on_a_cycle_is_counted_once(server: Engine) -> None
         for hops in ("0,", "1,"):
             counts = f"FIND(?from.name, COUNT(?to)) {where % hops} ORDER BY ?from.name"
             assert nexus.execute(counts) == [["a", "b", "z"], [2, 2, 4]], hops
+
+
+TEXTS = ["a", "a\n", "ab", "A1", "1\r", "x.y", "é", "٣", "\U0001f600"]
+REGEXES = {
+    "a$": ["a"],
+    "^(?:a|x.y)$": ["a", "x.y"],
+    "^.$": ["a", "é", "٣", "\U0001f600"],
+    "^..$": ["ab", "A1", "1\r"],
+    "x\\.y": ["x.y"],
+    "[A-Z][0-9]": ["A1"],
+    "[[:alpha:]]": ["a", "a\n", "ab", "A1", "x.y"],
+    "\\d": ["A1", "1\r", "٣"],
+    "(?i)É": ["é"],
+    "(?P<n>b)": ["ab"],
+    "(?x) b # c": ["ab"],
+}
+
+
+def test_regular_expressions_are_those_of_rust(server: Engine) -> None:
+    items = " ".join(
+        f'CONCEPT {{ {{type: "Item", name: "{number}"}} SET ATTRIBUTES {{ text: :t{number} }} }}'
+        for number in range(len(TEXTS))
+    )
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Item"} } }')
+        nexus.execute(
+            f"UPSERT {{ {items} }}", **{f"t{number}": text for number, text in enumerate(TEXTS)}
+        )
+        find = (
+            'FIND(?i.attributes.text) WHERE { ?i {type: "Item"} '
+            "FILTER(REGEX(?i.attributes.text, :regex)) }"
+        )
+        for regex, expected in REGEXES.items():
+            assert sorted(nexus.execute(find, regex=regex)) == sorted(expected), regex
 
 
 BESIDE = {

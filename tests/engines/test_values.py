@@ -105,3 +105,20 @@ def test_a_text_keeps_the_zeros_at_its_end(engine: Engine) -> None:
             )
             with Nexus.connect(**engine.arguments) as other:
                 assert other.execute(find) == [row]
+
+
+def test_a_long_name_is_kept_or_refused(engine: Engine) -> None:
+    """Each character of the name takes nine bytes of its IRI."""
+    upsert = 'UPSERT { CONCEPT { {type: "Item", name: :name} } }'
+    with Nexus.connect(**engine.arguments) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Item"} } }')
+        nexus.execute(upsert, name="中" * 200)
+        answer = nexus.execute_kip({"command": upsert, "parameters": {"name": "中" * 700 + "a"}})
+        names = nexus.execute('FIND(?i.name) WHERE { ?i {type: "Item"} }')
+        assert nexus.check()["faults"] == []
+    if engine.name == "virtuoso":
+        assert answer["error"]["code"] == "KIP_4002"
+        assert "keeps at most 1900" in answer["error"]["message"]
+        assert names == ["中" * 200]
+    else:
+        assert set(names) == {"中" * 200, "中" * 700 + "a"}

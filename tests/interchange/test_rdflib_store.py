@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import rdflib
 from rdflib import Dataset, Graph, URIRef
+from rdflib.graph import ReadOnlyGraphAggregate
 from rdflib.namespace import RDF, RDFS, XSD
+from rdflib.plugins.stores.memory import Memory
 
 import kiprdf
 from kiprdf.errors import StoreError
@@ -250,6 +252,37 @@ def test_what_a_graph_began_with_is_searched() -> None:
         text = nexus.snapshot()
     with kiprdf.Nexus.connect(Graph().parse(data=text, format="turtle")) as nexus:
         assert [hit["name"] for hit in nexus.execute('SEARCH CONCEPT "aspirin"')] == ["Aspirin"]
+
+
+def test_a_graph_that_was_loaded_is_used_as_it_is() -> None:
+    with kiprdf.Nexus.memory() as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} } }')
+        nexus.execute(
+            'UPDATE ?s SET ATTRIBUTES {mood: "calm"} WHERE { ?s {type: "Person", name: "$self"} }'
+        )
+        text = nexus.snapshot()
+    for target in (Graph(), Dataset()):
+        target.parse(data=text, format="turtle")
+        with kiprdf.Nexus.connect(target) as nexus:
+            assert nexus.snapshot() == text
+            assert nexus.check()["faults"] == []
+            nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "New"} } }')
+            assert kiprdf.Nexus.memory().restore(nexus.snapshot()) > 0
+
+
+def test_a_graph_that_does_not_keep_what_is_added_is_an_error() -> None:
+    class Silent(Memory):
+        def add(self, *arguments: Any, **options: Any) -> None:
+            pass
+
+    for target in (Graph(store=Silent()), ReadOnlyGraphAggregate([Graph()])):
+        with pytest.raises(StoreError, match="The graph cannot be written"):
+            kiprdf.Nexus.connect(target)
+    graph = Graph()
+    with filled(graph) as nexus:
+        found = nexus.execute(ASK_RISK)
+    with connected(ReadOnlyGraphAggregate([graph]), read_only=True) as nexus:
+        assert nexus.execute(ASK_RISK) == found
 
 
 def test_the_index_folder_of_another_graph_is_not_searched(tmp_path: Path) -> None:

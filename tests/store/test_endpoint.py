@@ -97,6 +97,23 @@ def test_digest_is_sent_once_a_server_asks_for_it() -> None:
         assert len(server.requests) == 5
 
 
+def test_a_server_that_was_restarted_gets_its_new_nonce() -> None:
+    """It says nothing of a stale nonce, as its first challenge does not."""
+    nonces = ["n1"]
+
+    def reply(request: Request) -> Reply:
+        nonce = nonces[-1]
+        if f'nonce="{nonce}"' in request.headers.get("Authorization", ""):
+            return rows("x", "in")
+        return Reply(401, b"who?", {"WWW-Authenticate": f'Digest realm="store", nonce="{nonce}"'})
+
+    with answering(reply) as server:
+        endpoint = Endpoint(server.url, auth=("me", SECRET))
+        assert endpoint.select(QUERY).rows == [(Literal("in"),)]
+        nonces.append("n2")
+        assert endpoint.select(QUERY).rows == [(Literal("in"),)]
+
+
 def _reply(status: int, body: bytes = b"", **headers: str) -> Reply:
     return Reply(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
 

@@ -1,18 +1,19 @@
-"""Whether an engine that confuses nested groups evaluates a pattern rightly.
+"""Whether an engine evaluates a pattern rightly, or confuses its groups or regular expressions.
 
 Virtuoso answers wrongly, or with errors of its compiler, where a group reads what BIND has bound,
 where OPTIONAL, UNION or BIND are inside of NOT, OPTIONAL or UNION, and where a closure is not the
-last step of a chain from an element (docs/decisions/090). Its regular expressions match bytes.
+last step of a chain from an element (docs/decisions/090).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Variable
 
 from kiprdf.kql.optimize.closures import closures_are_last
+from kiprdf.kql.optimize.regexes import is_portable
+from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import (
     BGP,
     AntiJoin,
@@ -33,14 +34,27 @@ from kiprdf.sparql.algebra import (
     variables,
 )
 
-_BYTES = re.compile(r"[\w ^$|()*+?,;:/-]*", re.ASCII)
-"""Regular expressions that mean the same for bytes as for characters."""
 MOST_LEVELS = 12
 """Subqueries within each other; twenty are still right, and sixty-four are an error."""
 
 
-def is_plain(pattern: Pattern) -> bool:
-    """Whether a pattern is one of those that every engine evaluates rightly."""
+def is_plain(pattern: Pattern, abilities: Abilities) -> bool:
+    """Whether a pattern is one of those that an engine evaluates rightly."""
+    if abilities.evaluates_all:
+        return True
+    if not all(is_portable(condition, abilities.regex) for condition in _conditions(pattern)):
+        return False
+    return abilities.nested_groups or _is_clear(pattern)
+
+
+def _conditions(pattern: Pattern) -> Iterator[Condition]:
+    filters = (part for part in _parts(pattern) if isinstance(part, Filter))
+    parts = (part for each in filters for part in _subexpressions(each.condition))
+    return (part for part in parts if isinstance(part, Condition))
+
+
+def _is_clear(pattern: Pattern) -> bool:
+    """Whether Virtuoso does not confuse the groups of a pattern."""
     groups = _groups(pattern)
     if any(_is_loop(triple) for group in groups for triple in group.triples):
         return False
@@ -219,15 +233,11 @@ def _reads_bind(join: Lateral | LeftJoin | AntiJoin) -> bool:
 
 
 def _is_unsafe(condition: Expression, names: set[Variable]) -> bool:
-    """Whether a condition compares terms of which BIND binds one, a value with itself, or
-    characters beyond ASCII."""
+    """Whether a condition compares terms of which BIND binds one, or a value with itself."""
     for part in _subexpressions(condition):
         match part:
             case Call(function="sameTerm") if variables(part) & names:
                 return True
-            case Call(function="REGEX", arguments=(_, pattern, *_)):
-                if not (isinstance(pattern, Literal) and _BYTES.fullmatch(pattern.value)):
-                    return True
             case Condition(operands=(Variable() as one, other)) if one == other:
                 return True
     return False

@@ -20,6 +20,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 from kiprdf.errors import KipError
 from kiprdf.kql.comparisons import FALSE, FUNCTIONS, TESTS, TRUE
 from kiprdf.kql.optimize.push_filters import NAMESPACES
+from kiprdf.kql.optimize.regexes import in_syntax
 from kiprdf.kql.scopes import Values
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_json, to_term
@@ -152,6 +153,7 @@ class _Conditions:
         self._unicode_constants = abilities.unicode_constants
         self._own_datatypes = abilities.own_datatypes
         self._code_points = abilities.code_points
+        self._regex = abilities.regex
         self._inexact: Inexact = "no"
         if not (abilities.one_zero and abilities.exact_doubles):
             self._inexact = "zeros" if abilities.exact_doubles else "neighbours"
@@ -183,6 +185,8 @@ class _Conditions:
             # Nodes are compared by identity.
             return self._with_constants(condition.expression)
         name, (left, right) = condition.name, condition.operands
+        if name == "REGEX" and isinstance(right, Literal):
+            right = in_syntax(right, self._regex)
         cases = self._cases(left), self._cases(right)
         if name in _ORDERS and not self._code_points and all(map(_may_exceed, (left, right))):
             cases = list(map(_by_units, cases[0])), list(map(_by_units, cases[1]))
@@ -413,9 +417,6 @@ def _native(name: str, case: _Kind, one: Expression, other: Expression) -> Expre
         return FALSE if kind == "node" else Infix(name, (one, other))  # type: ignore[arg-type]
     if kind != "text":
         return FALSE
-    if name == "REGEX" and isinstance(other, Literal):
-        # Of Virtuoso, alternatives outside of a group match nothing.
-        return Call(name, (one, Literal(f"(?:{other.value})")))
     holds = Call(_NATIVE.get(name, name), (one, other))
     if name == "REGEX":
         return holds
