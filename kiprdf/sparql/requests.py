@@ -172,8 +172,8 @@ def with_note(query: str, names: Sequence[str], graph: NamedNode, key: NamedNode
 
 
 def as_triples(query: str, predicate: NamedNode, graph: NamedNode, key: NamedNode) -> str:
-    """The rows ``?s ?o`` of a SELECT as triples with a predicate, and the value of a key of the
-    bookkeeping graph as a triple of its own."""
+    """The rows ``?s ?o`` of a SELECT as triples with a predicate, and a triple with the value of a
+    key of the bookkeeping graph."""
     note = f"{graph} {key} ?note"
     return (
         f"CONSTRUCT {{ ?s {predicate} ?o . {note} }} "

@@ -280,9 +280,9 @@ def test_a_graph_that_does_not_keep_what_is_added_is_an_error() -> None:
             kiprdf.Nexus.connect(target)
     graph = Graph()
     with filled(graph) as nexus:
-        found = nexus.execute(ASK_RISK)
+        risks = nexus.execute(ASK_RISK)
     with connected(ReadOnlyGraphAggregate([graph]), read_only=True) as nexus:
-        assert nexus.execute(ASK_RISK) == found
+        assert nexus.execute(ASK_RISK) == risks
 
 
 def test_the_index_folder_of_another_graph_is_not_searched(tmp_path: Path) -> None:
