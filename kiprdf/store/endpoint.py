@@ -32,7 +32,8 @@ from kiprdf.store.http import Auth, EndpointFault, HttpClient, Response, shown_u
 from kiprdf.store.sparql_worker import SparqlAnswer
 
 _RESULTS = "application/sparql-results+json"
-_TRIPLES = "application/n-triples"
+_TRIPLES = "application/n-triples, text/turtle;q=0.5"
+_FORMATS = {"application/n-triples": RdfFormat.N_TRIPLES, "text/turtle": RdfFormat.TURTLE}
 _FORM = "application/x-www-form-urlencoded"
 _SHOWN = 300
 """The most characters of an answer that an error quotes."""
@@ -186,8 +187,8 @@ class Endpoint:
     ) -> SparqlAnswer:
         with self._sent(self._queries, "query", query, dataset.parameters(), accept) as response:
             kind = response.headers.get_content_type()
-            if kind == _TRIPLES:
-                return list(self._parsed_triples(response))
+            if kind in _FORMATS:
+                return list(self._parsed_triples(response, _FORMATS[kind]))
             # Some engines send results as plain JSON.
             if kind not in (_RESULTS, "application/json"):
                 raise self._no_results(response)
@@ -212,9 +213,9 @@ class Endpoint:
         # Iterators of the engine must end on the thread that made them, after a failure too.
         return run_cancellable(parse, budget.current(), threaded=False)
 
-    def _parsed_triples(self, response: Response) -> Iterator[Triple]:
+    def _parsed_triples(self, response: Response, format: RdfFormat) -> Iterator[Triple]:
         try:
-            for quad in budget.paced(parse(_body(response), format=RdfFormat.N_TRIPLES)):
+            for quad in budget.paced(parse(_body(response), format=format)):
                 yield quad.triple
         except SyntaxError as fault:
             message = f"The answer of {self.url} is not RDF: {fault}."

@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 import pytest
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import Budget, Cancellation, cancellable, spend
 from kiprdf.errors import KipError, StoreError
@@ -95,6 +95,21 @@ def test_digest_is_sent_once_a_server_asks_for_it() -> None:
         with pytest.raises(EndpointFault, match="rejects the credentials"):
             Endpoint(server.url, auth=("me", "wrong")).select(QUERY)
         assert len(server.requests) == 5
+
+
+def test_triples_come_in_two_formats() -> None:
+    construct = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
+    triple = Triple(NamedNode("urn:a"), NamedNode("urn:b"), Literal("é"))
+    for kind, text in (
+        ("application/n-triples", '<urn:a> <urn:b> "\\u00E9" .'),
+        ("text/turtle; charset=utf-8", '@prefix u: <urn:> . u:a u:b "é" .'),
+    ):
+        reply = Reply(200, text.encode(), {"Content-Type": kind})
+        with answering(lambda request, reply=reply: reply) as server:
+            assert Endpoint(server.url).construct(construct) == [triple]
+    fault = pytest.raises(EndpointFault, match="answered a CONSTRUCT without triples")
+    with answering(lambda request: rows("x")) as server, fault:
+        Endpoint(server.url).construct(construct)
 
 
 def test_a_server_that_was_restarted_gets_its_new_nonce() -> None:

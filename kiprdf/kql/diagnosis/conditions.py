@@ -171,7 +171,8 @@ def _readings(operand: ast.Operand, homes: Homes, store: Store) -> list[Reading]
         case _:
             return [read(cast(Literal, comparisons.literal_operand(operand).term))]
     readings = [read(to_term(value)) for value in values]
-    return list({_kinds(reading): reading for reading in reversed(readings)}.values())
+    of_kinds = {_kinds(reading): reading for reading in reversed(readings)}
+    return [of_kinds[kinds] for kinds in sorted(of_kinds)]
 
 
 def _kinds(reading: Reading) -> tuple[str, ...]:
