@@ -21,7 +21,7 @@ def is_url(place: str) -> bool:
     >>> is_url("http://127.0.0.1:3030/ds/query"), is_url("brain")
     (True, False)
     """
-    return re.match(r"https?://", place) is not None
+    return re.match(r"https?://", place, re.IGNORECASE) is not None
 
 
 def connect(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urljoin
 
 from pyoxigraph import (
     NamedNode,
@@ -310,7 +310,10 @@ def _refusal(url: str, operation: str, response: Response) -> Exception:
         message = f"{url} does not allow this {operation} (403){quoted}"
     elif 300 <= status < 400:
         target = response.headers.get("Location", "")
-        message = f"{url} redirects to {_place(target)} ({status}): connect with that URL."
+        message = f"{url} redirects without a target ({status}): check the URL."
+        if target:
+            place = shown_url(urljoin(url, target))[:_SHOWN]
+            message = f"{url} redirects to {place} ({status}): connect with that URL."
     elif status in (413, 414, 431) or (status >= 400 and _TOO_LARGE.search(reason)):
         hint = "Split the command, or ask for less at once."
         if _LOG_LIMIT in reason:
@@ -339,7 +342,3 @@ def _excerpt(response: Response, most: int) -> str:
     text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", data.decode("utf-8", "replace")).strip()
     return text[:most] + ("…" if len(text) > most else "")
 
-
-def _place(target: str) -> str:
-    """The target of a redirect, without what may be secret in it."""
-    return shown_url(target)[:_SHOWN] or "nowhere"

@@ -151,6 +151,11 @@ ANSWERS: dict[str, tuple[Reply, str]] = {
         Reply(200, HALF, {"Content-Type": RESULTS}, len(HALF) + 100),
         "The answer of {url} is incomplete.",
     ),
+    "redirect to a path": (
+        _reply(303, b"", Location="ds2"),
+        "{url} redirects to {url}2 (303): connect with that URL.",
+    ),
+    "redirect to nothing": (_reply(302), "{url} redirects without a target (302): check the URL."),
     "redirect": (
         _reply(302, b"", Location="https://me:pw@elsewhere.example/login?token=1"),
         "{url} redirects to https://elsewhere.example/login (302): connect with that URL.",
