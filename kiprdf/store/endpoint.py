@@ -341,4 +341,3 @@ def _excerpt(response: Response, most: int) -> str:
         data += block
     text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", data.decode("utf-8", "replace")).strip()
     return text[:most] + ("…" if len(text) > most else "")
-
