@@ -361,7 +361,8 @@ class RemoteStore:
                 raise SyntaxError(str(fault).rstrip(".")) from None
             raise
         most = self.abilities.max_rows
-        if most is not None and isinstance(answer, Solutions) and len(answer.rows) >= most:
+        parts = answer.rows if isinstance(answer, Solutions) else answer
+        if most is not None and isinstance(parts, list) and len(parts) >= most:
             message = f"The store returns at most {most} rows, and this query may have more."
             raise KipError("KIP_4002", message, "Page with ORDER BY, LIMIT and OFFSET.")
         return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,15 @@ def test_raw_sparql_reads_the_knowledge_only(server: Engine, embedded: Nexus) ->
             "sql:f": "SELECT (sql:f() AS ?x) { }",
         }.items():
             with pytest.raises(KipError, match=f"{refused} is refused"):
+                nexus.sparql(query)
+
+
+def test_raw_sparql_is_not_cut(server: Engine, embedded: Nexus) -> None:
+    fill(server, embedded)
+    with connected(server) as nexus:
+        nexus._store.abilities = replace(nexus._store.abilities, max_rows=5)
+        for query in ("SELECT ?s { ?s ?p ?o } LIMIT 5", "CONSTRUCT WHERE { ?s ?p ?o } LIMIT 5"):
+            with pytest.raises(KipError, match="at most 5 rows"):
                 nexus.sparql(query)
 
 

@@ -7,8 +7,8 @@ and those that are shown), and for what may take long ``deadlines``. ``solutions
 
 An engine that lacks something of SPARQL 1.2 as we write it gets what is equal without it, by
 ``for_engine``: ``as_statements`` (links in RDF 1.1), ``standard_joins`` (no LATERAL) and
-``standard_conditions`` (no custom functions), ``closures`` (no joins with ``p*``).
-``standard_order`` lets it sort and cut the page.
+``standard_conditions`` (no custom functions; ``regexes``), ``closures`` (no joins with ``p*``).
+``standard_order`` lets it sort and cut the page. ``plain`` says what it would evaluate wrongly.
 """
 
 from __future__ import annotations
