@@ -29,6 +29,7 @@ from kiprdf.sparql.algebra import (
     TriplePattern,
     TripleTerm,
     Union,
+    is_iri,
 )
 
 Node: TypeAlias = Variable | NamedNode | Hole
@@ -65,6 +66,29 @@ def required(where: ast.Block, iris: Iris) -> dict[NamedNode | Hole, Clause]:
         if node is not None:
             identities.setdefault(node, clause)
     return identities
+
+
+def rows_show_definitions(where: ast.Block) -> bool:
+    """Whether each solution has something of every type and predicate that a WHERE names."""
+    return all(
+        _shows_definitions(clause)
+        if isinstance(clause, ast.ConceptClause | ast.PropositionClause)
+        else isinstance(clause, ast.Filter)
+        for clause in where.clauses
+    )
+
+
+def _shows_definitions(endpoint: ast.Endpoint) -> bool:
+    if not isinstance(endpoint, ast.PropositionClause):
+        return True
+    matcher = endpoint.matcher
+    if isinstance(matcher, ast.PropositionId):
+        return True
+    if isinstance(matcher.predicate, ast.Predicates):
+        first, *others = matcher.predicate.alternatives
+        if others or (first.hops is not None and first.hops.minimum == 0):
+            return False
+    return _shows_definitions(matcher.subject) and _shows_definitions(matcher.object)
 
 
 def exact_node(clause: Clause, iris: Iris) -> NamedNode | None:
@@ -110,7 +134,25 @@ def parts(clauses: list[Clause], scope: Scope, frame: Frame, iris: Iris) -> Part
     builder = _Builder(clauses, scope, frame, iris)
     for clause in clauses:
         builder.clause(clause)
+    patterns = builder.result.patterns
+    ends = {end for pattern in patterns if isinstance(pattern, BGP) for end in _fact_ends(pattern)}
+    builder.result.patterns = [p for p in patterns if _exact_in(p) not in ends]
     return builder.result
+
+
+def _fact_ends(pattern: BGP) -> Iterable[object]:
+    """The ends of the facts among some triples: they exist where the facts do."""
+    for triple in pattern.triples:
+        if triple.predicate not in (vocab.TYPE, vocab.LABEL, vocab.REIFIES):
+            yield from (triple.subject, triple.object)
+
+
+def _exact_in(pattern: Pattern) -> NamedNode | Hole | None:
+    """The element of a pattern that only says that it exists."""
+    match pattern:
+        case BGP((TriplePattern(subject=exact, predicate=vocab.TYPE, object=Variable()),)):
+            return exact if is_iri(exact) else None
+    return None
 
 
 class _Builder:

@@ -224,11 +224,16 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     if plan.needed is not None:
         keep = plan.answers.keep(Reader(store), plan.needed)
     selected = store.select(
-        text, cancellation=plan.cancellation, width=plan.width, tests=_tests(store), keep=keep
+        text,
+        cancellation=plan.cancellation,
+        width=plan.width,
+        tests=_tests(store),
+        keep=keep,
+        stands_alone=plan.stands_alone,
     )
     if plan.counts:
         _check_rows(selected, plan)
-    return selected
+    return plan.one_value.rows(selected, bindings) if plan.one_value else selected
 
 
 def _tests(store: Store) -> Tests:

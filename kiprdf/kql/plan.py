@@ -10,8 +10,10 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf.budget import WIDTH
 from kiprdf.kql import results
+from kiprdf.kql.clauses import rows_show_definitions
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
 from kiprdf.kql.newest import NewestPlan, plan_newest
+from kiprdf.kql.one_value import OneValue, one_value
 from kiprdf.kql.optimize import (
     JsonValues,
     KeyValues,
@@ -93,6 +95,20 @@ class Plan:
         return results.Answers(self.find, self.cells)
 
     @cached_property
+    def stands_alone(self) -> bool:
+        """Whether the rows show all that the answer rests on: values, and that what it names is
+        defined, since nothing in use can be deleted. The cursor of a page has a commit number.
+        """
+        find = self.find
+        return (
+            find is not None
+            and find.limit is None
+            and not self.needed_keys
+            and not self.answers.reads_elements
+            and rows_show_definitions(find.where)
+        )
+
+    @cached_property
     def lookup(self) -> LookupPlan | None:
         """None where there is none, and for later pages: their order is the engine's."""
         if self.offset or not self.abilities.lookups:
@@ -100,6 +116,13 @@ class Plan:
         distinct = self._carriers(self.translation.scope if self.counts else self.cells.names)
         values = self.translation.values
         return plan_lookup(self._pushed, self.variables, distinct, self.counts, values, self.iris)
+
+    @cached_property
+    def one_value(self) -> OneValue | None:
+        """What is asked instead where only a value of a named element is shown."""
+        if self.abilities.lookups or self.counts:
+            return None
+        return one_value(self.pattern, self.variables)
 
     @cached_property
     def newest(self) -> NewestPlan | None:
@@ -275,7 +298,7 @@ class Plan:
         key = max_rows, self._order(key_values)
         text = self._texts.get(key)
         if text is None:
-            select = self.query(key_values)
+            select = self.one_value.query if self.one_value else self.query(key_values)
             if not self.is_linear and self.abilities.functions:
                 select = replace(select, pattern=add_deadline_checks(select.pattern))
             if select.counts and max_rows is not None:

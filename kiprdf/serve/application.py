@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from starlette.applications import Starlette
@@ -38,6 +38,8 @@ from kiprdf.serve.time_pages import moment_of
 
 if TYPE_CHECKING:
     from kiprdf.mcp import NexusServer
+
+T = TypeVar("T")
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -72,7 +74,7 @@ class Server:
             "name": "kiprdf",
             "version": kiprdf.__version__,
             "base_iri": self.nexus.base_iri,
-            "commit": self.store.commit(),
+            "commit": await self._read(request, self.store.commit),
             "read_only": self.is_read_only,
         }
         return json_response(content, headers={"Vary": "Accept"})
@@ -138,7 +140,8 @@ class Server:
         """/data/{path}: an element as RDF."""
         profile = request.query_params.get("profile")
         chosen = linked.variant(request.headers.get("accept"), profile)
-        node = linked.element_at(self.store, _path_after(request, "/data/"))
+        path = _path_after(request, "/data/")
+        node = await self._read(request, partial(linked.element_at, self.store, path))
         make = partial(linked.element_document, self.store, node, chosen)
         return await self._document(request, chosen, make)
 
@@ -242,7 +245,7 @@ class Server:
         """The IRI of an element: 303 to a page or to data."""
         base = urlsplit(self.nexus.base_iri).path
         path = _path_after(request, base.removeprefix(self.options.public_path))
-        linked.element_at(self.store, path)
+        await self._read(request, partial(linked.element_at, self.store, path))
         if request.method not in ("GET", "HEAD"):
             raise HTTPException(405, headers={"Allow": "GET, HEAD"})
         offers = [*sparql.RDF_FORMATS]
@@ -256,7 +259,7 @@ class Server:
 
     async def metrics_text(self, request: Request) -> Response:
         """/metrics."""
-        commit = self.store.commit()
+        commit = await self._read(request, self.store.commit)
         if self._elements[0] != commit:
             info = await self.threads.run(self.nexus.info)
             self._elements = (commit, info["concepts"] + info["propositions"])
@@ -294,7 +297,7 @@ class Server:
         self, request: Request, chosen: linked.Variant, make: Callable[[], bytes]
     ) -> Response:
         """A document about the state of one commit, with a strong ETag."""
-        commit = self.store.commit()
+        commit = await self._read(request, self.store.commit)
         headers = {"ETag": self._tag(commit, chosen), "Vary": "Accept"}
         if _matches(request.headers.get("if-none-match"), headers["ETag"]):
             return Response(status_code=304, headers=headers)
@@ -304,6 +307,12 @@ class Server:
             del headers["ETag"]
         self.note(request.scope, None, commit)
         return Response(content, 200, {**headers, "Content-Type": chosen.content_type})
+
+    async def _read(self, request: Request, function: Callable[[], T]) -> T:
+        """What a short function reads of the last commit; of a shared store that takes requests."""
+        if self.store.is_shared:
+            return await run_for(request, self.threads, lambda: self.store.read(function))
+        return function()
 
     def _tag(self, commit: int, chosen: linked.Variant) -> str:
         return f'"{self._start}-{commit}-{chosen.media_type.rpartition("/")[2]}-{chosen.profile}"'

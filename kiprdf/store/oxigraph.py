@@ -314,6 +314,7 @@ class OxigraphStore:
         width: int | None = None,
         tests: Tests = NO_TESTS,
         keep: Keep | None = None,
+        stands_alone: bool = False,
     ) -> list[Row]:
         engine = self.engine
 

@@ -54,6 +54,7 @@ class RecordedReads:
         width: int | None = None,
         tests: Tests = NO_TESTS,
         keep: Keep | None = None,
+        stands_alone: bool = False,
     ) -> list[Row]:
         self._patterns.add(_ANY)
         return self._store.select(

@@ -171,7 +171,7 @@ class RemoteStore:
     def commit(self) -> int:
         session = self._session
         if session is not None:
-            return session.state.number
+            return session.number
         return self._last().number
 
     def _last(self) -> State:
@@ -248,8 +248,7 @@ class RemoteStore:
             state = self._state = State(state.number)
         if copied_at is not None and copied_at != state.number:
             state = State(copied_at)
-        session = self._local.session = Session(state)
-        session.is_checked = copied_at is not None
+        session = self._local.session = Session(state, is_checked=copied_at is not None)
         try:
             result = function()
             self._check(session)
@@ -265,7 +264,7 @@ class RemoteStore:
 
     def _check(self, session: Session) -> None:
         """Raise ``Moved`` where another commit has come."""
-        if not session.is_checked:
+        if not (session.is_checked or session.stands_alone):
             self._check_now(session)
 
     def _check_now(self, session: Session) -> None:
@@ -302,15 +301,29 @@ class RemoteStore:
         """The solutions of a query of this class, which are not those of the command."""
         return budget.without_row_limit(lambda: self._counted(text))
 
-    def _counted(self, text: str, width: int | None = None, keep: Keep | None = None) -> Solutions:
-        """The solutions of a query, which also returns the commit number if a function reads."""
+    def _counted(
+        self,
+        text: str,
+        width: int | None = None,
+        keep: Keep | None = None,
+        stands_alone: bool = False,
+    ) -> Solutions:
+        """The solutions of a query, which also returns the commit number if a function reads.
+
+        Not where it ``stands_alone`` and is the first one, which saves up to a third of its time.
+        """
         session, names = self._session, requests.columns(text)
         self._require_open()
         if session is None or not names:
             return self._alone(text, width, keep)
+        if stands_alone and session.may_stand_alone:
+            answer = self._alone(text, width, keep)
+            most = self.abilities.max_rows
+            session.has_read(alone=most is None or len(answer.rows) < most)
+            return answer
         answer, number = self._answers.with_commit(text, names, width, keep)
         if number is None:
-            session.is_checked = False
+            session.has_read()
         else:
             self._compare(session, number)
         return answer
@@ -322,7 +335,7 @@ class RemoteStore:
 
     def _alone(self, text: str, width: int | None = None, keep: Keep | None = None) -> Solutions:
         if self._session is not None:
-            self._session.is_checked = False
+            self._session.has_read()
         return self._answers.select(text, width, keep)
 
     def select(
@@ -333,8 +346,9 @@ class RemoteStore:
         width: int | None = None,
         tests: Tests = NO_TESTS,
         keep: Keep | None = None,
+        stands_alone: bool = False,
     ) -> list[Row]:
-        return self._counted(query, width, keep).rows
+        return self._counted(query, width, keep, stands_alone).rows
 
     def query(self, text: str) -> SparqlAnswer:
         """Answer SPARQL that a caller wrote and the guard let through.
@@ -585,17 +599,18 @@ class RemoteStore:
     ) -> None:
         """Read each kind in one request, where a reading function runs."""
         session = self._session
-        if session is None:
+        nodes, facts, ends = dict.fromkeys(nodes), dict.fromkeys(facts), dict.fromkeys(ends)
+        if session is None or not (nodes or facts or ends):
             return
-        unread = [end for end in dict.fromkeys(ends) if end not in session.state.facts]
+        unread = [end for end in ends if end not in session.state.facts]
         for at in range(0, len(unread), DESCRIBED_AT_ONCE):
             self._facts_at(unread[at : at + DESCRIBED_AT_ONCE])
         links = session.state.links
-        unlinked = [fact for fact in dict.fromkeys(facts) if fact not in links]
+        unlinked = [fact for fact in facts if fact not in links]
         for at in range(0, len(unlinked), DESCRIBED_AT_ONCE):
             links.update(self._links_of(unlinked[at : at + DESCRIBED_AT_ONCE]))
         cached = session.state.described
-        missing = [node for node in dict.fromkeys(nodes) if node not in cached]
+        missing = [node for node in nodes if node not in cached]
         for at in range(0, len(missing), DESCRIBED_AT_ONCE):
             self._ask(missing[at : at + DESCRIBED_AT_ONCE])
 

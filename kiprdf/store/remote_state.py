@@ -40,10 +40,40 @@ class State:
 
 
 class Session:
-    """One run of a reading function; ``is_checked`` while nothing was read since the commit number
-    was seen."""
+    """One run of a reading function.
 
-    def __init__(self, state: State) -> None:
-        self.state = state
-        self.is_checked = False
+    ``is_checked`` while nothing was read since the commit number was seen. ``stands_alone`` while
+    all that was read is one answer, which is of one commit, whichever that is.
+    """
+
+    def __init__(self, state: State, is_checked: bool = False) -> None:
+        self._state = state
+        self._has_read = is_checked
+        self.is_checked = is_checked
+        self.stands_alone = False
         self.copy: Engine | None = None
+
+    @property
+    def state(self) -> State:
+        """What was read of the commit, and what is read from here on."""
+        self._has_read, self.stands_alone = True, False
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state = state
+
+    @property
+    def number(self) -> int:
+        """The number of the commit; what asks for it first may still stand alone."""
+        self.stands_alone = False
+        return self._state.number
+
+    @property
+    def may_stand_alone(self) -> bool:
+        """Whether nothing has been read yet."""
+        return not self._has_read
+
+    def has_read(self, alone: bool = False) -> None:
+        """Note an answer that came without the commit number."""
+        self._has_read, self.is_checked, self.stands_alone = True, False, alone

@@ -26,6 +26,8 @@ from tests.engines.servers import KINDS, Engine, running
 
 TARGET = 1.5
 PROPOSITIONS = 10_000
+WARM_UP = 50
+"""Questions before the measured ones: Java compiles what runs often."""
 
 
 def measured(engine: Engine, propositions: int = PROPOSITIONS) -> Iterator[Ratio]:
@@ -94,6 +96,9 @@ def _beside(nexus: Nexus, by_hand: ByHand, shape: Shape, number: Callable[[int],
     rows = len(answer[0] if answer and isinstance(answer[0], list) else answer)
     if rows != len(expected):
         sys.exit(f"{shape.name}: {rows} rows, and {len(expected)} by hand")
+    for turn in range(WARM_UP):
+        ours(turn)
+        yardstick(turn)
     return side_by_side(shape.name, ours, yardstick, target=TARGET, rounds=7)
 
 
