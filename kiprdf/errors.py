@@ -204,6 +204,15 @@ class StoreError(Exception):
     hint = "Check the disk; open the nexus again."
 
 
+class ClosedError(StoreError):
+    """The nexus was closed before."""
+
+    hint = "Open or connect the nexus again."
+
+    def __init__(self) -> None:
+        super().__init__("The nexus is closed.")
+
+
 class ForkedLogError(StoreError):
     """A process and a fork of it have both written to a log; ``kiprdf check`` repairs it."""
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import kiprdf
-from kiprdf.cli import answers, inputs, output, tables
+from kiprdf.cli import answers, inputs, output, places, tables
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
@@ -134,7 +134,7 @@ def shell(
         raise typer.BadParameter("--strict is stored; it cannot be combined with --readonly.")
     if memory:
         opened = inputs.open_in_memory(base_iri, strict)
-    elif readonly:
+    elif readonly or places.is_only_read(nexus):
         opened = inputs.open_to_read(nexus)
     else:
         opened = inputs.open_to_write(nexus, base_iri, strict)

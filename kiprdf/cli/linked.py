@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from kiprdf.cli import inputs, output
+from kiprdf.cli import inputs, output, places
 from kiprdf.cli.failures import Failure, writing
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
@@ -37,9 +37,11 @@ class DiffFormat(StrEnum):
 
 @app.command()
 def diff(
-    before: Annotated[Path, typer.Argument(metavar="A", help="A nexus folder or a snapshot.")],
+    before: Annotated[
+        str, typer.Argument(metavar="A", help="A nexus, in a folder or a store, or a snapshot.")
+    ],
     after: Annotated[
-        Path, typer.Argument(metavar="B", help="The nexus or snapshot to compare it with.")
+        str, typer.Argument(metavar="B", help="The nexus or snapshot to compare it with.")
     ],
     form: Annotated[
         DiffFormat, typer.Option("--as", help="Text, a capsule, or RDF Patch.")
@@ -48,6 +50,9 @@ def diff(
     engine_metadata: Annotated[
         bool, typer.Option("--engine-metadata", help="Also compare versions and times.")
     ] = False,
+    default_graph: Annotated[
+        str | None, typer.Option(metavar="IRI", help="Graph of a nexus in a store.")
+    ] = None,
 ) -> None:
     """Show the differences between two nexuses or snapshots, in KIP terms.
 
@@ -60,12 +65,13 @@ def diff(
       kiprdf diff yesterday.ttl nexus
       kiprdf diff old new --json
       kiprdf diff old new --as capsule > news.kip
+      kiprdf diff old.ttl http://127.0.0.1:3030/ds/query
       kiprdf diff yesterday.nt today.jsonld --as patch > changes.rdfp
     """
     if as_json and form is not DiffFormat.TEXT:
         raise typer.BadParameter(f"--json cannot be combined with --as {form.value}.")
     with ExitStack() as stack:
-        old, new = (stack.enter_context(_opened(path)) for path in (before, after))
+        old, new = (stack.enter_context(_opened(place, default_graph)) for place in (before, after))
         if form is DiffFormat.PATCH:
             text, status = _patch_between(old, new)
         else:
@@ -77,9 +83,12 @@ def diff(
     raise typer.Exit(status)
 
 
-def _opened(path: Path) -> Nexus:
+def _opened(place: str, default_graph: str | None) -> Nexus:
+    if places.is_url(place):
+        return places.connect(place, writes=False, embedder=None, default_graph=default_graph)
+    path = Path(place)
     if path.is_dir():
-        return inputs.open_to_read(str(path))
+        return inputs.open_to_read(place)
     if path != inputs.STDIN and not path.exists():
         raise Failure(f"There is no nexus and no snapshot {path}.")
     return inputs.restored(path)

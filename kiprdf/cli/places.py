@@ -24,6 +24,11 @@ def is_url(place: str) -> bool:
     return re.match(r"https?://", place, re.IGNORECASE) is not None
 
 
+def is_only_read(place: str) -> bool:
+    """Whether a nexus is in a store, to which the running command has no URL for updates."""
+    return is_url(place) and "update_url" not in given()
+
+
 def connect(
     url: str,
     *,

@@ -54,8 +54,10 @@ class Shell:
         sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
         if self._interactive:
             self._edit_lines()
-            place = self._nexus.info()["folder"] or "memory"
-            output.note(f"kiprdf {kiprdf.__version__}, nexus in {place}. .help for help.")
+            info = self._nexus.info()
+            place = info.get("endpoint") or info["folder"] or "memory"
+            mode = ", read-only" if self._nexus.read_only else ""
+            output.note(f"kiprdf {kiprdf.__version__}, nexus in {place}{mode}. .help for help.")
         try:
             while (text := self._read()) is not None:
                 if text and not self._run(text):

@@ -78,7 +78,9 @@ def connect(
         return spend(budget or Budget(), lambda: without_row_limit(open))
     except KipError as error:
         endpoint.close()
-        raise StoreError(f"The store at {endpoint.url} did not answer: {error.message}") from None
+        is_late = error.code == "KIP_4001"
+        message = f"The store at {endpoint.url} did not answer: {error.message}"
+        raise StoreError(message if is_late else error.message) from None
     except BaseException:
         endpoint.close()
         raise

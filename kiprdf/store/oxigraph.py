@@ -27,7 +27,7 @@ from pyoxigraph import (
 from pyoxigraph import Store as Engine
 
 from kiprdf import budget, forks
-from kiprdf.errors import DamagedGraphError, StoreError
+from kiprdf.errors import ClosedError, DamagedGraphError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.abilities import EMBEDDED
@@ -296,7 +296,7 @@ class OxigraphStore:
     def _require_open(self) -> None:
         self.require_own_process()
         if self._closed:
-            raise StoreError("The nexus is closed.")
+            raise ClosedError()
 
     @contextmanager
     def bulk_reading(self) -> Iterator[Engine]:

@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple, Variable
 from pyoxigraph import Store as Engine
 
 from kiprdf import budget, progress
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import ClosedError, KipError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql import requests
@@ -155,7 +155,7 @@ class RemoteStore:
     def _require_open(self) -> None:
         self.require_own_process()
         if self._closed:
-            raise StoreError("The nexus is closed.")
+            raise ClosedError()
 
     # States -----------------------------------------------------------------------------------
 

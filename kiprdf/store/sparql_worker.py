@@ -29,7 +29,7 @@ from pyoxigraph import RdfFormat, Triple
 from pyoxigraph import Store as Engine
 
 from kiprdf.budget import WIDTH, Spending
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import ClosedError, KipError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.store import sparql_child as child
 from kiprdf.store.base import Solutions
@@ -134,7 +134,7 @@ class _State:
         self.jobs.put(job)
         self.grow()
         if self.is_closed:
-            raise _closed()
+            raise ClosedError()
 
     def next_job(self) -> _Job | None:
         """The next query; None when there will be no more."""
@@ -159,7 +159,7 @@ class _State:
             while True:
                 job = self.jobs.get_nowait()
                 if job is not None:
-                    job.messages.put(_closed())
+                    job.messages.put(ClosedError())
         self.jobs.put(None)
 
     def end(self) -> None:
@@ -196,7 +196,7 @@ class _Job:
         """The store; raises ``StoreError`` when it was dropped."""
         source = self._source()
         if source is None:
-            raise _closed()
+            raise ClosedError()
         return source
 
     @property
@@ -401,7 +401,7 @@ class _Worker:
         """The next frame of the process; raises when the job is over or the process ended."""
         while True:
             if self._state.is_closed:
-                raise _closed()
+                raise ClosedError()
             if job.is_over:
                 raise job.expired()
             wait = min(_bounded(job.deadline - time.monotonic()), _POLL_SECONDS)
@@ -425,7 +425,7 @@ class _Worker:
     def _broken(self) -> KipError | StoreError:
         """The error of a process that ended by itself."""
         if self._state.is_closed:
-            return _closed()
+            return ClosedError()
         if not self._is_loaded:
             message = "The process that answers SPARQL ended before it had loaded the dataset."
             return KipError("KIP_4003", message, "Free memory and send the query again.")
@@ -475,10 +475,6 @@ def _read(process: subprocess.Popen[bytes], events: queue.SimpleQueue[Any]) -> N
 def _stdin(process: subprocess.Popen[bytes]) -> IO[bytes]:
     assert process.stdin is not None
     return process.stdin
-
-
-def _closed() -> StoreError:
-    return StoreError("The nexus is closed.")
 
 
 def _log_size(graph: Path) -> int:

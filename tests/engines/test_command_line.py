@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -49,3 +50,22 @@ def test_a_profile_that_contradicts_the_store_is_one_sentence(place: list[str]) 
         "leave the profile out.\n"
     )
     assert (ran.exit_code, ran.stderr) == (1, expected)
+
+
+def test_diff_reads_stores(place: list[str], tmp_path: Path) -> None:
+    with Nexus.memory() as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "Domain", name: "New"} } }')
+        nexus.snapshot(tmp_path / "new.ttl")
+    _, url, *graph = place
+    same = invoke("diff", url, url, *graph)
+    assert (same.exit_code, same.stdout, same.stderr) == (0, "", "No difference.\n")
+    other = invoke("diff", url, str(tmp_path / "new.ttl"), *graph)
+    assert other.exit_code == 1
+    assert other.stdout.splitlines()[:2] == ["Concepts", "+ Domain:New"]
+
+
+def test_the_shell_reads_without_the_url_of_updates(place: list[str]) -> None:
+    commands = 'FIND(COUNT(?d)) WHERE { ?d {type: "Domain"} };\nUPSERT { CONCEPT { {} } };\n'
+    ran = invoke("shell", *place, input=commands)
+    assert ran.exit_code == 0
+    assert "read-only" in ran.stderr
