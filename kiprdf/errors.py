@@ -91,8 +91,8 @@ ERROR_CODES: dict[str, ErrorCode] = {
             "KIP_4001",
             "ExecutionTimeout",
             "The command took longer than its time budget.",
-            "Anchor the pattern at a named concept, shorten hop ranges, or lower LIMIT; send a large "
-            "UPSERT in parts.",
+            "Anchor the pattern at a named concept, shorten hop ranges, or lower LIMIT; "
+            "send a large UPSERT in parts.",
         ),
         ErrorCode(
             "KIP_4002",

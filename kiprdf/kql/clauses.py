@@ -68,27 +68,16 @@ def required(where: ast.Block, iris: Iris) -> dict[NamedNode | Hole, Clause]:
     return identities
 
 
-def rows_show_definitions(where: ast.Block) -> bool:
-    """Whether each solution has something of every type and predicate that a WHERE names."""
+def names_only_elements(where: ast.Block) -> bool:
+    """Whether a WHERE only has concepts, and propositions by their ids."""
     return all(
-        _shows_definitions(clause)
-        if isinstance(clause, ast.ConceptClause | ast.PropositionClause)
-        else isinstance(clause, ast.Filter)
+        isinstance(clause, ast.ConceptClause)
+        or (
+            isinstance(clause, ast.PropositionClause)
+            and isinstance(clause.matcher, ast.PropositionId)
+        )
         for clause in where.clauses
     )
-
-
-def _shows_definitions(endpoint: ast.Endpoint) -> bool:
-    if not isinstance(endpoint, ast.PropositionClause):
-        return True
-    matcher = endpoint.matcher
-    if isinstance(matcher, ast.PropositionId):
-        return True
-    if isinstance(matcher.predicate, ast.Predicates):
-        first, *others = matcher.predicate.alternatives
-        if others or (first.hops is not None and first.hops.minimum == 0):
-            return False
-    return _shows_definitions(matcher.subject) and _shows_definitions(matcher.object)
 
 
 def exact_node(clause: Clause, iris: Iris) -> NamedNode | None:

@@ -27,7 +27,6 @@ from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.semantics.scope import exported
-from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import Bindings, Hole, Pattern, Term, constants
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
@@ -107,7 +106,8 @@ def prepare(find: ast.Find, store: Store) -> PreparedFind | None:
     the holes.
     """
     plan = plan_find(find, store.iris, abilities=store.abilities)
-    if plan.products or plan.is_open:
+    is_counted = plan.products or (not plan.abilities.evaluates_all and plan.in_memory.products)
+    if plan.is_open or is_counted:
         return None
     check_patterns(find.where)
     mentioned = constants(plan.pattern)
@@ -218,7 +218,7 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
         _check_product(plan, spending, store)
     values = json_values(plan.needed_keys, store)
     if not plan.is_plain(values):
-        return rows(replace(plan, abilities=EMBEDDED), store.in_memory(), bindings)
+        return rows(plan.in_memory, store.in_memory(), bindings)
     text = plan.text(None if budget is None else budget.max_rows, values).text(bindings)
     keep = None
     if plan.needed is not None:
@@ -229,7 +229,7 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
         width=plan.width,
         tests=_tests(store),
         keep=keep,
-        stands_alone=plan.stands_alone,
+        stands_alone=plan.one_value is not None,
     )
     if plan.counts:
         _check_rows(selected, plan)
@@ -255,7 +255,7 @@ def _count(
         return 0
     pattern = plan.adapted(pattern, json_values(plan.json_keys, store))
     if not is_plain(pattern, plan.abilities):
-        plan = replace(plan, abilities=EMBEDDED)
+        plan = plan.in_memory
         return _count(plan.pattern, most, plan, store.in_memory(), distinct)
     if store.abilities.functions:
         pattern = add_deadline_checks(pattern)

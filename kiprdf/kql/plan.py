@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf.budget import WIDTH
 from kiprdf.kql import results
-from kiprdf.kql.clauses import rows_show_definitions
+from kiprdf.kql.clauses import names_only_elements
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
 from kiprdf.kql.newest import NewestPlan, plan_newest
 from kiprdf.kql.one_value import OneValue, one_value
@@ -95,20 +95,6 @@ class Plan:
         return results.Answers(self.find, self.cells)
 
     @cached_property
-    def stands_alone(self) -> bool:
-        """Whether the rows show all that the answer rests on: values, and that what it names is
-        defined, since nothing in use can be deleted. The cursor of a page has a commit number.
-        """
-        find = self.find
-        return (
-            find is not None
-            and find.limit is None
-            and not self.needed_keys
-            and not self.answers.reads_elements
-            and rows_show_definitions(find.where)
-        )
-
-    @cached_property
     def lookup(self) -> LookupPlan | None:
         """None where there is none, and for later pages: their order is the engine's."""
         if self.offset or not self.abilities.lookups:
@@ -120,9 +106,11 @@ class Plan:
     @cached_property
     def one_value(self) -> OneValue | None:
         """What is asked instead where only a value of a named element is shown."""
-        if self.abilities.lookups or self.counts:
+        find = self.find
+        if find is None or self.abilities.lookups or self.counts or self.offset:
             return None
-        return one_value(self.pattern, self.variables)
+        is_plain = find.limit is None and names_only_elements(find.where)
+        return one_value(self.pattern, self.variables) if is_plain else None
 
     @cached_property
     def newest(self) -> NewestPlan | None:
@@ -164,13 +152,18 @@ class Plan:
             self.variables, self.pattern, self.limit, self.offset, self.counts, self.is_ambiguous
         )
 
+    @property
+    def in_memory(self) -> Plan:
+        """The plan for a copy in memory, by which a query is answered that the engine confuses."""
+        return replace(self, abilities=EMBEDDED)
+
     @cached_property
     def is_ambiguous(self) -> bool:
         """Whether two solutions may be alike in all names, also where the query is answered from
         memory because the engine would confuse it."""
         patterns = [self.pattern]
         if not self.abilities.evaluates_all:
-            patterns.append(replace(self, abilities=EMBEDDED).pattern)
+            patterns.append(self.in_memory.pattern)
         carriers = set(self._carriers(self.cells.names))
         return any(may_duplicate(pattern, carriers) for pattern in patterns)
 
@@ -281,6 +274,8 @@ class Plan:
 
     def query(self, key_values: JsonValues = NO_VALUES) -> Select:
         """The query by what the engine can do, without checks of its deadline."""
+        if self.one_value is not None:
+            return self.one_value.query
         select = replace(self.select, pattern=self.adapted_pattern(key_values))
         order = self._order(key_values)
         return replace(select, order=order, limit=self.needed) if order else select
@@ -298,7 +293,7 @@ class Plan:
         key = max_rows, self._order(key_values)
         text = self._texts.get(key)
         if text is None:
-            select = self.one_value.query if self.one_value else self.query(key_values)
+            select = self.query(key_values)
             if not self.is_linear and self.abilities.functions:
                 select = replace(select, pattern=add_deadline_checks(select.pattern))
             if select.counts and max_rows is not None:
@@ -332,7 +327,9 @@ def plan_find(find: ast.Find, iris: Iris, offset: int = 0, abilities: Abilities 
             needed=needed,
             abilities=abilities,
         )
-    return Plan(translation, iris, cells, len(names), most, offset, find=find, abilities=abilities)
+    # Virtuoso refuses OFFSET without LIMIT: there Python skips the rows.
+    skipped = offset if most else 0
+    return Plan(translation, iris, cells, len(names), most, skipped, find=find, abilities=abilities)
 
 
 def plan_bindings(

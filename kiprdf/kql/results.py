@@ -112,12 +112,6 @@ class Answers:
         self._prefetch(expressions, chosen, reader)
         return [[show(row, reader) for row in paced(chosen)] for show in self._columns], len(chosen)
 
-    @cached_property
-    def reads_elements(self) -> bool:
-        """Whether values are read that the rows do not have."""
-        order = (key.expression for key in self._find.order_by)
-        return any(map(self._reads_element, (*self._find.expressions, *order)))
-
     def keep(self, reader: Reader, number: int) -> Keep:
         """A function that keeps, of many rows of an ordered FIND, those that sort first."""
 

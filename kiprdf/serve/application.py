@@ -74,7 +74,7 @@ class Server:
             "name": "kiprdf",
             "version": kiprdf.__version__,
             "base_iri": self.nexus.base_iri,
-            "commit": await self._read(request, self.store.commit),
+            "commit": self.store.commit(),
             "read_only": self.is_read_only,
         }
         return json_response(content, headers={"Vary": "Accept"})
@@ -259,7 +259,7 @@ class Server:
 
     async def metrics_text(self, request: Request) -> Response:
         """/metrics."""
-        commit = await self._read(request, self.store.commit)
+        commit = self.store.commit()
         if self._elements[0] != commit:
             info = await self.threads.run(self.nexus.info)
             self._elements = (commit, info["concepts"] + info["propositions"])

@@ -23,6 +23,7 @@ class Abilities:
     ``"0.1"^^<urn:kip:double>``, since the engine rewrites the standard ones.
     ``unicode_constants``: texts beyond ASCII are equal to constants in any expression, and are
     whole in any update.
+    ``unions_in_order``: the rows of the last branch of a UNION come last.
     ``regex``: the syntax of regular expressions. ``default_graph``: an IRI by which a request can
     name the default graph of the store.
     ``code_points``: texts are ordered by code point, not by the units of UTF-16.
@@ -42,6 +43,7 @@ class Abilities:
     texts: bool = True
     links: Links = "rdf12"
     nested_groups: bool = True
+    unions_in_order: bool = True
     regex: Regex = "rust"
     default_graph: str | None = None
     own_datatypes: bool = False

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from kiprdf.sparql.abilities import Links
+from kiprdf.sparql.abilities import Abilities, Links
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _REIFIES = f"<{_RDF}reifies>"
@@ -153,9 +153,11 @@ def columns(query: str) -> list[str]:
     return re.findall(r"\?(\w+)", re.sub(r"COUNT\([^)]*\)", "", head))
 
 
-def with_note(query: str, names: Sequence[str], graph: NamedNode, key: NamedNode) -> str:
-    """A SELECT with one more column: the value of a key of the bookkeeping graph, in a row whose
-    other columns are empty."""
+def with_note(
+    query: str, names: Sequence[str], graph: NamedNode, key: NamedNode, abilities: Abilities
+) -> str:
+    """A SELECT with one more column: the value of a key of the bookkeeping graph, in a last row
+    whose other columns are empty."""
     head, body = _parts(query)
     value = "?note"
     while value[1:] in names:
@@ -168,7 +170,8 @@ def with_note(query: str, names: Sequence[str], graph: NamedNode, key: NamedNode
         shown = " ".join(f"?{name}" for name in names)
         verb, group = f"SELECT {shown}", f"{{ {body} }}"
     note = f"{{ GRAPH {graph} {{ {graph} {key} {value} }} }}"
-    return f"{head}{verb} {value} WHERE {{ {group} UNION {note} }}"
+    order = "" if abilities.unions_in_order else f" ORDER BY {value}"
+    return f"{head}{verb} {value} WHERE {{ {group} UNION {note} }}{order}"
 
 
 def as_triples(query: str, predicate: NamedNode, graph: NamedNode, key: NamedNode) -> str:

@@ -40,7 +40,8 @@ class Answers(NamedTuple):
     ) -> tuple[Solutions, int | None]:
         """The solutions of a query, and the number of the commit that they are of.
 
-        The number is None if they came in pages, since another commit may have come in between.
+        The number is None if they came in pages, since another commit may have come in between,
+        and 0 where the last row is missing.
         """
         numbers: list[Any] = []
         received = 0
@@ -54,7 +55,9 @@ class Answers(NamedTuple):
                 else:
                     numbers.append(row[-1])
 
-        query = requests.with_note(text, names, self.place.bookkeeping, vocab.COMMIT)
+        query = requests.with_note(
+            text, names, self.place.bookkeeping, vocab.COMMIT, self.abilities
+        )
         dataset = self.place.dataset
         answer = self.endpoint.select(query, dataset, width=width, keep=keep, read=read)
         most = self.abilities.max_rows

@@ -13,7 +13,9 @@ from kiprdf.store.base import Solutions
 from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.http import EndpointFault
 
-_REMOTE = Abilities(functions=False, lookups=False, texts=False, isolates=False)
+_REMOTE = Abilities(
+    functions=False, lookups=False, texts=False, unions_in_order=False, isolates=False
+)
 _STANDARD = replace(_REMOTE, lateral=False, triple_terms=False, links="rdf11", regex="characters")
 """What every engine is expected to do."""
 ENGINES: dict[str, Abilities] = {
@@ -23,6 +25,7 @@ ENGINES: dict[str, Abilities] = {
         _REMOTE,
         isolates=True,
         lateral=False,
+        unions_in_order=True,
         code_points=False,
         one_zero=False,
         regex="characters",
@@ -31,6 +34,7 @@ ENGINES: dict[str, Abilities] = {
     "virtuoso": replace(
         _STANDARD,
         nested_groups=False,
+        unions_in_order=True,
         regex="bytes",
         own_datatypes=True,
         unicode_constants=False,

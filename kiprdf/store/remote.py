@@ -325,8 +325,26 @@ class RemoteStore:
         if number is None:
             session.has_read()
         else:
-            self._compare(session, number)
+            self._compare(session, number or self._number_after_cut(len(answer.rows)))
         return answer
+
+    def _number_after_cut(self, rows: int) -> int:
+        """The number of the last commit, for an answer without it.
+
+        Raises ``EndpointFault`` where there is one: then the store has sent a part of the answer.
+        """
+        number = self.number()
+        if number:
+            url = self.endpoint.url
+            fault = EndpointFault(
+                f"The answer of {url} is incomplete: after {rows} rows, the last one is missing."
+            )
+            fault.hint = (
+                "Ask for less with LIMIT, or raise the limit of the store on the rows of an answer "
+                "(on Virtuoso, ResultSetMaxRows: 10000)."
+            )
+            raise fault
+        return number
 
     def _unchecked(self, text: str) -> Solutions:
         """The same without the commit number."""

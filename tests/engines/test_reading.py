@@ -373,6 +373,22 @@ OPEN_HOPS = (
 )
 
 
+def test_a_product_with_parameters_can_be_asked_again(server: Engine) -> None:
+    command = (
+        'FIND(?b.name) WHERE { (?a, "q"{2}, ?a) UNION { (?b {type: "V", name: "B"}, "q", '
+        '((id: "P:2e53c223a14ddcec:q"), "q", {id: :x})) (?c, "q", ?d) } }'
+    )
+    with Nexus.connect(**server.arguments) as nexus:
+        nexus.execute(
+            """UPSERT {
+              CONCEPT { {type: "$ConceptType", name: "V"} }
+              CONCEPT { {type: "$PropositionType", name: "q"} }
+              CONCEPT { {type: "V", name: "A"} }
+            }"""
+        )
+        assert [nexus.execute(command, x="C:V/A") for _ in range(3)] == [[], [], []]
+
+
 def test_open_hops_follow_cycles(server: Engine) -> None:
     links = " ".join(
         f'PROPOSITION {{ ({{type: "N", name: "{start}"}}, "next", {{type: "N", name: "{end}"}}) }}'

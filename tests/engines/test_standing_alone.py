@@ -1,7 +1,8 @@
-"""An answer whose rows show all that it rests on takes one request, and never an old commit."""
+"""A value of a named element takes one request without the commit number, and is never old."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from kiprdf import KipError, Nexus
 from tests.engines.forwarding import at, forward
 from tests.engines.servers import Engine
-from tests.store.answering import Server, answering
+from tests.store.answering import Reply, Request, Server, answering
 
 SETUP = """UPSERT {
   CONCEPT { {type: "$ConceptType", name: "Drug"} }
@@ -20,28 +21,27 @@ SETUP = """UPSERT {
   CONCEPT { {type: "$PropositionType", name: "harms"} }
   CONCEPT ?p { {type: "Symptom", name: "Pain"} }
   CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES { risk: 1 }
-    SET PROPOSITIONS { ("treats", ?p) } }
+    SET PROPOSITIONS { ("treats", ?p) WITH METADATA { confidence: 0.5 } } }
   CONCEPT { {type: "Drug", name: "B"} SET ATTRIBUTES { risk: 2 }
     SET PROPOSITIONS { ("treats", ?p) } }
 }"""
 RISK = 'FIND(?d.attributes.risk) WHERE { ?d {type: "Drug", name: "A"} }'
 ALONE = {
     RISK: [1],
-    'FIND(?d.attributes.risk) WHERE { ?d {name: "A"} }': [1],
-    'FIND(?s.name) WHERE { ({type: "Drug", name: "A"}, "treats", ?s) }': ["Pain"],
-    'FIND(?p) WHERE { ({type: "Drug", name: "A"}, ?p, ?s) }': ["treats"],
-    'FIND(?s.name, COUNT(?d)) WHERE { (?d, "treats"{1,3}, ?s) }': [["Pain"], [2]],
-    'FIND(?d.name) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name DESC': ["B", "A"],
+    'FIND(?d.metadata._version) WHERE { ?d {id: "C:Drug/A"} }': [1],
+    "FIND(?l.metadata.confidence) WHERE { ?l (id: :link) }": [0.5],
 }
 TOGETHER = {
-    # Of an element; with OPTIONAL, NOT, UNION, no hop and a choice; of a page.
+    # What may have more than one row, of which a store could send a part.
+    'FIND(?d.attributes.risk) WHERE { ?d {name: "A"} }': 1,
+    'FIND(?s.name) WHERE { ({type: "Drug", name: "A"}, "treats", ?s) }': 1,
+    # What has no row to show that a type or predicate is defined.
+    'FIND(?d.attributes.risk) WHERE { ?d {type: "Drug", name: "A"} NOT { (?d, "harms", ?s) } }': 1,
+    'FIND(?d.attributes.risk) WHERE { ?d {id: "C:Drug/A"} OPTIONAL { (?d, "harms", ?s) } }': 1,
+    # What is cached.
     'FIND(?d) WHERE { ?d {type: "Drug", name: "A"} }': 1,
-    'FIND(?d.name) WHERE { ?d {type: "Drug"} OPTIONAL { (?d, "harms", ?s) } }': 2,
-    'FIND(?d.name) WHERE { ?d {type: "Drug"} NOT { (?d, "harms", ?s) } }': 2,
-    'FIND(?d.name) WHERE { ?d {type: "Drug"} UNION { (?d, "harms", ?s) } }': 2,
-    'FIND(?d.name) WHERE { ?d {type: "Drug"} (?d, "harms"{0,2}, ?s) }': 2,
-    'FIND(?d.name) WHERE { ?d {type: "Drug"} (?d, "treats" | "harms", ?s) }': 2,
-    'FIND(?d.name) WHERE { ?d {type: "Drug"} } LIMIT 1': 1,
+    # A page.
+    'FIND(?d.attributes.risk) WHERE { ?d {type: "Drug", name: "A"} } LIMIT 1': 1,
 }
 
 
@@ -66,10 +66,12 @@ def writer(server: Engine) -> Iterator[Nexus]:
 
 def sent(proxy: Server, nexus: Nexus, command: str) -> tuple[Any, list[str]]:
     """The result of a command that was run before, and the bodies of its requests."""
-    nexus.execute(command)
-    nexus.execute(command)
+    link = nexus.execute('FIND(?l.id) WHERE { ?l ({type: "Drug", name: "A"}, "treats", ?s) }')
+    parameters = {"link": link[0]} if ":link" in command else {}
+    nexus.execute(command, **parameters)
+    nexus.execute(command, **parameters)
     proxy.requests.clear()
-    result = nexus.execute(command)
+    result = nexus.execute(command, **parameters)
     return result, [request.body.decode() for request in proxy.requests]
 
 
@@ -119,3 +121,52 @@ def test_it_follows_definitions_that_another_nexus_deletes(server: Engine, write
         for command in (links, optional):
             with pytest.raises(KipError, match="KIP_2001"):
                 reader.execute(command)
+
+
+def test_an_answer_without_some_rows_is_an_error(server: Engine, writer: Nexus) -> None:
+    """As a store or a proxy that limits the rows of an answer would send it."""
+    most = 100
+
+    def limited(request: Request) -> Reply:
+        reply = forward(server, request)
+        if reply.status == 200 and b'"bindings"' in reply.body:
+            answer = json.loads(reply.body)
+            del answer["results"]["bindings"][most:]
+            return Reply(200, json.dumps(answer).encode(), reply.headers)
+        return reply
+
+    commands = [
+        RISK,
+        'FIND(?d.name) WHERE { ?d {type: "Drug"} }',
+        'FIND(?d.attributes.risk) WHERE { ?d {name: "A"} }',
+        'FIND(SUM(?d.attributes.risk)) WHERE { ?d {type: "Drug"} }',
+    ]
+    with (
+        answering(limited) as proxy,
+        Nexus.connect(
+            at(proxy.url, server.target), default_graph=server.default_graph, read_only=True
+        ) as reader,
+    ):
+        right = [reader.execute(command) for command in commands for _ in range(3)]
+        most = 1
+        for command in commands[1:]:
+            with pytest.raises(KipError, match="is incomplete: after 1 rows, the last one is miss"):
+                reader.execute(command)
+        most = 0
+        for command in commands:
+            with pytest.raises(KipError, match=r"KIP_4003 .* has been removed"):
+                reader.execute(command)
+        most = 100
+        assert [reader.execute(command) for command in commands for _ in range(3)] == right
+
+
+def test_a_cursor_without_a_limit_shows_the_rest(server: Engine, writer: Nexus) -> None:
+    command = 'FIND(?d.name) WHERE { ?d {type: "Drug"} }'
+    with reading(server) as (reader, _):
+        page = reader.answer(f"{command} LIMIT 1")
+        rest = f'{command} CURSOR "{page.next_cursor}"'
+        assert sorted([*page.result, *reader.execute(rest)]) == ["A", "B"]
+        writer.execute('DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug"} }')
+        writer.execute('DELETE CONCEPT ?t DETACH WHERE { ?t {type: "$ConceptType", name: "Drug"} }')
+        with pytest.raises(KipError, match="KIP_2001"):
+            reader.execute(rest)
