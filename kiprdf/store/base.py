@@ -75,8 +75,8 @@ class Store(Protocol):
         budget allows are KIP_4002; ``width`` is the number of variables in a row, where the row
         also has columns for their values. The query may apply one of the ``tests`` to two terms:
         ``IF(HOLD(left), test(right), false)``. Only rows that ``keep`` returns are kept.
-        ``stands_alone``: the rows are enough for the answer, also if they are of a later commit
-        than the one on which the function began (docs/decisions/106).
+        A query that ``stands_alone`` has one row at most, which is enough for the answer, also if
+        it is of a later commit than the one on which the function began (docs/decisions/106).
         """
 
     def match(

@@ -310,7 +310,7 @@ class RemoteStore:
     ) -> Solutions:
         """The solutions of a query, which also returns the commit number if a function reads.
 
-        Not where it ``stands_alone`` and is the first one, which saves up to a third of its time.
+        Not where it ``stands_alone`` and is the first one (docs/decisions/106).
         """
         session, names = self._session, requests.columns(text)
         self._require_open()
@@ -318,8 +318,7 @@ class RemoteStore:
             return self._alone(text, width, keep)
         if stands_alone and session.may_stand_alone:
             answer = self._alone(text, width, keep)
-            most = self.abilities.max_rows
-            session.has_read(alone=most is None or len(answer.rows) < most)
+            session.has_read(alone=len(answer.rows) == 1)
             return answer
         answer, number = self._answers.with_commit(text, names, width, keep)
         if number is None:
