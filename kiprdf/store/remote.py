@@ -318,11 +318,11 @@ class RemoteStore:
             return self._alone(text, width, keep)
         if stands_alone and session.may_stand_alone:
             answer = self._alone(text, width, keep)
-            session.has_read(alone=len(answer.rows) == 1)
+            session.note_answer(alone=len(answer.rows) == 1)
             return answer
         answer, number = self._answers.with_commit(text, names, width, keep)
         if number is None:
-            session.has_read()
+            session.note_answer()
         else:
             self._compare(session, number or self._number_after_cut(len(answer.rows)))
         return answer
@@ -352,7 +352,7 @@ class RemoteStore:
 
     def _alone(self, text: str, width: int | None = None, keep: Keep | None = None) -> Solutions:
         if self._session is not None:
-            self._session.has_read()
+            self._session.note_answer()
         return self._answers.select(text, width, keep)
 
     def select(

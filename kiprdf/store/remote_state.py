@@ -74,6 +74,6 @@ class Session:
         """Whether nothing has been read yet."""
         return not self._has_read
 
-    def has_read(self, alone: bool = False) -> None:
+    def note_answer(self, alone: bool = False) -> None:
         """Note an answer that came without the commit number."""
         self._has_read, self.is_checked, self.stands_alone = True, False, alone
