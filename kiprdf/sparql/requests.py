@@ -56,15 +56,21 @@ def notes(graph: NamedNode) -> str:
     return f'SELECT ?key ?value WHERE {{ {pattern} FILTER(STR(?value) != "0") }}'
 
 
-def noted(graph: NamedNode, key: NamedNode) -> str:
-    """The values of one key of the bookkeeping graph."""
-    return f"SELECT ?value WHERE {{ GRAPH {graph} {{ {graph} {key} ?value }} }}"
+def noted(graph: NamedNode, key: NamedNode, other: NamedNode) -> str:
+    """The values of one key of the bookkeeping graph, each with that of another key, if any."""
+    optional = f"OPTIONAL {{ {graph} {other} ?other }}"
+    return f"SELECT ?value ?other WHERE {{ GRAPH {graph} {{ {graph} {key} ?value {optional} }} }}"
 
 
 def noted_at(graph: NamedNode, nodes: Iterable[NamedNode], key: NamedNode) -> str:
     """The values of a key of some nodes in the bookkeeping graph, with their nodes."""
     values = f"VALUES ?node {{ {' '.join(map(str, nodes))} }}"
     return f"SELECT ?node ?value WHERE {{ {values} GRAPH {graph} {{ ?node {key} ?value }} }}"
+
+
+def size(graph: NamedNode) -> str:
+    """The number of the triples of a graph."""
+    return f"SELECT (COUNT(*) AS ?number) WHERE {{ GRAPH {graph} {{ ?s ?p ?o }} }}"
 
 
 def typed(types: Iterable[NamedNode]) -> str:
@@ -154,10 +160,18 @@ def columns(query: str) -> list[str]:
 
 
 def with_note(
-    query: str, names: Sequence[str], graph: NamedNode, key: NamedNode, abilities: Abilities
+    query: str,
+    names: Sequence[str],
+    graph: NamedNode,
+    key: NamedNode,
+    abilities: Abilities,
+    beside: tuple[NamedNode, Literal] | None = None,
 ) -> str:
     """A SELECT with one more column: the value of a key of the bookkeeping graph, in a last row
-    whose other columns are empty."""
+    whose other columns are empty.
+
+    It has no such row where ``beside``, another key and its value, is not there.
+    """
     head, body = _parts(query)
     value = "?note"
     while value[1:] in names:
@@ -169,7 +183,8 @@ def with_note(
         # empty solution of a branch that begins with OPTIONAL, and a FILTER after a UNION in one.
         shown = " ".join(f"?{name}" for name in names)
         verb, group = f"SELECT {shown}", f"{{ {body} }}"
-    note = f"{{ GRAPH {graph} {{ {graph} {key} {value} }} }}"
+    also = "" if beside is None else f" . {graph} {beside[0]} {beside[1]}"
+    note = f"{{ GRAPH {graph} {{ {graph} {key} {value}{also} }} }}"
     order = "" if abilities.unions_in_order else f" ORDER BY {value}"
     return f"{head}{verb} {value} WHERE {{ {group} UNION {note} }}{order}"
 

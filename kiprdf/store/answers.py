@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from kiprdf import budget
 from kiprdf.rdf import vocab
@@ -14,7 +14,7 @@ from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.base import Keep, Row, Solutions
 from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.layout import Layout
-from kiprdf.store.place import Place, highest
+from kiprdf.store.place import IDENTITY, Place, highest
 
 
 class Answers(NamedTuple):
@@ -36,12 +36,17 @@ class Answers(NamedTuple):
         return self._paged(text, first.names, most, width, keep)
 
     def with_commit(
-        self, text: str, names: Sequence[str], width: int | None, keep: Keep | None
+        self,
+        text: str,
+        names: Sequence[str],
+        width: int | None,
+        keep: Keep | None,
+        identity: str | None,
     ) -> tuple[Solutions, int | None]:
         """The solutions of a query, and the number of the commit that they are of.
 
         The number is None if they came in pages, since another commit may have come in between,
-        and 0 where the last row is missing.
+        and 0 where the last row is missing, or the store has another identity.
         """
         numbers: list[Any] = []
         received = 0
@@ -55,8 +60,9 @@ class Answers(NamedTuple):
                 else:
                     numbers.append(row[-1])
 
+        own = None if identity is None else (IDENTITY, Literal(identity))
         query = requests.with_note(
-            text, names, self.place.bookkeeping, vocab.COMMIT, self.abilities
+            text, names, self.place.bookkeeping, vocab.COMMIT, self.abilities, own
         )
         dataset = self.place.dataset
         answer = self.endpoint.select(query, dataset, width=width, keep=keep, read=read)

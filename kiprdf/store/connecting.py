@@ -21,10 +21,10 @@ from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.folder import FORMAT, checked_base, index_folder
 from kiprdf.store.http import Auth
 from kiprdf.store.layout import LINKS
-from kiprdf.store.place import Place
+from kiprdf.store.place import IDENTITY, Place
 from kiprdf.store.recognition import UNION_DEFAULT, recognize
 from kiprdf.store.remote import RemoteStore
-from kiprdf.store.remote_commits import IDENTITY, WRITERS
+from kiprdf.store.remote_commits import WRITERS
 
 Profile: TypeAlias = OneOf["auto", "rdf11", "rdf12"]
 PROFILES = ("auto", "rdf11", "rdf12")
@@ -143,6 +143,7 @@ class _Opening:
             index_folder=index_folder(index, self._owner(identity)),
             read_only=self._read_only,
         )
+        store.identity = notes.get(IDENTITY)
         if number.isdecimal():
             store.reached(int(number), None)
         return store

@@ -15,6 +15,10 @@ CHANGED = NamedNode(vocab.KIP + "changed")
 """The key of the elements that a commit touched, one IRI a line."""
 
 
+IDENTITY = NamedNode(vocab.KIP + "identity")
+"""The note that identifies a store: a random text of its first commit."""
+
+
 class Place(NamedTuple):
     """Where a store keeps a nexus: the graph of its knowledge, None for the default graph, and the
     graph of its bookkeeping.

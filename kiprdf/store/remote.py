@@ -46,7 +46,7 @@ from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import Layout
 from kiprdf.store.lock import FairLock
 from kiprdf.store.oxigraph import OxigraphStore
-from kiprdf.store.place import CHANGED, Place, highest
+from kiprdf.store.place import CHANGED, IDENTITY, Place, highest
 from kiprdf.store.remote_commits import Commits
 from kiprdf.store.remote_state import Session, State
 from kiprdf.store.sparql_worker import SparqlAnswer
@@ -71,6 +71,12 @@ LONGEST_PAUSE_S = 0.2
 """The wait before a statement runs again because another process committed first."""
 _NO_COPY: tuple[None, None] = (None, None)
 _VARIABLES = (Variable("s"), Variable("p"), Variable("o"))
+
+
+class GoneFault(EndpointFault):
+    """The store has no nexus any more, or another one."""
+
+    hint = "Connect again."
 
 
 class RemoteStore:
@@ -106,6 +112,8 @@ class RemoteStore:
         self.engine_name = engine_name
         self.index_folder = index_folder
         self.read_only = read_only
+        self.identity: str | None = None
+        """That of the nexus in the store, once it is known."""
         self._process = os.getpid()
         self._closed = False
         self._state: State | None = None
@@ -164,9 +172,21 @@ class RemoteStore:
         return getattr(self._local, "session", None)
 
     def number(self) -> int:
-        """Ask for the number of the last commit; 0 where there is none yet."""
-        text = requests.noted(self.place.bookkeeping, vocab.COMMIT)
-        return highest(value for (value,) in self._unchecked(text).rows)
+        """Ask for the number of the last commit; 0 where there is none yet.
+
+        Raises ``EndpointFault`` where another nexus is in the store.
+        """
+        text = requests.noted(self.place.bookkeeping, vocab.COMMIT, IDENTITY)
+        rows: Any = self._unchecked(text).rows
+        for identity in {identity.value for _, identity in rows if identity is not None}:
+            if self.identity is None:
+                self.identity = identity
+            elif identity != self.identity:
+                raise self._gone("replaced by another one")
+        return highest(value for value, _ in rows)
+
+    def _gone(self, how: str) -> GoneFault:
+        return GoneFault(f"The nexus in {self.endpoint.url} has been {how}.")
 
     def commit(self) -> int:
         session = self._session
@@ -185,7 +205,7 @@ class RemoteStore:
         if state is None:
             state = self._state = State(number)
         elif number == 0 < state.number:
-            raise EndpointFault(f"The nexus in {self.endpoint.url} has been removed.")
+            raise self._gone("removed")
         elif state.number != number:
             changed = self._changes(state.number, number)
             before, state = state, State(number)
@@ -320,11 +340,13 @@ class RemoteStore:
             answer = self._alone(text, width, keep)
             session.note_answer(alone=len(answer.rows) == 1)
             return answer
-        answer, number = self._answers.with_commit(text, names, width, keep)
+        answer, number = self._answers.with_commit(text, names, width, keep, self.identity)
         if number is None:
             session.note_answer()
+        elif number == 0 < session.number:
+            self._compare(session, self._number_after_cut(len(answer.rows)))
         else:
-            self._compare(session, number or self._number_after_cut(len(answer.rows)))
+            self._compare(session, number)
         return answer
 
     def _number_after_cut(self, rows: int) -> int:
@@ -718,9 +740,26 @@ class RemoteStore:
         assert commits is not None
         records = self.records() if delta.records else {}
         before = session.state.number
-        number = budget.without_row_limit(lambda: commits.commit(before, delta, records))
+        try:
+            number = budget.without_row_limit(
+                lambda: commits.commit(before, delta, records, self.identity)
+            )
+        except EndpointFault:
+            self._require_same()
+            raise
+        if before == 0:
+            self.identity = commits.identity
         self.reached(number, touching)
         return number
+
+    def _require_same(self) -> None:
+        """Raise ``GoneFault`` where another nexus is in the store, as far as it answers."""
+        try:
+            self.number()
+        except GoneFault:
+            raise
+        except (EndpointFault, KipError):
+            pass
 
     def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
         after = {quad.triple: None for quad in dataset}

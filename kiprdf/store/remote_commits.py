@@ -22,17 +22,17 @@ from kiprdf import budget, progress
 from kiprdf.budget import Budget
 from kiprdf.errors import KipError
 from kiprdf.rdf import vocab
-from kiprdf.sparql import updates
+from kiprdf.sparql import requests, updates
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.base import Moved
 from kiprdf.store.claims import Claims
 from kiprdf.store.commit_log import record
 from kiprdf.store.delta import Delta
-from kiprdf.store.endpoint import Endpoint
+from kiprdf.store.endpoint import WHOLE, Dataset, Endpoint
 from kiprdf.store.folder import FORMAT
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import LINKS, Layout
-from kiprdf.store.place import CHANGED, Place, highest
+from kiprdf.store.place import CHANGED, IDENTITY, Place, highest
 
 WRITERS = frozenset(("fuseki", "oxigraph", "virtuoso"))
 """The engines on which concurrent writers lose nothing."""
@@ -54,8 +54,6 @@ SHORTEST_LOOK_S = 0.5
 STAGE_HOURS = 24
 """Older stages are those of dead processes."""
 TOKEN = NamedNode(vocab.KIP + "token")
-IDENTITY = NamedNode(vocab.KIP + "identity")
-"""The note that identifies a store: a random text of its first commit."""
 INTRODUCED = NamedNode(vocab.KIP + "introduced")
 _BUILT_IN = (vocab.STRING, vocab.INTEGER)
 STAGE_TIME = NamedNode(vocab.KIP + "stage_time")
@@ -84,15 +82,18 @@ class Commits:
         self._abilities = abilities
         self._layout = layout
         self._base = base
-        self._identity = identity
+        self.identity = identity
         self._claims = None if abilities.isolates else Claims(endpoint, place)
         self._introduced: set[Literal] = set()
 
-    def commit(self, before: int, delta: Delta, records: dict[str, str]) -> int:
+    def commit(
+        self, before: int, delta: Delta, records: dict[str, str], identity: str | None
+    ) -> int:
         """Write a delta as the commit after ``before`` and return its number.
 
-        ``records`` are those that the delta replaces. Raises ``Moved`` where another commit came
-        first, KIP_4002 for what the engine cannot hold, and ``EndpointFault``.
+        ``records`` are those that the delta replaces, ``identity`` is that of the nexus, if known.
+        Raises ``Moved`` where another commit came first, KIP_4002 for what the engine cannot hold,
+        and ``EndpointFault``.
         """
         added = dict.fromkeys(self._layout.stored(delta.added))
         removed = [triple for triple in self._layout.stored(delta.removed) if triple not in added]
@@ -105,7 +106,7 @@ class Commits:
                 self._repeat(updates.insert([self._number(0)]))
             token = secrets.token_hex(16)
             notes = self._notes(before, token, delta, records)
-            text = self._text(before, notes, triples, stage)
+            text = self._text(before, notes, triples, stage, identity)
             is_long = self._claims is not None and stage is not _NO_STAGE
             with self._claims.beating() if self._claims and is_long else nullcontext():
                 self._send(text, before, token)
@@ -171,12 +172,16 @@ class Commits:
         notes: tuple[list[Quad], list[Quad]],
         triples: tuple[Sequence[Triple], Sequence[Triple]],
         stage: updates.Stage,
+        identity: str | None,
     ) -> str:
         graph = self._place.graph
         matched = self._matched(triples[0])
         named = [triple for triple in triples[0] if triple not in matched]
         last = self._number(before)
         removed, present = [*notes[0], last], [last]
+        if before and identity is not None:
+            # A store that was replaced may have the same number.
+            present.append(self._quad(self._place.bookkeeping, IDENTITY, identity))
         if self._claims is not None:
             claim = self._claims.held
             if claim is None:
@@ -218,7 +223,7 @@ class Commits:
             added.append(self._quad(node, CHANGED, "\n".join(touched)))
         if before == 0:
             notes = {vocab.BASE: self._base, vocab.FORMAT: str(FORMAT), LINKS: self._layout.links}
-            notes[IDENTITY] = self._identity
+            notes[IDENTITY] = self.identity
             added += [self._quad(own, key, value) for key, value in notes.items()]
         changed = {key: value for key, value in delta.records.items() if records.get(key) != value}
         added += [self._quad(own, record(key), value) for key, value in changed.items()]
@@ -350,7 +355,16 @@ class Commits:
         while batch := list(islice(remaining, self._abilities.max_triples or BATCH)):
             self._repeat(updates.insert(batch))
             progress.report("sending", len(batch))
+        self._require_all(graph, len(set(triples)))
         return graph
+
+    def _require_all(self, graph: NamedNode, expected: int) -> None:
+        """Raise ``EndpointFault`` where a batch was accepted and not carried out."""
+        dataset = WHOLE if self._place.graph is None else Dataset(named=(graph,))
+        rows: Any = self._endpoint.select(requests.size(graph), dataset).rows
+        received = highest(number for (number,) in rows)
+        if received != expected:
+            raise self._endpoint.not_carried_out(f"{received} of {expected} triples are there")
 
     def _repeat(self, text: str) -> None:
         """Send an update that may happen twice; once more if its answer is lost."""
