@@ -49,6 +49,14 @@ def connect(
     """
     if profile not in PROFILES:
         raise StoreError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}.")
+    _check_types(
+        update_url=(update_url, str, "a URL"),
+        headers=(headers, Mapping, "a map of names and values"),
+        index=(index or None, (str, os.PathLike), "a folder"),
+        base_iri=(base, str, "an IRI"),
+        read_only=(read_only, bool, "True or False"),
+        budget=(budget, Budget, "a Budget"),
+    )
     place = _place(default_graph)
     base = None if base is None else checked_base(base)
     endpoint = Endpoint(url, update_url, auth, headers)
@@ -84,6 +92,13 @@ def connect(
     except BaseException:
         endpoint.close()
         raise
+
+
+def _check_types(**arguments: tuple[object, Any, str]) -> None:
+    """Raise ``StoreError`` for an argument that is not of its type; each comes with both."""
+    for name, (value, type_, words) in arguments.items():
+        if value is not None and not isinstance(value, type_):
+            raise StoreError(f"{name} must be {words}, not {value!r}.")
 
 
 def _place(default_graph: str | None) -> Place:

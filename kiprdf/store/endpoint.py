@@ -6,7 +6,7 @@ import io
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -38,6 +38,7 @@ _FORM = "application/x-www-form-urlencoded"
 _SHOWN = 300
 """The most characters of an answer that an error quotes."""
 _READ_AT_ONCE = 1 << 16
+_MOST_NESTED = 500
 _TOO_LARGE = re.compile(
     r"SQ156|SR325|SR483|too (large|long|many(?! requests))|nesting depth|memory exhausted"
     "|out of memory|heap space",
@@ -243,7 +244,9 @@ class Endpoint:
         """The error for an update that the store accepted, with an answer, and did not run."""
         assert self._updates is not None
         url = self._updates.url
-        return EndpointFault(f"{url} accepts updates, but does not carry them out: {answer}.")
+        fault = EndpointFault(f"{url} accepts updates, but does not carry them out: {answer}.")
+        fault.hint = "Read what the command writes before you send it again: it may come later."
+        return fault
 
     # Both -------------------------------------------------------------------------------------
 
@@ -284,12 +287,18 @@ class _Body(io.RawIOBase):
 
     def __init__(self, response: Response) -> None:
         self._read = response.read
+        self._open = self._triple_terms = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         data = self._read(len(buffer))
+        # Rust's stack overflows on triple terms that are nested some thousand times.
+        self._open += data.count(b"{") - data.count(b"}")
+        self._triple_terms += data.count(b'"triple"')
+        if min(self._open, self._triple_terms) > _MOST_NESTED:
+            raise EndpointFault("The answer nests triple terms too deeply.")
         buffer[: len(data)] = data
         return len(data)
 
@@ -312,7 +321,9 @@ def _refusal(url: str, operation: str, response: Response) -> Exception:
         target = response.headers.get("Location", "")
         message = f"{url} redirects without a target ({status}): check the URL."
         if target:
-            place = shown_url(urljoin(url, target))[:_SHOWN]
+            with suppress(ValueError):
+                target = urljoin(url, target)
+            place = shown_url(target)[:_SHOWN]
             message = f"{url} redirects to {place} ({status}): connect with that URL."
     elif status in (413, 414, 431) or (status >= 400 and _TOO_LARGE.search(reason)):
         hint = "Split the command, or ask for less at once."
@@ -327,7 +338,7 @@ def _refusal(url: str, operation: str, response: Response) -> Exception:
         message = f"{url} refused the {operation} ({status}){quoted}"
     else:
         message = f"The store at {url} failed ({status}){quoted}"
-    may_have_run = status >= 500 and operation == "update"
+    may_have_run = (status >= 500 or status == 408) and operation == "update"
     fault = EndpointFault(message, status=status, may_have_run=may_have_run)
     if 300 <= status < 500 and status not in (408, 429):
         fault.hint = "Check the URL, the credentials and the rights at the store."

@@ -30,6 +30,7 @@ KEPT_CONNECTIONS = 8
 _BLOCK = 1 << 16
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 _FAULTS = (OSError, http.client.HTTPException)
+_CLOSED = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 _CHALLENGE = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))')
 
 
@@ -37,7 +38,8 @@ class EndpointFault(StoreError):
     """A request to a store failed.
 
     ``may_have_run``: the store may have carried it out. ``is_timeout``: the time of the running
-    command was over. ``status`` is that of the HTTP answer, if there was one.
+    command was over. ``was_closed``: the server closed the connection before it answered.
+    ``status`` is that of the HTTP answer, if there was one.
     """
 
     hint = "Send the command again when the store answers."
@@ -49,11 +51,13 @@ class EndpointFault(StoreError):
         status: int | None = None,
         may_have_run: bool = False,
         is_timeout: bool = False,
+        was_closed: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.may_have_run = may_have_run
         self.is_timeout = is_timeout
+        self.was_closed = was_closed
 
 
 class Response(NamedTuple):
@@ -117,21 +121,33 @@ class HttpClient:
         return response
 
     def _send(self, path: str, body: bytes, headers: Mapping[str, str]) -> Response:
-        sent = {**self._headers, **headers, **self._credentials.header("POST", path)}
-        exchange = _Exchange(self, self._taken())
-        return exchange.send(path, body, sent)
+        """Send a request; once more if the server has closed an idle connection meanwhile.
 
-    def _taken(self) -> http.client.HTTPConnection:
-        """An idle connection that the server has not closed, or a new one."""
+        No request of kiprdf does harm when it arrives twice.
+        """
+        sent = {**self._headers, **headers, **self._credentials.header("POST", path)}
+        idle = self._idle_one()
+        if idle is not None:
+            try:
+                return _Exchange(self, idle).send(path, body, sent)
+            except EndpointFault as fault:
+                if not fault.was_closed:
+                    raise
+        return _Exchange(self, self._new_one()).send(path, body, sent)
+
+    def _idle_one(self) -> http.client.HTTPConnection | None:
+        """An idle connection that the server has not closed, as far as is known."""
         while True:
             with self._lock:
                 if not self._idle:
-                    break
+                    return None
                 connection = self._idle.pop()
             # Bytes, or the end, that nobody waits for: it cannot be used again.
             if connection.sock is not None and not select.select([connection.sock], [], [], 0)[0]:
                 return connection
             connection.close()
+
+    def _new_one(self) -> http.client.HTTPConnection:
         if self._tls is None:
             return http.client.HTTPConnection(self._host, self._port)
         return http.client.HTTPSConnection(self._host, self._port, context=self._tls)
@@ -252,7 +268,12 @@ class _Exchange:
             message = f"The store at {url} did not answer for {IDLE_S:g} s."
         else:
             message = f"The store at {url} cannot be reached: {_reason(fault)}."
-        return EndpointFault(message, may_have_run=self._has_begun, is_timeout=is_over)
+        return EndpointFault(
+            message,
+            may_have_run=self._has_begun,
+            is_timeout=is_over,
+            was_closed=isinstance(fault, _CLOSED) and self._response is None,
+        )
 
 
 class _Incoming(io.RawIOBase):
@@ -369,10 +390,12 @@ def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         is_http = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except (ValueError, AttributeError):  # a port that is not a number; not a string
+    except (ValueError, AttributeError, TypeError):  # a port that is not a number; not a string
         is_http = False
     if not is_http:
-        raise StoreError(f"{shown_url(url)!r} is not an HTTP URL.")
+        # All before an @ may be a password.
+        shown = shown_url(re.sub(r"(?s)^(\w+://)?.*@", r"\1", str(url)))
+        raise StoreError(f"{shown!r} is not an HTTP URL.")
     if re.search(r"[\s\x00-\x1f\x7f]|[^\x00-\x7f]", url):
         raise StoreError(f"{shown_url(url)!r} has a character that is not allowed in a URL.")
     return parts
@@ -387,11 +410,19 @@ def shown_url(url: str) -> str:
     return re.sub(r"(?<=//)[^/?#]*@", "", str(url)).partition("?")[0].partition("#")[0]
 
 
+_OF_CONNECTIONS = frozenset(
+    ("connection", "content-length", "expect", "host", "te", "transfer-encoding", "upgrade")
+)
+"""Headers that say how a connection is used."""
+
+
 def _checked(headers: Mapping[str, str]) -> dict[str, str]:
     for name, value in headers.items():
+        if str(name).lower() in _OF_CONNECTIONS:
+            raise StoreError(f"The header {name} is set by kiprdf: leave it out.")
         if not isinstance(name, str) or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
             raise StoreError("A name in headers is not allowed in HTTP.")
-        if not isinstance(value, str) or re.search(r"[\r\n\x00]", value):
+        if not isinstance(value, str) or re.search(r"[\r\n\x00]|[^\x00-\xff]", value):
             raise StoreError(f"The header {name} has a value that is not allowed in HTTP.")
     return dict(headers)
 
@@ -407,7 +438,7 @@ def _is_text(value: object) -> bool:
 
 def _reason(fault: Exception) -> str:
     """What happened, without the address, which the message names."""
-    if isinstance(fault, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
+    if isinstance(fault, _CLOSED):
         return "it closed the connection"
     if isinstance(fault, ConnectionRefusedError):
         return "the connection was refused"

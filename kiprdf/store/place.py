@@ -10,6 +10,7 @@ from pyoxigraph import NamedNode
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
 from kiprdf.store.endpoint import Dataset
+from kiprdf.store.http import EndpointFault
 
 CHANGED = NamedNode(vocab.KIP + "changed")
 """The key of the elements that a commit touched, one IRI a line."""
@@ -54,4 +55,8 @@ class Place(NamedTuple):
 
 def highest(values: Iterable[Any]) -> int:
     """The commit number among the cells of a column; 0 where there is none yet."""
-    return max((int(value.value) for value in values if value is not None), default=0)
+    numbers = [value.value for value in values if value is not None]
+    for number in numbers:
+        if not number.isdecimal():
+            raise EndpointFault(f"The store has {number[:60]!r} as the number of a commit.")
+    return max(map(int, numbers), default=0)

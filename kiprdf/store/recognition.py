@@ -120,14 +120,18 @@ def _tried(endpoint: Endpoint) -> Abilities:
     )
 
 
-def _takes(endpoint: Endpoint, question: str) -> bool:
-    """Whether an engine answers a query as expected; a refusal is a no."""
+def _takes(endpoint: Endpoint, question: str, once_more: bool = True) -> bool:
+    """Whether an engine answers a query as expected; a refusal is a no.
+
+    A failure may have another reason: then it is asked once more.
+    """
     try:
         return _ask(endpoint, question)
     except EndpointFault as fault:
-        if fault.status is None or fault.status in (401, 403):
+        if fault.status in (None, 401, 403, 408, 429, 502, 503, 504):
             raise
-        return False
+        is_failure = fault.status != 400 and once_more
+        return is_failure and _takes(endpoint, question, once_more=False)
     except KipError as error:
         if error.code != "KIP_4002":
             raise

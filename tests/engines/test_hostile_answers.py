@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from threading import Event
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -122,6 +122,49 @@ def test_an_answer_that_is_cut_later_is_an_error_too(proxy: Proxy) -> None:
                 nexus.execute(command)
             proxy.answers.clear()
         assert number == 2
+
+
+@pytest.mark.parametrize("status", [500, 503])
+def test_an_engine_that_fails_once_is_not_one_that_can_do_less(
+    start: Callable[[str], Engine], status: int
+) -> None:
+    """Otherwise a new nexus would keep its links as RDF 1.1 for ever."""
+    server = start("oxigraph")
+    server.clear()
+    failed: list[Request] = []
+
+    def reply(request: Request) -> Reply:
+        if b"SUBJECT(" in request.body and not failed:
+            failed.append(request)
+            return Reply(status, b"busy")
+        return forward(server, request)
+
+    if status == 503:
+        with (
+            pytest.raises(StoreError, match=r"failed \(503\): busy"),
+            connected(server, reply),
+        ):
+            pass
+    with connected(server, reply) as nexus:
+        assert nexus.info()["profile"] == "rdf12"
+    assert len(failed) == 1
+
+
+WRONG_ARGUMENTS: dict[str, tuple[Any, str]] = {
+    "headers": ("abc", "headers must be a map of names and values, not 'abc'."),
+    "index": (5, "index must be a folder, not 5."),
+    "base_iri": (5, "base_iri must be an IRI, not 5."),
+    "read_only": ("no", "read_only must be True or False, not 'no'."),
+    "budget": (30.0, "budget must be a Budget, not 30.0."),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_ARGUMENTS)
+def test_an_argument_of_the_wrong_type_is_one_sentence(proxy: Proxy, name: str) -> None:
+    value, message = WRONG_ARGUMENTS[name]
+    with pytest.raises(StoreError) as caught:
+        Nexus.connect(proxy.url, **{name: value})
+    assert str(caught.value) == message
 
 
 def test_an_update_that_is_accepted_and_not_carried_out_is_one_error(server: Engine) -> None:

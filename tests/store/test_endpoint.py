@@ -267,6 +267,53 @@ def test_a_cancelled_request_ends_at_once() -> None:
         assert time.monotonic() - begun < 1.2
 
 
+def test_a_connection_that_was_closed_meanwhile_is_replaced() -> None:
+    """A server that closes without a word, after the client has looked."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    answer = rows("x", "1").body
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {RESULTS}\r\nContent-Length: {len(answer)}\r\n\r\n"
+    served: list[bytes] = []
+
+    def serve() -> None:
+        for _ in range(3):
+            connection, _ = listener.accept()
+            with connection:
+                served.append(connection.recv(65536))
+                connection.sendall(head.encode() + answer)
+                # The next request has arrived when the connection ends.
+                connection.recv(65536)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    with listener:
+        endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/ds")
+        for _ in range(3):
+            assert len(endpoint.select("SELECT ?x WHERE { }").rows) == 1
+        endpoint.close()
+        thread.join(10)
+    assert len(served) == 3
+
+
+def test_a_redirect_to_nowhere_is_one_sentence() -> None:
+    with (
+        answering(lambda request: Reply(302, b"", {"Location": "http://[::bad"})) as server,
+        pytest.raises(EndpointFault) as caught,
+    ):
+        Endpoint(server.url).select("SELECT ?x WHERE { }")
+    assert "redirects to http://[::bad (302)" in str(caught.value)
+
+
+def test_triple_terms_that_are_nested_without_end_are_one_sentence() -> None:
+    level = '{"type":"triple","value":{"subject":'
+    body = '{"head":{"vars":["x"]},"results":{"bindings":[{"x":' + level * 20_000
+    reply = Reply(200, body.encode(), {"Content-Type": RESULTS})
+    with (
+        answering(lambda request: reply) as server,
+        pytest.raises(EndpointFault, match="nests triple terms too deeply"),
+    ):
+        Endpoint(server.url).select("SELECT ?x WHERE { }")
+
+
 def test_a_server_that_is_not_there_is_one_sentence() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -286,6 +333,23 @@ def test_no_secret_is_shown() -> None:
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "scheme": ({"query_url": "ftp://me:pw@kb.example/"}, "'ftp://kb.example/' is not an HTTP URL."),
     "port": ({"query_url": "http://kb.example:x/"}, "'http://kb.example:x/' is not an HTTP URL."),
+    "no scheme": ({"query_url": "me:s3cret@kb.example/"}, "'kb.example/' is not an HTTP URL."),
+    "password": (
+        {"query_url": "http://me:s3/cret@kb.example/"},
+        "'http://kb.example/' is not an HTTP URL.",
+    ),
+    "no text": (
+        {"query_url": "http://kb.example/", "update_url": b"x"},
+        "\"b'x'\" is not an HTTP URL.",
+    ),
+    "own header": (
+        {"query_url": "http://kb.example/", "headers": {"Connection": "close"}},
+        "The header Connection is set by kiprdf: leave it out.",
+    ),
+    "wide header": (
+        {"query_url": "http://kb.example/", "headers": {"X": "\u20ac"}},
+        "The header X has a value that is not allowed in HTTP.",
+    ),
     "space": (
         {"query_url": "http://kb.example/a b"},
         "'http://kb.example/a b' has a character that is not allowed in a URL.",
