@@ -160,18 +160,10 @@ def columns(query: str) -> list[str]:
 
 
 def with_note(
-    query: str,
-    names: Sequence[str],
-    graph: NamedNode,
-    key: NamedNode,
-    abilities: Abilities,
-    beside: tuple[NamedNode, Literal] | None = None,
+    query: str, names: Sequence[str], graph: NamedNode, key: NamedNode, abilities: Abilities
 ) -> str:
     """A SELECT with one more column: the value of a key of the bookkeeping graph, in a last row
-    whose other columns are empty.
-
-    It has no such row where ``beside``, another key and its value, is not there.
-    """
+    whose other columns are empty."""
     head, body = _parts(query)
     value = "?note"
     while value[1:] in names:
@@ -183,8 +175,7 @@ def with_note(
         # empty solution of a branch that begins with OPTIONAL, and a FILTER after a UNION in one.
         shown = " ".join(f"?{name}" for name in names)
         verb, group = f"SELECT {shown}", f"{{ {body} }}"
-    also = "" if beside is None else f" . {graph} {beside[0]} {beside[1]}"
-    note = f"{{ GRAPH {graph} {{ {graph} {key} {value}{also} }} }}"
+    note = f"{{ GRAPH {graph} {{ {graph} {key} {value} }} }}"
     order = "" if abilities.unions_in_order else f" ORDER BY {value}"
     return f"{head}{verb} {value} WHERE {{ {group} UNION {note} }}{order}"
 

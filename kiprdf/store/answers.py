@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import NamedNode
 
 from kiprdf import budget
 from kiprdf.rdf import vocab
@@ -14,7 +14,7 @@ from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.base import Keep, Row, Solutions
 from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.layout import Layout
-from kiprdf.store.place import IDENTITY, Place, highest
+from kiprdf.store.place import HEAD, Head, Place, highest
 
 
 class Answers(NamedTuple):
@@ -60,15 +60,16 @@ class Answers(NamedTuple):
                 else:
                     numbers.append(row[-1])
 
-        own = None if identity is None else (IDENTITY, Literal(identity))
-        query = requests.with_note(
-            text, names, self.place.bookkeeping, vocab.COMMIT, self.abilities, own
-        )
+        key = vocab.COMMIT if identity is None else HEAD
+        query = requests.with_note(text, names, self.place.bookkeeping, key, self.abilities)
         dataset = self.place.dataset
         answer = self.endpoint.select(query, dataset, width=width, keep=keep, read=read)
         most = self.abilities.max_rows
         if most is not None and received >= most:
             return self._paged(text, names, most, width, keep), None
+        if identity is not None:
+            numbers = [head.number for head in map(Head.read, numbers) if head.identity == identity]
+            return answer, max(numbers, default=0)
         return answer, highest(numbers)
 
     def triples(self, text: str, predicate: NamedNode) -> tuple[list[Row], int]:

@@ -21,7 +21,7 @@ from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.folder import FORMAT, checked_base, index_folder
 from kiprdf.store.http import Auth
 from kiprdf.store.layout import LINKS
-from kiprdf.store.place import IDENTITY, Place
+from kiprdf.store.place import HEAD, IDENTITY, Head, Place
 from kiprdf.store.recognition import UNION_DEFAULT, recognize
 from kiprdf.store.remote import RemoteStore
 from kiprdf.store.remote_commits import WRITERS
@@ -158,7 +158,8 @@ class _Opening:
             index_folder=index_folder(index, self._owner(identity)),
             read_only=self._read_only,
         )
-        store.identity = notes.get(IDENTITY)
+        if HEAD in notes:
+            store.identity = Head.read(Literal(notes[HEAD])).identity
         if number.isdecimal():
             store.reached(int(number), None)
         return store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
@@ -18,6 +18,30 @@ CHANGED = NamedNode(vocab.KIP + "changed")
 
 IDENTITY = NamedNode(vocab.KIP + "identity")
 """The note that identifies a store: a random text of its first commit."""
+
+
+HEAD = NamedNode(vocab.KIP + "head")
+"""The note of the last commit together with the identity, which one pattern reads."""
+
+
+class Head(NamedTuple):
+    """The number of the last commit, and the identity of the nexus that it is of.
+
+    >>> Head.read(Literal("17 0f3c")) == Head(17, "0f3c"), str(Head(17, "0f3c"))
+    (True, '17 0f3c')
+    """
+
+    number: int
+    identity: str
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.identity}"
+
+    @classmethod
+    def read(cls, note: Any) -> Head:
+        """The head in the value of a note; raises ``EndpointFault``."""
+        number, _, identity = note.value.partition(" ")
+        return cls(highest((Literal(number),)), identity)
 
 
 class Place(NamedTuple):

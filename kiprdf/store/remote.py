@@ -46,7 +46,7 @@ from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import Layout
 from kiprdf.store.lock import FairLock
 from kiprdf.store.oxigraph import OxigraphStore
-from kiprdf.store.place import CHANGED, IDENTITY, Place, highest
+from kiprdf.store.place import CHANGED, HEAD, Head, Place, highest
 from kiprdf.store.remote_commits import Commits
 from kiprdf.store.remote_state import Session, State
 from kiprdf.store.sparql_worker import SparqlAnswer
@@ -113,7 +113,8 @@ class RemoteStore:
         self.index_folder = index_folder
         self.read_only = read_only
         self.identity: str | None = None
-        """That of the nexus in the store, once it is known."""
+        """That of the nexus in the store, once it is known; some have none."""
+        self._was_asked = False
         self._process = os.getpid()
         self._closed = False
         self._state: State | None = None
@@ -176,9 +177,10 @@ class RemoteStore:
 
         Raises ``EndpointFault`` where another nexus is in the store.
         """
-        text = requests.noted(self.place.bookkeeping, vocab.COMMIT, IDENTITY)
+        text = requests.noted(self.place.bookkeeping, vocab.COMMIT, HEAD)
         rows: Any = self._unchecked(text).rows
-        for identity in {identity.value for _, identity in rows if identity is not None}:
+        self._was_asked = bool(rows)
+        for identity in {Head.read(head).identity for _, head in rows if head is not None}:
             if self.identity is None:
                 self.identity = identity
             elif identity != self.identity:
@@ -740,6 +742,9 @@ class RemoteStore:
         assert commits is not None
         records = self.records() if delta.records else {}
         before = session.state.number
+        if before and self.identity is None and not self._was_asked:
+            # Another process made the first commit.
+            self.number()
         try:
             number = budget.without_row_limit(
                 lambda: commits.commit(before, delta, records, self.identity)

@@ -32,7 +32,7 @@ from kiprdf.store.endpoint import WHOLE, Dataset, Endpoint
 from kiprdf.store.folder import FORMAT
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import LINKS, Layout
-from kiprdf.store.place import CHANGED, IDENTITY, Place, highest
+from kiprdf.store.place import CHANGED, HEAD, IDENTITY, Head, Place, highest
 
 WRITERS = frozenset(("fuseki", "oxigraph", "virtuoso"))
 """The engines on which concurrent writers lose nothing."""
@@ -105,7 +105,7 @@ class Commits:
                 # Two that change the same number exclude each other; two that add one may not.
                 self._repeat(updates.insert([self._number(0)]))
             token = secrets.token_hex(16)
-            notes = self._notes(before, token, delta, records)
+            notes = self._notes(before, token, delta, records, identity)
             text = self._text(before, notes, triples, stage, identity)
             is_long = self._claims is not None and stage is not _NO_STAGE
             with self._claims.beating() if self._claims and is_long else nullcontext():
@@ -181,7 +181,7 @@ class Commits:
         removed, present = [*notes[0], last], [last]
         if before and identity is not None:
             # A store that was replaced may have the same number.
-            present.append(self._quad(self._place.bookkeeping, IDENTITY, identity))
+            present.append(self._head(before, identity))
         if self._claims is not None:
             claim = self._claims.held
             if claim is None:
@@ -212,7 +212,12 @@ class Commits:
         return [triple for triple in removed if _is_typed(triple.object)]
 
     def _notes(
-        self, before: int, token: str, delta: Delta, records: dict[str, str]
+        self,
+        before: int,
+        token: str,
+        delta: Delta,
+        records: dict[str, str],
+        identity: str | None,
     ) -> tuple[list[Quad], list[Quad]]:
         """The quads of the bookkeeping that a commit removes and adds, but its number."""
         own, node = self._place.bookkeeping, self._place.commit(before + 1)
@@ -223,12 +228,18 @@ class Commits:
             added.append(self._quad(node, CHANGED, "\n".join(touched)))
         if before == 0:
             notes = {vocab.BASE: self._base, vocab.FORMAT: str(FORMAT), LINKS: self._layout.links}
-            notes[IDENTITY] = self.identity
+            notes[IDENTITY] = identity = self.identity
             added += [self._quad(own, key, value) for key, value in notes.items()]
         changed = {key: value for key, value in delta.records.items() if records.get(key) != value}
         added += [self._quad(own, record(key), value) for key, value in changed.items()]
         removed = [self._quad(own, record(key), records[key]) for key in changed if key in records]
+        if identity is not None:
+            added.append(self._head(before + 1, identity))
+            removed += [self._head(before, identity)] if before else []
         return removed, added
+
+    def _head(self, number: int, identity: str) -> Quad:
+        return self._quad(self._place.bookkeeping, HEAD, str(Head(number, identity)))
 
     def _quad(self, subject: NamedNode, key: NamedNode, value: str) -> Quad:
         return Quad(subject, key, Literal(value), self._place.bookkeeping)
