@@ -758,9 +758,9 @@ class RemoteStore:
         return number
 
     def _require_same(self) -> None:
-        """Raise ``GoneFault`` where another nexus is in the store, as far as it answers."""
+        """Raise ``GoneFault`` where no nexus, or another one, is in the store, if it answers."""
         try:
-            self.number()
+            self._seen(self.number())
         except GoneFault:
             raise
         except (EndpointFault, KipError):

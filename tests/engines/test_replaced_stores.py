@@ -39,6 +39,20 @@ def test_a_nexus_that_was_replaced_is_neither_read_nor_changed(server: Engine, m
             assert third.execute(SIZE) == [8]
 
 
+def test_a_nexus_that_was_removed_is_not_written(server: Engine) -> None:
+    with Nexus.connect(**server.arguments) as first:
+        first.execute(TYPE)
+        first.execute(ITEM, size=1)
+        assert first.execute(WHOLE)[0]["attributes"] == {"size": 1}
+        server.clear()
+        for command, values in ((ITEM, {"size": 7}), (WHOLE, {})):
+            with pytest.raises(KipError, match=r"KIP_4003 .*has been removed. Hint: Connect ag"):
+                first.execute(command, **values)
+    with Nexus.connect(**server.arguments) as second:
+        assert second.info()["commit"] == 1
+        assert second.check()["faults"] == []
+
+
 def test_a_commit_of_which_a_batch_is_lost_is_not_made(server: Engine) -> None:
     batches = 0
     lost: int | None = None
