@@ -91,6 +91,7 @@ def run(
             "--strict is stored; it cannot be combined with --readonly or --dry-run."
         )
     limits = {} if timeout is None else {"timeout_s": timeout}
+    budget = kiprdf.Budget() if timeout is None else kiprdf.Budget(timeout_s=timeout)
     with output.errors_as_json(as_json):
         parsed = kiprdf.parse(text)
         writes = isinstance(parsed, ast.Manipulation)
@@ -100,9 +101,9 @@ def run(
         if memory:
             opened = inputs.open_in_memory(base_iri, strict)
         elif strict is not None or (writes and not (dry_run and inputs.is_absent(nexus))):
-            opened = inputs.open_for_command(nexus, base_iri, strict)
+            opened = inputs.open_for_command(nexus, base_iri, strict, budget)
         else:
-            opened = inputs.open_to_read(nexus, base_iri)
+            opened = inputs.open_to_read(nexus, base_iri, budget)
         with opened as target, target.limited(**limits):
             if as_json:
                 answers.show_response(target, parsed, text, parameters, dry_run)

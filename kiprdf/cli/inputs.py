@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import typer
 
-from kiprdf import Embedder, resources
+from kiprdf import Budget, Embedder, resources
 from kiprdf.cli import places
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import RdfFormat
@@ -30,10 +30,15 @@ STDIN = Path("-")
 # Nexuses --------------------------------------------------------------------------------------
 
 
-def open_to_read(place: str, base_iri: str | None = None) -> Nexus:
-    """Open a nexus read-only, also while another program writes to it."""
+def open_to_read(place: str, base_iri: str | None = None, budget: Budget | None = None) -> Nexus:
+    """Open a nexus read-only, also while another program writes to it.
+
+    The ``budget`` is that of connecting to a store.
+    """
     if places.is_url(place):
-        return places.connect(place, writes=False, base_iri=base_iri, embedder=embedder())
+        return places.connect(
+            place, writes=False, base_iri=base_iri, embedder=embedder(), budget=budget
+        )
     places.refuse_options(place)
     if is_absent(place):
         raise Failure(
@@ -44,7 +49,10 @@ def open_to_read(place: str, base_iri: str | None = None) -> Nexus:
 
 
 def open_to_write(
-    place: str, base_iri: str | None = None, strict_schema: bool | None = None
+    place: str,
+    base_iri: str | None = None,
+    strict_schema: bool | None = None,
+    budget: Budget | None = None,
 ) -> Nexus:
     """Open a nexus; create it if the folder or the store does not exist or is empty."""
     arguments: dict[str, Any] = {
@@ -53,7 +61,7 @@ def open_to_write(
         "embedder": embedder(),
     }
     if places.is_url(place):
-        return places.connect(place, writes=True, **arguments)
+        return places.connect(place, writes=True, budget=budget, **arguments)
     places.refuse_options(place)
     return Nexus.open(place, **arguments)
 
@@ -70,12 +78,15 @@ def embedder() -> Embedder | None:
 
 @contextmanager
 def open_for_command(
-    place: str, base_iri: str | None = None, strict_schema: bool | None = None
+    place: str,
+    base_iri: str | None = None,
+    strict_schema: bool | None = None,
+    budget: Budget | None = None,
 ) -> Iterator[Nexus]:
     """Open a nexus for one command; if the command fails, a folder created for it is deleted."""
     folder = Path(place)
     existed, is_new = folder.exists(), is_absent(place)
-    nexus = open_to_write(place, base_iri, strict_schema)
+    nexus = open_to_write(place, base_iri, strict_schema, budget)
     first_commit = nexus.info()["commit"]
     keep = True
     try:

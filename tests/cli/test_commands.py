@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -582,4 +584,16 @@ def test_a_store_that_cannot_be_reached_is_one_sentence(
     assert ran.stderr == (
         "kiprdf: The store at http://127.0.0.1:1/query cannot be reached: "
         "the connection was refused.\n"
+    )
+
+
+def test_the_timeout_includes_connecting_to_a_store(invoke: Invoke) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/ds"
+        begun = time.monotonic()
+        answer = invoke("run", "DESCRIBE PRIMER", "--nexus", url, "--timeout", "0.2")
+        assert time.monotonic() - begun < 10
+    assert answer.exit_code == 1
+    assert answer.stderr == (
+        f"kiprdf: The store at {url} did not answer: The request took longer than 0.2 s.\n"
     )
