@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import NamedTuple
@@ -62,7 +62,8 @@ def answering(reply: Callable[[Request], Reply]) -> Iterator[Server]:
             length = len(answer.body) if answer.length is None else answer.length
             self.send_header("Content-Length", str(length))
             self.end_headers()
-            self.wfile.write(answer.body)
+            with suppress(ConnectionError):  # the client has seen enough
+                self.wfile.write(answer.body)
             self.close_connection = length != len(answer.body)
 
         def log_message(self, format: str, *arguments: object) -> None:
