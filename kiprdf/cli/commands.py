@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -90,8 +90,8 @@ def run(
         raise typer.BadParameter(
             "--strict is stored; it cannot be combined with --readonly or --dry-run."
         )
-    limits = {} if timeout is None else {"timeout_s": timeout}
-    budget = kiprdf.Budget() if timeout is None else kiprdf.Budget(timeout_s=timeout)
+    limits: dict[str, Any] = {} if timeout is None else {"timeout_s": timeout}
+    budget = kiprdf.Budget(**limits)
     with output.errors_as_json(as_json):
         parsed = kiprdf.parse(text)
         writes = isinstance(parsed, ast.Manipulation)

@@ -71,11 +71,8 @@ def required(where: ast.Block, iris: Iris) -> dict[NamedNode | Hole, Clause]:
 def names_only_elements(where: ast.Block) -> bool:
     """Whether a WHERE only has concepts, and propositions by their ids."""
     return all(
-        isinstance(clause, ast.ConceptClause)
-        or (
-            isinstance(clause, ast.PropositionClause)
-            and isinstance(clause.matcher, ast.PropositionId)
-        )
+        isinstance(clause, ast.ConceptClause | ast.PropositionClause)
+        and not isinstance(clause.matcher, ast.PropositionMatcher)
         for clause in where.clauses
     )
 

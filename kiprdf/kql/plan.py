@@ -107,7 +107,7 @@ class Plan:
     def one_value(self) -> OneValue | None:
         """What is asked instead where only a value of a named element is shown."""
         find = self.find
-        if find is None or self.abilities.lookups or self.counts or self.offset:
+        if find is None or self.abilities.lookups or self.counts:
             return None
         is_plain = find.limit is None and names_only_elements(find.where)
         return one_value(self.pattern, self.variables) if is_plain else None

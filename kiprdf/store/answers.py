@@ -68,8 +68,8 @@ class Answers(NamedTuple):
         if most is not None and received >= most:
             return self._paged(text, names, most, width, keep), None
         if identity is not None:
-            numbers = [head.number for head in map(Head.read, numbers) if head.identity == identity]
-            return answer, max(numbers, default=0)
+            own = [head.number for head in map(Head.read, numbers) if head.identity == identity]
+            return answer, max(own, default=0)
         return answer, highest(numbers)
 
     def triples(self, text: str, predicate: NamedNode) -> tuple[list[Row], int]:

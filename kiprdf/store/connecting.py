@@ -21,7 +21,7 @@ from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.folder import FORMAT, checked_base, index_folder
 from kiprdf.store.http import Auth
 from kiprdf.store.layout import LINKS
-from kiprdf.store.place import HEAD, IDENTITY, Head, Place
+from kiprdf.store.place import HEAD, Head, Place
 from kiprdf.store.recognition import UNION_DEFAULT, recognize
 from kiprdf.store.remote import RemoteStore
 from kiprdf.store.remote_commits import WRITERS
@@ -52,7 +52,7 @@ def connect(
     _check_types(
         update_url=(update_url, str, "a URL"),
         headers=(headers, Mapping, "a map of names and values"),
-        index=(index or None, (str, os.PathLike), "a folder"),
+        index=(index, (str, os.PathLike), "a folder"),
         base_iri=(base, str, "an IRI"),
         read_only=(read_only, bool, "True or False"),
         budget=(budget, Budget, "a Budget"),
@@ -98,7 +98,7 @@ def _check_types(**arguments: tuple[object, Any, str]) -> None:
     """Raise ``StoreError`` for an argument that is not of its type; each comes with both."""
     for name, (value, type_, words) in arguments.items():
         if value is not None and not isinstance(value, type_):
-            raise StoreError(f"{name} must be {words}, not {value!r}.")
+            raise StoreError(f"{name} must be {words}, not {type(value).__name__}.")
 
 
 def _place(default_graph: str | None) -> Place:
@@ -146,7 +146,8 @@ class _Opening:
                 f"The nexus in {url} has the base {noted}, not {base}: leave the base out."
             )
         links = self._links(profile, notes.get(LINKS))
-        identity = notes.get(IDENTITY, "" if is_nexus or self._read_only else secrets.token_hex(16))
+        identity = Head.read(Literal(notes[HEAD])).identity if HEAD in notes else None
+        first_identity = None if is_nexus or self._read_only else secrets.token_hex(16)
         number = notes.get(vocab.COMMIT, "0")
         store = RemoteStore(
             self._endpoint,
@@ -155,11 +156,10 @@ class _Opening:
             noted or base or vocab.DEFAULT_BASE,
             engine_name=self._engine,
             identity=identity,
-            index_folder=index_folder(index, self._owner(identity)),
+            first_identity=first_identity,
+            index_folder=index_folder(index, self._owner(identity or first_identity or "")),
             read_only=self._read_only,
         )
-        if HEAD in notes:
-            store.identity = Head.read(Literal(notes[HEAD])).identity
         if number.isdecimal():
             store.reached(int(number), None)
         return store

@@ -39,6 +39,7 @@ _SHOWN = 300
 """The most characters of an answer that an error quotes."""
 _READ_AT_ONCE = 1 << 16
 _MOST_NESTED = 500
+"""Triple terms within each other; of some thousand, the stack of the parser overflows."""
 _TOO_LARGE = re.compile(
     r"SQ156|SR325|SR483|too (large|long|many(?! requests))|nesting depth|memory exhausted"
     "|out of memory|heap space",
@@ -203,7 +204,7 @@ class Endpoint:
         self, response: Response, width: int | None, keep: Keep | None, read: ReadRows
     ) -> SparqlAnswer:
         def parse(token: CancellationToken) -> SparqlAnswer:
-            body = _body(response)
+            body = self._body(response)
             results = parse_query_results(body, format=QueryResultsFormat.JSON)
             if isinstance(results, QueryBoolean):
                 return bool(results)
@@ -216,11 +217,15 @@ class Endpoint:
 
     def _parsed_triples(self, response: Response, format: RdfFormat) -> Iterator[Triple]:
         try:
-            for quad in budget.paced(parse(_body(response), format=format)):
+            for quad in budget.paced(parse(self._body(response), format=format)):
                 yield quad.triple
         except SyntaxError as fault:
             message = f"The answer of {self.url} is not RDF: {fault}."
             raise EndpointFault(message) from None
+
+    def _body(self, response: Response) -> io.BufferedReader:
+        """The body of an answer for the parsers, which read two kilobytes at a time."""
+        return io.BufferedReader(_Body(response, self.url), _READ_AT_ONCE)
 
     def _no_results(self, response: Response) -> EndpointFault:
         kind = response.headers.get_content_type()
@@ -283,10 +288,11 @@ class Endpoint:
 
 
 class _Body(io.RawIOBase):
-    """The body of an answer as a file."""
+    """The body of an answer as a file; raises ``EndpointFault`` for what would crash the parser."""
 
-    def __init__(self, response: Response) -> None:
+    def __init__(self, response: Response, url: str) -> None:
         self._read = response.read
+        self._url = url
         self._open = self._triple_terms = 0
 
     def readable(self) -> bool:
@@ -294,18 +300,12 @@ class _Body(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         data = self._read(len(buffer))
-        # Rust's stack overflows on triple terms that are nested some thousand times.
         self._open += data.count(b"{") - data.count(b"}")
         self._triple_terms += data.count(b'"triple"')
         if min(self._open, self._triple_terms) > _MOST_NESTED:
-            raise EndpointFault("The answer nests triple terms too deeply.")
+            raise EndpointFault(f"The answer of {self._url} nests triple terms too deeply.")
         buffer[: len(data)] = data
         return len(data)
-
-
-def _body(response: Response) -> io.BufferedReader:
-    """The body of an answer for the parsers, which read two kilobytes at a time."""
-    return io.BufferedReader(_Body(response), _READ_AT_ONCE)
 
 
 def _refusal(url: str, operation: str, response: Response) -> Exception:

@@ -16,12 +16,9 @@ CHANGED = NamedNode(vocab.KIP + "changed")
 """The key of the elements that a commit touched, one IRI a line."""
 
 
-IDENTITY = NamedNode(vocab.KIP + "identity")
-"""The note that identifies a store: a random text of its first commit."""
-
-
 HEAD = NamedNode(vocab.KIP + "head")
-"""The note of the last commit together with the identity, which one pattern reads."""
+"""The note of the number of the last commit and of the identity of the nexus, a random text of its
+first commit; one pattern reads both."""
 
 
 class Head(NamedTuple):

@@ -99,7 +99,8 @@ class RemoteStore:
         base: str,
         *,
         engine_name: str = "unknown",
-        identity: str = "",
+        identity: str | None = None,
+        first_identity: str | None = None,
         index_folder: Path | None = None,
         read_only: bool = False,
     ) -> None:
@@ -112,9 +113,8 @@ class RemoteStore:
         self.engine_name = engine_name
         self.index_folder = index_folder
         self.read_only = read_only
-        self.identity: str | None = None
-        """That of the nexus in the store, once it is known; some have none."""
-        self._was_asked = False
+        self._identity = identity
+        self._first_identity = first_identity
         self._process = os.getpid()
         self._closed = False
         self._state: State | None = None
@@ -126,7 +126,7 @@ class RemoteStore:
         self._copy_lock = FairLock()
         self._copy_in_memory: tuple[int, OxigraphStore | None] = (0, None)
         self._commits = (
-            None if read_only else Commits(endpoint, place, abilities, base, self.layout, identity)
+            None if read_only else Commits(endpoint, place, abilities, base, self.layout)
         )
 
     @property
@@ -179,11 +179,10 @@ class RemoteStore:
         """
         text = requests.noted(self.place.bookkeeping, vocab.COMMIT, HEAD)
         rows: Any = self._unchecked(text).rows
-        self._was_asked = bool(rows)
         for identity in {Head.read(head).identity for _, head in rows if head is not None}:
-            if self.identity is None:
-                self.identity = identity
-            elif identity != self.identity:
+            if self._identity is None:
+                self._identity = identity
+            elif identity != self._identity:
                 raise self._gone("replaced by another one")
         return highest(value for value, _ in rows)
 
@@ -209,6 +208,8 @@ class RemoteStore:
         elif number == 0 < state.number:
             raise self._gone("removed")
         elif state.number != number:
+            if state.number == 0:
+                self.number()  # another process made the first commit: its identity
             changed = self._changes(state.number, number)
             before, state = state, State(number)
             if changed is not None:
@@ -342,7 +343,7 @@ class RemoteStore:
             answer = self._alone(text, width, keep)
             session.note_answer(alone=len(answer.rows) == 1)
             return answer
-        answer, number = self._answers.with_commit(text, names, width, keep, self.identity)
+        answer, number = self._answers.with_commit(text, names, width, keep, self._identity)
         if number is None:
             session.note_answer()
         elif number == 0 < session.number:
@@ -742,18 +743,15 @@ class RemoteStore:
         assert commits is not None
         records = self.records() if delta.records else {}
         before = session.state.number
-        if before and self.identity is None and not self._was_asked:
-            # Another process made the first commit.
-            self.number()
+        identity = self._identity if before else self._first_identity
         try:
             number = budget.without_row_limit(
-                lambda: commits.commit(before, delta, records, self.identity)
+                lambda: commits.commit(before, delta, records, identity)
             )
         except EndpointFault:
             self._require_same()
             raise
-        if before == 0:
-            self.identity = commits.identity
+        self._identity = identity
         self.reached(number, touching)
         return number
 

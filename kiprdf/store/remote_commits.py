@@ -32,7 +32,7 @@ from kiprdf.store.endpoint import WHOLE, Dataset, Endpoint
 from kiprdf.store.folder import FORMAT
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import LINKS, Layout
-from kiprdf.store.place import CHANGED, HEAD, IDENTITY, Head, Place, highest
+from kiprdf.store.place import CHANGED, HEAD, Head, Place, highest
 
 WRITERS = frozenset(("fuseki", "oxigraph", "virtuoso"))
 """The engines on which concurrent writers lose nothing."""
@@ -75,14 +75,12 @@ class Commits:
         abilities: Abilities,
         base: str,
         layout: Layout,
-        identity: str,
     ) -> None:
         self._endpoint = endpoint
         self._place = place
         self._abilities = abilities
         self._layout = layout
         self._base = base
-        self.identity = identity
         self._claims = None if abilities.isolates else Claims(endpoint, place)
         self._introduced: set[Literal] = set()
 
@@ -91,9 +89,9 @@ class Commits:
     ) -> int:
         """Write a delta as the commit after ``before`` and return its number.
 
-        ``records`` are those that the delta replaces, ``identity`` is that of the nexus, if known.
-        Raises ``Moved`` where another commit came first, KIP_4002 for what the engine cannot hold,
-        and ``EndpointFault``.
+        ``records`` are those that the delta replaces, ``identity`` that of the nexus, if it has
+        one. Raises ``Moved`` where another commit came first, KIP_4002 for what the engine cannot
+        hold, and ``EndpointFault``.
         """
         added = dict.fromkeys(self._layout.stored(delta.added))
         removed = [triple for triple in self._layout.stored(delta.removed) if triple not in added]
@@ -228,7 +226,6 @@ class Commits:
             added.append(self._quad(node, CHANGED, "\n".join(touched)))
         if before == 0:
             notes = {vocab.BASE: self._base, vocab.FORMAT: str(FORMAT), LINKS: self._layout.links}
-            notes[IDENTITY] = identity = self.identity
             added += [self._quad(own, key, value) for key, value in notes.items()]
         changed = {key: value for key, value in delta.records.items() if records.get(key) != value}
         added += [self._quad(own, record(key), value) for key, value in changed.items()]

@@ -65,7 +65,7 @@ class Session:
 
     @property
     def number(self) -> int:
-        """The number of the commit; what asks for it first may still stand alone."""
+        """The number of the commit; with it, an answer that came before does not stand alone."""
         self.stands_alone = False
         return self._state.number
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,12 @@ def test_diff_reads_stores(place: list[str], tmp_path: Path) -> None:
 
 
 def test_the_shell_reads_without_the_url_of_updates(place: list[str]) -> None:
-    commands = 'FIND(COUNT(?d)) WHERE { ?d {type: "Domain"} };\nUPSERT { CONCEPT { {} } };\n'
-    ran = invoke("shell", *place, input=commands)
+    ran = invoke(
+        "shell",
+        *place,
+        input='FIND(COUNT(?d)) WHERE { ?d {type: "Domain"} };\n'
+        'UPSERT { CONCEPT { {type: "Domain", name: "New"} } };\n',
+    )
     assert ran.exit_code == 0
-    assert "read-only" in ran.stderr
+    assert re.search(r"\b4\b", ran.stdout)
+    assert "KIP_1001 1:1 The nexus is open read-only." in ran.stderr

@@ -151,11 +151,11 @@ def test_an_engine_that_fails_once_is_not_one_that_can_do_less(
 
 
 WRONG_ARGUMENTS: dict[str, tuple[Any, str]] = {
-    "headers": ("abc", "headers must be a map of names and values, not 'abc'."),
-    "index": (5, "index must be a folder, not 5."),
-    "base_iri": (5, "base_iri must be an IRI, not 5."),
-    "read_only": ("no", "read_only must be True or False, not 'no'."),
-    "budget": (30.0, "budget must be a Budget, not 30.0."),
+    "headers": ("abc", "headers must be a map of names and values, not str."),
+    "index": (5, "index must be a folder, not int."),
+    "base_iri": (5, "base_iri must be an IRI, not int."),
+    "read_only": ("no", "read_only must be True or False, not str."),
+    "budget": (30.0, "budget must be a Budget, not float."),
 }
 
 
