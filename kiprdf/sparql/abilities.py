@@ -24,6 +24,7 @@ class Abilities:
     ``unicode_constants``: texts beyond ASCII are equal to constants in any expression, and are
     whole in any update.
     ``unions_in_order``: the rows of the last branch of a UNION come last.
+    ``tables``: rows in tab-separated values have every term as it is.
     ``regex``: the syntax of regular expressions. ``default_graph``: an IRI by which a request can
     name the default graph of the store.
     ``code_points``: texts are ordered by code point, not by the units of UTF-16.
@@ -44,6 +45,7 @@ class Abilities:
     links: Links = "rdf12"
     nested_groups: bool = True
     unions_in_order: bool = True
+    tables: bool = True
     regex: Regex = "rust"
     default_graph: str | None = None
     own_datatypes: bool = False

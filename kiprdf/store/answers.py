@@ -12,7 +12,7 @@ from kiprdf.rdf import vocab
 from kiprdf.sparql import requests
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.base import Keep, Row, Solutions
-from kiprdf.store.endpoint import Endpoint
+from kiprdf.store.endpoint import RESULTS, TABLE, Endpoint
 from kiprdf.store.layout import Layout
 from kiprdf.store.place import HEAD, Head, Place, highest
 
@@ -62,8 +62,10 @@ class Answers(NamedTuple):
 
         key = vocab.COMMIT if identity is None else HEAD
         query = requests.with_note(text, names, self.place.bookkeeping, key, self.abilities)
-        dataset = self.place.dataset
-        answer = self.endpoint.select(query, dataset, width=width, keep=keep, read=read)
+        dataset, accept = self.place.dataset, TABLE if self.abilities.tables else RESULTS
+        answer = self.endpoint.select(
+            query, dataset, width=width, keep=keep, read=read, accept=accept
+        )
         most = self.abilities.max_rows
         if most is not None and received >= most:
             return self._paged(text, names, most, width, keep), None

@@ -31,10 +31,16 @@ from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.http import Auth, EndpointFault, HttpClient, Response, shown_url
 from kiprdf.store.sparql_worker import SparqlAnswer
 
-_RESULTS = "application/sparql-results+json"
+RESULTS = "application/sparql-results+json"
+_TABLE = "text/tab-separated-values"
+TABLE = f"{_TABLE}, {RESULTS};q=0.5"
+"""Accepts rows as a table. It may be cut between two rows: the reader must know the last one."""
 _TRIPLES = "application/n-triples, text/turtle;q=0.5"
 _FORMATS = {"application/n-triples": RdfFormat.N_TRIPLES, "text/turtle": RdfFormat.TURTLE}
 _FORM = "application/x-www-form-urlencoded"
+_NESTING = {RESULTS: (b"{", b"}", b'"triple"')}
+_OTHER_NESTING = (b"<<(", b")>>", b"<<(")
+"""What opens and closes a triple term, and what only triple terms have."""
 _SHOWN = 300
 """The most characters of an answer that an error quotes."""
 _READ_AT_ONCE = 1 << 16
@@ -122,12 +128,13 @@ class Endpoint:
         width: int | None = None,
         keep: Keep | None = None,
         read: ReadRows = _tuples,
+        accept: str = RESULTS,
     ) -> Solutions:
         """The solutions of a SELECT, within the budget of the running request.
 
-        Parameters as in ``Store.select``.
+        Parameters as in ``Store.select``; ``accept`` is ``RESULTS`` or ``TABLE``.
         """
-        answer = self.query(query, dataset, width=width, keep=keep, read=read)
+        answer = self.query(query, dataset, accept=accept, width=width, keep=keep, read=read)
         if not isinstance(answer, Solutions):
             raise EndpointFault(
                 f"{self.url} answered a SELECT without rows: check that it is a SPARQL query URL."
@@ -156,7 +163,7 @@ class Endpoint:
         query: str,
         dataset: Dataset = WHOLE,
         *,
-        accept: str = _RESULTS,
+        accept: str = RESULTS,
         width: int | None = None,
         keep: Keep | None = None,
         read: ReadRows = _tuples,
@@ -191,21 +198,27 @@ class Endpoint:
             kind = response.headers.get_content_type()
             if kind in _FORMATS:
                 return list(self._parsed_triples(response, _FORMATS[kind]))
+            is_table = kind == _TABLE and accept == TABLE
             # Some engines send results as plain JSON.
-            if kind not in (_RESULTS, "application/json"):
+            if not is_table and kind not in (RESULTS, "application/json"):
                 raise self._no_results(response)
             try:
-                return self._fetched(response, width, keep, read)
+                return self._fetched(response, is_table, width, keep, read)
             except (SyntaxError, ValueError, MemoryError) as fault:
                 message = f"The answer of {self.url} is not a SPARQL result: {fault}."
                 raise EndpointFault(message) from None
 
     def _fetched(
-        self, response: Response, width: int | None, keep: Keep | None, read: ReadRows
+        self,
+        response: Response,
+        is_table: bool,
+        width: int | None,
+        keep: Keep | None,
+        read: ReadRows,
     ) -> SparqlAnswer:
         def parse(token: CancellationToken) -> SparqlAnswer:
-            body = self._body(response)
-            results = parse_query_results(body, format=QueryResultsFormat.JSON)
+            format = QueryResultsFormat.TSV if is_table else QueryResultsFormat.JSON
+            results = parse_query_results(self._body(response), format=format)
             if isinstance(results, QueryBoolean):
                 return bool(results)
             assert isinstance(results, QuerySolutions)
@@ -288,22 +301,36 @@ class Endpoint:
 
 
 class _Body(io.RawIOBase):
-    """The body of an answer as a file; raises ``EndpointFault`` for what would crash the parser."""
+    """The body of an answer as a file for the parsers.
+
+    Raises ``EndpointFault`` for what would crash them, and for a table whose last line was cut,
+    which they do not notice.
+    """
 
     def __init__(self, response: Response, url: str) -> None:
         self._read = response.read
         self._url = url
+        kind = response.headers.get_content_type()
+        self._nesting = _NESTING.get(kind, _OTHER_NESTING)
         self._open = self._triple_terms = 0
+        self._ends_within_line = kind == _TABLE
+        self._is_table = kind == _TABLE
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         data = self._read(len(buffer))
-        self._open += data.count(b"{") - data.count(b"}")
-        self._triple_terms += data.count(b'"triple"')
+        opening, closing, sign = self._nesting
+        self._open += data.count(opening) - data.count(closing)
+        self._triple_terms += data.count(sign)
         if min(self._open, self._triple_terms) > _MOST_NESTED:
             raise EndpointFault(f"The answer of {self._url} nests triple terms too deeply.")
+        if self._is_table:
+            if data:
+                self._ends_within_line = not data.endswith(b"\n")
+            elif self._ends_within_line:
+                raise EndpointFault(f"The answer of {self._url} is incomplete.")
         buffer[: len(data)] = data
         return len(data)
 

@@ -16,7 +16,14 @@ from kiprdf.store.http import EndpointFault
 _REMOTE = Abilities(
     functions=False, lookups=False, texts=False, unions_in_order=False, isolates=False
 )
-_STANDARD = replace(_REMOTE, lateral=False, triple_terms=False, links="rdf11", regex="characters")
+_STANDARD = replace(
+    _REMOTE,
+    lateral=False,
+    triple_terms=False,
+    links="rdf11",
+    tables=False,
+    regex="characters",
+)
 """What every engine is expected to do."""
 ENGINES: dict[str, Abilities] = {
     "oxigraph": _REMOTE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -30,6 +31,17 @@ def forward(server: Engine, request: Request) -> Reply:
             return Reply(answer.status, answer.read(), kind)
     except urllib.error.HTTPError as fault:
         return Reply(fault.code, fault.read(), {"Content-Type": "text/plain"})
+
+
+def first_rows(reply: Reply, most: int) -> Reply:
+    """An answer with its first rows only, if it has rows."""
+    if reply.headers["Content-Type"].startswith("text/tab-separated-values"):
+        return reply._replace(body=b"".join(reply.body.splitlines(keepends=True)[: 1 + most]))
+    if b'"bindings"' not in reply.body:
+        return reply
+    answer = json.loads(reply.body)
+    del answer["results"]["bindings"][most:]
+    return reply._replace(body=json.dumps(answer).encode())
 
 
 @contextmanager

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from threading import Event
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ import pytest
 from kiprdf import Budget, KipError, Nexus, StoreError
 from kiprdf.store import remote_commits
 from tests.engines.filling import fill
-from tests.engines.forwarding import at, connected, forward
+from tests.engines.forwarding import at, connected, first_rows, forward
 from tests.engines.servers import Engine
 from tests.store.answering import RESULTS, Reply, Request, answering, rows
 
@@ -124,6 +124,36 @@ def test_an_answer_that_is_cut_later_is_an_error_too(proxy: Proxy) -> None:
         assert number == 2
 
 
+def test_an_answer_that_is_cut_anywhere_is_right_or_an_error(server: Engine) -> None:
+    """The proxy promises no more than it sends."""
+    command = 'FIND(?p.attributes.size) WHERE { ?p {type: "Plant"} }'
+    size: int | None = None
+    sizes: list[int] = []
+
+    def reply(request: Request) -> Reply:
+        answer = forward(server, request)
+        sizes.append(len(answer.body))
+        return answer._replace(body=answer.body[:size])
+
+    with connected(server, reply) as nexus:
+        plants = (
+            f'CONCEPT {{ {{type: "Plant", name: "{name}"}} SET ATTRIBUTES {{size: 1234}} }}'
+            for name in ("Fern", "Moss", "Oak")
+        )
+        plant = '{type: "$ConceptType", name: "Plant"}'
+        nexus.execute(f"UPSERT {{ CONCEPT {{ {plant} }} {' '.join(plants)} }}")
+        whole = [nexus.execute(command) for _ in range(3)][-1]
+        assert whole == [1234] * 3
+        found = []
+        for cut in range(sizes[-1]):
+            size = cut
+            with suppress(KipError):
+                found.append(nexus.execute(command))
+    # Of JSON and of a table, what follows the last term may be missing.
+    assert found == [whole] * len(found)
+    assert len(found) < 10
+
+
 @pytest.mark.parametrize("status", [500, 503])
 def test_an_engine_that_fails_once_is_not_one_that_can_do_less(
     start: Callable[[str], Engine], status: int
@@ -198,11 +228,7 @@ def test_a_store_that_lost_the_nexus_is_an_error_until_it_is_back(server: Engine
 
     def reply(request: Request) -> Reply:
         answer = forward(server, request)
-        if not is_empty or b'"vars"' not in answer.body:
-            return answer
-        names = json.loads(answer.body)["head"]["vars"]
-        body = json.dumps({"head": {"vars": names}, "results": {"bindings": []}})
-        return answer._replace(body=body.encode())
+        return first_rows(answer, 0) if is_empty else answer
 
     with connected(server, reply) as nexus:
         before = nexus.info()["commit"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from kiprdf import KipError, Nexus
-from tests.engines.forwarding import at, forward
+from tests.engines.forwarding import at, first_rows, forward
 from tests.engines.servers import Engine
 from tests.store.answering import Reply, Request, Server, answering
 
@@ -133,12 +132,7 @@ def test_an_answer_without_some_rows_is_an_error(server: Engine, writer: Nexus) 
     most = 100
 
     def limited(request: Request) -> Reply:
-        reply = forward(server, request)
-        if reply.status == 200 and b'"bindings"' in reply.body:
-            answer = json.loads(reply.body)
-            del answer["results"]["bindings"][most:]
-            return Reply(200, json.dumps(answer).encode(), reply.headers)
-        return reply
+        return first_rows(forward(server, request), most)
 
     commands = [
         RISK,

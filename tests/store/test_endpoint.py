@@ -16,7 +16,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import Budget, Cancellation, cancellable, spend
 from kiprdf.errors import KipError, StoreError
-from kiprdf.store.endpoint import Dataset, Endpoint
+from kiprdf.store.endpoint import TABLE, Dataset, Endpoint
 from kiprdf.store.http import EndpointFault
 from tests.store.answering import RESULTS, Reply, Request, answering, rows
 
@@ -112,6 +112,37 @@ def test_triples_come_in_two_formats() -> None:
         Endpoint(server.url).construct(construct)
 
 
+def test_rows_come_as_a_table_where_it_is_accepted() -> None:
+    replies = {TABLE: _table(b"?x\n<urn:a>\n\n12\n"), RESULTS: rows("x", "a")}
+    with answering(lambda request: replies[request.headers["Accept"]]) as server:
+        endpoint = Endpoint(server.url)
+        assert endpoint.select(QUERY, accept=TABLE).rows == [
+            (NamedNode("urn:a"),),
+            (None,),
+            (Literal(12),),
+        ]
+        assert endpoint.select(QUERY).rows == [(Literal("a"),)]
+        # A store may have no other format.
+        replies[TABLE] = rows("x", "b")
+        assert endpoint.select(QUERY, accept=TABLE).rows == [(Literal("b"),)]
+        # Without a last row that is known, nothing would show that some are missing.
+        replies[RESULTS] = _table(b"?x\n<urn:a>\n")
+        with pytest.raises(EndpointFault, match="is text/tab-separated-values, not a SPARQL resu"):
+            endpoint.select(QUERY)
+
+
+def test_a_table_whose_last_line_is_cut_is_one_sentence() -> None:
+    table = b'?x\n"a"\n12\n'
+    for size in range(len(table)):
+        if size and table[size - 1 : size] == b"\n":
+            continue
+        with (
+            answering(lambda request, size=size: _table(table[:size])) as server,
+            pytest.raises(EndpointFault, match=r"is incomplete|is not a SPARQL result"),
+        ):
+            Endpoint(server.url).select(QUERY, accept=TABLE)
+
+
 def test_a_server_that_was_restarted_gets_its_new_nonce() -> None:
     """It says nothing of a stale nonce, as its first challenge does not."""
     nonces = ["n1"]
@@ -131,6 +162,10 @@ def test_a_server_that_was_restarted_gets_its_new_nonce() -> None:
 
 def _reply(status: int, body: bytes = b"", **headers: str) -> Reply:
     return Reply(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def _table(body: bytes) -> Reply:
+    return _reply(200, body, Content_Type="text/tab-separated-values; charset=utf-8")
 
 
 HTML = b"<html><body>Please   log\nin</body></html>"
@@ -304,14 +339,17 @@ def test_a_redirect_to_nowhere_is_one_sentence() -> None:
 
 
 def test_triple_terms_that_are_nested_without_end_are_one_sentence() -> None:
-    level = '{"type":"triple","value":{"subject":'
-    body = '{"head":{"vars":["x"]},"results":{"bindings":[{"x":' + level * 20_000
-    reply = Reply(200, body.encode(), {"Content-Type": RESULTS})
-    with (
-        answering(lambda request: reply) as server,
-        pytest.raises(EndpointFault, match="nests triple terms too deeply"),
-    ):
-        Endpoint(server.url).select("SELECT ?x WHERE { }")
+    json = '{"head":{"vars":["x"]},"results":{"bindings":[{"x":'
+    json += '{"type":"triple","value":{"subject":' * 20_000
+    terms = "<<( <urn:s> <urn:p> " * 20_000
+    n_triples = f"<urn:s> <urn:p> {terms}<urn:o>{' )>>' * 20_000} .\n"
+    for kind, body in ((RESULTS, json), ("application/n-triples", n_triples)):
+        reply = Reply(200, body.encode(), {"Content-Type": kind})
+        with (
+            answering(lambda request, reply=reply: reply) as server,
+            pytest.raises(EndpointFault, match="nests triple terms too deeply"),
+        ):
+            Endpoint(server.url).query(QUERY)
 
 
 def test_a_server_that_is_not_there_is_one_sentence() -> None:
