@@ -38,8 +38,8 @@ TABLE = f"{_TABLE}, {RESULTS};q=0.5"
 _TRIPLES = "application/n-triples, text/turtle;q=0.5"
 _FORMATS = {"application/n-triples": RdfFormat.N_TRIPLES, "text/turtle": RdfFormat.TURTLE}
 _FORM = "application/x-www-form-urlencoded"
-_NESTING = {RESULTS: (b"{", b"}", b'"triple"')}
-_OTHER_NESTING = (b"<<(", b")>>", b"<<(")
+_NESTED = (b"<<(", b")>>", b"<<(")
+_NESTED_IN_JSON = (b"{", b"}", b'"triple"')
 """What opens and closes a triple term, and what only triple terms have."""
 _SHOWN = 300
 """The most characters of an answer that an error quotes."""
@@ -198,12 +198,14 @@ class Endpoint:
             kind = response.headers.get_content_type()
             if kind in _FORMATS:
                 return list(self._parsed_triples(response, _FORMATS[kind]))
-            is_table = kind == _TABLE and accept == TABLE
-            # Some engines send results as plain JSON.
-            if not is_table and kind not in (RESULTS, "application/json"):
+            if kind == _TABLE and accept == TABLE:
+                format = QueryResultsFormat.TSV
+            elif kind in (RESULTS, "application/json"):  # some engines send plain JSON
+                format = QueryResultsFormat.JSON
+            else:
                 raise self._no_results(response)
             try:
-                return self._fetched(response, is_table, width, keep, read)
+                return self._fetched(response, format, width, keep, read)
             except (SyntaxError, ValueError, MemoryError) as fault:
                 message = f"The answer of {self.url} is not a SPARQL result: {fault}."
                 raise EndpointFault(message) from None
@@ -211,14 +213,13 @@ class Endpoint:
     def _fetched(
         self,
         response: Response,
-        is_table: bool,
+        format: QueryResultsFormat,
         width: int | None,
         keep: Keep | None,
         read: ReadRows,
     ) -> SparqlAnswer:
         def parse(token: CancellationToken) -> SparqlAnswer:
-            format = QueryResultsFormat.TSV if is_table else QueryResultsFormat.JSON
-            results = parse_query_results(self._body(response), format=format)
+            results = parse_query_results(self._body(response, format), format=format)
             if isinstance(results, QueryBoolean):
                 return bool(results)
             assert isinstance(results, QuerySolutions)
@@ -230,15 +231,17 @@ class Endpoint:
 
     def _parsed_triples(self, response: Response, format: RdfFormat) -> Iterator[Triple]:
         try:
-            for quad in budget.paced(parse(self._body(response), format=format)):
+            for quad in budget.paced(parse(self._body(response, format), format=format)):
                 yield quad.triple
         except SyntaxError as fault:
             message = f"The answer of {self.url} is not RDF: {fault}."
             raise EndpointFault(message) from None
 
-    def _body(self, response: Response) -> io.BufferedReader:
+    def _body(
+        self, response: Response, format: QueryResultsFormat | RdfFormat
+    ) -> io.BufferedReader:
         """The body of an answer for the parsers, which read two kilobytes at a time."""
-        return io.BufferedReader(_Body(response, self.url), _READ_AT_ONCE)
+        return io.BufferedReader(_Body(response.read, self.url, format), _READ_AT_ONCE)
 
     def _no_results(self, response: Response) -> EndpointFault:
         kind = response.headers.get_content_type()
@@ -307,21 +310,21 @@ class _Body(io.RawIOBase):
     which they do not notice.
     """
 
-    def __init__(self, response: Response, url: str) -> None:
-        self._read = response.read
+    def __init__(
+        self, read: Callable[[int], bytes], url: str, format: QueryResultsFormat | RdfFormat
+    ) -> None:
+        self._read = read
         self._url = url
-        kind = response.headers.get_content_type()
-        self._nesting = _NESTING.get(kind, _OTHER_NESTING)
+        self._nested = _NESTED_IN_JSON if format == QueryResultsFormat.JSON else _NESTED
         self._open = self._triple_terms = 0
-        self._ends_within_line = kind == _TABLE
-        self._is_table = kind == _TABLE
+        self._is_table = self._ends_within_line = format == QueryResultsFormat.TSV
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         data = self._read(len(buffer))
-        opening, closing, sign = self._nesting
+        opening, closing, sign = self._nested
         self._open += data.count(opening) - data.count(closing)
         self._triple_terms += data.count(sign)
         if min(self._open, self._triple_terms) > _MOST_NESTED:

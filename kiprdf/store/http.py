@@ -114,10 +114,11 @@ class HttpClient:
         if query:
             path += ("&" if "?" in path else "?") + query
         response = self._send(path, body, headers)
-        challenge = response.headers.get_all("WWW-Authenticate") or []
-        if response.status == 401 and self._credentials.accept(challenge):
-            response.end()
-            response = self._send(path, body, headers)
+        if response.status == 401:
+            challenges = response.headers.get_all("WWW-Authenticate") or []
+            if self._credentials.accept(challenges):
+                response.end()
+                response = self._send(path, body, headers)
         return response
 
     def _send(self, path: str, body: bytes, headers: Mapping[str, str]) -> Response:
@@ -180,7 +181,7 @@ class _Exchange:
             self._set_timeout()
             if self._connection.sock is None:
                 self._connection.connect()
-                self._set_timeout()
+                self._set_timeout()  # connecting may have taken some of the time
             self._has_begun = True
             self._connection.request("POST", path, body, dict(headers))
             self._connection.response_class = cast(Any, partial(_response, self._prepare_to_wait))
@@ -196,7 +197,6 @@ class _Exchange:
     def read(self, size: int = -1) -> bytes:
         assert self._response is not None
         try:
-            self._set_timeout()
             data = self._response.read1(_BLOCK if size < 0 else min(size, _BLOCK))
             if self._missing is not None:
                 self._missing -= len(data)
