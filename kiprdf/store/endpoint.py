@@ -306,8 +306,8 @@ class Endpoint:
 class _Body(io.RawIOBase):
     """The body of an answer as a file for the parsers.
 
-    Raises ``EndpointFault`` for what would crash them, and for a table whose last line was cut,
-    which they do not notice.
+    Raises ``EndpointFault`` for triple terms that would crash them, and for a table whose last line
+    was cut, which they do not notice.
     """
 
     def __init__(
@@ -324,18 +324,22 @@ class _Body(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         data = self._read(len(buffer))
+        (self._check_table if self._is_table else self._check_nesting)(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _check_table(self, data: bytes) -> None:
+        if data:
+            self._ends_within_line = not data.endswith(b"\n")
+        elif self._ends_within_line:
+            raise EndpointFault(f"The answer of {self._url} is incomplete.")
+
+    def _check_nesting(self, data: bytes) -> None:
         opening, closing, sign = self._nested
         self._open += data.count(opening) - data.count(closing)
         self._triple_terms += data.count(sign)
         if min(self._open, self._triple_terms) > _MOST_NESTED:
             raise EndpointFault(f"The answer of {self._url} nests triple terms too deeply.")
-        if self._is_table:
-            if data:
-                self._ends_within_line = not data.endswith(b"\n")
-            elif self._ends_within_line:
-                raise EndpointFault(f"The answer of {self._url} is incomplete.")
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _refusal(url: str, operation: str, response: Response) -> Exception:

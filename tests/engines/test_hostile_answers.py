@@ -144,14 +144,14 @@ def test_an_answer_that_is_cut_anywhere_is_right_or_an_error(server: Engine) -> 
         nexus.execute(f"UPSERT {{ CONCEPT {{ {plant} }} {' '.join(plants)} }}")
         whole = [nexus.execute(command) for _ in range(3)][-1]
         assert whole == [1234] * 3
-        found = []
+        answered = []
         for cut in range(sizes[-1]):
             size = cut
             with suppress(KipError):
-                found.append(nexus.execute(command))
+                answered.append(nexus.execute(command))
     # Of JSON and of a table, what follows the last term may be missing.
-    assert found == [whole] * len(found)
-    assert len(found) < 10
+    assert answered == [whole] * len(answered)
+    assert len(answered) < 10
 
 
 @pytest.mark.parametrize("status", [500, 503])

@@ -122,6 +122,9 @@ def test_rows_come_as_a_table_where_it_is_accepted() -> None:
             (Literal(12),),
         ]
         assert endpoint.select(QUERY).rows == [(Literal("a"),)]
+        # Texts may look like triple terms.
+        replies[TABLE] = _table(b"?x\n" + b'"<<(<<(<<("\n' * 1_000)
+        assert len(endpoint.select(QUERY, accept=TABLE).rows) == 1_000
         # A store may have no other format.
         replies[TABLE] = rows("x", "b")
         assert endpoint.select(QUERY, accept=TABLE).rows == [(Literal("b"),)]
