@@ -37,10 +37,9 @@ def answer(
     """
     method, params = _function_call(body)
     readonly = bool(params.pop("readonly", False)) or method == "execute_kip_readonly"
-    readonly = readonly or read_only
-    if not may_write:
-        refuse_writes(params)
-    response = call(nexus, params, readonly=readonly, audit=audit)
+    if read_only or not may_write:
+        refuse_writes(params, "This server only reads." if read_only else "This token only reads.")
+    response = call(nexus, params, readonly=readonly or read_only, audit=audit)
     error = response.get("error")
     status = 200 if error is None else STATUS_OF.get(error["code"], 400)
     return KipReply(status, to_json(response), rows_of(response))
@@ -76,10 +75,10 @@ def report_memory(
         audit(hashlib.sha256(text.encode(errors="replace")).hexdigest(), response["result"])
 
 
-def refuse_writes(params: Mapping[str, Any]) -> None:
+def refuse_writes(params: Mapping[str, Any], message: str) -> None:
     """Raise 403 for commands of which one writes; malformed ones are left to the engine."""
     if any(map(_writes, command_texts(params))):
-        raise HttpError(403, "This token only reads.", "Send FIND, DESCRIBE, SEARCH or EXPORT.")
+        raise HttpError(403, message, "Send FIND, DESCRIBE, SEARCH or EXPORT.")
 
 
 def command_texts(params: Mapping[str, Any]) -> list[str]:

@@ -86,6 +86,7 @@ def _graph() -> dict[str, Any]:
 
 def _error_schema() -> dict[str, Any]:
     names = ("code", "name", "message", "hint")
-    texts = {name: {"type": "string"} for name in names}
+    texts: dict[str, Any] = {name: {"type": "string"} for name in names}
+    texts["code"]["pattern"] = "^(KIP_[0-9]{4}|HTTP_[0-9]{3})$"
     error = {"type": "object", "required": list(names), "properties": texts}
     return {"type": "object", "required": ["error"], "properties": {"error": error}}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from starlette.responses import Response
 
 from kiprdf import protocol
-from kiprdf.errors import KipError
+from kiprdf.errors import ERROR_CODES, KipError
 
 STATUS_OF = {
     "KIP_3002": 404,
@@ -55,6 +56,15 @@ def error_response(error: HttpError | KipError) -> Response:
     if isinstance(error, KipError):
         content: Any = protocol.error_response(error)
         return json_response(content, STATUS_OF.get(error.code, 400))
-    code = "KIP_4003" if error.status >= 500 else "KIP_1001"
-    located = protocol.error_object(KipError(code, error.message, error.hint))
-    return json_response({"error": located.model_dump()}, error.status, error.headers)
+    code, name = _code_of(error.status)
+    texts = protocol.error_object(KipError("KIP_4003", error.message, error.hint)).model_dump()
+    content = {"error": {**texts, "code": code, "name": name}}
+    return json_response(content, error.status, error.headers)
+
+
+def _code_of(status: int) -> tuple[str, str]:
+    """The code and name of a refusal: those of HTTP where no command is wrong."""
+    if status == 400 or status >= 500:
+        code = "KIP_1001" if status == 400 else "KIP_4003"
+        return code, ERROR_CODES[code].name
+    return f"HTTP_{status}", HTTPStatus(status).phrase

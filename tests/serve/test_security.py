@@ -6,6 +6,7 @@ import html
 import re
 import socket
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 
 import httpx
@@ -52,7 +53,8 @@ def test_without_a_token_every_route_is_401(
     answer = with_tokens.client.get(path, headers=headers)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
-    assert answer.json()["error"]["code"] == "KIP_1001"
+    error = answer.json()["error"]
+    assert (error["code"], error["name"]) == ("HTTP_401", "Unauthorized")
 
 
 def test_health_needs_no_token(with_tokens: RunningServer) -> None:
@@ -107,6 +109,89 @@ def test_the_cookie_of_login_reads_only(with_tokens: RunningServer) -> None:
     assert browser.get("/graph?default").status_code == 200
     call = {"method": "execute_kip", "params": {"command": WRITE}}
     assert browser.post("/kip", json=call).status_code == 403
+
+
+JSON_BODY = {"Content-Type": "application/json"}
+CALL = b'{"method": "execute_kip", "params": {"command": "%s"}}'
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "body", "status", "code", "name"),
+    [
+        ("POST", "/kip", JSON_BODY, CALL % b"FIND(?x", 400, "KIP_1001", "InvalidSyntax"),
+        ("POST", "/kip", JSON_BODY, b"{", 400, "KIP_1001", "InvalidSyntax"),
+        ("GET", "/graph", {}, b"", 400, "KIP_1001", "InvalidSyntax"),
+        ("POST", "/kip", {}, b"{}", 415, "HTTP_415", "Unsupported Media Type"),
+        ("POST", "/kip", JSON_BODY, b" " * 3_000_000, 413, "HTTP_413", HTTPStatus(413).phrase),
+        ("GET", "/kip", {}, b"", 405, "HTTP_405", "Method Not Allowed"),
+        ("PUT", "/sparql", {}, b"", 405, "HTTP_405", "Method Not Allowed"),
+        ("PUT", "/mcp", {}, b"", 405, "HTTP_405", "Method Not Allowed"),
+        ("POST", "/explore/", {}, b"", 405, "HTTP_405", "Method Not Allowed"),
+        ("POST", "/kip", {"Origin": "http://evil.example"}, b"", 403, "HTTP_403", "Forbidden"),
+        ("POST", "/mcp", {"Origin": "http://evil.example"}, b"", 403, "HTTP_403", "Forbidden"),
+        (
+            "POST",
+            "/sparql",
+            {"Content-Type": "application/sparql-update"},
+            b"DELETE WHERE { ?s ?p ?o }",
+            403,
+            "HTTP_403",
+            "Forbidden",
+        ),
+        ("POST", "/sparql", {}, b"x", 415, "HTTP_415", "Unsupported Media Type"),
+        (
+            "GET",
+            "/sparql?query=ASK{}",
+            {"Accept": "image/png"},
+            b"",
+            406,
+            "HTTP_406",
+            "Not Acceptable",
+        ),
+        ("GET", "/graph?default", {"Accept": "image/png"}, b"", 406, "HTTP_406", "Not Acceptable"),
+        ("GET", "/graph?graph=urn:x", {}, b"", 404, "HTTP_404", "Not Found"),
+        ("GET", "/data/Drug/Nobody", {}, b"", 404, "HTTP_404", "Not Found"),
+        ("GET", "/kb/Drug/Nobody", {}, b"", 404, "HTTP_404", "Not Found"),
+        ("GET", "/static/nothing.js", {}, b"", 404, "HTTP_404", "Not Found"),
+        ("GET", "/nothing", {}, b"", 404, "HTTP_404", "Not Found"),
+        ("GET", "/kip", {"Host": "evil.example"}, b"", 421, "HTTP_421", "Misdirected Request"),
+    ],
+)
+def test_only_a_wrong_command_has_the_code_of_one(
+    server: RunningServer,
+    method: str,
+    path: str,
+    headers: dict[str, str],
+    body: bytes,
+    status: int,
+    code: str,
+    name: str,
+) -> None:
+    answer = server.client.request(method, path, headers=headers, content=body)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["name"]) == (status, code, name)
+
+
+def test_a_missing_right_is_no_mistake_in_the_command(
+    with_tokens: RunningServer, folder: Path
+) -> None:
+    answer = with_tokens.kip(WRITE, bearer("r3ad"))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "HTTP_403")
+    assert with_tokens.client.post("/login", data={"token": "x"}).json()["error"] == {
+        "code": "HTTP_401",
+        "name": "Unauthorized",
+        "message": "This token is not valid.",
+        "hint": "Send another token.",
+    }
+    with serving(folder, "--read-only") as server:
+        answer = server.kip(WRITE)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "HTTP_403")
+        assert server.kip(READ).status_code == 200
+        code = server.client.get("/openapi.json").json()["components"]["schemas"]["Error"][
+            "properties"
+        ]["error"]["properties"]["code"]
+        assert re.fullmatch(code["pattern"], "HTTP_403")
+        assert re.fullmatch(code["pattern"], "KIP_2001")
 
 
 @pytest.mark.parametrize(
