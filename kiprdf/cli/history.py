@@ -154,7 +154,7 @@ def undo(
       kiprdf undo --seq 1500 --dry-run
       kiprdf undo --session s-42 --skip
     """
-    open_nexus = inputs.open_to_read if dry_run else inputs.open_to_write
+    open_nexus = inputs.open_to_read if dry_run else inputs.open_existing
     with output.errors_as_json(as_json), open_nexus(nexus) as opened:
         report = opened.undo(
             seq=seq,
@@ -198,7 +198,7 @@ def forget(
       kiprdf forget 'FIND(?p) WHERE { ?p {type: "Person", name: "Jane"} }' --dry-run
       kiprdf forget 'FIND(?p) WHERE { ?p {type: "Person", name: "Jane"} }'
     """
-    open_nexus = inputs.open_to_read if dry_run else inputs.open_to_write
+    open_nexus = inputs.open_to_read if dry_run else inputs.open_existing
     text = inputs.command_text(command, None)
     parameters = inputs.parameters(param or (), None)
     with output.errors_as_json(as_json), open_nexus(nexus) as opened:
@@ -229,7 +229,7 @@ def compact_history(
       kiprdf compact-history --before 2026-01-01
       kiprdf compact-history --before 1500 --nexus brain
     """
-    with output.errors_as_json(as_json), inputs.open_to_write(nexus) as opened:
+    with output.errors_as_json(as_json), inputs.open_existing(nexus) as opened:
         report = opened.compact_history(_moment(before))
     if as_json:
         output.show_json(report)

@@ -66,6 +66,13 @@ def open_to_write(
     return Nexus.open(place, **arguments)
 
 
+def open_existing(place: str) -> Nexus:
+    """Open a nexus to write; a missing one is not created."""
+    if is_absent(place):
+        raise Failure(f"There is no nexus in {place}.")
+    return open_to_write(place)
+
+
 def open_in_memory(base_iri: str | None = None, strict_schema: bool | None = None) -> Nexus:
     """A new nexus in memory."""
     return Nexus.memory(base_iri, strict_schema=strict_schema, embedder=embedder())

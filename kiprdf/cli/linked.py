@@ -132,7 +132,11 @@ def patch(
       kiprdf patch changes.rdfp --nexus copy
     """
     text = inputs.read_text(file)
-    with inputs.open_to_write(nexus) as opened, inputs.naming(file), output.errors_as_json(as_json):
+    with (
+        inputs.open_for_command(nexus) as opened,
+        inputs.naming(file),
+        output.errors_as_json(as_json),
+    ):
         changes = opened.apply_patch(text)
     if as_json:
         output.show_json(changes)

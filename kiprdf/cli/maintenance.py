@@ -101,9 +101,7 @@ def embed(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
       kiprdf embed
       kiprdf embed --nexus brain
     """
-    if inputs.is_absent(nexus):
-        raise Failure(f"There is no nexus in {nexus}.")
-    with inputs.open_to_write(nexus) as opened, output.progress_bar() as advance:
+    with inputs.open_existing(nexus) as opened, output.progress_bar() as advance:
 
         def show(embedded: int, total: int) -> None:
             advance(0, f"{embedded} of {total} elements have vectors")
@@ -126,11 +124,9 @@ def optimize(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) ->
       kiprdf optimize
       kiprdf optimize --nexus brain
     """
-    if inputs.is_absent(nexus):
-        raise Failure(f"There is no nexus in {nexus}.")
     with (
         output.errors_as_json(as_json),
-        inputs.open_to_write(nexus) as opened,
+        inputs.open_existing(nexus) as opened,
         output.progress_bar() as advance,
     ):
         advance(0, f"optimizing {nexus}")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from kiprdf.budget import Budget
-from kiprdf.cli import inputs, places
+from kiprdf.cli import inputs, output, places
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import DEFAULT_NEXUS, LogFormat, MemoryOption, NexusOption, given
 from kiprdf.cli.root import app
@@ -36,6 +36,9 @@ ReadTokenOption = Annotated[
 ReadOnlyOption = Annotated[
     bool, typer.Option("--read-only", help="Open read-only; another program may write.")
 ]
+CreateOption = Annotated[
+    bool, typer.Option("--create", help="Create the nexus if there is no such folder.")
+]
 AllowHostOption = Annotated[
     list[str] | None, typer.Option(metavar="NAME", help="Allow this host name. Can be repeated.")
 ]
@@ -45,6 +48,7 @@ AllowHostOption = Annotated[
 def serve(
     store: StoreArgument = None,
     nexus: NexusOption = DEFAULT_NEXUS,
+    create: CreateOption = False,
     memory: MemoryOption = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
@@ -87,7 +91,7 @@ def serve(
     \b
     Examples:
       kiprdf serve
-      kiprdf serve brain --port 0
+      kiprdf serve brain --create --port 0
       KIPRDF_TOKEN=secret kiprdf serve brain --host 0.0.0.0
     """
     options = {
@@ -106,13 +110,14 @@ def serve(
     budget = {"timeout_s": timeout, "max_rows": max_rows}
     place = None if memory else store or nexus
     service = _Service(options, port, budget, shutdown_timeout, log_format, audit_log)
-    service.run(place, is_open_to_all=insecure_no_token)
+    service.run(place, create=create, is_open_to_all=insecure_no_token)
 
 
 @app.command()
 def mcp(
     store: StoreArgument = None,
     nexus: NexusOption = DEFAULT_NEXUS,
+    create: CreateOption = False,
     read_only: ReadOnlyOption = False,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, at /mcp.")] = False,
     host: HostOption = "127.0.0.1",
@@ -137,7 +142,7 @@ def mcp(
             "explorer": False,
             "host": host,
         }
-        _Service(options, port).run(store or nexus)
+        _Service(options, port).run(store or nexus, create=create)
         return
     try:
         from kiprdf.mcp import server
@@ -145,7 +150,7 @@ def mcp(
         raise Failure(str(fault)) from None
     # The thread that reads standard input cannot be interrupted.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with _open(store or nexus, read_only, Budget()) as opened:
+    with _open(store or nexus, read_only, Budget(), create) as opened:
         server(opened, read_only=read_only).run_stdio()
 
 
@@ -185,7 +190,7 @@ class _Service:
     log_format: LogFormat = LogFormat.TEXT
     audit_log: Path | None = None
 
-    def run(self, place: str | None, is_open_to_all: bool = False) -> None:
+    def run(self, place: str | None, *, create: bool, is_open_to_all: bool = False) -> None:
         """Serve the nexus in a place, or a new one in memory, until a signal."""
         try:
             from kiprdf.serve import observation, server
@@ -204,7 +209,7 @@ class _Service:
             )
         _log_requests(observation, self.log_format)
         audit = None if self.audit_log is None else observation.AuditLog(self.audit_log)
-        with _open(place, options.read_only, budget) as opened:
+        with _open(place, options.read_only, budget, create) as opened:
             server.serve(Server(opened, options, audit), self.port, self.shutdown_timeout)
 
 
@@ -214,7 +219,7 @@ def _refuse(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def _open(place: str | None, read_only: bool, budget: Budget) -> Nexus:
+def _open(place: str | None, read_only: bool, budget: Budget, create: bool) -> Nexus:
     embedder = inputs.embedder()
     if place is None:
         return Nexus.memory(embedder=embedder, budget=budget)
@@ -222,8 +227,12 @@ def _open(place: str | None, read_only: bool, budget: Budget) -> Nexus:
         writes = not read_only and "update_url" in given()
         return places.connect(place, writes=writes, embedder=embedder, budget=budget)
     places.refuse_options(place)
-    if read_only and inputs.is_absent(place):
-        raise Failure(f"There is no nexus in {place}.")
+    if inputs.is_absent(place):
+        if read_only:
+            raise Failure(f"There is no nexus in {place}.")
+        if not (create or Path(place).exists()):
+            raise Failure(f"There is no nexus in {place}; check the name, or add --create.")
+        logging.getLogger(__name__).warning("There was no nexus in %s: it is a new one.", place)
     return Nexus.open(place, read_only=read_only, embedder=embedder, budget=budget)
 
 
@@ -234,4 +243,5 @@ def _log_requests(observation: ModuleType, log_format: LogFormat) -> None:
     formatter = observation.JsonFormatter() if is_json else observation.TextFormatter()
     handler.setFormatter(formatter)
     logging.getLogger().addHandler(handler)
+    logging.getLogger("kiprdf").removeHandler(output.NOTES)
     observation.LOGGER.setLevel(logging.INFO)

@@ -42,8 +42,9 @@ def app(
 
     ``token`` reads and writes, ``read_token`` reads; without either, everybody may do what
     ``read_only`` allows. ``base_url`` is the public address. ``host`` is the address it is bound
-    to: on a loopback address only requests to this machine's names and ``allow_hosts`` are
-    answered. Raises ``ValueError`` for unusable arguments.
+    to: on a loopback address only requests to its names and ``allow_hosts`` are answered, on
+    another one without a token also those to this machine's names and addresses. Raises
+    ``ValueError`` for unusable arguments.
     """
     options = Options(
         token=token,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -52,13 +53,17 @@ class Options:
 
     @property
     def hosts(self) -> frozenset[str] | None:
-        """The names that ``Host`` may have, without ports; None if all are allowed."""
+        """The names that ``Host`` may have, without ports; None if all are allowed.
+
+        The addresses of this machine are not among them: ``is_own_address``.
+        """
         allowed = {host_name(name) for name in self.allow_hosts}
         if self.base_url is not None:
             allowed.add(host_name(urlsplit(self.base_url).netloc))
+        allowed |= LOOPBACK_NAMES | {_bracketed(self.host)}
         if self.is_loopback:
-            return frozenset(allowed | LOOPBACK_NAMES | {_bracketed(self.host)})
-        return None if self.has_token else frozenset(allowed | {_bracketed(self.host)})
+            return frozenset(allowed)
+        return None if self.has_token else frozenset(allowed | _own_names())
 
 
 def is_loopback(host: str) -> bool:
@@ -67,6 +72,29 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+def is_own_address(host: str) -> bool:
+    """Whether a host is an address of this machine, so that a socket can be bound to it.
+
+    >>> is_own_address("127.0.0.1"), is_own_address("[::]"), is_own_address("localhost")
+    (True, True, False)
+    """
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+        family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+        with socket.socket(family) as own:
+            own.bind((str(address), 0))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _own_names() -> set[str]:
+    """The names of this machine, as other machines of its network may write them."""
+    name = socket.gethostname().lower()
+    short = name.partition(".")[0]
+    return {name, short, f"{short}.local", socket.getfqdn().lower()}
 
 
 def _bracketed(host: str) -> str:

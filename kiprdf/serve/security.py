@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kiprdf.serve.negotiation import choose
-from kiprdf.serve.options import Options, host_name
+from kiprdf.serve.options import Options, host_name, is_own_address
 from kiprdf.serve.replies import HttpError, error_response
 
 Access = Literal["write", "read"]
@@ -95,7 +95,8 @@ class Gate:
 
     def _check_host(self, headers: Headers) -> None:
         names = {host_name(host) for host in headers.getlist("host")} or {""}
-        if self._hosts is not None and not names <= self._hosts:
+        foreign = set() if self._hosts is None else names - self._hosts
+        if foreign and (self._options.is_loopback or not all(map(is_own_address, foreign))):
             hint = "Use the address that the server printed, or start it with --allow-host."
             raise HttpError(421, "This server does not answer for this host.", hint)
 

@@ -24,6 +24,10 @@ READ = {
     "info -n letter.txt": "kiprdf: .../letter.txt is a file; a nexus needs a folder.\n",
     "info -n photos": "kiprdf: The folder .../photos contains other files and no nexus.\n",
     "check -n missing": "kiprdf: There is no nexus in missing.\n",
+    "undo --seq 1 -n missing": "kiprdf: There is no nexus in missing.\n",
+    "forget C:Drug/Aspirin -n missing": "kiprdf: There is no nexus in missing.\n",
+    "compact-history --before 1 -n missing": "kiprdf: There is no nexus in missing.\n",
+    "optimize -n missing": "kiprdf: There is no nexus in missing.\n",
 }
 WRITTEN = {
     "snapshot no/x.ttl": "kiprdf: no/x.ttl cannot be written: No such file or directory.\n",
@@ -64,6 +68,7 @@ def test_what_cannot_be_read_is_one_line(loaded: Invoke, folder: Path, command: 
     assert (answer.exit_code, answer.stdout) == (1, "")
     assert matches(READ[command], answer.stderr), answer.stderr
     assert not (folder / "new").exists()
+    assert not (folder / "missing").exists()
 
 
 @pytest.mark.parametrize("command", WRITTEN)

@@ -117,6 +117,47 @@ def test_a_missing_folder_is_not_created_to_read() -> None:
     assert "no nexus" in process.stderr
 
 
+@pytest.mark.parametrize("command", ["serve", "mcp"])
+def test_a_missing_folder_is_created_only_on_request(tmp_path: Path, command: str) -> None:
+    missing = tmp_path / "brian"
+    process = subprocess.run(
+        [sys.executable, "-m", "kiprdf", command, str(missing)],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=60,
+    )
+    assert (process.returncode, process.stdout) == (1, "")
+    assert process.stderr == (
+        f"kiprdf: There is no nexus in {missing}; check the name, or add --create.\n"
+    )
+    assert not missing.exists()
+
+
+def test_a_new_nexus_is_served_on_request_and_said(tmp_path: Path) -> None:
+    folder = tmp_path / "brain"
+    with serving(folder, "--create", "--log-format", "json") as server:
+        assert server.kip("DESCRIBE DOMAINS").status_code == 200
+        first = json.loads(server.errors.read_text().splitlines()[0])
+        assert first["message"] == f"There was no nexus in {folder}: it is a new one."
+        assert server.stop() == 0
+    with serving(folder) as server:
+        server.stop()
+        assert "new one" not in server.errors.read_text()
+
+
+def test_mcp_creates_a_nexus_on_request(tmp_path: Path) -> None:
+    process = subprocess.run(
+        [sys.executable, "-m", "kiprdf", "mcp", str(tmp_path / "brain"), "--create"],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=60,
+    )
+    assert (process.returncode, process.stdout) == (0, "")
+    assert (tmp_path / "brain").is_dir()
+
+
 def test_a_port_in_use_is_one_sentence(nexus_folder: Path) -> None:
     with serving(nexus_folder, "--read-only") as server:
         port = server.address.strip("/").rpartition(":")[2]

@@ -246,6 +246,30 @@ def test_a_host_can_be_allowed(folder: Path) -> None:
         assert server.client.get("/health", headers={"Host": "kb.example:81"}).status_code == 200
 
 
+def test_in_a_network_the_names_and_addresses_of_this_machine_are_hosts(folder: Path) -> None:
+    options = ("--read-only", "--host", "0.0.0.0", "--insecure-no-token")
+    with serving(folder, *options, "--allow-host", "kb.example") as server:
+        port = server.address.strip("/").rpartition(":")[2]
+        client = httpx.Client(base_url=f"http://127.0.0.1:{port}")
+
+        def status(host: str, path: str = "/health") -> int:
+            return client.get(path, headers={"Host": host}).status_code
+
+        own = [socket.gethostname(), socket.getfqdn(), socket.gethostname().upper() + ":80"]
+        own += ["0.0.0.0", "localhost", "127.0.0.1", "[::1]:8080", "127.0.1.1", "kb.example"]
+        assert {host: status(host) for host in own} == dict.fromkeys(own, 200)
+        # Addresses for documentation belong to no machine.
+        foreign = ["evil.example", "203.0.113.7", "[2001:db8::1]", "localhost.evil.example", "x:y"]
+        assert {host: status(host) for host in foreign} == dict.fromkeys(foreign, 421)
+        assert status("evil.example", "/graph?default") == 421
+        client.close()
+
+
+def test_on_loopback_other_addresses_of_this_machine_are_no_hosts(server: RunningServer) -> None:
+    for host in ("0.0.0.0", "127.0.1.1", f"{socket.gethostname()}.local"):
+        assert server.client.get("/health", headers={"Host": host}).status_code == 421
+
+
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "null", "https://localhost.evil.example"]
 )
