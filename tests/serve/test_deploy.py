@@ -96,7 +96,9 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def token_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     folder = tmp_path_factory.mktemp("deploy") / "brain"
-    with serving(folder, "--create", "--base-url", f"https://{HOST}/", KIPRDF_TOKEN="s3cret") as running:
+    with serving(
+        folder, "--create", "--base-url", f"https://{HOST}/", KIPRDF_TOKEN="s3cret"
+    ) as running:
         yield running
 
 
