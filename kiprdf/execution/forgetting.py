@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
@@ -18,8 +19,8 @@ from kiprdf.budget import paced
 from kiprdf.kml.draft import Clock, Draft
 from kiprdf.kql.identities import exists
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept
-from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.elements import Proposition, Term
+from kiprdf.rdf.iris import ConceptName, encode
 from kiprdf.rdf.literals import to_json
 from kiprdf.store import NexusStore, Origin, OxigraphStore
 from kiprdf.store.commit_log import commit_note, note, record
@@ -31,6 +32,8 @@ KIND = "FORGET"
 FORGOTTEN = "forgotten"
 """The record of how many elements a commit has forgotten."""
 
+_LINK = re.compile(r"\b([0-9a-f]{16})[:/](\w+)")
+_MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
 SHORT = 4
 """The length from which a name is found within a longer word."""
 
@@ -66,17 +69,20 @@ class Plan:
     def _merged(self) -> Iterator[NamedNode]:
         """The concepts that were merged into those that are forgotten."""
         for element in self.draft.deleted.values():
-            term = element.metadata.get(vocab.MERGED_FROM)
-            trail = to_json(term) if isinstance(element, Concept) and term is not None else None
-            for entry in trail if isinstance(trail, list) else ():
-                type, _, name = str(entry).partition(":")
-                node = self.store.iris.concept(type, name)
+            for node in self._trail(element.metadata.get(vocab.MERGED_FROM)):
                 if not exists(node, self.store):
                     yield node
 
-    def _trace(self) -> None:
-        """Find the commits that mention what is forgotten, and links that are gone by now.
+    def _trail(self, term: Term | None) -> Iterator[NamedNode]:
+        """The concepts that ``_merged_from`` names."""
+        for entry in _items(term):
+            type, _, name = entry.partition(":")
+            yield self.store.iris.concept(type, name)
 
+    def _trace(self) -> None:
+        """Find the commits that mention what is forgotten, and elements that are gone by now.
+
+        Those are what was about it, what was merged into it, and links that stated its fact.
         A MERGE gives links other ends. One that has an end among what is forgotten at one time, and
         others at another time, would lack something in some states: then the history begins when
         that changed for the last time.
@@ -87,6 +93,9 @@ class Plan:
         while size != len(self.erased):
             size, self._seqs = len(self.erased), []
             links: dict[Any, dict[bool, int]] = {}
+            facts: dict[Any, Any] = {}
+            stating: dict[Triple, Any] = {}
+            merged: dict[Any, Any] = {}
             for commit in paced(self._journal.commits(0, self._journal.last)):
                 rows = [*commit.removed, *commit.added]
                 for subject, predicate, value in rows:
@@ -96,14 +105,40 @@ class Plan:
                         is_about = self._is_erased(value)
                         about.pop(is_about, None)
                         about[is_about] = commit.number
+                        facts[subject] = value
                     elif predicate == vocab.TYPE and value in self.erased:
                         self.erased.add(subject)
+                stating |= _stated(commit.added)
+                merged |= self._merges(commit, stating)
                 if any(map(self._is_erased, rows)):
                     self._seqs.append(commit.number)
             self.erased |= {link for link, about in links.items() if [*about][-1]}
+            forgotten = {fact for link, fact in facts.items() if link in self.erased}
+            gone = {link for link, fact in facts.items() if fact in forgotten}
+            gone |= {node for node, other in merged.items() if other in self.erased}
+            self.erased |= {node for node in gone - self.erased if not exists(node, self.store)}
             self._begin = max(
                 (min(about.values()) for about in links.values() if len(about) > 1), default=0
             )
+
+    def _merges(self, commit: Commit, stating: Mapping[Triple, Any]) -> dict[Any, Any]:
+        """What a commit merged: each concept, and each link whose fact became that of another."""
+        removed = {subject for subject, predicate, _ in commit.removed if predicate == vocab.TYPE}
+        merged: dict[Any, Any] = {}
+        value: Any
+        for target, predicate, value in commit.added:
+            if predicate == _MERGED_FROM:
+                merged |= dict.fromkeys(removed.intersection(self._trail(value)), target)
+        facts = {link: fact for fact, link in _stated(commit.removed).items()} if merged else {}
+        size = 0
+        while size != len(merged):  # links about links follow these
+            size = len(merged)
+            for link, fact in facts.items():
+                ends = (merged.get(end, end) for end in (fact.subject, fact.object))
+                other = stating.get(Triple(next(ends), fact.predicate, next(ends)), link)
+                if other != link:
+                    merged[link] = other
+        return merged
 
     def _is_erased(self, row: Any) -> bool:
         subject, predicate, value = row
@@ -111,11 +146,15 @@ class Plan:
         return not self.erased.isdisjoint(terms)
 
     def _mentions(self) -> Iterator[str]:
-        """The ids of other elements whose name or values, now or earlier, have a name."""
-        texts = {*self._names, *(json.dumps(name)[1:-1] for name in self._names)}
-        if not texts:
+        """The ids of other elements whose name or values, now or earlier, have a name or an id."""
+        iris = (_items(one.attributes.get("same_as")) for one in self.draft.deleted.values())
+        names = self._names.union(*iris)
+        ways = (str, _escaped, encode, quote)
+        texts = {way(name) for name in names for way in ways}
+        ids = set(map(self.store.iris.id, self.erased))
+        if not ids:
             return
-        pattern = re.compile("|".join(map(_pattern, sorted(texts))))
+        pattern = re.compile("|".join(map(_pattern, sorted(texts))) or "$^")
         rows: Iterable[Any] = self.store.match(None, None, None)
         past = () if self._journal is None else self._journal.commits(0, self._journal.last)
         for part in (rows, *((*commit.removed, *commit.added) for commit in past)):
@@ -123,7 +162,8 @@ class Plan:
                 subject, _, value = row
                 if not isinstance(value, Literal) or self._is_erased(row):
                     continue
-                if pattern.search(value.value):
+                text = value.value
+                if pattern.search(text) or not ids.isdisjoint(_ids_in(text)):
                     yield self.store.iris.id(subject)
 
     # Writing ----------------------------------------------------------------------------------
@@ -140,9 +180,12 @@ class Plan:
 
     def _quads(self, number: int, records: dict[str, str]) -> Iterator[Quad]:
         replaced = {vocab.COMMIT, *map(record, records)}
+        links = (link for link in self.draft.deleted.values() if isinstance(link, Proposition))
+        facts = set(map(self.draft.fact, links))
         for quad in paced(iter(self.store.engine)):
             is_note = quad.graph_name == vocab.BOOKKEEPING and quad.predicate in replaced
-            if not is_note and not self._is_erased(quad.triple):
+            is_gone = quad.subject in self.draft.deleted or quad.triple in facts
+            if not is_note and not is_gone:
                 yield quad
         yield commit_note(number)
         yield from (note(record(key), Literal(value)) for key, value in records.items())
@@ -171,9 +214,42 @@ class Plan:
             yield encoded(stub)
 
     def _without(self, commit: Commit) -> Commit:
-        sides = (commit.removed, commit.added)
-        removed, added = ([row for row in side if not self._is_erased(row)] for side in sides)
+        """A commit without the erased elements; a fact is there as long as a link states it."""
+        predicates = self.store.iris.predicates
+        removed, added = (
+            [
+                row
+                for row in side
+                if not self._is_erased(row) and not row[1].value.startswith(predicates)
+            ]
+            for side in (commit.removed, commit.added)
+        )
+        before, after = _stated(removed), _stated(added)
+        removed += [fact for fact in before if fact not in after]
+        added += [fact for fact in after if fact not in before]
         return replace(commit, removed=removed, added=added)
+
+
+def _stated(rows: Iterable[Any]) -> dict[Triple, Any]:
+    """The facts of links, and the links, among some rows."""
+    return {fact: link for link, predicate, fact in rows if predicate == vocab.REIFIES}
+
+
+def _items(term: Term | None) -> list[str]:
+    """The texts of a value, which may be an array."""
+    value = None if term is None else to_json(term)
+    return [
+        item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)
+    ]
+
+
+def _ids_in(text: str) -> Iterator[str]:
+    """The ids of propositions in a text, which may be written as IRIs."""
+    return (f"P:{digits}:{predicate}" for digits, predicate in _LINK.findall(text))
+
+
+def _escaped(name: str) -> str:
+    return json.dumps(name)[1:-1]
 
 
 def _pattern(name: str) -> str:

@@ -271,7 +271,7 @@ class Draft:
             removed.extend(self.store.describe(node))
             stored = self.edits[node].before
             if isinstance(stored, Proposition):
-                removed.append(self._fact(stored))
+                removed.append(self.fact(stored))
             touched.append(node)
         origin = Origin(time)
         return Delta(removed, added, touched, elements, commands=self.commands, origin=origin)
@@ -279,13 +279,14 @@ class Draft:
     def _identity(self, element: Element) -> Iterable[Written]:
         """The triples of the identity of an element."""
         if isinstance(element, Proposition):
-            return reification.to_parts(element.node, self._fact(element))
+            return reification.to_parts(element.node, self.fact(element))
         return (
             (element.node, vocab.TYPE, self.store.iris.type(element.type)),
             (element.node, vocab.LABEL, Literal(element.name)),
         )
 
-    def _fact(self, element: Proposition) -> Triple:
+    def fact(self, element: Proposition) -> Triple:
+        """The triple that a proposition states."""
         return self._triple(*_ends(element))
 
     def _triple(self, subject: NamedNode, predicate: str, object_: NamedNode) -> Triple:

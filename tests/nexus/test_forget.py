@@ -275,3 +275,105 @@ def test_link_that_once_had_a_forgotten_end_stays_and_the_history_begins_later()
     assert sorted(concepts) == ["C:Drug/B", "C:Drug/X"]
     with nexus.at(merged) as past:
         assert past.check()["faults"] == []
+
+
+FACTS = """
+UPSERT {
+  CONCEPT ?ada { {type: "Person", name: "Ada"} }
+  CONCEPT ?bob { {type: "Person", name: "Bob"} }
+  CONCEPT ?cy { {type: "Person", name: "Cy"} }
+  PROPOSITION ?fact { (?ada, "knows", ?bob) }
+  PROPOSITION ?claim { (?cy, "knows", ?fact) }
+  PROPOSITION { (?claim, "knows", ?ada) SET ATTRIBUTES { note: "deep" } }
+}
+"""
+FACT = (
+    'FIND(?l) WHERE { ?l ({type: "Person", name: :one}, "knows", {type: "Person", name: "Bob"}) }'
+)
+
+
+def test_forgotten_fact_is_no_triple_any_more_and_its_ends_can_be_forgotten(
+    nexus: kiprdf.Nexus,
+) -> None:
+    nexus.execute('UPSERT { CONCEPT { {type: "$PropositionType", name: "knows"} } }')
+    nexus.execute(FACTS)
+    triple = "ASK { <urn:kip:nexus/Person/Ada> ?p <urn:kip:nexus/Person/Bob> }"
+    assert nexus.sparql(triple) is True
+    report = nexus.forget(FACT, one="Ada")
+    assert (len(report["elements"]), len(report["links"])) == (1, 2)
+    assert nexus.sparql(triple) is False
+    for profile in ("rdf11", "rdf12"):
+        copy = kiprdf.Nexus.memory()
+        copy.restore(nexus.snapshot(profile=profile))
+        assert copy.snapshot() == nexus.snapshot()
+    with nexus.at(report["seq"] - 1) as past:
+        assert past.check()["faults"] == []
+        assert past.sparql(triple) is False
+    for name in ("Ada", "Bob"):
+        nexus.forget(FIND, name=name)
+        check = nexus.check()
+        assert (check["faults"], check["history"]["state"]) == ([], "sound")
+    assert nexus.execute('FIND(?p.name) WHERE { ?p {type: "Person", name: "Cy"} }') == ["Cy"]
+
+
+def test_what_was_merged_into_a_forgotten_fact_is_forgotten_too(tmp_path: Path) -> None:
+    """The values of the link, of that which a MERGE dropped, and of one that was deleted."""
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$PropositionType", name: "knows"} } }')
+        fact = """UPSERT {
+          CONCEPT ?a { {type: "Person", name: :one} } CONCEPT ?b { {type: "Person", name: "Bob"} }
+          PROPOSITION ?l { (?a, "knows", ?b) SET ATTRIBUTES { note: :note } }
+          CONCEPT ?c { {type: "Person", name: "Cy"} }
+          PROPOSITION { (?c, "knows", ?l) SET ATTRIBUTES { note: :about } } }"""
+        nexus.execute(fact, one="Ada", note="surviving-7f", about="about-7f")
+        nexus.execute(fact, one="Ada B.", note="superseded-7f", about="replaced-7f")
+        nexus.execute(
+            """MERGE CONCEPT ?a INTO ?b WHERE {
+              ?a {type: "Person", name: "Ada B."} ?b {type: "Person", name: "Ada"} }"""
+        )
+        texts = ["surviving-7f", "superseded-7f", "about-7f", "replaced-7f"]
+        assert remaining(tmp_path / "kb", texts) == set(texts)
+        nexus.forget(FACT, one="Ada")
+        assert remaining(tmp_path / "kb", texts) == set()
+        assert nexus.check()["history"] == {"state": "sound", "earliest_seq": 0, "faults": []}
+
+
+def test_ids_and_iris_of_what_was_forgotten_are_mentions(nexus: kiprdf.Nexus) -> None:
+    nexus.execute('UPSERT { CONCEPT { {type: "$PropositionType", name: "knows"} } }')
+    nexus.execute(FACTS)
+    [id] = nexus.execute(FACT.replace("?l)", "?l.id)"), one="Ada")
+    person = 'UPSERT { CONCEPT { {type: "Person", name: :name} SET ATTRIBUTES {note: :note} } }'
+    digits, predicate = id.removeprefix("P:").split(":")
+    nexus.execute(person, name="Dora", note=[{"see": id}])
+    nexus.execute(person, name="Emil", note=f"urn:kip:nexus/$proposition/{digits}/{predicate}")
+    nexus.execute(person, name="Fay", note=f"P:{digits[::-1]}:{predicate}")
+    assert nexus.forget(FACT, one="Ada", dry_run=True)["mentions"] == [
+        "C:Person/Dora",
+        "C:Person/Emil",
+    ]
+    jane = 'UPSERT { CONCEPT { {type: "Person", name: :name} SET ATTRIBUTES {same_as: :iris} } }'
+    nexus.execute(jane, name="Jane Doe", iris=["https://example.org/#j7", "https://x.example/j"])
+    nexus.execute(person, name="Gus", note="https://example.org/#j7 said so")
+    nexus.execute(person, name="Hal", note="urn:kip:nexus/Person/Jane%20Doe")
+    assert nexus.forget(FIND, name="Jane Doe")["mentions"] == ["C:Person/Gus", "C:Person/Hal"]
+
+
+def test_link_that_was_given_other_ends_without_a_history_stays(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$PropositionType", name: "knows"} } }')
+        nexus.execute(FACTS)
+    with kiprdf.Nexus.open(tmp_path / "kb", history=False) as nexus:
+        nexus.execute(
+            """MERGE CONCEPT ?a INTO ?c WHERE {
+              ?a {type: "Person", name: "Ada"} ?c {type: "Person", name: "Cy"} }"""
+        )
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        links = 'FIND(?l.id) WHERE { ?l (?s, "knows", ?o) }'
+        before = nexus.execute(links)
+        assert nexus.forget(FIND, name="Ada")["links"] == []
+        assert nexus.execute(links) == before
+        assert nexus.check()["faults"] == []
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        check = nexus.check()
+        assert (check["faults"], check["history"]["faults"]) == ([], [])
+        assert nexus.execute(links) == before
