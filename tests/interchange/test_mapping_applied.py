@@ -214,6 +214,21 @@ def test_an_attribute_and_a_metadata_key_with_one_iri_are_read_back() -> None:
     ]
 
 
+def test_a_key_of_both_maps_with_one_iri_is_the_attribute_of_a_concept_and_metadata_of_a_fact() -> (
+    None
+):
+    both = {"@id": "@nest", "@context": {"k": "ex:k"}}
+    under = mapping(attributes=both, metadata=both)
+    assert mapped(under, attribute("x"), metadata("y")) == [
+        f'{ANN_} <ex:k> "x"',
+        f'{ANN_} <urn:kip:metadata/k> "y"',
+    ]
+    assert mapped(under, attribute("x", node=LINK), metadata("y", node=LINK)) == [
+        f'<{LINK.value}> <urn:kip:attribute/k> "x"',
+        f'<{LINK.value}> <ex:k> "y"',
+    ]
+
+
 # Types, names, facts ---------------------------------------------------------------------------
 
 TYPED = Triple(ANN, vocab.TYPE, IRIS.type("Person"))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import kiprdf
 from kiprdf.interchange.mapping.contexts import packs
 from tests.nexus.support import empty
 
@@ -123,6 +124,99 @@ def test_the_label_of_a_concept_is_no_metadata_with_several_packs(order: list[st
     )
     (metadata,) = nexus.execute('FIND(?c.metadata) WHERE { ?c {type: "Concept", name: "tea"} }')
     assert "name" not in metadata
+
+
+ABOUT_A_BOOK = {
+    "schema-org": (
+        ':book a schema:Book ; schema:name "Notes" ; schema:author "Ada" ;'
+        ' schema:dateCreated "1843-01-01T00:00:00Z"^^xsd:dateTime ; schema:citation "Sketch" ;'
+        ' schema:validFrom "1843-09-01T00:00:00Z"^^xsd:dateTime ;'
+        ' schema:validThrough "1852-11-27T00:00:00Z"^^xsd:dateTime ;'
+        ' schema:expires "1900-01-01T00:00:00Z"^^xsd:dateTime ;'
+        ' schema:creativeWorkStatus "published" .',
+        {
+            "author": "Ada",
+            "created_at": "1843-01-01T00:00:00Z",
+            "source": "Sketch",
+            "valid_from": "1843-09-01T00:00:00Z",
+            "valid_until": "1852-11-27T00:00:00Z",
+            "expires_at": "1900-01-01T00:00:00Z",
+            "status": "published",
+        },
+    ),
+    "dcterms": (
+        ':book a :Book ; dcterms:title "Notes" ; dc:creator "Ada" ; dcterms:source "Sketch" ;'
+        ' dcterms:created "1843-01-01T00:00:00Z"^^xsd:dateTime ; dcterms:references "G" ;'
+        ' dcterms:isReplacedBy "second edition" .',
+        {
+            "author": "Ada",
+            "source": "Sketch",
+            "created_at": "1843-01-01T00:00:00Z",
+            "evidence": "G",
+            "superseded_by": "second edition",
+        },
+    ),
+    "prov": (
+        ':book a prov:Entity ; rdfs:label "Notes" ;'
+        ' prov:generatedAtTime "1843-01-01T00:00:00Z"^^xsd:dateTime ;'
+        ' prov:invalidatedAtTime "1852-11-27T00:00:00Z"^^xsd:dateTime .',
+        {"created_at": "1843-01-01T00:00:00Z", "valid_until": "1852-11-27T00:00:00Z"},
+    ),
+}
+OUR_PROVENANCE = {"source": "books.ttl", "author": "the librarian", "created_at": "2026-01-01"}
+
+
+def book(nexus: kiprdf.Nexus) -> tuple[dict[str, object], dict[str, object]]:
+    """The attributes and the metadata of the book, without names, IRIs and times of writing."""
+    ((attributes, metadata),) = nexus.find(
+        'FIND(?b.attributes, ?b.metadata) WHERE { ?b {name: "Notes"} }'
+    ).tuples
+    left_out = ("name", "title", "same_as", "imported_at")
+    return tuple(  # type: ignore[return-value]
+        {k: v for k, v in values.items() if k not in left_out and k[0] != "_"}
+        for values in (attributes, metadata)
+    )
+
+
+@pytest.mark.parametrize("pack", ABOUT_A_BOOK)
+def test_what_a_file_states_of_a_thing_is_no_provenance_of_our_record(pack: str) -> None:
+    nexus, (text, expected) = empty(), ABOUT_A_BOOK[pack]
+    nexus.import_rdf(PREFIXES + text, mapping=pack, define=True, metadata=OUR_PROVENANCE)
+    assert book(nexus) == (expected, OUR_PROVENANCE)
+
+
+@pytest.mark.parametrize("pack", ABOUT_A_BOOK)
+def test_a_thing_and_its_record_are_told_apart_on_the_way_out_and_home(pack: str) -> None:
+    nexus, (text, expected) = empty(), ABOUT_A_BOOK[pack]
+    nexus.import_rdf(PREFIXES + text, mapping=pack, define=True, metadata=OUR_PROVENANCE)
+    written = nexus.snapshot(mapping=pack, format="ntriples")
+    # A record has no author in the words of a book.
+    of_book = [line for line in written.splitlines() if "/Notes> " in line]
+    assert not [line for line in of_book if "librarian" in line and "urn:kip:metadata" not in line]
+    stated = {line.split(" ", 2)[2] for line in of_book if "urn:kip" not in line.split(" ")[1]}
+    assert {f'"{value}"' for value in expected.values()} <= {
+        one.removesuffix(" .").split("^^")[0] for one in stated
+    }
+    other = empty()
+    other.import_rdf(written, mapping=pack, format="ntriples", define=True)
+    assert book(other) == (expected, OUR_PROVENANCE)
+
+
+def test_provenance_of_a_statement_comes_home_as_its_provenance() -> None:
+    nexus = empty()
+    nexus.import_rdf(
+        PREFIXES
+        + ':a a :T ; :likes :b {| dcterms:source "letter" ; dc:creator "Ada" |} . :b a :T .',
+        mapping="dcterms",
+        define=True,
+    )
+    facts = 'FIND(?l.metadata.source, ?l.metadata.author) WHERE { ?l (?a, "likes", ?b) }'
+    assert nexus.execute(facts) == [["letter"], ["Ada"]]
+    written = nexus.snapshot(mapping="dcterms", format="ntriples")
+    assert '<http://purl.org/dc/elements/1.1/creator> "Ada"' in written
+    other = empty()
+    other.import_rdf(written, mapping="dcterms", format="ntriples", define=True)
+    assert other.execute(facts) == [["letter"], ["Ada"]]
 
 
 def test_a_time_that_the_data_state_is_no_metadata_of_the_engine() -> None:

@@ -73,7 +73,7 @@ class ValueReader:
             self._foreign.skip(statement, str(error))
             return
         if is_metadata and key.name in self._metadata:
-            if key.is_native:
+            if key.is_native or self._naming.is_below_base(statement.subject.value):
                 reason = f"the metadata key '{key.name}' is set by the import itself"
                 self._foreign.skip(statement, reason)
                 return
@@ -102,23 +102,26 @@ class ValueReader:
     def key(self, statement: Statement, resource: Resource | None) -> tuple[Key | None, bool]:
         """The key of a value, and whether it is metadata.
 
-        A property that is both becomes an attribute of concepts and metadata of propositions.
+        What the mapping has as metadata describes a reifier, or an element that kiprdf wrote. Of
+        other subjects it is a fact about the thing, not about our record of it: an attribute.
         """
         property = statement.predicate.value
         metadata = self._naming.metadata(property, statement.object)
         if property.startswith(vocab.METADATA):
             return metadata, True
         type_name = resource.identity.type if resource else None
+        is_ours = self._naming.is_below_base(statement.subject.value)
+        is_reserved = metadata is not None and metadata.name in RESERVED_METADATA
         is_attribute = resource and (
             self._naming.is_mapped_attribute(property, type_name)
             # A name at the top of a mapping is a key of metadata too.
             or property == self._naming.labels(type_name)[0]
         )
-        if metadata is not None and metadata.name in RESERVED_METADATA:
+        if is_reserved:
             # What an engine writes by itself is not metadata of other data.
-            is_attribute = not self._naming.is_below_base(statement.subject.value)
+            is_attribute = not is_ours
         if metadata is not None and not is_attribute:
-            return metadata, True
+            return metadata, resource is None or is_ours
         return self._naming.attribute(property, type_name, statement.object), False
 
     def _values_of(self, statement: Statement) -> NodeValues:

@@ -106,10 +106,9 @@ class _Element:
         predicate, value = triple.predicate.value, triple.object
         term: Term | None = None
         if predicate.startswith(vocab.ATTRIBUTE):
-            key = predicate[len(vocab.ATTRIBUTE) :]
-            term = self._mapping.attribute(key, self._type)
+            term = self._term(vocab.ATTRIBUTE, predicate[len(vocab.ATTRIBUTE) :])
         elif predicate.startswith(vocab.METADATA):
-            term = self._mapping.metadata(predicate[len(vocab.METADATA) :])
+            term = self._term(vocab.METADATA, predicate[len(vocab.METADATA) :])
         elif predicate.startswith(self._iris.predicates):
             iri = self._mapping.predicate(predicate[len(self._iris.predicates) :])
             return self._usable([] if iri is None else [Triple(self._subject, iri, value)])
@@ -121,6 +120,18 @@ class _Element:
         if term is None or not isinstance(value, Literal | NamedNode):
             return []
         return self._usable(self._written(term, triple.predicate, value))
+
+    def _term(self, space: str, key: str) -> Term | None:
+        """The term of a key. Where a metadata key and an attribute of that name share an IRI, it is
+        the attribute of a concept and the metadata of a fact: a book's author wrote no record.
+        """
+        attribute = self._mapping.attribute(key, self._type)
+        metadata = self._mapping.metadata(key)
+        if attribute is not None and metadata is not None and attribute.iri == metadata.iri:
+            own = vocab.ATTRIBUTE if self._type is not None else vocab.METADATA
+            if space != own:
+                return None
+        return attribute if space == vocab.ATTRIBUTE else metadata
 
     def _written(
         self, term: Term, predicate: NamedNode, value: Literal | NamedNode
@@ -201,6 +212,7 @@ class _Element:
         metadata = self._mapping.all_metadata_of(iri)
         keys = [(vocab.ATTRIBUTE, key, term) for key, term in attributes]
         keys += [(vocab.METADATA, key, term) for key, term in metadata]
+        keys = [one for one in keys if self._term(*one[:2]) is not None]
         return sorted(keys, key=lambda one: self._unlikely(one[1], one[2], form.object))
 
     def _unlikely(self, key: str, term: Term, value: object) -> tuple[bool, bool]:
