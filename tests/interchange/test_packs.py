@@ -186,7 +186,7 @@ def test_what_a_file_states_of_a_thing_is_no_provenance_of_our_record(pack: str)
 
 
 @pytest.mark.parametrize("pack", ABOUT_A_BOOK)
-def test_a_thing_and_its_record_are_told_apart_on_the_way_out_and_home(pack: str) -> None:
+def test_a_thing_and_its_record_stay_apart_on_the_way_out_and_home(pack: str) -> None:
     nexus, (text, expected) = empty(), ABOUT_A_BOOK[pack]
     nexus.import_rdf(PREFIXES + text, mapping=pack, define=True, metadata=OUR_PROVENANCE)
     written = nexus.snapshot(mapping=pack, format="ntriples")
