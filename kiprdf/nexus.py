@@ -381,14 +381,18 @@ class Nexus:
         return self._engine.boundary.run(lambda: self._engine.writer.apply_capsule(text), text)
 
     @timed
-    def apply_patch(self, patch: str | os.PathLike[str]) -> dict[str, int]:
+    def apply_patch(
+        self, patch: str | os.PathLike[str], *, dry_run: bool = False
+    ) -> dict[str, int]:
         """Apply an RDF Patch that ``kiprdf diff --as patch`` wrote: a file, or a text.
 
-        One transaction, exact to the triple, times and versions included. Returns how many triples
-        were ``deleted`` and ``added``. Raises KIP_2002 for a patch of another state.
+        One transaction, exact to the triple, times and versions included. It is checked like a
+        statement: KIP_3004 for what is protected, and so on. Returns how many triples were, or
+        would be, ``deleted`` and ``added``. Raises KIP_2002 for a patch of another state.
         """
         text = files.capsule_text(patch)
-        return self._engine.boundary.run(lambda: self._engine.writer.apply_patch(text), text)
+        writer = self._engine.writer
+        return self._engine.boundary.run(lambda: writer.apply_patch(text, dry_run), text)
 
     @timed
     def export(self, command: str | None = None, /, **parameters: Any) -> str:

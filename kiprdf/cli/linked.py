@@ -119,12 +119,15 @@ def _patch_between(before: Nexus, after: Nexus) -> tuple[str, int]:
 def patch(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An RDF Patch; - for stdin.")],
     nexus: NexusOption = DEFAULT_NEXUS,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the patch, write nothing.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Apply an RDF Patch, such as kiprdf diff --as patch writes, in one transaction.
 
     The patch must match the state of the nexus: it may delete only triples that
-    exist, and add only triples that do not.
+    exist, and add only triples that do not. It may change what a statement may.
 
     \b
     Examples:
@@ -133,11 +136,11 @@ def patch(
     """
     text = inputs.read_text(file)
     with (
-        inputs.open_for_command(nexus) as opened,
+        (inputs.open_to_read if dry_run else inputs.open_for_command)(nexus) as opened,
         inputs.naming(file),
         output.errors_as_json(as_json),
     ):
-        changes = opened.apply_patch(text)
+        changes = opened.apply_patch(text, dry_run=dry_run)
     if as_json:
         output.show_json(changes)
         return

@@ -306,7 +306,7 @@ class Writer:
         """Replace an empty nexus by a dataset and return the number of elements.
 
         The dataset is read and validated without the writer's lock. With a log, which must lead to
-        the dataset, its commits replace the history.
+        the dataset, its commits replace the history and the settings; what was strict stays strict.
         """
         from kiprdf.interchange.dataset import check_dataset
 
@@ -324,6 +324,9 @@ class Writer:
                 if log is not None:
                     replay(self._store, dataset.engine, *log)
                     self._end_erasing()
+                    is_strict = self.strict_schema
+                    self.strict_schema = self._store.records().get(STRICT_SCHEMA) == "true"
+                    self.set_strict_schema(is_strict or self.strict_schema)
                     return
                 origin = self._origin("RESTORE")
                 self._store.replace(dataset.engine, {RESTORED: "true"}, origin)
@@ -334,22 +337,36 @@ class Writer:
 
         return collector.paused(run)
 
-    def apply_patch(self, text: str) -> dict[str, int]:
-        """Change the dataset triple by triple, as one commit, if the result is one of a nexus.
+    def apply_patch(self, text: str, dry_run: bool) -> dict[str, int]:
+        """Change the dataset triple by triple, as one commit, if a statement may change that.
 
-        Returns how many triples were ``deleted`` and ``added``.
+        Returns how many triples were, or would be, ``deleted`` and ``added``.
         """
+        from kiprdf.execution.patching import draft_changes, draft_deletions
         from kiprdf.interchange.dataset import check_dataset
         from kiprdf.interchange.differences.patch import read
 
         patch = read(text)
 
+        def checked() -> StagingStore:
+            dataset = patch.applied(self._store.match(None, None, None))
+            draft = Draft(self._store, self._clock)
+            draft_deletions(patch, draft)
+            self._check(draft, NOWHERE)
+            check_dataset(dataset, self._store.iris)
+            draft = Draft(self._store, self._clock)
+            draft_changes(patch, dataset, draft)
+            self._check(draft, NOWHERE)
+            return dataset
+
         def run() -> None:
+            if dry_run:
+                self._store.read(checked)
+                return
             self.require_writable()
 
             def write() -> None:
-                dataset = patch.applied(self._store.match(None, None, None))
-                check_dataset(dataset, self._store.iris)
+                dataset = checked()
                 if any(patch):
                     self._announce(None)
                     self._store.replace(dataset.engine, {}, self._origin("PATCH"))

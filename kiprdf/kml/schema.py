@@ -54,7 +54,7 @@ def _faults(edit: Edit, draft: Draft, span: Span) -> Iterator[KipError]:
     draft.spans.setdefault(element.node, span)
     if isinstance(element, Concept):
         yield from _faults_of_concept(element, draft)
-    elif edit.before is None:
+    elif edit.before is None or edit.repointed:
         yield from _faults_of_ends(element, draft)
 
 

@@ -113,3 +113,18 @@ def test_history_needs_a_nexus_that_has_one_and_a_whole_snapshot(tmp_path: Path)
     with pytest.raises(kiprdf.KipError, match="KIP_1001 A history can only be written beside"):
         nexus.snapshot(domain="System", history=tmp_path / "m.rdfp")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("was", "is_filled"), [(True, False), (False, True), (False, False)])
+def test_what_is_strict_stays_strict(tmp_path: Path, was: bool, is_filled: bool) -> None:
+    source = kiprdf.Nexus.memory(history=True, strict_schema=was)
+    drug = '{ {type: "$ConceptType", name: "Drug"} SET ATTRIBUTES {description: "A medicine."} }'
+    source.execute(f"UPSERT {{ CONCEPT {drug} }}")
+    source.snapshot(tmp_path / "m.ttl", history=tmp_path / "m.rdfp")
+    folder = tmp_path / "kb"
+    with kiprdf.Nexus.open(folder, genesis=False, strict_schema=is_filled) as copy:
+        copy.restore(tmp_path / "m.ttl", history=tmp_path / "m.rdfp")
+        assert copy.strict_schema is (was or is_filled)
+    with kiprdf.Nexus.open(folder, genesis=False) as copy:
+        assert copy.strict_schema is (was or is_filled)
+        assert copy.check()["history"]["state"] == "sound"
