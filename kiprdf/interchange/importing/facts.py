@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,11 +14,12 @@ from pyoxigraph import NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.context import Context
-from kiprdf.interchange.importing.foreign import Node, Object, Statement
+from kiprdf.interchange.importing.foreign import Items, Node, Object, Statement, leaves
 from kiprdf.interchange.importing.identities import claimed
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName, proposition_digits
+from kiprdf.rdf.literals import Json
 
 NO_ELEMENT = "its object is not an element of the data or the nexus"
 Awaited: TypeAlias = Statement | str
@@ -36,6 +37,12 @@ class Fact:
     predicate: str
     object: str
     properties: set[str] = field(default_factory=set)
+    asserted: set[str] = field(default_factory=set)
+    """The properties that state it as a triple, and not only by a list."""
+    lists: list[list[Json]] = field(default_factory=list)
+    """Its places in lists of elements: the property, the number of the list, the positions."""
+    positions: list[Json] = field(default_factory=list)
+    """Its positions in all lists."""
     reifiers: list[Node] = field(default_factory=list)
     graphs: set[str] = field(default_factory=set)
 
@@ -46,11 +53,14 @@ class Facts:
     def __init__(self, context: Context) -> None:
         self._foreign, self._naming, self._index = context.foreign, context.naming, context.index
         self._resources = context.identities.resources
+        self._asserted = frozenset(self._foreign.statements)
         self._new_ids = {identity.id for identity in context.identities.names}
         self._reified = self._by_reifier_iri()
         self._ids: dict[Awaited, str] = {}
         self._facts: dict[tuple[str, str, str], Fact] = {}
         self.by_reifier: dict[Node, Fact] = {}
+        self._places: dict[Statement, list[tuple[int, ...]]] = defaultdict(list)
+        self._lists: Counter[tuple[Node, NamedNode]] = Counter()
 
     def _by_reifier_iri(self) -> dict[str, Statement]:
         """The statements that reifiers stand for, by the IRIs that reifiers have or claim.
@@ -82,6 +92,39 @@ class Facts:
             return True
         end = statement.object
         return self._awaited(end) is not None or self._element(end) is not None
+
+    def of_list(self, statement: Statement) -> tuple[list[Statement], bool]:
+        """The links of a list to the elements in it, and whether all of its items are elements.
+
+        A list with other items is a value as well, so that nothing of it is missing.
+        """
+        property, items = statement.predicate.value, statement.object
+        if not isinstance(items, Items) or not items.terms or self._naming.is_claim(property):
+            return [], False
+        if property.startswith(vocab.OWN) or self._naming.predicate(property) is None:
+            return [], False
+        placed = list(leaves(items))
+        linked = [(place, item) for place, item in placed if self._is_other(item, statement)]
+        is_whole = len(linked) == len(placed)
+        if is_whole:
+            self._lists[statement[:2]] += 1
+        number = self._lists[statement[:2]] if is_whole else 0
+        links: list[Statement] = []
+        for place, item in linked:
+            link = Statement(*statement[:2], item)
+            if link not in self._foreign.graphs:
+                links.append(link)
+                self._foreign.graphs[link] = self._foreign.graphs[statement]
+            self._places[link].append((number, *place))
+        return links, is_whole
+
+    def _is_other(self, item: Object, statement: Statement) -> bool:
+        """Whether an item of a list is an element other than its subject."""
+        if not isinstance(item, NamedNode) or self._awaited(item) is not None:
+            return False
+        subject = statement.subject
+        own = self._element(subject) if isinstance(subject, NamedNode) else None
+        return self._element(item) not in (None, own)
 
     def _awaited(self, end: Object) -> Awaited | None:
         """The triple that must first become a proposition; None for other ends."""
@@ -179,13 +222,19 @@ class Facts:
         return None
 
     def _add(self, statement: Statement, ends: tuple[str, str, str], reifiers: list[Node]) -> Fact:
-        property = statement.predicate.value
-        if ends in self._facts:
-            self._foreign.skip(statement, _repeats(self._facts[ends], property))
-        else:
+        property, is_asserted = statement.predicate.value, statement in self._asserted
+        if ends not in self._facts:
             self._facts[ends] = Fact(self._id(*ends), *ends)
+        elif is_asserted:
+            self._foreign.skip(statement, _repeats(self._facts[ends], property))
         fact = self._facts[ends]
         fact.properties.add(property)
+        if is_asserted:
+            fact.asserted.add(property)
+        for number, *place in self._places.get(statement, ()):
+            fact.positions.append(place[0] if len(place) == 1 else place)
+            if number:
+                fact.lists.append([property, number, *place])
         self._naming.note("predicate", fact.predicate, property)
         fact.reifiers.extend(reifiers)
         fact.graphs.update(self._foreign.graphs[statement])

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -37,6 +37,15 @@ class Statement(NamedTuple):
 
 
 Object: TypeAlias = NamedNode | BlankNode | Literal | Statement | Items
+
+
+def leaves(items: Items, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Object]]:
+    """The items of a list and of the lists in it, with their positions, which begin at 1."""
+    for number, item in enumerate(items.terms, 1):
+        if isinstance(item, Items) and item.terms:
+            yield from leaves(item, (*place, number))
+        else:
+            yield (*place, number), item
 
 
 class Skipped(NamedTuple):

@@ -13,7 +13,14 @@ from pyoxigraph import NamedNode
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import meta_type
-from kiprdf.interchange.importing.foreign import Foreign, Node, Statement
+from kiprdf.interchange.importing.foreign import (
+    Foreign,
+    Items,
+    Node,
+    Object,
+    Statement,
+    leaves,
+)
 from kiprdf.interchange.importing.naming import (
     GENERIC,
     OWL_SAME_AS,
@@ -106,17 +113,23 @@ def stubs(foreign: Foreign, by_subject: BySubject, naming: Naming) -> set[Node]:
     """
     never = (vocab.TYPE.value, OWL_SAME_AS)
     return {
-        statement.object
+        item
         for statement in foreign.statements
-        if isinstance(statement.object, NamedNode)
-        and statement.object not in by_subject
-        and statement.object not in foreign.reified
+        for item in _ends(statement.object)
+        if isinstance(item, NamedNode)
+        and item not in by_subject
+        and item not in foreign.reified
         and statement.predicate.value not in never
-        and not is_blank(statement.object)
-        and not naming.is_below_base(statement.object.value)
-        and naming.index.element(statement.object.value) is None
+        and not is_blank(item)
+        and not naming.is_below_base(item.value)
+        and naming.index.element(item.value) is None
         and naming.is_link(statement.predicate.value)
     }
+
+
+def _ends(term: Object) -> list[Object]:
+    """A term, or the items of a list."""
+    return [item for _, item in leaves(term)] if isinstance(term, Items) else [term]
 
 
 def checked(name: ConceptName, define: bool) -> ConceptName:

@@ -60,6 +60,8 @@ from kiprdf.rdf.iris import ConceptName, Iris, base_fault
 
 MergedValues: TypeAlias = dict[str, NodeValues]
 """The values of elements, by their ids."""
+POSITION = "position"
+"""The attribute of a link with its position in a list, or several; the first is 1."""
 GRAPH = "graph"
 """The metadata key with the IRI of a named graph, or several."""
 GRAPH_VALUES = "graph_values"
@@ -103,7 +105,7 @@ def plan(
     index = naming.index.without(identities.superseded).claiming(identities.originals)
     context = Context(foreign, naming, index, identities, provenance)
     facts, values = Facts(context), ValueReader(context)
-    links = [s for s in paced(foreign.statements) if not _add(s, context, facts, values)]
+    links = [link for s in paced(foreign.statements) for link in _add(s, context, facts, values)]
     for statement in paced(facts.place(links)):
         _add_unlinked(statement, context, values)
     placed = facts.sorted()
@@ -172,8 +174,10 @@ def read_foreign(quads: Iterable[Quad]) -> tuple[Foreign, int]:
 # Statements -----------------------------------------------------------------------------------
 
 
-def _add(statement: Statement, context: Context, facts: Facts, values: ValueReader) -> bool:
-    """Add a statement as a value, or skip it; False for one that is a fact."""
+def _add(
+    statement: Statement, context: Context, facts: Facts, values: ValueReader
+) -> list[Statement]:
+    """Add a statement as a value, or skip it; the facts that it is instead, of a list several."""
     reason = context.identities.refused.get(statement.subject)
     resource = context.identities.resources.get(statement.subject)
     if reason is not None:
@@ -181,10 +185,13 @@ def _add(statement: Statement, context: Context, facts: Facts, values: ValueRead
     elif statement.predicate == vocab.TYPE:
         values.add_type(statement, resource)
     elif facts.is_fact(statement):
-        return False
+        return [statement]
     else:
-        values.add(statement, resource)
-    return True
+        links, is_whole = facts.of_list(statement)
+        if not is_whole:
+            values.add(statement, resource)
+        return links
+    return []
 
 
 def _add_unlinked(statement: Statement, context: Context, values: ValueReader) -> None:
@@ -244,6 +251,8 @@ def _proposition(
     before = context.index.originals.get(fact.id, ())
     more = {iri for iri in merged.same_as if facts.is_free(iri, fact.id)}
     same_as = [*before, *sorted(more - {*before})]
+    if fact.positions:
+        merged.attributes.foreign.setdefault(POSITION, fact.positions)
     return statements.Proposition(
         fact.id, *ends, *_attributes_and_metadata(merged, same_as, context)
     )
@@ -295,7 +304,7 @@ def _imported(
 
     What kiprdf wrote itself, in the terms of some mapping, is not foreign.
     """
-    properties = {fact.id: fact.properties for fact in facts}
+    by_id = {fact.id: fact for fact in facts}
     foreign = {
         resource.identity.id
         for node, resource in context.identities.resources.items()
@@ -303,18 +312,23 @@ def _imported(
     }
     for element in elements:
         values = merged_values[element.key]
+        lists, properties = [], []
         if isinstance(element, statements.Proposition):
             if element.subject not in foreign:
                 continue
             foreign.add(element.key)
             definition = ConceptName(META_TYPES[1], element.predicate)
-            iris = [p for p in properties[element.key] if not context.naming.is_below_base(p)]
+            fact = by_id[element.key]
+            iris = [p for p in fact.asserted if not context.naming.is_below_base(p)]
+            lists, properties = fact.lists, sorted(fact.properties)
         elif element.type in META_TYPES or element.key not in foreign:
             continue
         else:
             definition = ConceptName(META_TYPES[0], element.type)
             iris = values.classes
-        yield Imported(element, definition, values, tuple(sorted({*iris})))
+        yield Imported(
+            element, definition, values, tuple(sorted({*iris})), lists, tuple(properties)
+        )
 
 
 # The rest of the plan -------------------------------------------------------------------------

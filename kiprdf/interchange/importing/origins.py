@@ -27,6 +27,8 @@ from kiprdf.semantics.protected import SYSTEM
 
 ORIGINAL = "original"
 """The metadata key with what differs from the record of the definitions."""
+LISTS = "lists"
+"""The key of ``original`` with the places of a link in lists."""
 IRI, NAME_IRI = "iri", "name_iri"
 """The attributes of a definition with the IRI of its instances, and with that of their names."""
 SCHEMAS = {False: "instance_schema", True: "metadata_schema"}
@@ -46,13 +48,16 @@ Place: TypeAlias = tuple[ConceptName, bool, str]
 class Imported(NamedTuple):
     """An element of a plan, the values that it was made from, and the IRIs of its definition.
 
-    ``iris`` are those of its classes besides ``other_types``, or of its properties.
+    ``iris`` are those of its classes besides ``other_types``, or of the properties that triples
+    state it with; ``lists`` its places in lists, and ``properties`` the properties of both.
     """
 
     element: Element
     definition: ConceptName
     values: NodeValues
     iris: tuple[str, ...]
+    lists: list[list[Json]]
+    properties: tuple[str, ...]
 
 
 def record(imported: Iterable[Imported], index: ElementIndex) -> list[Concept]:
@@ -73,7 +78,7 @@ class _Definitions:
         names: dict[ConceptName, Counter[str]] = defaultdict(Counter)
         rules: dict[Place, Counter[Usage]] = defaultdict(Counter)
         for one in paced(elements):
-            iris[one.definition].update(one.iris[:1])
+            iris[one.definition].update((one.iris or one.properties)[:1])
             names[one.definition].update([one.values.label])
             for origin in one.values.origins:
                 place = (one.definition, origin.is_metadata, origin.key)
@@ -216,6 +221,8 @@ def _note_differences(one: Imported, definitions: _Definitions, before: Json) ->
     if set(one.iris) != ({usual} if usual else set()):
         key = "@type" if one.definition.type == META_TYPES[0] else "predicate"
         difference[key] = sorted(one.iris)
+    if one.lists:
+        difference[LISTS] = one.lists
     is_concept = one.definition.type == META_TYPES[0]
     if is_concept and (definitions.usual(one.definition, NAME_IRI) or "") != one.values.label:
         difference["name"] = [one.values.label] if one.values.label else []
@@ -288,7 +295,7 @@ def _value(origin: Origin) -> JsonMap:
 
 def _merged(before: JsonMap, new: JsonMap, one: Imported) -> JsonMap:
     """What differs now, and what earlier imports noted of values that this one does not state."""
-    merged = dict(new)
+    merged = {key: before[key] for key in (LISTS,) if key in before} | new
     for is_metadata, what in ((False, "attributes"), (True, "metadata")):
         stated = {origin.key for origin in one.values.origins if origin.is_metadata == is_metadata}
         earlier = before.get(what)

@@ -56,11 +56,14 @@ class _Reader:
             iris,
         )
         self._properties: dict[Any, set[Triple]] = defaultdict(set)
+        self._list_properties: dict[Any, set[NamedNode]] = defaultdict(set)
         for fact, links in reified.items():
             for link in links:
                 element = self._record.element(link, self.groups[link])
                 forms = (Triple(fact.subject, iri, fact.object) for iri in element.properties)
                 self._properties[self._node(fact.subject)].update(forms)
+                lists = {property for property, *_ in element.lists}
+                self._list_properties[self._node(fact.subject)] |= lists
 
     def _node(self, node: Any) -> Any:
         return self._nodes.get(node, node)
@@ -106,6 +109,8 @@ class _Reader:
                 continue
             if any(triple.predicate in used for used in stated.values()):
                 continue
+            if triple.predicate in self._list_properties[node] and _is_list(triple.object):
+                continue
             place = next(iter(places.get(triple.predicate, ())), None)
             if place is None:
                 raise _unknown(self._form_of(triple), element)
@@ -128,6 +133,10 @@ class _Reader:
             or triple.predicate == vocab.REIFIES
             or predicate.startswith(self._iris.predicates)
         )
+
+
+def _is_list(term: Any) -> bool:
+    return isinstance(term, NamedNode) and term.value.startswith(vocab.LIST)
 
 
 def _unknown(triple: Triple, element: Element) -> KipError:

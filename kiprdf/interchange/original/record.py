@@ -18,6 +18,7 @@ from kiprdf.interchange.importing.foreign import Items, Object
 from kiprdf.interchange.importing.node_values import OTHER_TYPES
 from kiprdf.interchange.importing.origins import (
     IRI,
+    LISTS,
     NAME_IRI,
     ORIGINAL,
     SCHEMAS,
@@ -211,6 +212,18 @@ class Element:
         noted = self._original.get(key)
         iris = listed(noted) if key in self._original else listed(usual)
         return [NamedNode(iri) for one in iris if (iri := self._foreign(one)) is not None]
+
+    @property
+    def lists(self) -> list[tuple[NamedNode, int, tuple[int, ...]]]:
+        """The places of a link in lists: the property, the number of the list, the positions."""
+        return [
+            (NamedNode(entry[0]), entry[1], tuple(entry[2:]))
+            for entry in listed(self._original.get(LISTS))
+            if isinstance(entry, list)
+            and len(entry) > 2
+            and self._foreign(entry[0]) is not None
+            and all(isinstance(number, int) for number in entry[1:])
+        ]
 
     def values(self) -> Iterator[tuple[Place, Triple]]:
         """The attributes and metadata: places and triples."""

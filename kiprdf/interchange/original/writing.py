@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
@@ -91,6 +91,22 @@ class _Writer:
         }
         self._is_imported: dict[NamedNode, bool] = {}
         self.links = {fact: link for link, fact in self.facts.items()}
+        self._lists: dict[Any, dict[Any, list[Any]]] = defaultdict(lambda: defaultdict(list))
+        for link, fact in self.facts.items():
+            for property, number, place in self.elements[link].lists:
+                if self.is_imported(cast(NamedNode, fact.object)):
+                    self._lists[fact.subject][property, number].append((place, link))
+
+    def lists(self, node: NamedNode) -> Iterator[tuple[OriginalValue, Element]]:
+        """The lists of elements that an element has, each with the first link that is in it."""
+        for (property, _), places in sorted(self._lists.get(node, {}).items(), key=str):
+            places.sort(key=lambda one: one[0])
+            items = [(place, self._own(self.facts[link].object)) for place, link in places]
+            yield OriginalValue(property, _items(items)), self.elements[places[0][1]]
+
+    def _own(self, node: Any) -> Any:
+        """The IRI that an element is written under."""
+        return self.record.own.get(node, node)
 
     def is_imported(self, node: NamedNode) -> bool:
         """Whether an element has an original form: a concept its IRI, a fact its property too."""
@@ -119,10 +135,6 @@ class _Writer:
 
 
 class _Whole(_Writer):
-    def _own(self, node: Any) -> Any:
-        """The IRI that an element is written under."""
-        return self.record.own.get(node, node)
-
     def written(self, node: NamedNode) -> Iterator[Triple]:
         element, own = self.elements[node], self._own(node)
         if own == node:
@@ -137,6 +149,8 @@ class _Whole(_Writer):
         written = [*others, *(one for those in forms.values() for one in those)]
         uses = Counter(one.predicate for one in written if one.subject == own)
         yield from others
+        for form, _ in self.lists(node):
+            yield from triples_of(own, form)
         for place, triple in element.values():
             yield from forms[triple]
             if not self._leads_back(element, place, triple, values[triple], uses):
@@ -235,6 +249,8 @@ class _Imported(_Writer):
             for form in element.forms(place, triple)
             for one in self._triples(own, form)
         ]
+        for form, link in self.lists(node):
+            triples += [(one, _Graphs(link).all) for one in self._triples(own, form)]
         if isinstance(element.name, ConceptName) and (
             element.is_noted or not self.is_definition(node)
         ):
@@ -286,6 +302,17 @@ class _Imported(_Writer):
         name = self.elements[node].name
         assert isinstance(name, PropositionName), node
         return BlankNode(f"f{name.digits}")
+
+
+def _items(items: list[tuple[tuple[int, ...], Any]]) -> Items:
+    """A list of terms by their positions, which are those in lists inside it, too."""
+    terms: list[Any] = []
+    for _, group in groupby(items, key=lambda item: item[0][0]):
+        inner = [(place[1:], term) for place, term in group]
+        nested = [one for one in inner if one[0]]
+        terms += [term for place, term in inner if not place]
+        terms += [_items(nested)] if nested else []
+    return Items(tuple(terms))
 
 
 def _blank(term: Any) -> Any:
