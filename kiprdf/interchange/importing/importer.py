@@ -40,7 +40,7 @@ from kiprdf.interchange.importing.identities import Identifier, claimed, claims_
 from kiprdf.interchange.importing.intervals import with_periods
 from kiprdf.interchange.importing.missing import missing_definitions, require_defined
 from kiprdf.interchange.importing.naming import Naming
-from kiprdf.interchange.importing.node_values import ValueReader
+from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, ValueReader
 from kiprdf.interchange.importing.origins import Imported, record
 from kiprdf.interchange.importing.plan import (
     Concept,
@@ -62,10 +62,6 @@ MergedValues: TypeAlias = dict[str, NodeValues]
 """The values of elements, by their ids."""
 POSITION = "position"
 """The attribute of a link with its position in a list, or several; the first is 1."""
-GRAPH = "graph"
-"""The metadata key with the IRI of a named graph, or several."""
-GRAPH_VALUES = "graph_values"
-"""The metadata key with the values that each named graph states, where graphs differ."""
 
 
 def plan(

@@ -16,6 +16,7 @@ from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.foreign import Object, Statement
 from kiprdf.interchange.mapping.contexts import Mapping, Term
+from kiprdf.interchange.mapping.terms import MAPS
 from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, sh, skos
 from kiprdf.language import limits
 from kiprdf.language.names import (
@@ -48,6 +49,10 @@ DESCRIPTIONS = (
     skos + "definition",
     DCTERMS + "description",
 )
+OTHER_TYPES = "other_types"
+"""The attribute with the IRIs of the classes of a concept beyond its type."""
+OWN_WORDS = frozenset((OTHER_TYPES, *MAPS))
+"""Names with a meaning of their own: that attribute, and the maps of a JSON-LD context."""
 _DEFINED = {"concept type": META_TYPES[0], "predicate": META_TYPES[1]}
 """The names that have definitions."""
 GENERIC = frozenset((f"{owl}Thing", f"{owl}NamedIndividual", f"{vocab.RDFS}Resource"))
@@ -83,13 +88,18 @@ def local_name(iri: str) -> str:
 def identifier(iri: str) -> str | None:
     """The local name as an identifier; None if no letter or digit of it can be used.
 
+    The words that kiprdf uses itself get a number, as other names that are taken.
+
     >>> identifier("https://example.org/vocabulary#date-of-birth"), identifier("urn:x:名前")
     ('date_of_birth', None)
+    >>> identifier("https://example.org/vocabulary#metadata")
+    'metadata_2'
     """
     name = re.sub(r"[^A-Za-z0-9_]", "_", local_name(iri))
     if not re.search(r"[A-Za-z0-9]", name):
         return None
     name = f"_{name}" if name[0].isdigit() else name
+    name = f"{name}_2" if name in OWN_WORDS else name
     return name if is_key(name) else None
 
 

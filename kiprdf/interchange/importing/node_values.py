@@ -12,13 +12,18 @@ from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.foreign import Node, Statement
 from kiprdf.interchange.importing.identities import Resource
 from kiprdf.interchange.importing.import_warnings import Warnings
-from kiprdf.interchange.importing.naming import Key
+from kiprdf.interchange.importing.naming import OTHER_TYPES, Key
+from kiprdf.interchange.importing.origins import ORIGINAL
 from kiprdf.interchange.importing.values import NodeValues, Origin, to_value
 from kiprdf.rdf import vocab
 from kiprdf.semantics.arguments import RESERVED_METADATA
 
-OTHER_TYPES = "other_types"
-"""The attribute with the IRIs of the classes of a concept beyond its type."""
+GRAPH = "graph"
+"""The metadata key with the IRI of a named graph, or several."""
+GRAPH_VALUES = "graph_values"
+"""The metadata key with the values that each named graph states, where graphs differ."""
+_OWN_METADATA = RESERVED_METADATA | {GRAPH, GRAPH_VALUES, ORIGINAL}
+"""What an engine or an import writes by itself, which is not metadata of other data."""
 TYPES, NAMES = "@type", "@name"
 """The keys of ``graph_values`` for classes, and for properties that state the name alone."""
 
@@ -111,14 +116,13 @@ class ValueReader:
             return metadata, True
         type_name = resource.identity.type if resource else None
         is_ours = self._naming.is_below_base(statement.subject.value)
-        is_reserved = metadata is not None and metadata.name in RESERVED_METADATA
+        is_reserved = metadata is not None and metadata.name in _OWN_METADATA
         is_attribute = resource and (
             self._naming.is_mapped_attribute(property, type_name)
             # A name at the top of a mapping is a key of metadata too.
             or property == self._naming.labels(type_name)[0]
         )
         if is_reserved:
-            # What an engine writes by itself is not metadata of other data.
             is_attribute = not is_ours
         if metadata is not None and not is_attribute:
             return metadata, resource is None or is_ours
@@ -147,6 +151,8 @@ class ValueReader:
             return "its predicate cannot be made an identifier"
         if key.name == SAME_AS and not self._naming.is_claim(statement.predicate.value):
             return "same_as holds original IRIs; a mapping can give this property another name"
+        if key.name == OTHER_TYPES and not key.is_native:
+            return "other_types holds classes; a mapping can give this property another name"
         object_ = statement.object
         if not isinstance(object_, NamedNode) or not is_blank(object_):
             return None

@@ -15,7 +15,7 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.foreign import Items, Object
-from kiprdf.interchange.importing.node_values import OTHER_TYPES
+from kiprdf.interchange.importing.naming import OTHER_TYPES
 from kiprdf.interchange.importing.origins import (
     IRI,
     LISTS,
@@ -262,6 +262,8 @@ class Element:
             noted = entries.get(canonical_json(item))
             if noted is not None:
                 forms += [_form(entry, rule) for entry in noted]
+            elif rule is _TYPES_RULE and iri_of(item) is None:
+                continue  # changed by hand: a class is an IRI
             elif rule is not None and item is not None:
                 forms.append(_form(_usual(item, rule), rule))
         return forms

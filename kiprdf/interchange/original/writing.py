@@ -19,8 +19,8 @@ from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.foreign import Items
-from kiprdf.interchange.importing.importer import GRAPH, GRAPH_VALUES
-from kiprdf.interchange.importing.node_values import NAMES, OTHER_TYPES, TYPES
+from kiprdf.interchange.importing.naming import OTHER_TYPES
+from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES, TYPES
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.original.axioms import axioms, definitions
 from kiprdf.interchange.original.record import (

@@ -16,7 +16,12 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from kiprdf.interchange.importing.element_index import ElementIndex
-from kiprdf.interchange.importing.naming import first_spelling, identifier, local_name
+from kiprdf.interchange.importing.naming import (
+    OWN_WORDS,
+    first_spelling,
+    identifier,
+    local_name,
+)
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions
 from kiprdf.interchange.vocabularies.hierarchy import ABOVE
@@ -119,7 +124,8 @@ def _from_label(label: str) -> str | None:
     name = re.sub(r"[^A-Za-z0-9]+", "_", plain)[: limits.KEY_CHARACTERS - 1].strip("_")
     if not name:
         return None
-    return f"_{name}" if name[0].isdigit() else name
+    name = f"_{name}" if name[0].isdigit() else name
+    return f"{name}_2" if name in OWN_WORDS else name
 
 
 def _numbered(name: str) -> Iterator[str]:

@@ -6,11 +6,16 @@ It is a mapping like any other, made from the definitions, which imports or thei
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kiprdf.errors import KipError
+from kiprdf.interchange.mapping.contexts import Mapping as Words
 from kiprdf.interchange.mapping.term_reader import iri_fault
+from kiprdf.interchange.mapping.terms import MAPS
 from kiprdf.interchange.vocabularies.schema import definitions
+from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.store import Store
 
@@ -21,7 +26,8 @@ def context(store: Store) -> dict[str, Any]:
     """The context of a nexus as JSON-LD, terms in alphabetical order.
 
     A rule that several definitions have for metadata, or for attributes of propositions, is that
-    of the first of them. What is not a usable IRI is left out.
+    of the first of them. What is not a usable IRI is left out;
+    so are datatypes that a mapping may not have: their values keep them.
     """
     top: dict[str, Any] = {}
     nested: dict[str, dict[str, Any]] = {"attributes": {}, "metadata": {}}
@@ -56,8 +62,18 @@ def _rules(attributes: Mapping[str, Json], schema: str) -> Iterator[tuple[str, d
     rules = attributes.get(schema)
     for key, rule in sorted(rules.items()) if isinstance(rules, dict) else ():
         term = _term(rule) if isinstance(rule, dict) else None
-        if term is not None:
+        if term is not None and key not in MAPS:
             yield key, term
+
+
+@functools.lru_cache(maxsize=1_024)
+def _is_usable(keyword: str, value: str) -> bool:
+    """Whether a mapping may have a datatype, a language or a direction, as data may."""
+    try:
+        Words.load({"@context": {"key": {"@id": vocab.LABEL.value, keyword: value}}})
+    except KipError:
+        return False
+    return True
 
 
 def _term(rule: Mapping[str, Json]) -> dict[str, str] | None:
@@ -68,7 +84,7 @@ def _term(rule: Mapping[str, Json]) -> dict[str, str] | None:
     term = {"@id": iri}
     for name, keyword in _COERCIONS.items():
         value = rule.get(name)
-        if isinstance(value, str):
+        if isinstance(value, str) and _is_usable(keyword, value):
             term[keyword] = value
     if rule.get("container") == "@list":
         term["@container"] = "@list"

@@ -11,7 +11,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, s
 
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.foreign import Statement
-from kiprdf.interchange.importing.naming import label_rank, name_texts
+from kiprdf.interchange.importing.naming import OWN_WORDS, label_rank, name_texts
 from kiprdf.interchange.vocabularies.standards import owl
 from kiprdf.interchange.wikibase.source import Claim, Source
 from kiprdf.interchange.wikibase.terms import (
@@ -29,8 +29,9 @@ from kiprdf.rdf.literals import Json, canonical_json
 
 PREDICATE = META_TYPES[1]
 RESERVED = frozenset((
-    "name", "label", "description", "aliases", "same_as", "other_types", "label_copies",
+    "name", "label", "description", "aliases", "same_as", "label_copies",
     "undescribed", "rank", "truthy", "statements", "references", "value_nodes", "types", "id",
+    *OWN_WORDS,
 ))  # fmt: skip
 """Keys of items, statements and references that no property has as its name."""
 PROPERTY_TYPE = wikibase("propertyType")
