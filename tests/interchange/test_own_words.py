@@ -1,4 +1,4 @@
-"""Words that kiprdf uses itself, as the names of properties, classes and datatypes of other data."""
+"""Words of kiprdf itself, as names of properties, classes and datatypes of other data."""
 
 from __future__ import annotations
 
