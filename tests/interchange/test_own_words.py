@@ -39,7 +39,7 @@ def original(nexus: kiprdf.Nexus) -> rdflib.Graph:
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_a_word_of_ours_comes_home_as_the_property_it_was(word: str) -> None:
+def test_an_own_word_comes_home_as_the_property_it_was(word: str) -> None:
     nexus = imported(document(word))
     assert isomorphic(original(nexus), rdflib.Graph().parse(data=document(word)))
     for mapping in ("original", nexus.context()):
@@ -59,7 +59,7 @@ def test_the_names_of_maps_and_the_key_of_classes_are_not_given_to_others() -> N
 
 
 @pytest.mark.parametrize("word", ["other_types", "attributes", "metadata"])
-def test_an_ontology_and_its_data_give_a_word_of_ours_the_same_name(word: str) -> None:
+def test_an_ontology_and_its_data_give_an_own_word_the_same_name(word: str) -> None:
     ontology = f"""@prefix : <https://ex.org/> . @prefix w: <https://ex.org/words#> .
         @prefix owl: <http://www.w3.org/2002/07/owl#> .
         @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
