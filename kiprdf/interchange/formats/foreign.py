@@ -46,6 +46,8 @@ def write_foreign(
     content = io.BytesIO()
     serialize(ordered, content, format=OXIGRAPH_FORMATS[format], prefixes=used)
     text = content.getvalue()
+    if format == "rdfxml":
+        text = text.replace(b"\r", b"&#xD;")  # XML reads a bare one as the end of a line
     output.write(text if lower_tags else _with_usual_tags(text, format))
     return len(ordered)
 

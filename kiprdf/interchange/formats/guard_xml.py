@@ -30,6 +30,7 @@ GROWTH = 10
 ALLOWANCE = 100_000
 """How many characters longer it may become in any case."""
 
+_LITERALS = re.compile("""parseType\\s*=\\s*["']Literal["']""")
 _XML_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 # Each also ends at the end of the text, or every opening would be searched to the end.
 _SKIPPED = r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)"
@@ -63,6 +64,10 @@ def checked(text: str) -> str:
         span = offset(text, fault.lineno, fault.offset + 1)
         message = f"The text is not valid XML: {expat.ErrorString(fault.code)}."
         raise KipError("KIP_1001", message, "Check the file at this place.", span, text) from None
+    if _LITERALS.search(read):
+        from kiprdf.interchange.formats.xml_literals import with_xml_literals
+
+        read = with_xml_literals(read, ALLOWANCE + GROWTH * len(text))
     declaration = _XML_DECLARATION.match(read)
     # The text is decoded already, regardless of the encoding it declares.
     return read if declaration is None else _blank(declaration.group()) + read[declaration.end() :]
