@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -115,6 +116,20 @@ def _copy(path: Path, version: str) -> sqlite3.Connection:
     finally:
         source.close()
     return copy
+
+
+def copy_file(path: Path, target: Path) -> None:
+    """Copy a file that a process may be writing; nothing, where it is absent or damaged."""
+    if not path.exists():
+        return
+    try:
+        with (
+            closing(sqlite3.connect(uri_to_read(path), uri=True)) as source,
+            closing(sqlite3.connect(target)) as copy,
+        ):
+            source.backup(copy)
+    except sqlite3.Error:
+        remove(target)
 
 
 def uri_to_read(path: Path) -> str:

@@ -222,6 +222,10 @@ class DamagedGraphError(StoreError):
     """The files of a graph are damaged or missing; its journal may have all of it."""
 
 
+class ReplacedError(StoreError):
+    """Another process has replaced the files that this one reads; opening again shows them."""
+
+
 def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     """The names most similar to a mistyped one, ignoring case and width.
 

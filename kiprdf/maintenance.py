@@ -27,6 +27,11 @@ from kiprdf.store.past import require_embedded
 from kiprdf.store.replay import replayed
 
 _WRONG_TEXTS = "FILTER finds some texts of arrays, tagged or typed values wrongly; repair it."
+_LOST = (
+    "The records of commits {first} to {last} were lost: the folder was copied without them, or "
+    "while it was in use. Restore a backup; or begin the history at commit {last}: "
+    "kiprdf compact-history --before {last} --nexus {folder}"
+)
 _NOTES = (vocab.FORMAT, vocab.BASE)
 """The records with one value; the commit number may have two after a crash."""
 
@@ -88,7 +93,7 @@ def _check(store: NexusStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
         "faults": sentences,
         "index": "unchecked" if sentences else _index_state(indexer, repair),
         "vectors": indexer.embedded(),
-        "history": None if store.journal is None else _check_history(store, store.journal),
+        "history": _check_history(store),
     }
 
 
@@ -105,19 +110,30 @@ def _embedded_faults(store: OxigraphStore, repair: bool) -> Iterator[str]:
         yield f"{hint} {fault_of_files}"
 
 
-def _check_history(store: NexusStore, journal: Journal) -> dict[str, Any]:
+def _check_history(store: NexusStore) -> dict[str, Any] | None:
     """The state of the journal: sound, with a gap, or wrong, with ``faults`` as sentences."""
-    number = store.commit()
-    sentences = journal.verify()
+    journal, number = store.journal, store.commit()
+    if journal is None:
+        lost = _lost_records(store)
+        return {"state": "gap", "earliest_seq": number, "faults": lost} if lost else None
+    sentences, lost = journal.verify(), list[str]()
     earliest = journal.earliest(number)
     try:
         if not sentences and not _leads_to(store, journal, earliest, number):
             sentences.append("The records of the history do not lead to the graph.")
+        lost = [] if sentences else _lost_records(store)
     except StoreError as fault:
         sentences.append(str(fault))
     has_gap = journal.has_gap or journal.last < number
     state = "wrong" if sentences else "gap" if has_gap else "sound"
+    sentences += lost
     return {"state": state, "earliest_seq": earliest, "faults": sentences}
+
+
+def _lost_records(store: NexusStore) -> list[str]:
+    """Sentences about the commits whose records the history has lost."""
+    lost = store.lost_records() if isinstance(store, OxigraphStore) else []
+    return [_LOST.format(first=first, last=last, folder=store.folder) for first, last in lost]
 
 
 def _leads_to(store: NexusStore, journal: Journal, earliest: int, number: int) -> bool:

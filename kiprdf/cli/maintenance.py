@@ -11,10 +11,12 @@ from kiprdf.cli import inputs, output, places
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption
 from kiprdf.cli.root import app
-from kiprdf.errors import ForkedLogError, StoreError
+from kiprdf.errors import ForkedLogError, ReplacedError, StoreError
 from kiprdf.nexus import Nexus
 from kiprdf.store.folder import repair_log
 
+ATTEMPTS = 8
+"""How often a copy is begun of a nexus that another process rewrites meanwhile."""
 SHOWN_FAULTS = 20
 """The number of faults printed without ``--json``."""
 
@@ -38,7 +40,9 @@ def check(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
         output.show_json(report)
     else:
         _show(nexus, report)
-    raise typer.Exit(int(bool(report["faults"]) or report["index"] == "wrong"))
+    has_history_faults = bool(report["history"] and report["history"]["faults"])
+    is_wrong = bool(report["faults"]) or report["index"] == "wrong" or has_history_faults
+    raise typer.Exit(int(is_wrong))
 
 
 def _open_to_check(place: str) -> Nexus:
@@ -155,7 +159,14 @@ def backup(
       kiprdf backup brain-2026-11-22
       kiprdf backup /mnt/backups/brain --nexus brain
     """
-    with inputs.open_to_read(nexus) as opened, output.progress_bar() as advance:
+    with output.progress_bar() as advance:
         advance(0, f"copying {nexus}")
-        opened.backup(folder)
+        for attempt in range(ATTEMPTS):
+            try:
+                with inputs.open_to_read(nexus) as opened:
+                    opened.backup(folder)
+                break
+            except ReplacedError:
+                if attempt == ATTEMPTS - 1:
+                    raise
     output.note(f"Copied {nexus} to {folder}.")

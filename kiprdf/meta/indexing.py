@@ -31,6 +31,7 @@ from kiprdf.search.embedders import INSTALL
 from kiprdf.search.erasing import erase_file, keep_vectors
 from kiprdf.semantics.arguments import Mode
 from kiprdf.store import Delta, NexusStore
+from kiprdf.store.folder import VECTORS
 
 if TYPE_CHECKING:
     from kiprdf.search.semantic import SemanticIndex
@@ -42,7 +43,6 @@ others are read again."""
 INDEXED_AT_CLOSE = 500
 INDEXED_CHARACTERS_AT_CLOSE = 100_000
 """The most that ``close`` adds to the index, a few hundredths of a second of work."""
-_VECTORS_FILE = "vectors.sqlite3"
 _log = logging.getLogger(__name__)
 
 
@@ -63,7 +63,7 @@ class Indexer:
         # The folder of a nexus belongs to its writer; an index of a remote store does not.
         self._is_reader = store.read_only and not store.is_shared
         self._embedder = embedder
-        self._vectors_path = path.with_name(_VECTORS_FILE) if path else None
+        self._vectors_path = path.with_name(VECTORS) if path else None
         self._ranks: SemanticIndex | None = None
         self._index: TextIndex | None = None
         self._pending: dict[NamedNode, Element | None] = {}

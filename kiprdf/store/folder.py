@@ -37,6 +37,8 @@ GRAPHS = (GRAPH, "graph.2")
 DAMAGED = "damaged"
 """The folder of logs that were repaired."""
 MANIFEST = "nexus.json"
+VECTORS = "vectors.sqlite3"
+"""The file of the vectors of texts, which take long to compute again."""
 OPEN_ATTEMPTS = 12
 _PARTIAL = MANIFEST + ".partial"
 _OWN_LOCK = "lock hold by current process"
@@ -62,6 +64,7 @@ class _Manifest(TypedDict):
     base: str
     graph: NotRequired[str]
     erasing: NotRequired[bool]
+    history: NotRequired[bool]
 
 
 def absolute(folder: str | os.PathLike[str]) -> Path:
@@ -84,11 +87,12 @@ def index_folder(folder: str | os.PathLike[str] | None, name: str = "") -> Path 
     return path
 
 
-def open_folder(path: Path, base: str | None, read_only: bool) -> OpenFolder:
+def open_folder(path: Path, base: str | None, read_only: bool, history: bool = False) -> OpenFolder:
     """Open the graph in a folder; create it if the folder is absent or empty.
 
-    Raises ``StoreError`` when the folder contains something else, a newer format or another base,
-    when another process or this one has it open, and when it cannot be written.
+    The manifest of a new folder notes whether it has a ``history``. Raises ``StoreError`` when the
+    folder contains something else, a newer format or another base, when another process or this one
+    has it open, and when it cannot be written.
     """
     manifest = _read_manifest(path)
     if manifest is None and read_only:
@@ -105,7 +109,7 @@ def open_folder(path: Path, base: str | None, read_only: bool) -> OpenFolder:
     claim = None if read_only else _claim(path)
     try:
         if manifest is None:
-            engine = _create(path, chosen)
+            engine = _create(path, chosen, history)
         else:
             _require_graph(path)
             engine = open_engine(path, read_only)
@@ -164,25 +168,30 @@ def _require_empty(path: Path) -> None:
         raise StoreError(f"The folder {path} contains other files and no nexus.")
 
 
-def _create(path: Path, base: str) -> Engine:
+def _create(path: Path, base: str, history: bool) -> Engine:
     """Create a nexus. The manifest makes a folder a nexus, so it comes last."""
     try:
         (path / GRAPH).mkdir(parents=True, exist_ok=True)
         engine = open_engine(path, read_only=False)
-        write_manifest(path, base)
+        write_manifest(path, base, history=history)
     except OSError as fault:
         raise StoreError(f"No nexus can be created in {path}: {fault.strerror}.") from None
     return engine
 
 
-def write_manifest(path: Path, base: str, graph: str = GRAPH, erasing: bool = False) -> None:
+def write_manifest(
+    path: Path, base: str, graph: str = GRAPH, erasing: bool = False, history: bool = False
+) -> None:
     """Write the manifest of a folder, whole or not at all.
 
-    ``erasing`` says that other files may still have what the graph has forgotten.
+    ``erasing`` says that other files may still have what the graph has forgotten, ``history`` that
+    the folder has a history; once noted, that stays.
     """
     manifest: dict[str, object] = {"format": FORMAT, "base": base, "graph": graph}
     if erasing:
         manifest["erasing"] = True
+    if history or notes_history(path):
+        manifest["history"] = True
     partial = path / _PARTIAL
     with partial.open("w", encoding="utf-8") as file:
         file.write(json.dumps(manifest, indent=2) + "\n")
@@ -212,6 +221,23 @@ def is_erasing(path: Path) -> bool:
     """Whether files may still have what the graph has forgotten."""
     manifest = _read_manifest(path)
     return manifest is not None and manifest.get("erasing", False)
+
+
+def notes_history(path: Path) -> bool:
+    """Whether a folder has a history, as its manifest says; that of an older folder does not."""
+    manifest = _read_manifest(path)
+    return manifest is not None and manifest.get("history", False)
+
+
+def identity(path: Path) -> str | None:
+    """What differs after the graph of a folder was written afresh.
+
+    None where there is no graph, and while the history is not that of the graph.
+    """
+    try:
+        return None if is_erasing(path) else (graph_folder(path) / "IDENTITY").read_text()
+    except OSError:
+        return None
 
 
 def _require_graph(path: Path) -> None:

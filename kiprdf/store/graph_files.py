@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -19,10 +20,8 @@ from kiprdf.rdf import vocab
 from kiprdf.store.commit_log import ENGINE_FAULTS, commit_note, note, readable, record
 from kiprdf.store.folder import (
     FORMAT,
-    GRAPH,
     MANIFEST,
     other_graph,
-    require_rocksdb,
     write_manifest,
 )
 from kiprdf.store.journal import FOLDER as HISTORY
@@ -38,12 +37,12 @@ def notes_of(base: str, records: Mapping[str, str], number: int) -> list[Quad]:
     return [FORMAT_NOTE, note(vocab.BASE, Literal(base)), *noted, commit_note(number)]
 
 
-def write_backup(target: Path, base: str, copy_graph: Callable[[Path], None]) -> None:
-    """Write a nexus into a folder, which is absent or empty; raises ``StoreError``.
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """A temporary folder that becomes the target, which is absent or empty, at the end of a block.
 
-    ``copy_graph`` copies the graph to a path, and the history beside it.
+    A failure leaves nothing. Raises ``StoreError``.
     """
-    require_rocksdb(target)
     partial = target.parent / f".{target.name}.{secrets.token_hex(4)}.partial"
     try:
         if target.exists() and not target.is_dir():
@@ -51,8 +50,7 @@ def write_backup(target: Path, base: str, copy_graph: Callable[[Path], None]) ->
         if target.exists() and any(target.iterdir()):
             raise StoreError(f"{target} is not empty; a backup needs an empty folder.")
         partial.mkdir(parents=True)
-        copy_graph(partial / GRAPH)
-        write_manifest(partial, base)
+        yield partial
         if target.exists():
             target.rmdir()
         partial.rename(target)

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from kiprdf.errors import StoreError
+from kiprdf.errors import ReplacedError, StoreError
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.commit_index import CommitIndex, remove_index
 from kiprdf.store.delta import Written
@@ -395,19 +395,46 @@ class Journal:
             yield from (text[start:end] for start, end in frames_of(text).places)
             return
 
-    def copy(self, folder: Path) -> None:
-        """Copy the files into a new folder; files that never change are linked if possible."""
-        folder.mkdir()
-        segments, log = self._files
-        for segment in segments:
+    def copy(self, folder: Path, until: int = sys.maxsize) -> None:
+        """Copy the records up to a commit into a new folder, while a writer may replace files.
+
+        Files that never change are linked if possible. Raises ``ReplacedError`` where the commit
+        is not in the journal any more.
+        """
+        while True:
+            folder.mkdir()
+            files = segments, log = self._files
+            is_there = any(first <= until <= last for first, last in self._runs)
+            if until < self.last and (not is_there or self.gap_at(until)):
+                raise ReplacedError("The history was compacted meanwhile; open the nexus again.")
             try:
-                os.link(segment.path, folder / segment.path.name)
+                for name in (STATEMENTS, CLOSED):
+                    with suppress(FileNotFoundError):
+                        shutil.copy2(self._folder / name, folder / name)
+                for segment in segments:
+                    self._copy_segment(segment, folder / segment.path.name, until)
+                if text := _part(log, 0, until):
+                    (folder / log.path.name).write_bytes(text)
+                return
+            except FileNotFoundError:
+                if self._read_only:
+                    self._read()
+                if files is self._files:
+                    raise
+            shutil.rmtree(folder)
+
+    def _copy_segment(self, segment: Sealed, target: Path, until: int) -> None:
+        """Copy what a sealed file has up to a commit; another process may have written the rest."""
+        if segment.runs[-1][1] <= until:
+            try:
+                os.link(segment.path, target)
             except OSError:
-                shutil.copy2(segment.path, folder / segment.path.name)
-        if log.size:
-            (folder / log.path.name).write_bytes(log.path.read_bytes()[: log.size])
-        with suppress(FileNotFoundError):
-            shutil.copy2(self._folder / STATEMENTS, folder / STATEMENTS)
+                shutil.copy2(segment.path, target)
+        elif segment.runs[0][0] <= until:
+            blocks = (self._block(segment, place) for place in segment.blocks(0, until))
+            records = (data for block in blocks for number, data in block if number <= until)
+            flags = {"is_first": segment.is_first, "has_base": segment.has_base}
+            seal(target, records, segment.previous, **flags)
 
     def verify(self) -> list[str]:
         """Sentences about what is damaged; every record is read."""

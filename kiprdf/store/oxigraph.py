@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -27,7 +29,8 @@ from pyoxigraph import (
 from pyoxigraph import Store as Engine
 
 from kiprdf import budget, forks
-from kiprdf.errors import ClosedError, DamagedGraphError, StoreError
+from kiprdf.derived_file import copy_file
+from kiprdf.errors import ClosedError, DamagedGraphError, ReplacedError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.abilities import EMBEDDED
@@ -62,23 +65,29 @@ from kiprdf.store.delta import UNKNOWN, Delta, Origin, Written
 from kiprdf.store.folder import (
     DAMAGED,
     FORMAT,
+    GRAPH,
+    OPEN_ATTEMPTS,
+    VECTORS,
     Claim,
     absolute,
     checked_base,
     graph_folder,
+    identity,
     is_erasing,
+    notes_history,
     open_engine,
     open_folder,
     other_graph,
+    require_rocksdb,
     write_manifest,
 )
 from kiprdf.store.graph_files import (
     FORMAT_NOTE,
     convert,
     copied,
+    new_folder,
     require_base,
     write_afresh,
-    write_backup,
 )
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.journal import FOLDER as HISTORY
@@ -86,12 +95,13 @@ from kiprdf.store.journal import Journal, adopt, discard_prepared
 from kiprdf.store.journal_files import Commit, rows_of
 from kiprdf.store.lock import FairLock
 from kiprdf.store.rebuilding import rebuild
-from kiprdf.store.replay import gap_record
+from kiprdf.store.replay import GAP, LOST, gap_record
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import Text, rebuild_texts, stored_texts, texts_in, texts_of
 from kiprdf.store.update_times import UPDATED_AT, Range, UpdateTimes
 
 T = TypeVar("T")
+_log = logging.getLogger("kiprdf")
 
 READ_ATTEMPTS = 3
 FLUSHED_QUADS = 20_000
@@ -105,6 +115,7 @@ _ALL_TIMES = render(
     Select((_TIME,), BGP((TriplePattern(Variable("x"), UPDATED_AT, _TIME),)), distinct=True)
 )
 
+LOST_RECORDS = "The history lacks commits %s to %s of the nexus in %s: their records were lost."
 _FORKED = (
     "This nexus belongs to the process that opened it, and this process is a fork of that one; "
     "start processes that use kiprdf with the method spawn."
@@ -134,6 +145,8 @@ class OxigraphStore:
     ) -> None:
         self._engine = engine
         self._folder = folder
+        self._identity: str | None = None
+        """The identity of the files that a reader has opened."""
         self._claim = claim
         self._process = forks.process
         self._lock = FairLock()
@@ -179,10 +192,28 @@ class OxigraphStore:
         does.
         """
         path = absolute(folder)
+        for attempt in range(OPEN_ATTEMPTS):
+            opened = identity(path) if read_only else None
+            store = cls._open(path, base, read_only, history)
+            store._identity = opened
+            if not store._is_replaced() or attempt == OPEN_ATTEMPTS - 1:
+                break
+            store.close()
+            time.sleep(0.02 * attempt)
+        return store
+
+    def _is_replaced(self) -> bool:
+        """Whether a writer has replaced the files that this reader has open."""
+        if not self.read_only or self._folder is None:
+            return False
+        return self._identity is None or identity(self._folder) != self._identity
+
+    @classmethod
+    def _open(cls, path: Path, base: str | None, read_only: bool, history: bool) -> OxigraphStore:
         claim: Claim | None = None
         try:
             try:
-                opened = open_folder(path, base, read_only)
+                opened = open_folder(path, base, read_only, history)
             except DamagedGraphError as fault:
                 if read_only and (path / HISTORY).is_dir():
                     hint = f"Its history may have all of it: kiprdf check --nexus {path}"
@@ -217,7 +248,7 @@ class OxigraphStore:
                 self._last = self._last._replace(number=commit.number - 1)
                 self.apply(commit.delta())
         if history and not (self.read_only or self.lacks_number()):
-            self._note_gap(journal)
+            self._note_gap(journal, folder.parent)
         if not self.read_only and journal.last:
             journal.mark(closed=journal.last < self.commit() or not history)
         if history or self.read_only:
@@ -225,16 +256,33 @@ class OxigraphStore:
         else:
             self.closed_journal = journal
 
-    def _note_gap(self, journal: Journal) -> None:
-        """Note in the journal what was written without it; if the disk is full, the gap remains."""
+    def _note_gap(self, journal: Journal, folder: Path) -> None:
+        """Note in the journal what it lacks at its end; if the disk is full, the gap remains."""
         number = self.commit()
-        if not 0 < journal.last < number:
-            return
-        with suppress(StoreError):
-            triples = self.match(None, None, None)
-            commit = gap_record(journal, number, triples, self.records())
-            if commit is not None:
-                journal.append(commit)
+        is_lost = notes_history(folder) and not journal.is_closed
+        if journal.last < number and (journal.last or (is_lost and not journal.faults)):
+            if is_lost:
+                _log.warning(LOST_RECORDS, journal.last + 1, number, folder)
+            with suppress(StoreError):
+                triples = self.match(None, None, None)
+                kind = LOST if is_lost else GAP
+                commit = gap_record(journal, number, triples, self.records(), kind)
+                if commit is not None:
+                    journal.append(commit)
+        if journal.last and not notes_history(folder):
+            graph = graph_folder(folder).name
+            write_manifest(folder, self.iris.base, graph, is_erasing(folder), history=True)
+
+    def lost_records(self) -> list[tuple[int, int]]:
+        """The first and the last of commits whose records the history has lost."""
+        journal, folder, number = self.journal, self._folder, self.commit()
+        gaps = [] if journal is None else journal.gaps
+        lost = [gap for gap in gaps if journal and journal.commit(gap[1]).origin.kind == LOST]
+        last = 0 if journal is None else journal.last
+        is_closed = self.closed_journal is not None or (journal is not None and journal.is_closed)
+        if last < number and not is_closed and folder is not None and notes_history(folder):
+            lost.append((last + 1, number))
+        return lost
 
     @property
     def folder(self) -> Path | None:
@@ -528,30 +576,36 @@ class OxigraphStore:
     def backup(self, folder: str | os.PathLike[str], history: bool = True) -> None:
         """Copy the store into a folder, which is absent or empty, as of one commit.
 
-        The journal is copied, too, unless ``history`` is false. Readers do not wait, and writers
-        hardly wait for a folder. The copy is complete or absent. Raises ``StoreError``.
+        The vectors of texts are copied, and the journal, too, unless ``history`` is false. Readers
+        do not wait, and writers hardly wait for a folder. The copy is complete or absent. Raises
+        ``StoreError``: ``ReplacedError`` in a reader whose files a writer has replaced.
         """
         self._require_open()
         target = absolute(folder)
-        write_backup(
-            target,
-            self.iris.base,
-            lambda graph: self._copy_graph(graph, graph.parent / HISTORY if history else None),
-        )
-
-    def _copy_graph(self, graph: Path, history: Path | None) -> None:
-        if self._folder is not None and not self.read_only:
-            with self.writing():
-                self.engine.flush()
-                # RocksDB links the files that never change.
-                self.engine.backup(str(graph))
-                if self.journal is not None and history is not None:
-                    self.journal.copy(history)
-            return
-        # An iterator sees one state as long as it lives.
-        copy = Engine(str(graph))
-        copy.bulk_extend(iter(self.engine))
-        copy.flush()
+        require_rocksdb(target)
+        with new_folder(target) as copy:
+            journal = (self.journal or self.closed_journal) if history else None
+            is_noted = self._folder is not None and notes_history(self._folder)
+            is_noted = history and (is_noted or journal is not None)
+            write_manifest(copy, self.iris.base, history=is_noted)
+            with nullcontext() if self.read_only else self.writing():
+                if journal is not None:
+                    journal.copy(copy / HISTORY, self.commit())
+                # An iterator sees one state as long as it lives.
+                quads = iter(self.engine)
+                if self._folder is not None and not self.read_only:
+                    self.engine.flush()
+                    # RocksDB links the files that never change.
+                    self.engine.backup(str(copy / GRAPH))
+            if not (copy / GRAPH).exists():
+                engine = Engine(str(copy / GRAPH))
+                engine.bulk_extend(quads)
+                engine.flush()
+            if self._folder is not None:
+                copy_file(self._folder / VECTORS, copy / VECTORS)
+            if self._is_replaced():
+                message = f"The nexus in {self._folder} was rewritten meanwhile, or forgetting was"
+                raise ReplacedError(f"{message} interrupted: open it again, once for writing.")
 
     # Writing ----------------------------------------------------------------------------------
 

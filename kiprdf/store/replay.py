@@ -16,6 +16,8 @@ from kiprdf.store.journal_files import Commit
 NormalTriple: TypeAlias = tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
 GAP = "GAP"
 """What the history calls what several commits have changed that were not recorded."""
+LOST = "LOST"
+"""The same, of commits whose records were lost."""
 
 
 def replayed(commits: Iterable[Commit]) -> dict[NormalTriple, bool]:
@@ -39,7 +41,7 @@ def noted(commits: Iterable[Commit]) -> dict[str, str]:
 
 
 def gap_record(
-    journal: Journal, number: int, triples: Iterable[Triple], records: Mapping[str, str]
+    journal: Journal, number: int, triples: Iterable[Triple], records: Mapping[str, str], kind: str
 ) -> Commit | None:
     """What changed from the end of the journal to the last commit, as one record.
 
@@ -61,4 +63,4 @@ def gap_record(
     }
     time = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
     removed, added = sorted(before - after, key=str), sorted(after - before, key=str)
-    return Commit(number, Origin(time, GAP), removed, added, changed, since=last)
+    return Commit(number, Origin(time, kind), removed, added, changed, since=last)

@@ -192,7 +192,7 @@ def test_restoring_a_history_that_was_killed_is_complete_or_absent(
 
 def test_backup_that_was_killed_is_absent(tmp_path: Path) -> None:
     folder, copy = tmp_path / "kb", tmp_path / "kb-copy"
-    run_killed(back_up, str(folder), "kiprdf.store.graph_files", "write_manifest", 1)
+    run_killed(back_up, str(folder), "kiprdf.store.oxigraph", "copy_file", 1)
     assert not copy.exists()
     with kiprdf.Nexus.open(folder) as nexus:
         require_sound(nexus)
