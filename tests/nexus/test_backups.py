@@ -76,11 +76,11 @@ def require_same(copy: Path, snapshots: dict[int, str], last: int, earliest: int
 
 
 def states(nexus: kiprdf.Nexus, *numbers: int) -> dict[int, str]:
-    found = {}
+    snapshots = {}
     for number in numbers:
         with nexus.at(number) as past:
-            found[number] = past.snapshot()
-    return found
+            snapshots[number] = past.snapshot()
+    return snapshots
 
 
 @pytest.mark.parametrize("opened", ["reader", "reader beside a writer", "writer", "closed history"])
