@@ -1,4 +1,4 @@
-"""A backup has graph and history of one commit; a folder without its history is told by check."""
+"""A backup has graph and history of one commit; check reports a history that was lost."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def compact(before: int) -> Callable[[kiprdf.Nexus], object]:
 def test_backup_of_a_reader_ends_at_its_commit(
     folder: Path, tmp_path: Path, change: Callable[[kiprdf.Nexus], object], earliest: int
 ) -> None:
-    """Whatever a writer does after the reader was opened, the copy has nothing of it."""
+    """Everything that a writer does after the reader was opened is not in the copy."""
     with kiprdf.Nexus.open(folder) as writer:
         # The log of the reader is not sealed yet.
         write(writer, range(30, 32))
@@ -257,7 +257,7 @@ def check(folder: Path) -> tuple[int, str]:
         (cut_log, "write twice"),
     ],
 )
-def test_lost_history_is_told_until_it_is_accepted(
+def test_lost_history_is_reported_until_it_is_accepted(
     folder: Path, caplog: pytest.LogCaptureFixture, lose: Callable[[Path], None], first: str
 ) -> None:
     assert check(folder)[0] == 0
