@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -212,6 +213,14 @@ class ClosedError(StoreError):
 
     def __init__(self) -> None:
         super().__init__("The nexus is closed.")
+
+
+class LockedError(StoreError):
+    """Another process has the folder of a nexus open; ``where`` says so without a way out."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.where = f"Another process has the nexus in {folder} open: close it there"
+        super().__init__(f"{self.where}, or open it with read_only=True.")
 
 
 class ForkedLogError(StoreError):

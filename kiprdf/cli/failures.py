@@ -15,9 +15,16 @@ import typer
 from typer.core import TyperGroup
 
 from kiprdf.cli import output
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import KipError, LockedError, StoreError
 
 _log = logging.getLogger(__name__)
+_TO_THE_SERVER = "or, if that is kiprdf serve, send the command to its address, POST /kip"
+_WAYS = {
+    "serve": "or serve the state of now with --read-only",
+    "mcp": "or serve the state of now with --read-only",
+    "shell": "or read the state of now with --readonly",
+}
+"""What a command can do beside the process that has the nexus open."""
 
 
 class Failure(Exception):
@@ -36,6 +43,10 @@ class Commands(TyperGroup):
             # The reader, such as `head`, has closed the pipe: not an error.
             _discard_output()
             raise typer.Exit(1) from None
+        except LockedError as error:
+            way = _WAYS.get(ctx.invoked_subcommand, _TO_THE_SERVER)
+            report(Failure(f"{error.where}, {way}."))
+            raise typer.Exit(_status(ctx)) from None
         except (KipError, StoreError, Failure, OSError) as error:
             report(error)
             raise typer.Exit(_status(ctx)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -359,8 +360,15 @@ class CommandEngine:
                 message = f"The SPARQL text cannot be parsed: {fault.msg}."
                 raise KipError("KIP_1001", message, "SPARQL 1.2 syntax.") from None
             except (ValueError, OSError, RuntimeError) as fault:
+                own = re.search(re.escape(vocab.FUNCTION) + r"([\w-]+)", str(fault))
                 message = f"The engine refused the query: {fault}"
-                raise KipError("KIP_1001", message, "Simplify the query.") from None
+                hint = "Simplify the query."
+                if own is not None:
+                    message = f"Only FIND has the function fn:{own[1]}."
+                    hint = (
+                        "Run the FIND that was explained; its SPARQL with fn: is only to be read."
+                    )
+                raise KipError("KIP_1001", message, hint) from None
             if isinstance(answer, Solutions):
                 return Rows(answer.names, tuple(answer.rows))
             return answer

@@ -30,7 +30,8 @@ def update(command: ast.Update, draft: Draft) -> dict[str, int]:
 
     ``matched`` counts the targets, ``updated`` those that changed.
     """
-    targets = nodes(command.target, command.where, draft.store)[: page_size(command.limit)]
+    targets = nodes(command.target, command.where, draft.store, creates=True)
+    targets = targets[: page_size(command.limit)]
     attributes = _assignments(command.attributes, draft.store)
     metadata = _assignments(command.metadata, draft.store)
     draft.store.prefetch(targets)

@@ -173,7 +173,7 @@ class _Statement:
         if not self._draft.exists(node):
             name = self._draft.store.iris.name(node.value)
             if not isinstance(name, ConceptName) or name.type != periods.TYPE:
-                raise missing_identity(clause, self._draft.store)
+                raise missing_identity(clause, self._draft.store, creates=True)
             if not periods.attributes(*name):
                 message = f"'{shown(name.name)}' is not the name of an interval."
                 hint = 'Write a Period as "2019-01-01/2022-01-01", with ".." for an open end.'

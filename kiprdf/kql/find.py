@@ -305,18 +305,27 @@ def explain(find: ast.Find, store: Store) -> str:
 
 
 def nodes(
-    target: ast.Variable, where: ast.Block, store: Store, most: int | None = None
+    target: ast.Variable,
+    where: ast.Block,
+    store: Store,
+    most: int | None = None,
+    *,
+    creates: bool = False,
 ) -> list[NamedNode]:
     """The distinct elements bound to one variable of a checked WHERE; nulls are left out."""
-    return [node for (node,) in bindings((target,), where, store, most)]
+    return [node for (node,) in bindings((target,), where, store, most, creates)]
 
 
 def bindings(
-    targets: Sequence[ast.Variable], where: ast.Block, store: Store, most: int | None = None
+    targets: Sequence[ast.Variable],
+    where: ast.Block,
+    store: Store,
+    most: int | None = None,
+    creates: bool = False,
 ) -> list[tuple[NamedNode, ...]]:
     """What a checked WHERE binds to some variables together, in at most ``most`` rows; rows with a
     null are left out."""
-    check_identities(where, store)
+    check_identities(where, store, creates=creates)
     plan = replace(plan_bindings(targets, where, store.iris, store.abilities), limit=most)
     indices = [plan.cells.names[target.name] for target in targets]
     return [

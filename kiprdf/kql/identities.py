@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode
@@ -10,6 +11,7 @@ from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kql.clauses import Clause, checked_text, exact_node, required
 from kiprdf.kql.comparisons import engine_matches
 from kiprdf.language import ast
+from kiprdf.language.names import META_TYPES, is_identifier, without_outer_blanks
 from kiprdf.language.parameters import foreign_placeholder
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
@@ -22,18 +24,19 @@ NEAR_NAMES = 2_000
 """How many names of a type are looked through for the hint of KIP_3002."""
 
 
-def check_identities(where: ast.Block, store: Store) -> None:
+def check_identities(where: ast.Block, store: Store, *, creates: bool = False) -> None:
     """Raise KIP_3002 for a dangling exact identity in the mandatory pattern of a WHERE, and
     KIP_1001 for a REGEX pattern that the engine refuses.
 
     Inside NOT, OPTIONAL and UNION a missing identity is not an error: it does not match.
+    ``creates`` is for commands that may follow the creation of a concept.
     """
     check_patterns(where)
     nodes = required(where, store.iris)
     store.prefetch(node for node in nodes if isinstance(node, NamedNode))
     for node, clause in nodes.items():
         if not isinstance(node, NamedNode) or not exists(node, store):
-            raise missing_identity(clause, store)
+            raise missing_identity(clause, store, creates=creates)
 
 
 def exists(node: NamedNode, store: Store) -> bool:
@@ -45,8 +48,9 @@ def exists(node: NamedNode, store: Store) -> bool:
     return bool(store.lookup(node, vocab.TYPE, type, 1))
 
 
-def missing_identity(clause: Clause, store: Store) -> KipError:
-    """KIP_3002 for an exact identity, with the names that look like it."""
+def missing_identity(clause: Clause, store: Store, *, creates: bool) -> KipError:
+    """KIP_3002 for an exact identity, with the names that look like it; where a command
+    ``creates``, also with the UPSERT of the concept."""
     matcher = clause.matcher
     if isinstance(matcher, ast.PropositionId):
         hint = "Look for the fact with FIND(?l) WHERE { ?l (…) }."
@@ -62,11 +66,20 @@ def missing_identity(clause: Clause, store: Store) -> KipError:
         hint = 'Ids look like C:Type/name; or name the concept by {type: "…", name: "…"}.'
         return KipError("KIP_3002", f"There is no concept {missing}.", hint, place.span)
     message = f'There is no concept {{type: "{name.type}", name: "{shown(name.name)}"}}.'
-    hint = _near_hint(name, store, is_id=matcher.id is not None)
+    hint = _near_hint(name, store, matcher.id is not None, _creation(name) if creates else "")
     return KipError("KIP_3002", message, hint, place.span)
 
 
-def _near_hint(name: ConceptName, store: Store, is_id: bool) -> str:
+def _creation(name: ConceptName) -> str:
+    """How to create a concept before a write that names it; nothing for what no concept can be."""
+    is_name = is_identifier(name.name) or name.type not in META_TYPES
+    if not is_name or name.name != without_outer_blanks(name.name) or "`" in name.name:
+        return ""
+    matcher = f'{{type: "{name.type}", name: {json.dumps(name.name, ensure_ascii=False)}}}'
+    return f" If it is new, create it first: `UPSERT {{ CONCEPT {{ {matcher} }} }}`."
+
+
+def _near_hint(name: ConceptName, store: Store, is_id: bool, creation: str) -> str:
     """The names, or the ids, that look like a missing one, or how to look further."""
     merged = merged_hint(name.name, store, name.type)
     if merged:
@@ -75,14 +88,15 @@ def _near_hint(name: ConceptName, store: Store, is_id: bool) -> str:
     if close:
         if is_id:
             close = [ConceptName(name.type, candidate).id for candidate in close]
-        return f"Did you mean {' or '.join(repr(candidate) for candidate in close)}?"
+        return f"Did you mean {' or '.join(repr(candidate) for candidate in close)}?{creation}"
     placeholder = placeholder_hint(name.name)
     if placeholder:
         return placeholder
     elsewhere = types_of_name(name.name, store)
     if elsewhere:
-        return f'There is {{type: "{elsewhere[0]}", name: "{name.name}"}}.'
-    return f'Look for it with SEARCH CONCEPT "{shown(name.name)}", or create it with UPSERT.'
+        return f'There is {{type: "{elsewhere[0]}", name: "{name.name}"}}.{creation}'
+    search = f'Look for it with SEARCH CONCEPT "{shown(name.name)}"'
+    return f"{search}.{creation}" if creation else f"{search}, or create it with UPSERT."
 
 
 def placeholder_hint(text: str) -> str | None:

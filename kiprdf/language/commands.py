@@ -52,6 +52,10 @@ def _reader(word: str) -> Reader:
 
 def _unknown_command(bare: str, offset: int, word: str) -> KipError:
     """The error for a text whose first word is not a command."""
+    span = Span(offset, offset + max(1, len(word)))
+    if not bare.strip():
+        hint = "Send the text of a command, such as `DESCRIBE PRIMER`; // begins a comment."
+        return KipError("KIP_1001", "The command is empty.", hint, span)
     close = nearest(word, grammar.COMMANDS, most=1)
     hint = later_version(bare, offset) or repair(bare, offset, "a command")
     if close and (hint is None or word.upper() == close[0]):
@@ -60,7 +64,7 @@ def _unknown_command(bare: str, offset: int, word: str) -> KipError:
         hint = "Send only the command text, without code fences, quotes or a surrounding request."
     *others, last = grammar.COMMANDS
     message = f"A command begins with {', '.join(others)} or {last}."
-    return KipError("KIP_1001", message, hint, Span(offset, offset + max(1, len(word))))
+    return KipError("KIP_1001", message, hint, span)
 
 
 def _trailing_text(bare: str, offset: int) -> KipError:

@@ -64,7 +64,8 @@ class Catalog:
             )
         elif len(types) > 1 and all(each in self.concept_types for each in types):
             others = "".join(f' UNION {{ ?x {{type: "{each}"}} }}' for each in types[1:])
-            hint = f'A matcher has one type: write ?x {{type: "{types[0]}"}}{others}.'
+            union = f'?x {{type: "{types[0]}"}}{others}'
+            hint = f"A matcher has one type. Several: FIND(?x.name) WHERE {{ {union} }}."
         elif close:
             choice = " or ".join(f"'{candidate}'" for candidate in close)
             hint = f"Did you mean {choice}? Names are case-sensitive."

@@ -24,7 +24,7 @@ from weakref import ref
 from pyoxigraph import Store as Engine
 
 from kiprdf import forks
-from kiprdf.errors import DamagedGraphError, ForkedLogError, StoreError
+from kiprdf.errors import DamagedGraphError, ForkedLogError, LockedError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
 from kiprdf.store import log_repair
@@ -286,10 +286,7 @@ def open_engine(path: Path, read_only: bool, attempts: int = OPEN_ATTEMPTS) -> E
         raise StoreError(f"The nexus in {path} cannot be written.")
     # "lock hold by", "While lock file", but not "block checksum mismatch".
     if re.search(r"\block\b", reason, re.IGNORECASE):
-        raise StoreError(
-            f"Another process has the nexus in {path} open: close it there, or open it with "
-            "read_only=True."
-        )
+        raise LockedError(path)
     is_damaged = re.search("corruption|no such file", reason, re.IGNORECASE)
     error = DamagedGraphError if is_damaged else StoreError
     raise error(f"The nexus in {path} cannot be opened: {reason}")

@@ -186,14 +186,23 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
         shell.stdin.flush()
         assert shell.stdout.readline().startswith(b'{"result"')
         assert run("run", COUNT, "--json").stdout == '{"result": 2}\n'
-        refused = run("run", 'UPSERT { CONCEPT { {type: "Drug", name: "x"} } }')
+        refused = {
+            "run": run("run", 'UPSERT { CONCEPT { {type: "Drug", name: "x"} } }'),
+            "serve": run("serve", "--port", "0"),
+            "mcp": run("mcp"),
+            "shell": run("shell"),
+        }
         shell.stdin.close()
         assert shell.wait(30) == 0
-    assert refused.returncode == 1
-    assert refused.stderr == (
-        f"kiprdf: Another process has the nexus in {tmp_path}/nexus open: close it there, or "
-        "open it with read_only=True.\n"
-    )
+    assert {each.returncode for each in refused.values()} == {1}
+    where = f"kiprdf: Another process has the nexus in {tmp_path}/nexus open: close it there, "
+    to_serve = "or serve the state of now with --read-only.\n"
+    assert {name: each.stderr.removeprefix(where) for name, each in refused.items()} == {
+        "run": "or, if that is kiprdf serve, send the command to its address, POST /kip.\n",
+        "serve": to_serve,
+        "mcp": to_serve,
+        "shell": "or read the state of now with --readonly.\n",
+    }
 
 
 def test_a_graph_that_was_written_again_is_noted(run: Run, tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+import kiprdf
 from kiprdf.errors import KipError
 from kiprdf.language import parse
 
@@ -90,3 +93,76 @@ def test_set_propositions_in_a_proposition_block_is_not_what_is_hinted_at() -> N
     ends = '({id: "C:Drug/A"}, "treats", {id: "C:Symptom/S"})'
     error = error_of(f"UPSERT {{ PROPOSITION {{ {ends} SET PROPOSITIONS {{ }} }} }}")
     assert "Write SET PROPOSITIONS" not in error.hint
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\t\r\n", "// later", "  // a\n// b", "\ufeff", "\u00a0"]
+)
+def test_an_empty_command_says_so(text: str) -> None:
+    error = error_of(text)
+    assert (error.code, error.message) == ("KIP_1001", "The command is empty.")
+    assert "`DESCRIBE PRIMER`" in error.hint
+
+
+def test_a_text_that_is_no_command_is_not_called_empty() -> None:
+    assert error_of("// later\nhello").message.startswith("A command begins with FIND")
+
+
+@pytest.mark.parametrize(
+    "name", ["Headach", "Hiccups", 'the "hiccups"', "back\\slash", "阿司匹林", "x" * 500, "it's"]
+)
+@pytest.mark.parametrize(
+    "write",
+    [
+        'UPSERT { PROPOSITION { ({type: "Drug", name: "A"}, "treats", '
+        '{type: "Symptom", name: :n}) } }',
+        'UPDATE ?d SET ATTRIBUTES {x: 1} WHERE { (?d, "treats", {type: "Symptom", name: :n}) }',
+    ],
+)
+def test_the_creation_of_an_unknown_concept_lets_the_write_run(write: str, name: str) -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute("""UPSERT {
+      CONCEPT { {type: "$ConceptType", name: "Drug"} }
+      CONCEPT { {type: "$ConceptType", name: "Symptom"} }
+      CONCEPT { {type: "$PropositionType", name: "treats"} }
+      CONCEPT { {type: "Drug", name: "A"} }
+      CONCEPT { {type: "Symptom", name: "Headache"} }
+    }""")
+    with pytest.raises(KipError) as caught:
+        nexus.execute(write, n=name)
+    assert caught.value.code == "KIP_3002"
+    assert ("'Headache'" in caught.value.hint) == (name == "Headach")
+    creation = re.search("create it first: `(.*)`", caught.value.hint)
+    assert creation is not None
+    nexus.execute(creation[1])
+    nexus.execute(write, n=name)
+    command = 'FIND(?s) WHERE { ?s {type: "Symptom", name: :n} }'
+    assert len(nexus.execute(command, n=name)) == 1
+
+
+@pytest.mark.parametrize("name", [" Headache", "a`b", "{{name}}"])
+def test_what_cannot_be_created_or_quoted_is_not_offered(name: str) -> None:
+    nexus = kiprdf.Nexus.memory()
+    write = """UPSERT {
+      CONCEPT {
+        {type: "Person", name: "Ada"}
+        SET PROPOSITIONS { ("belongs_to_domain", {type: "Domain", name: :n}) }
+      }
+    }"""
+    with pytest.raises(KipError) as caught:
+        nexus.execute(write, n=name)
+    assert "create it first" not in caught.value.hint
+
+
+def test_sparql_that_explain_returns_says_what_it_is_for() -> None:
+    nexus = kiprdf.Nexus.memory()
+    text = nexus.explain(
+        'FIND(?p.name) WHERE { ?p {type: "Person"} FILTER(?p.attributes.age > 3) }'
+    )
+    assert "fn:" in text
+    with pytest.raises(KipError) as caught:
+        nexus.sparql(text)
+    assert re.fullmatch(r"Only FIND has the function fn:[a-z-]+\.", caught.value.message)
+    assert caught.value.hint.startswith("Run the FIND that was explained")
+    with pytest.raises(KipError, match="The engine refused"):
+        nexus.sparql("SELECT * { ?s ?p ?o FILTER(<urn:other:f>(?o)) }")

@@ -11,12 +11,14 @@ patterns    FIND, WHERE, matchers and propositions
 conditions  FILTER: operators and functions
 writing     UPSERT, UPDATE, MERGE and DELETE
 asking      DESCRIBE, SEARCH and EXPORT
+unions      a matcher with several types
 """
 
 from __future__ import annotations
 
 from kiprdf.language.repairs import asking, characters, commands, conditions, patterns, writing
 from kiprdf.language.repairs.rows import repair_hint
+from kiprdf.language.repairs.unions import union_hint
 
 ROWS = (
     *characters.ROWS,
@@ -34,7 +36,7 @@ def repair(text: str, offset: int, expected: str) -> str | None:
     >>> repair('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.name = "A") }', 50, "an operator")
     'Write `==` instead of `=`.'
     """
-    return repair_hint(ROWS, text, offset, expected)
+    return union_hint(text, offset, expected) or repair_hint(ROWS, text, offset, expected)
 
 
 def advice(text: str, offset: int, expected: str) -> str | None:

@@ -44,7 +44,6 @@ def _described(match: re.Match[str]) -> str:
 
 ROWS = (
     # The first word
-    Repair(_COMMAND, r"\Z", hint="Send the text of a command, such as `DESCRIBE PRIMER`."),
     Repair(
         _COMMAND, "```", hint="Remove the code fences: the lines that begin with three backticks."
     ),

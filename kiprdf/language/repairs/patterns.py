@@ -59,6 +59,12 @@ def _shown(match: re.Match[str]) -> str:
     return f"({', '.join(parts)})"
 
 
+def _if_variable(match: re.Match[str]) -> str | None:
+    """A variable for a word that the command has as one, or that begins as no name does."""
+    variable = f"?{match['v']}"
+    return variable if variable[1] == "_" or variable in variables(match.string) else None
+
+
 def _labelled(match: re.Match[str]) -> str | None:
     """A pattern of Cypher: nodes with labels, an arrow between them."""
     nodes = []
@@ -86,13 +92,6 @@ def _hops(match: re.Match[str]) -> str:
         return "{0,}" if match["hops"] == "*" else "{1,}"
     is_range = ".." in match.group()
     return f"{{{match['m']},{match['n'] or ''}}}" if is_range else f"{{{match['m']}}}"
-
-
-def _united(match: re.Match[str]) -> str:
-    """A clause for each type."""
-    first, *others = re.findall(r'"[^"]*"', match["items"])
-    union = "".join(f" UNION {{ {match['v']} {{type: {other}}} }}" for other in others)
-    return f"{match['v']} {{type: {first}}}{union}"
 
 
 _BLOCK_OPENED = re.compile(r"(?:CONCEPT|PROPOSITION)\s*(?:\?\w+\s*)?\{\s*\Z")
@@ -130,7 +129,6 @@ def _unless_used(match: re.Match[str]) -> str | None:
 
 
 _CLAUSE_VARIABLE = r"(?<![,(])(?<![,(] )(?P<v>{VAR})"
-_UNITE = "A matcher has one type. As the first clause of WHERE, {write}."
 _NODE = r"(?:[^(){}]|\{[^{}]*\})*"
 _OPERATED = r"(?P<rest>\.[\w.]+\s*[=!<>]=?\s*{OPERAND})"
 
@@ -354,15 +352,21 @@ ROWS = (
     ),
     Repair(
         f"{_TRIPLE}|{_ENDPOINT}",
-        _NAMED + r"(?!\w*\s*[(:])",
+        r"(?P<v>[A-Za-z_]\w*)(?=\s*[,)])",
+        _if_variable,
+        'For the variable, {write}; for a concept, write a matcher: {name: "…"}.',
+    ),
+    Repair(
+        f"{_TRIPLE}|{_ENDPOINT}",
+        r"(?P<name>[^\W\d_]\w*(?:[ '-]+\w+)*)(?=\s*[,)])",
         r'{name: "\g<name>"}',
         "A concept is named by a matcher. {Write}.",
     ),
     Repair(
         f"{_TRIPLE}|{_ENDPOINT}",
-        r"(?P<v>[a-z_]\w*)(?=\s*[,)])",
-        r"?\g<v>",
-        'For a variable, {write}; for a concept, write a matcher: {name: "…"}.',
+        _NAMED + r"(?!\w*\s*[(:])",
+        r'{name: "\g<name>"}',
+        "A concept is named by a matcher. {Write}.",
     ),
     Repair(
         _ENDPOINT,
@@ -490,32 +494,13 @@ ROWS = (
         rf"{_CLAUSE_VARIABLE}(?P<kept>\s*\{{[^{{}}]*?),?\s*name\s*:\s*(?P<one>{{STRING}})\s*",
     ),
     Repair(
-        _ITEM,
-        r"\|\|?\s*\"?(?P<two>\w+)\"?\s*\}",
-        r'\g<v> {type: \g<one>} UNION { \g<v> {type: "\g<two>"} }',
-        _UNITE,
-        rf"{_CLAUSE_VARIABLE}\s*\{{\s*type\s*:\s*(?P<one>{{STRING}})\s*",
-    ),
-    Repair(
-        "^one string|^a value",
-        r"(?:IN\s*\(\s*)?\[?\s*(?P<items>{STRING}(?:\s*,\s*{STRING})+)\s*\]?\s*\)?\s*\}",
-        _united,
-        _UNITE,
-        rf"{_CLAUSE_VARIABLE}\s*\{{\s*type\s*:\s*",
-    ),
-    Repair(
         "^one string|^a value",
         r"(?:IN\s*\(\s*)?\[?\s*(?P<items>{STRING}(?:\s*,\s*{STRING})*)\s*\]?\s*\)?\s*\}",
         r"\g<v>\g<kept>} FILTER(IN(\g<v>.name, [\g<items>]))",
         "A matcher has one name. {Write}.",
         rf"{_CLAUSE_VARIABLE}(?P<kept>\s*\{{[^{{}}]*?),\s*name\s*:\s*",
     ),
-    Repair(
-        "^one string",
-        r"\[",
-        hint="A matcher has one string for a key. Bind a variable in a clause before: "
-        '?x {type: "A"} UNION { ?x {type: "B"} }, and use ?x here.',
-    ),
+    Repair("^one string", r"\[\s*(?P<one>{STRING})\s*\]", r"\g<one>"),
     Repair(
         "^one string", r"(?P<value>-?[0-9][0-9.]*)", r'"\g<value>"', "A name is a string. {Write}."
     ),

@@ -13,7 +13,7 @@ New: TypeAlias = str | Callable[[re.Match[str]], str | None] | None
 
 _BEFORE, _AFTER = 500, 2_000
 """The characters around an error that a row sees."""
-_LONGEST = 600
+LONGEST = 600
 """Longer replacements are not shown."""
 
 TERMS = {
@@ -95,7 +95,7 @@ def _hint(row: Repair, match: re.Match[str]) -> str | None:
     before, _, mistake = match.group().partition("\0")
     old = mistake if isinstance(row.new, Insert) else (before + mistake)
     write = _sentence(row, old.strip() if new else old, new)
-    if len(write) > _LONGEST or write.count("`") % 2 or old.strip() == new:
+    if len(write) > LONGEST or write.count("`") % 2 or old.strip() == new:
         return None
     lower = write[0].lower() + write[1:]
     return hint.replace("{Write}", write).replace("{write}", lower)
