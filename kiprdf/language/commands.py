@@ -54,8 +54,8 @@ def _unknown_command(bare: str, offset: int, word: str) -> KipError:
     """The error for a text whose first word is not a command."""
     span = Span(offset, offset + max(1, len(word)))
     if not bare.strip():
-        hint = "Send the text of a command, such as `DESCRIBE PRIMER`; // begins a comment."
-        return KipError("KIP_1001", "The command is empty.", hint, span)
+        how = "Send the text of a command, such as `DESCRIBE PRIMER`; // begins a comment."
+        return KipError("KIP_1001", "The command is empty.", how, span)
     close = nearest(word, grammar.COMMANDS, most=1)
     hint = later_version(bare, offset) or repair(bare, offset, "a command")
     if close and (hint is None or word.upper() == close[0]):
