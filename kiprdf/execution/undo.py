@@ -1,7 +1,7 @@
-"""Undo: a new commit that reverses earlier ones, except values that were written later.
+"""Undo: a new commit that reverses earlier ones, except values that differ by now.
 
-The chosen commits are undone from the last one on. A value that another commit wrote afterwards is
-a conflict, and so is an element that others use by now (docs/decisions/061).
+The chosen commits are undone from the last one on. A value that is not the one that a commit left
+is a conflict, and so is an element that others use by now (docs/decisions/119).
 """
 
 from __future__ import annotations
@@ -97,11 +97,12 @@ class Plan:
     def _is_selected(self, origin: Origin, before: State, after: State) -> bool:
         """Whether the source wrote an element: it is the element's, and the statement names one.
 
-        Others who change an element without a source of their own leave that of the element.
+        Others who change an element without a source of their own leave that of the element, and
+        an undo gives it back.
         """
         if self._source is None:
             return True
-        if SOURCE not in after or to_json(after[SOURCE]) != self._source:
+        if origin.kind == "UNDO" or SOURCE not in after or to_json(after[SOURCE]) != self._source:
             return False
         if before.get(SOURCE) != after[SOURCE]:
             return True
@@ -118,31 +119,24 @@ class Plan:
 
     def _take_back(self, node: NamedNode, before: State, after: State) -> None:
         state = self._states.setdefault(node, state_of(self.store, node))
-        changed = list(_differing(before, after))
         if before and after:
-            for key in changed:
+            for key in _differing(before, after):
                 self._take_back_key(node, state, key, before, after)
-            return
-        if bool(state) == bool(before) and not (before and _values(state) != _values(before)):
-            return
-        conflicts = [
-            self._key_conflict(node, state, key, before, after)
-            for key in changed
-            # The name and the type of a concept are no keys; it exists or not.
-            if (node, key) in self._theirs and (key_name(key) or key == vocab.REIFIES)
-        ]
-        if not conflicts and (node, None) in self._theirs:
-            conflicts = [{"id": self._id(node), "theirs": self._theirs[node, None]}]
-        self.conflicts += conflicts
-        if not conflicts:
+        elif not any(_differing(state, after)):
             self._states[node] = dict(before)
+        elif state:
+            # What others made of an element that was created, or created in its place.
+            self.conflicts += [
+                self._key_conflict(node, state, key, before, after)
+                for key in _differing(state, before or after)
+            ]
 
     def _take_back_key(
         self, node: NamedNode, state: State, key: NamedNode, before: State, after: State
     ) -> None:
         if not state or state.get(key) == before.get(key):
             return  # It is gone, or as before.
-        if (node, key) in self._theirs:
+        if state.get(key) != after.get(key):
             self.conflicts.append(self._key_conflict(node, state, key, before, after))
         elif key in before:
             state[key] = before[key]
@@ -156,7 +150,8 @@ class Plan:
         sides = {"left": after, "found": state, "before": before}
         values = {side: _json(values[key], self) for side, values in sides.items() if key in values}
         name = key_name(key) or "ends"
-        return {"id": self._id(node), "key": name, "theirs": self._theirs[node, key], **values}
+        theirs = self._theirs.get((node, key), self._theirs.get((node, None)))
+        return {"id": self._id(node), "key": name, "theirs": theirs, **values}
 
     # Elements ---------------------------------------------------------------------------------
 
@@ -297,10 +292,6 @@ def _differing(before: State, after: State) -> Iterator[NamedNode]:
     for key in sorted({*before, *after}, key=lambda key: key.value):
         if key not in ENGINE_KEYS and before.get(key) != after.get(key):
             yield key
-
-
-def _values(state: State) -> State:
-    return {key: value for key, value in state.items() if key not in ENGINE_KEYS}
 
 
 def _ends(state: State) -> tuple[Any, ...]:

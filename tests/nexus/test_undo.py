@@ -12,6 +12,7 @@ import kiprdf
 from tests.long_runs import SEED, amount
 from tests.nexus.test_history import DELETE, drug, nexus_of
 from tests.store.test_past import SCHEMA, Clock, change
+from tests.trust.test_forgotten_graphs import Graph
 
 HISTORIES = max(8, amount("HISTORIES", 40) // 4)
 LINK = """
@@ -102,23 +103,54 @@ def test_value_that_others_wrote_later_is_a_conflict() -> None:
     assert nexus.execute(query) == [[4], [1]]
 
 
-def test_value_that_others_wrote_as_it_was_left_stays_theirs() -> None:
+def test_values_are_undone_one_by_one() -> None:
+    nexus = nexus_of(*(drug("A", f"{{risk: {value}}}") for value in (1, 2, 3)))
+    third = last(nexus)
+    for seq, value in ((third, 2), (third - 1, 1)):
+        assert nexus.undo(seq=seq)["conflicts"] == []
+        assert risk(nexus) == value
+
+
+def test_value_that_others_wrote_as_it_was_left_is_no_conflict() -> None:
     nexus = nexus_of(drug("A", "{risk: 2}"), drug("A", "{risk: 3}"))
     wrong = last(nexus)
     nexus.execute(drug("A", "{risk: 9}"))
-    nexus.execute(drug("A", "{risk: 3}"))
     (conflict,) = nexus.undo(seq=wrong, dry_run=True)["conflicts"]
-    assert (conflict["theirs"], conflict["left"], conflict["found"]) == (wrong + 2, 3, 3)
+    assert (conflict["theirs"], conflict["left"], conflict["found"]) == (wrong + 1, 3, 9)
+    nexus.execute(drug("A", "{risk: 3}"))
+    assert nexus.undo(seq=wrong)["conflicts"] == []
+    assert risk(nexus) == 2
 
 
-def test_concept_that_others_deleted_and_created_again_is_one_conflict() -> None:
+def test_concept_that_others_deleted_and_created_again_as_it_was_is_no_conflict() -> None:
     create = 'UPSERT { CONCEPT { {type: "Drug", name: "A"} } }'
     nexus = nexus_of(create)
     created = last(nexus)
     for command in (DELETE, create):
         nexus.execute(command)
-    conflict = {"id": "C:Drug/A", "theirs": created + 2}
-    assert nexus.undo(seq=created, dry_run=True)["conflicts"] == [conflict]
+    assert nexus.undo(seq=created)["conflicts"] == []
+    assert risk(nexus) == "no drug"
+    nexus.execute(drug("A", "{risk: 3}"))
+    conflicts = nexus.undo(seq=created, dry_run=True)["conflicts"]
+    assert [(conflict["key"], conflict["theirs"]) for conflict in conflicts] == [
+        ("attributes.risk", created + 4),
+        ("metadata.source", created + 4),
+    ]
+
+
+def test_what_others_added_to_an_element_since_is_not_deleted_with_it() -> None:
+    nexus = nexus_of('UPSERT { CONCEPT { {type: "Drug", name: "A"} } }')
+    created = last(nexus)
+    nexus.execute('UPDATE ?d SET ATTRIBUTES { risk: 4 } WHERE { ?d {type: "Drug"} }')
+    (conflict,) = nexus.undo(seq=created, dry_run=True)["conflicts"]
+    found = {"id": "C:Drug/A", "key": "attributes.risk", "theirs": created + 1, "found": 4}
+    assert conflict == found
+    nexus.undo(seq=created, conflicts="skip")
+    assert risk(nexus) == 4
+    # As it was left again, it is deleted.
+    nexus.execute('DELETE ATTRIBUTES { "risk" } FROM ?d WHERE { ?d {type: "Drug"} }')
+    nexus.undo(seq=created)
+    assert risk(nexus) == "no drug"
 
 
 def test_used_elements_and_definitions_are_conflicts() -> None:
@@ -242,3 +274,46 @@ def test_undo_without_conflicts_leads_back(number: int) -> None:
     one = chance.choice([*undone] or [begun])
     nexus.undo(seq=one, conflicts="skip")
     assert nexus.check()["faults"] == []
+
+
+@pytest.mark.parametrize("number", range(HISTORIES // 2))
+def test_commits_are_undone_one_by_one(number: int) -> None:
+    """From the last one on, each leads to the state before it; links of links and merges too."""
+    chance = random.Random(SEED * 1000 + number)
+    nexus = kiprdf.Nexus.memory(history=True, clock=Clock())
+    graph = Graph(nexus, chance)
+    states = {last(nexus): knowledge(nexus)}
+    sessions: list[tuple[str, int]] = []
+    for session in map(str, range(4)):
+        sessions.append((session, last(nexus)))
+        with nexus.acting(session=session):
+            for _ in range(chance.randrange(1, 6)):
+                graph.grow()
+                states.setdefault(last(nexus), knowledge(nexus))
+    whole = [session for session in sessions if chance.random() < 0.3]
+    newest = last(nexus)
+    for session, begin in reversed(sessions):
+        if (session, begin) in whole:
+            assert nexus.undo(session=session)["conflicts"] == []
+        else:
+            # A step of the graph may be a statement and its undo.
+            for seq in range(newest, begin, -1):
+                assert nexus.undo(seq=seq)["conflicts"] == []
+                assert knowledge(nexus) == states.get(seq - 1, knowledge(nexus))
+        assert knowledge(nexus) == states[begin]
+        newest = begin
+    assert nexus.check()["faults"] == []
+
+
+def test_sources_are_undone_one_by_one() -> None:
+    chance = random.Random(SEED)
+    nexus = nexus_of()
+    states = []
+    for source in range(8):
+        states.append(knowledge(nexus))
+        for _ in range(2):
+            value = chance.choice([1, 2, 3])
+            nexus.execute(drug(chance.choice("AB"), f"{{risk: {value}}}", f"doc-{source}"))
+    for source in reversed(range(8)):
+        assert nexus.undo(source=f"doc-{source}")["conflicts"] == []
+        assert knowledge(nexus) == states[source]
