@@ -12,14 +12,18 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from kiprdf import collector
 from kiprdf.kml import statements
 from kiprdf.kml.draft import Draft
 from kiprdf.kql.identities import exists
+from kiprdf.language import bind, parse
+from kiprdf.language.ast import Manipulation
 from kiprdf.memory.items import PREDICATES, TYPES, USER_ID, USER_NAME, Edge, Entity, normalized
 from kiprdf.nexus import Nexus
+from kiprdf.rdf.elements import Concept, Proposition, json_map
+from kiprdf.rdf.literals import to_term
 
 T = TypeVar("T")
 Node: TypeAlias = tuple[str, str]
@@ -37,6 +41,7 @@ _ENTITY_KEYS = (
 )
 _EDGE_KEYS = ("edge_id", "confidence", "created_ts", "memory_id", "src", "timestamp", "pattern")
 _OWN_KEYS = ("evidence", "memory_ids")
+_MERGE = "MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: :type, name: :a} ?b {type: :type, name: :b} }"
 _EVIDENCE = ("memory_id", "src", "timestamp", "pattern")
 
 
@@ -210,8 +215,7 @@ class Graph:
 
     def commit(self, change: Change) -> None:
         """Write the elements of a change, and delete what it removes, as one commit."""
-        engine = self.nexus._engine
-        writer, iris = engine.writer, engine.store.iris
+        iris = self.nexus._store.iris
 
         def correct(draft: Draft) -> None:
             nodes = [iris.from_id(id) for id in change.removed]
@@ -220,7 +224,16 @@ class Graph:
                 node for node in nodes if node and node not in written and draft.exists(node)
             )
 
-        command = statements.upsert(change.elements(), _resolve)
+        self._commit(statements.upsert(change.elements(), _resolve), correct)
+
+    def merge(self, source: Node, target: Node, correct: Callable[[Draft], None]) -> None:
+        """Merge a concept into another of its type, and correct what that leaves, as one commit."""
+        command = bind(parse(_MERGE), {"type": target[0], "a": source[1], "b": target[1]})
+        self._commit(cast(Manipulation, command), correct)
+
+    def _commit(self, command: Manipulation, correct: Callable[[Draft], None]) -> None:
+        engine = self.nexus._engine
+        writer = engine.writer
 
         def write() -> None:
             writer.require_writable()
@@ -327,6 +340,27 @@ def _edge(row: tuple[Any, ...]) -> EdgeLink:
         fields["memory_ids"] = list(memory_ids)
     edge = Edge(id, subject_id, predicate, object_id, weight, fields, created_ts)
     return EdgeLink(edge, link, own or {})
+
+
+def drafted_edge(link: Proposition, draft: Draft) -> tuple[EdgeLink, list[Statement]]:
+    """The edge that a proposition of a draft stores, without its ends, and what memories state."""
+    values = json_map(link.metadata)
+    keys = (values.get(key) for key in (*_EDGE_KEYS, *_OWN_KEYS))
+    stated = []
+    for other in draft.links_at(link.node):
+        memory = draft.element(other.subject)
+        if other.predicate == STATES and isinstance(memory, Concept):
+            evidence = {**json_map(other.metadata), "memory_id": memory.name}
+            weight = evidence.pop("confidence")
+            stated.append(Statement(weight, {key: evidence.get(key) for key in _EVIDENCE}))
+    return _edge((draft.id(link.node), "", link.predicate, "", *keys)), stated
+
+
+def write_strongest(link: Proposition, strongest: Statement) -> None:
+    """Give a proposition of a draft the weight and the evidence of a statement."""
+    link.metadata["confidence"] = to_term(strongest.weight)
+    for key in _EVIDENCE:
+        link.metadata[key] = to_term(strongest.evidence.get(key))
 
 
 def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:

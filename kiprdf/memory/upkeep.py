@@ -6,10 +6,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import cast
 
+from kiprdf.kml.draft import Draft
+from kiprdf.kml.merge import ALIASES
 from kiprdf.memory.extraction import tools
-from kiprdf.memory.graph import Change, EdgeLink, EntityNode, Graph, Statement
-from kiprdf.memory.items import Entity, normalized
+from kiprdf.memory.graph import (
+    Change,
+    EdgeLink,
+    EntityNode,
+    Graph,
+    Node,
+    Statement,
+    drafted_edge,
+    write_strongest,
+)
+from kiprdf.memory.items import PREDICATES, Entity, normalized
+from kiprdf.rdf.literals import to_json, to_term
 
 _NEGATION = re.compile(r"^(?:not to|never|no longer|stop|drop)\s+", re.I)
 _DAY = 86_400
@@ -79,38 +92,22 @@ def merge(graph: Graph, source: EntityNode, target: EntityNode) -> str:
             f"{source.entity.name} is a {source.entity.type}, "
             f"{target.entity.name} a {target.entity.type}; entities of one type merge."
         )
-    type = target.node[0]
-    graph.nexus.execute(
-        "MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: :type, name: :a} ?b {type: :type, name: :b} }",
-        type=type,
-        a=source.node[1],
-        b=target.node[1],
-    )
-    graph.write(lambda: _join(graph, source, target.entity.id))
+    graph.merge(source.node, target.node, lambda draft: _join(draft, source, target.node))
     return target.entity.id
 
 
-def _join(graph: Graph, source: EntityNode, id: str) -> None:
+def _join(draft: Draft, source: EntityNode, target: Node) -> None:
     """Give an entity the names of one that was merged into it, and each edge its strongest
     statement."""
-    target = graph.with_id(id)
-    if target is None:  # another process has removed it
-        return
-    names = [*target.aliases, *source.aliases, source.node[1], source.entity.normalized_name]
-    aliases = dict.fromkeys([*names, *map(normalized, names)])
-    change = Change()
-    change.write_entity(replace(target, aliases=tuple(aliases)))
-    for end in ("subject", "object"):
-        for link in graph.edges_at(target.node, end=end):
-            statements = statements_of(
-                link, graph.statements("?l (id: :id)", id=link.link).get(link.link, [])
-            )
+    concept = draft.concept(*target)
+    aliases = to_json(concept.attributes[ALIASES])
+    names = [*cast("list[str]", aliases), *source.aliases, source.entity.normalized_name]
+    concept.attributes[ALIASES] = to_term(list(dict.fromkeys([*names, *map(normalized, names)])))
+    for link in draft.links_at(concept.node):
+        if link.predicate in PREDICATES and "edge_id" in link.metadata:
+            statements = statements_of(*drafted_edge(link, draft))
             strongest = max(statements, key=lambda statement: statement.strength)
-            edge = replace(link.edge, weight=strongest.weight, evidence=strongest.evidence)
-            subject, object_ = graph.with_id(edge.subject_id), graph.with_id(edge.object_id)
-            if subject is not None and object_ is not None:
-                change.write_edge(subject.node, object_.node, edge)
-    graph.commit(change)
+            write_strongest(link, strongest)
 
 
 def contradictions(graph: Graph) -> Iterator[Contradiction]:

@@ -475,6 +475,20 @@ def test_a_merged_entity_is_an_alias_of_the_other(memory: Memory) -> None:
             memory.merge(source, "meshalyzer")
 
 
+def test_a_merge_is_one_commit_that_one_undo_takes_back() -> None:
+    nexus = Nexus.memory(history=True)
+    memory = Memory(nexus)
+    for text in ("I use Python.", "I always use Pyton.", "The mesh project uses Pyton."):
+        memory.add(text)
+    memory.upsert_edge("entity:user:primary", "uses", memory.upsert_entity("tool", "pyton"), 0.95, {})
+    before, commit = nexus.snapshot(engine_metadata=False), nexus.info()["commit"]
+    memory.merge("pyton", "python")
+    assert nexus.info()["commit"] == commit + 1
+    assert [edge.weight for edge in memory.edges("uses")] == [0.95]
+    assert nexus.undo(seq=commit + 1)["conflicts"] == []
+    assert nexus.snapshot(engine_metadata=False) == before
+
+
 def test_a_newer_decision_that_negates_an_older_one_is_reported(memory: Memory) -> None:
     memory.add("Decided to use MongoDB.", timestamp="2026-01-01")
     memory.add("Decided not to use Oracle.", timestamp="2026-01-02")
