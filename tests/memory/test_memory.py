@@ -480,7 +480,8 @@ def test_a_merge_is_one_commit_that_one_undo_takes_back() -> None:
     memory = Memory(nexus)
     for text in ("I use Python.", "I always use Pyton.", "The mesh project uses Pyton."):
         memory.add(text)
-    memory.upsert_edge("entity:user:primary", "uses", memory.upsert_entity("tool", "pyton"), 0.95, {})
+    typo = memory.upsert_entity("tool", "pyton")
+    memory.upsert_edge("entity:user:primary", "uses", typo, 0.95, {})
     before, commit = nexus.snapshot(engine_metadata=False), nexus.info()["commit"]
     memory.merge("pyton", "python")
     assert nexus.info()["commit"] == commit + 1
