@@ -143,8 +143,8 @@ def test_what_others_added_to_an_element_since_is_not_deleted_with_it() -> None:
     created = last(nexus)
     nexus.execute('UPDATE ?d SET ATTRIBUTES { risk: 4 } WHERE { ?d {type: "Drug"} }')
     (conflict,) = nexus.undo(seq=created, dry_run=True)["conflicts"]
-    found = {"id": "C:Drug/A", "key": "attributes.risk", "theirs": created + 1, "found": 4}
-    assert conflict == found
+    expected = {"id": "C:Drug/A", "key": "attributes.risk", "theirs": created + 1, "found": 4}
+    assert conflict == expected
     nexus.undo(seq=created, conflicts="skip")
     assert risk(nexus) == 4
     # As it was left again, it is deleted.
