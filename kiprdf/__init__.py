@@ -6,13 +6,14 @@
 ['Archived', 'CoreSchema', 'System', 'Unsorted']
 """
 
-import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from kiprdf.budget import Budget
 from kiprdf.errors import KipError, StoreError
 from kiprdf.kql.valid_at import valid_at
 from kiprdf.language import parse, to_text
+from kiprdf.loading import load
 from kiprdf.nexus import Nexus
 from kiprdf.rows import Rows
 from kiprdf.search import Embedder
@@ -48,11 +49,11 @@ _EXTRAS = ("mcp", "serve")
 
 def __getattr__(name: str) -> Any:
     """Import what needs asyncio, pydantic or an extra on first use (PEP 562)."""
-    if name in _EXTRAS:
-        return importlib.import_module(f"kiprdf.{name}")
-    if name not in _HOME_OF:
+    home = f"kiprdf.{name}" if name in _EXTRAS else _HOME_OF.get(name)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME_OF[name]), name)
+    load(home)
+    return sys.modules[home] if name in _EXTRAS else getattr(sys.modules[home], name)
 
 
 def __dir__() -> list[str]:

@@ -15,12 +15,17 @@ from kiprdf.execution import bootstrap, summary
 from kiprdf.execution.acting import acting
 from kiprdf.execution.empty_answers import Diagnosis
 from kiprdf.execution.engine import Answer, CommandEngine
+from kiprdf.execution.history import changes, history
+from kiprdf.execution.requests import respond
+from kiprdf.execution.validity import validity
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.kml.draft import Clock, timestamp
 from kiprdf.language.parameters import refuse_misspelt_options
+from kiprdf.loading import load
 from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder, require_numpy
 from kiprdf.store import NexusStore, OxigraphStore, is_store
+from kiprdf.store.past import open_past
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,14 +56,6 @@ def timed(
         return self._engine.budgets.spend_as_work(lambda: method(self, *args, **kwargs))
 
     return run
-
-
-@functools.cache
-def _responding() -> Callable[..., dict[str, Any]]:
-    """What answers requests, imported once: pydantic takes longer to load than a nexus to open."""
-    from kiprdf.execution.requests import respond
-
-    return respond
 
 
 def _check_opening(strict_schema: bool | None, embedder: Embedder | None) -> None:
@@ -95,6 +92,7 @@ class Nexus:
     ) -> None:
         if not is_store(store):
             raise TypeError("Call Nexus.open(folder), Nexus.connect(url) or Nexus.memory().")
+        load("kiprdf.language.commands")  # so that no command has to
         self._store = store
         self._engine = CommandEngine(
             store, strict_schema=strict_schema, clock=clock, embedder=embedder, budget=budget
@@ -202,8 +200,10 @@ class Nexus:
         # HTTP and rdflib take longer to load than a nexus to open.
         connect: Callable[..., NexusStore]
         if isinstance(target, str):
+            load("kiprdf.store.connecting")
             from kiprdf.store.connecting import connect
         else:
+            load("kiprdf.interchange.rdflib_store")
             from kiprdf.interchange.rdflib_store import connect_graph as connect
         store = connect(
             target,
@@ -309,7 +309,6 @@ class Nexus:
         return self._respond(request, readonly=True)
 
     def _respond(self, request: Mapping[str, Any], readonly: bool) -> dict[str, Any]:
-        respond = _responding()
         return self._engine.request(lambda: respond(self._engine, request, readonly=readonly))
 
     def answer(
@@ -440,6 +439,7 @@ class Nexus:
         """
         arguments.check(target=target, format=format, log=history)
         if history is not None:
+            load("kiprdf.interchange.differences.patch_log")
             from kiprdf.interchange.differences.patch_log import write_with
 
             is_whole = engine_metadata and not (mapping or domain or select or only)
@@ -479,6 +479,7 @@ class Nexus:
         Arguments as in ``snapshot``; ``advance`` is called with the number of triples written
         since its last call.
         """
+        load("kiprdf.interchange.snapshots")
         from kiprdf.interchange.snapshots import Snapshot
 
         arguments.check(binary=target, format=format)
@@ -512,6 +513,7 @@ class Nexus:
         ``advance(1)`` is called for each element. Raises ``StoreError`` for a folder with other
         things in it, the home folder, and the folder of the nexus.
         """
+        load("kiprdf.interchange.publishing.publish", "kiprdf.interchange.publishing.description")
         from kiprdf.interchange.publishing import publish as publishing
         from kiprdf.interchange.publishing.description import About
 
@@ -531,6 +533,7 @@ class Nexus:
     @timed
     def schema(self, target: files.Target | None = None, *, mapping: MappingSources = None) -> str:
         """The types and predicates as RDFS and OWL, in Turtle."""
+        load("kiprdf.interchange.documents")
         from kiprdf.interchange import documents
 
         arguments.check(target=target)
@@ -541,6 +544,7 @@ class Nexus:
     @timed
     def shapes(self, target: files.Target | None = None, profile: formats.Profile = "rdf11") -> str:
         """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
+        load("kiprdf.interchange.documents")
         from kiprdf.interchange import documents
 
         arguments.check(target=target, profile=profile)
@@ -554,6 +558,7 @@ class Nexus:
         The snapshot does not contain it, but the metadata themselves. ``intervals`` adds the facts
         that are valid in intervals, each with a reifier for each interval.
         """
+        load("kiprdf.interchange.documents")
         from kiprdf.interchange import documents
 
         arguments.check(target=target, intervals=intervals)
@@ -566,6 +571,7 @@ class Nexus:
 
         Imports note them in the definitions, as ``iri`` and in the rules of keys; so can you.
         """
+        load("kiprdf.interchange.documents")
         from kiprdf.interchange import documents
 
         return self._engine.boundary.run(lambda: documents.context(self._store))
@@ -575,6 +581,7 @@ class Nexus:
 
         The triples as they were imported, but for what changed since (docs/how-to/import.md).
         """
+        load("kiprdf.interchange.documents")
         from kiprdf.interchange import documents
 
         arguments.check(target=target)
@@ -584,6 +591,7 @@ class Nexus:
     @timed
     def to_rdflib(self, mapping: MappingSources = None) -> rdflib.Graph:
         """The rdf11 profile of the dataset as a graph of rdflib."""
+        load("kiprdf.interchange.snapshots")
         from kiprdf.interchange import snapshots
 
         vocabulary = arguments.mapping_of(mapping)
@@ -610,6 +618,7 @@ class Nexus:
         with it: its commits become those of this nexus, and numbers continue. Returns the number
         of elements.
         """
+        load("kiprdf.interchange.snapshots", "kiprdf.interchange.differences.patch_log")
         from kiprdf.interchange import snapshots
         from kiprdf.interchange.differences import patch_log
 
@@ -632,6 +641,7 @@ class Nexus:
         ``base_iri`` is the base of the graph's IRIs, ``mapping`` the one it was created with.
         Use ``import_rdf`` for other graphs.
         """
+        load("kiprdf.interchange.formats.graphs")
         from kiprdf.interchange.formats.graphs import from_rdflib
 
         arguments.check(base_iri=base_iri)
@@ -676,6 +686,7 @@ class Nexus:
 
         Other writers go on while the import is planned (docs/decisions/045).
         """
+        load("kiprdf.execution.imports", "kiprdf.interchange.imports")
         from kiprdf.execution.imports import run_import
         from kiprdf.interchange import imports
 
@@ -721,6 +732,7 @@ class Nexus:
         are named as if all were one file, in any order of files. The other arguments and the
         report are those of ``import_rdf``.
         """
+        load("kiprdf.execution.imports", "kiprdf.interchange.imports")
         from kiprdf.execution.imports import run_import
         from kiprdf.interchange import imports
 
@@ -753,6 +765,7 @@ class Nexus:
         They lead from this nexus to the other. ``engine_metadata`` compares versions and times
         too, ``link_ids`` the ids of propositions that state the same.
         """
+        load("kiprdf.interchange.snapshots")
         from kiprdf.interchange import snapshots
 
         arguments.check(engine_metadata=engine_metadata, link_ids=link_ids)
@@ -777,8 +790,6 @@ class Nexus:
         ...     past.execute('FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.name')
         ['$self', '$system']
         """
-        from kiprdf.store.past import open_past
-
         engine = self._engine
         store = engine.boundary.run(lambda: open_past(self._store, when))
         return self._on(store, False, None, engine.clock, engine.embedder, engine.budgets.budget)
@@ -808,8 +819,6 @@ class Nexus:
         ``key`` selects the changes of one key, such as ``attributes.risk``. Returns the ``id``,
         ``entries``, ``next_cursor`` and ``earliest_seq``.
         """
-        from kiprdf.execution.history import history
-
         read = functools.partial(history, self._store, id, key, limit, cursor)
         return self._engine.boundary.run(read)
 
@@ -832,8 +841,6 @@ class Nexus:
         predicate) and ``source`` select elements. Returns ``commits``, ``next_cursor`` and
         ``earliest_seq``.
         """
-        from kiprdf.execution.history import changes
-
         arguments.check(author=author, session=session)
         selection = {"type": type, "author": author, "session": session, "source": source}
         read = functools.partial(changes, self._store, since, until, limit=limit, cursor=cursor)
@@ -881,8 +888,6 @@ class Nexus:
         >>> nexus.validity(id)
         [{'from': '2019-01-01', 'until': None}]
         """
-        from kiprdf.execution.validity import validity
-
         return self._engine.boundary.run(lambda: validity(self._store, id))
 
     @timed
@@ -970,6 +975,7 @@ class Nexus:
         >>> report["faults"], report["index"]
         ([], 'sound')
         """
+        load("kiprdf.maintenance")
         from kiprdf.maintenance import check
 
         return self._engine.boundary.run(lambda: check(self._engine, repair))
@@ -985,6 +991,7 @@ class Nexus:
         >>> Nexus.memory().optimize()
         {'before': 0, 'after': 0}
         """
+        load("kiprdf.maintenance")
         from kiprdf.maintenance import optimize
 
         return self._engine.boundary.run(lambda: optimize(self._engine))

@@ -1,4 +1,4 @@
-"""Requests and responses of KIP 6 as pydantic models, and the function-calling schemas.
+"""Requests and responses of KIP 6, and the function-calling schemas.
 
 The two schemas, ``execute_kip`` and ``execute_kip_readonly``, are generated from ``Request``.
 """
@@ -6,11 +6,13 @@ The two schemas, ``execute_kip`` and ``execute_kip_readonly``, are generated fro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeAlias
-
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from kiprdf.errors import KipError, KipWarning
+from kiprdf.loading import load
+
+if TYPE_CHECKING:
+    from kiprdf.request_models import Request
 
 BATCH_COMMANDS = 256
 _FIELDS = "The fields are command or commands, parameters, dry_run, as_of."
@@ -35,105 +37,17 @@ _FUNCTIONS = {
 }
 Style: TypeAlias = Literal["openai", "anthropic", "mcp"]
 _ARGUMENTS_OF = {"openai": "parameters", "anthropic": "input_schema", "mcp": "inputSchema"}
-_STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
-class AsOf(BaseModel):
-    """A state of the nexus in its history: that of a commit, or that at a time."""
-
-    model_config = _STRICT
-
-    seq: Annotated[StrictInt | None, Field(description="The number of a commit.")] = None
-    time: Annotated[
-        StrictStr | None,
-        Field(description="An ISO 8601 time with an offset: the last commit at or before it."),
-    ] = None
-
-    @property
-    def when(self) -> int | str:
-        """The one of the two that is given."""
-        if (self.seq is None) == (self.time is None):
-            message = "`as_of` has exactly one of `seq` and `time`."
-            raise KipError("KIP_1001", message, "Send one of the two.")
-        return self.seq if self.seq is not None else self.time or ""
-
-
-class CommandItem(BaseModel):
-    """One command of a batch with its own parameters, which override the shared ones."""
-
-    model_config = _STRICT
-
-    command: Annotated[StrictStr, Field(description="One complete KIP command.")]
-    parameters: Annotated[
-        dict[str, Any],
-        Field(description="Values by placeholder name; they override the shared parameters."),
-    ] = Field(default_factory=dict)
-    as_of: Annotated[
-        AsOf | None, Field(description="Read the memory as it was then, by this command only.")
-    ] = None
-
-
-class Request(BaseModel):
-    """The arguments of ``execute_kip`` (KIP 6.1): either ``command`` or ``commands``."""
-
-    model_config = _STRICT
-
-    command: Annotated[
-        StrictStr | None,
-        Field(description="One complete KIP command. Either this or `commands`."),
-    ] = None
-    commands: Annotated[
-        list[StrictStr | CommandItem] | None,
-        Field(
-            description="KIP commands to run in order, each a string or an object with "
-            "its own parameters. The first write that fails ends the batch.",
-        ),
-    ] = None
-    parameters: Annotated[
-        dict[str, Any],
-        Field(
-            description="Values by placeholder name: `:name` in a command takes the value of "
-            "`name`. A placeholder replaces a whole JSON value, never a part of a string.",
-        ),
-    ] = Field(default_factory=dict)
-    dry_run: Annotated[
-        StrictBool, Field(description="Answer as a real run would, write nothing.")
-    ] = False
-    as_of: Annotated[
-        AsOf | None, Field(description="Read the memory as it was then; writes are refused.")
-    ] = None
-
-
-class ErrorObject(BaseModel):
-    """``error`` of a response (KIP Appendix 4)."""
-
-    model_config = _STRICT
-
-    code: str
-    name: str
-    message: str
-    hint: str
-
-
-class WarningObject(BaseModel):
-    """One of the ``warnings`` of an empty result (docs/decisions/053)."""
-
-    model_config = _STRICT
-
-    name: str
-    message: str
-    hint: str | None = None
-
-
-def error_object(error: KipError) -> ErrorObject:
+def error_object(error: KipError) -> dict[str, str]:
     """The error object of a response; the message begins with the place as ``line:column``."""
     message, hint = _encodable(error.located_message), _encodable(error.hint)
-    return ErrorObject(code=error.code, name=error.name, message=message, hint=hint)
+    return {"code": error.code, "name": error.name, "message": message, "hint": hint}
 
 
 def error_response(error: KipError) -> dict[str, Any]:
     """The response to a command that has failed, as JSON (KIP 6.2)."""
-    return {"error": error_object(error).model_dump()}
+    return {"error": error_object(error)}
 
 
 def response_of(
@@ -145,15 +59,13 @@ def response_of(
     if next_cursor is not None:
         response["next_cursor"] = next_cursor
     if warnings:
-        objects = map(_warning_object, warnings)
-        response["warnings"] = [item.model_dump(exclude_none=True) for item in objects]
+        response["warnings"] = [*map(_warning_object, warnings)]
     return response
 
 
-def _warning_object(warning: KipWarning) -> WarningObject:
-    message = _encodable(warning.located_message)
-    hint = None if warning.hint is None else _encodable(warning.hint)
-    return WarningObject(name=warning.name, message=message, hint=hint)
+def _warning_object(warning: KipWarning) -> dict[str, str]:
+    content = {"name": warning.name, "message": _encodable(warning.located_message)}
+    return content if warning.hint is None else {**content, "hint": _encodable(warning.hint)}
 
 
 def _encodable(text: str) -> str:
@@ -168,6 +80,9 @@ def read_request(arguments: Any) -> Request:
     Traceback (most recent call last):
     kiprdf.errors.KipError: KIP_1001 The request is malformed: dryrun is not a field. Hint: ...
     """
+    load("kiprdf.request_models")
+    from kiprdf.request_models import Request, ValidationError
+
     if isinstance(arguments, Mapping):
         if "function" in arguments and "command" not in arguments:
             message = "The request is a function call, not its arguments."
@@ -262,12 +177,18 @@ def function_schemas(style: Style = "openai", *, strict: bool = False) -> list[d
 
 def _request_schema() -> dict[str, Any]:
     """The JSON Schema of a request, without the title and description of the class."""
+    load("kiprdf.request_models")
+    from kiprdf.request_models import Request
+
     schema = Request.model_json_schema()
     return {key: part for key, part in schema.items() if key not in ("title", "description")}
 
 
 def _strict_schema() -> dict[str, Any]:
     """The JSON Schema of a request without parameters, in which every field is required."""
+    load("kiprdf.request_models")
+    from kiprdf.request_models import Request
+
     fields = Request.model_fields
     null = {"type": "null"}
     types: dict[str, dict[str, Any]] = {

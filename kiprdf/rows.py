@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from kiprdf.errors import KipWarning
+from kiprdf.loading import load
 
 SHOWN_ROWS = 20
 """The rows that ``repr`` shows."""
@@ -93,6 +94,7 @@ class Rows:
     def to_pandas(self) -> Any:
         """A pandas DataFrame; needs pandas, which kiprdf does not install."""
         try:
+            load("pandas")
             import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
             raise ImportError("to_pandas() needs pandas: pip install pandas") from None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,6 +50,35 @@ def test_import_kiprdf_leaves_slow_libraries_alone() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert "kiprdf" in done.stdout.split()
     assert libraries & set(done.stdout.split()) == set()
+
+
+def test_a_module_that_a_function_imports_is_loaded_where_no_signal_interrupts() -> None:
+    paths = [path for path in (ROOT / "kiprdf").rglob("*.py") if not _is_program(path)]
+    missing = {name for path in paths for name in _unloaded_imports(path)}
+    # Whoever has a graph or a term of rdflib has imported it.
+    assert missing == {"_graph_name", "rdflib_term", "rdf_term"}
+
+
+def _is_program(path: Path) -> bool:
+    """Whether a file belongs to a process in which kiprdf itself handles the signals."""
+    parts = path.relative_to(ROOT / "kiprdf").parts
+    return parts[0] in ("cli", "serve") or parts[-1] == "sparql_child.py"
+
+
+def _unloaded_imports(path: Path) -> Iterator[str]:
+    """The functions that import a module without a ``load`` of it before."""
+    for function in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        loaded: set[str] = set()
+        for node in sorted(ast.walk(function), key=lambda node: getattr(node, "lineno", 0)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "load":
+                loaded |= {ast.unparse(name).strip("'") for name in node.args}
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                module = node.module if isinstance(node, ast.ImportFrom) else None
+                names = [f"{module}.{name.name}" if module else name.name for name in node.names]
+                if not ({module, *names} & loaded or names[0] in ("fcntl", "signal")):
+                    yield function.name
 
 
 def test_exception_is_caught_only_at_the_boundaries() -> None:

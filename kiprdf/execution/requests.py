@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kiprdf import protocol
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.language import ast
 from kiprdf.semantics import check
+
+if TYPE_CHECKING:
+    from kiprdf.request_models import AsOf, Request
 
 
 def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[str, Any]:
@@ -28,7 +31,7 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
     return _run_as_of(engine, request.as_of, command, parameters, request.dry_run, readonly)[0]
 
 
-def _run_batch(engine: CommandEngine, request: protocol.Request, readonly: bool) -> dict[str, Any]:
+def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[str, Any]:
     """Run the commands in order; the first write whose execution fails is the last.
 
     In a dry run a write is executed on a copy of the nexus, so that later commands see its effect.
@@ -54,7 +57,7 @@ def _run_batch(engine: CommandEngine, request: protocol.Request, readonly: bool)
 
 def _run_as_of(
     engine: CommandEngine,
-    as_of: protocol.AsOf | None,
+    as_of: AsOf | None,
     text: str,
     parameters: Mapping[str, Any],
     dry_run: bool,

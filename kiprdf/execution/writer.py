@@ -28,6 +28,7 @@ from kiprdf.kml.upsert import upsert
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import outline
+from kiprdf.loading import load
 from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.source import NOWHERE, Span
@@ -308,6 +309,7 @@ class Writer:
         The dataset is read and validated without the writer's lock. With a log, which must lead to
         the dataset, its commits replace the history and the settings; what was strict stays strict.
         """
+        load("kiprdf.interchange.dataset")
         from kiprdf.interchange.dataset import check_dataset
 
         def run() -> int:
@@ -342,6 +344,8 @@ class Writer:
 
         Returns how many triples were, or would be, ``deleted`` and ``added``.
         """
+        load("kiprdf.execution.patching", "kiprdf.interchange.dataset")
+        load("kiprdf.interchange.differences.patch")
         from kiprdf.execution.patching import draft_changes, draft_deletions
         from kiprdf.interchange.dataset import check_dataset
         from kiprdf.interchange.differences.patch import read

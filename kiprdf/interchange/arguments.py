@@ -11,6 +11,7 @@ from kiprdf.errors import KipError
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats.names import check_format, check_profile
 from kiprdf.language.parameters import check_json
+from kiprdf.loading import load
 
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import ContextJson, Mapping
@@ -115,6 +116,7 @@ def mapping_of(sources: MappingSources) -> Mapping | None:
     """The mapping for the argument ``mapping``; several are stacked."""
     if sources is None:
         return None
+    load("kiprdf.interchange.mapping.contexts")
     from kiprdf.interchange.mapping.contexts import Mapping
 
     if isinstance(sources, Mapping):

@@ -24,6 +24,7 @@ from kiprdf.interchange.vocabularies.definitions import read_definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.interchange.wikibase import reading
 from kiprdf.interchange.wikibase.elements import ITEM
+from kiprdf.loading import load
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.store import Store
 
@@ -227,6 +228,7 @@ def _mentions(quads: Iterable[Quad], address: str) -> bool:
 def _loader(context: Contexts | None, loader: Loader | None) -> Loader | None:
     if context is None:
         return loader
+    load("kiprdf.interchange.formats.given_contexts")
     from kiprdf.interchange.formats.given_contexts import GivenContexts
 
     return GivenContexts(context, loader)

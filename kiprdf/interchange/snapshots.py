@@ -15,6 +15,7 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.interchange.formats.ordering import normalized
+from kiprdf.loading import load
 from kiprdf.rdf.iris import Iris
 from kiprdf.store import NexusStore, is_store
 
@@ -88,6 +89,7 @@ class Snapshot:
         return files.write_open(target, lambda: write(target))
 
     def _write_imported(self, output: IO[bytes], part: Iterable[Triple], iris: Iris) -> int:
+        load("kiprdf.interchange.formats.foreign", "kiprdf.interchange.original.writing")
         from kiprdf.interchange.formats.foreign import write_foreign
         from kiprdf.interchange.original.writing import only_imported
 
@@ -107,6 +109,7 @@ class Snapshot:
 
     def _part(self, store: NexusStore, select: Select) -> list[Triple] | StagingStore:
         """The triples of the snapshot."""
+        load("kiprdf.interchange.selection", "kiprdf.interchange.staging_store")
         from kiprdf.interchange import selection
         from kiprdf.interchange.staging_store import StagingStore
 
@@ -148,6 +151,7 @@ def dataset(store: NexusStore) -> list[Triple]:
 
 def to_rdflib(store: NexusStore, mapping: Mapping | None) -> rdflib.Graph:
     """The rdf11 profile of the dataset as a graph of rdflib."""
+    load("kiprdf.interchange.formats.graphs")
     from kiprdf.interchange.formats import graphs
 
     return graphs.to_rdflib(dataset(store), store.iris, mapping)
@@ -161,6 +165,7 @@ def compare(
     link_ids: bool,
 ) -> Difference:
     """The difference from a store to another one, or to a snapshot."""
+    load("kiprdf.interchange.dataset", "kiprdf.interchange.differences.difference")
     from kiprdf.interchange.dataset import check_dataset
     from kiprdf.interchange.differences.difference import difference
 

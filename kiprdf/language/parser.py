@@ -9,6 +9,7 @@ import sys
 from kiprdf import collector
 from kiprdf.errors import KipError
 from kiprdf.language import ast, limits
+from kiprdf.loading import load
 from kiprdf.source import Span
 
 # An unclosed string is one token, too; otherwise every quote in it would be tried again.
@@ -47,6 +48,7 @@ def _parse(text: str, limit_size: bool) -> ast.Command:
     bare = _blanked(text)
     _make_room(_check_nesting(bare, limits.NESTING if limit_size else limits.CAPSULE_NESTING))
     # Imported here because not every process that imports kiprdf parses a command.
+    load("kiprdf.language.commands")
     from kiprdf.language.commands import read
 
     return read(bare)

@@ -16,6 +16,7 @@ from pyoxigraph import NamedNode
 from kiprdf import budget
 from kiprdf.errors import StoreError
 from kiprdf.language import ast
+from kiprdf.loading import load
 from kiprdf.meta.search import Hits, Semantic, all_elements, index_rows, search
 from kiprdf.rdf.elements import Element
 from kiprdf.search import (
@@ -237,6 +238,7 @@ class Indexer:
 
     def _semantic_index(self) -> SemanticIndex:
         # Imported here: numpy takes longer to load than a nexus to open.
+        load("kiprdf.search.semantic")
         from kiprdf.search.semantic import SemanticIndex
 
         assert self._embedder is not None

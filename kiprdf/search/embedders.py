@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kiprdf.errors import StoreError
+from kiprdf.loading import load
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +51,7 @@ def convert_failures(embedder: Embedder) -> Embedder:
 
     def embed(texts: list[str], /) -> Any:
         # Imported here: numpy takes longer to load than a nexus to open.
+        load("numpy", "kiprdf.search.vectors")
         import numpy as np
 
         from kiprdf.search.vectors import check_shape
@@ -100,7 +102,8 @@ class _WordLlama:
 
 def _load() -> Any:
     with _unchanged_logging():
-        package = import_module(_MODEL)
+        load(_MODEL)
+    package = sys.modules[_MODEL]
     assert package.__file__ is not None
     # Its wheel contains the tokenizer, but the package looks for it in a cache folder only.
     folder = Path(package.__file__).parent

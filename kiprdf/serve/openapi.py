@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import kiprdf
-from kiprdf.protocol import Request
+from kiprdf.request_models import Request
 from kiprdf.serve.linked import FORMAT_OF
 from kiprdf.serve.sparql import RDF_FORMATS
 from kiprdf.serve.sparql_results import SELECT_FORMATS

@@ -57,7 +57,7 @@ def error_response(error: HttpError | KipError) -> Response:
         content: Any = protocol.error_response(error)
         return json_response(content, STATUS_OF.get(error.code, 400))
     code, name = _code_of(error.status)
-    texts = protocol.error_object(KipError("KIP_4003", error.message, error.hint)).model_dump()
+    texts = protocol.error_object(KipError("KIP_4003", error.message, error.hint))
     content = {"error": {**texts, "code": code, "name": name}}
     return json_response(content, error.status, error.headers)
 

@@ -30,6 +30,7 @@ from pyoxigraph import Store as Engine
 
 from kiprdf.budget import WIDTH, Spending
 from kiprdf.errors import ClosedError, KipError, StoreError
+from kiprdf.loading import load
 from kiprdf.rdf import vocab
 from kiprdf.store import sparql_child as child
 from kiprdf.store.base import Solutions
@@ -445,6 +446,7 @@ class _Worker:
 
 def _start_process() -> subprocess.Popen[bytes]:
     """Start a process that runs ``sparql_child`` and imports from the two libraries only."""
+    load("subprocess")
     import subprocess  # imported here: few programs send SPARQL
 
     library = Path(pyoxigraph.__file__).parent.parent

@@ -16,10 +16,11 @@ format         profiles      where the base is                  special cases
 
 from __future__ import annotations
 
-from importlib import import_module
+import sys
 from typing import TYPE_CHECKING, Any
 
 from kiprdf.interchange.formats.names import NAMES, Format, Profile, format_of
+from kiprdf.loading import load
 
 if TYPE_CHECKING:
     from kiprdf.interchange.formats.languages import parse_foreign
@@ -53,4 +54,6 @@ def __getattr__(name: str) -> Any:
     """Load readers and writers on first use: opening a nexus needs none of them (PEP 562)."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    home = f"{__name__}.{_MODULES[name]}"
+    load(home)
+    return getattr(sys.modules[home], name)

@@ -24,6 +24,7 @@ from kiprdf.interchange.formats.prefixes import namespaces
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.formats.reading import restored
 from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.loading import load
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault
 
@@ -40,10 +41,12 @@ def to_rdflib(
 
     Literals keep their texts; the prefixes of the dataset are bound.
     """
+    load("rdflib")
     import rdflib
 
     mapped: Iterable[Triple] = normalized(triples)
     if mapping is not None:
+        load("kiprdf.interchange.mapped")
         from kiprdf.interchange.mapped import applied
 
         mapped = applied(mapped, iris, mapping)
@@ -70,6 +73,7 @@ def from_rdflib(graph: rdflib.Graph, base_iri: str, mapping: Mapping | None = No
 
 
 def _triples(graph: rdflib.Graph) -> Iterator[Quad]:
+    load("rdflib")
     import rdflib
 
     if not isinstance(graph, rdflib.Graph):

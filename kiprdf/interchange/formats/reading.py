@@ -14,6 +14,7 @@ from kiprdf.interchange.formats.names import NAMES, Format, check_format
 from kiprdf.interchange.formats.ordering import FORMAT, normalized
 from kiprdf.interchange.formats.profiles import from_profile
 from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.loading import load
 from kiprdf.rdf.iris import Iris, base_fault
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def _dataset(
 ) -> StagingStore:
     dataset: Iterable[Quad] = from_profile(quads)
     if mapping is not None:
+        load("kiprdf.interchange.mapped")
         from kiprdf.interchange.mapped import undone
 
         # Before the base moves: a string that the mapping made an IRI does not move with it.

@@ -14,6 +14,7 @@ from kiprdf.interchange.formats.ordering import Dataset, Reification, normalized
 from kiprdf.interchange.formats.output import Advance, Output
 from kiprdf.interchange.formats.profiles import to_text
 from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.loading import load
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 
@@ -94,6 +95,7 @@ def _mapped(triples: Triples, iris: Iris, mapping: Mapping | None) -> Triples:
     """The triples in the vocabulary of a mapping."""
     if mapping is None:
         return triples
+    load("kiprdf.interchange.mapped")
     from kiprdf.interchange.mapped import applied
 
     return applied(normalized(triples), iris, mapping)
