@@ -55,7 +55,7 @@ def test_import_kiprdf_leaves_slow_libraries_alone() -> None:
 def test_a_module_that_a_function_imports_is_loaded_where_no_signal_interrupts() -> None:
     paths = [path for path in (ROOT / "kiprdf").rglob("*.py") if not _is_program(path)]
     missing = {name for path in paths for name in _unloaded_imports(path)}
-    # Whoever has a graph or a term of rdflib has imported it.
+    # Whoever has a graph or a term of rdflib has imported it. Others call kiprdf.loading.load.
     assert missing == {"_graph_name", "rdflib_term", "rdf_term"}
 
 

@@ -15,6 +15,7 @@ from xml.parsers import expat
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats import lengths
+from kiprdf.loading import load
 from kiprdf.source import Span
 
 NESTING = 1000
@@ -65,6 +66,7 @@ def checked(text: str) -> str:
         message = f"The text is not valid XML: {expat.ErrorString(fault.code)}."
         raise KipError("KIP_1001", message, "Check the file at this place.", span, text) from None
     if _LITERALS.search(read):
+        load("kiprdf.interchange.formats.xml_literals")
         from kiprdf.interchange.formats.xml_literals import with_xml_literals
 
         read = with_xml_literals(read, ALLOWANCE + GROWTH * len(text))
