@@ -14,7 +14,14 @@ from pyoxigraph import NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.context import Context
-from kiprdf.interchange.importing.foreign import Items, Node, Object, Statement, leaves
+from kiprdf.interchange.importing.foreign import (
+    Items,
+    Node,
+    Object,
+    Statement,
+    is_plain,
+    leaves,
+)
 from kiprdf.interchange.importing.identities import claimed
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
@@ -105,7 +112,7 @@ class Facts:
             return [], False
         placed = list(leaves(items))
         linked = [(place, item) for place, item in placed if self._is_other(item, statement)]
-        is_whole = len(linked) == len(placed)
+        is_whole = len(linked) == len(placed) and is_plain(items)
         if is_whole:
             self._lists[statement[:2]] += 1
         number = self._lists[statement[:2]] if is_whole else 0

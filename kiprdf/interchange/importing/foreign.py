@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import check, paced
 from kiprdf.rdf import vocab
@@ -23,9 +23,15 @@ Node: TypeAlias = NamedNode | BlankNode
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """An ``rdf:List``."""
+    """An ``rdf:List``; ``cells`` are the IRIs of its cells, ``typed`` those with a class.
+
+    ``copy`` counts the equal lists before it that the same statement has.
+    """
 
     terms: tuple[Object, ...]
+    cells: tuple[str | None, ...] = ()
+    typed: tuple[int, ...] = ()
+    copy: int = 0
 
 
 class Statement(NamedTuple):
@@ -37,6 +43,13 @@ class Statement(NamedTuple):
 
 
 Object: TypeAlias = NamedNode | BlankNode | Literal | Statement | Items
+
+
+def is_plain(term: Object) -> bool:
+    """Whether the cells of a list, and of lists in it, have neither IRIs nor a class."""
+    if not isinstance(term, Items):
+        return True
+    return not term.cells and not term.typed and all(map(is_plain, term.terms))
 
 
 def leaves(items: Items, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Object]]:
@@ -86,8 +99,12 @@ def statement_text(statement: Statement) -> str:
     return f"{statement.subject} {statement.predicate} {text_of(statement.object)} ."
 
 
+DEFAULT = "@default"
+"""What stands for the default graph among the names of graphs."""
+
+
 def collect(quads: Iterable[Quad]) -> tuple[dict[Statement, list[str]], list[Skipped]]:
-    """Each statement once with its named graphs; what is skipped of graphs.
+    """Each statement once with its graphs; what is skipped of graphs.
 
     The graphs in which a nexus keeps its own records are left out.
     """
@@ -100,8 +117,9 @@ def collect(quads: Iterable[Quad]) -> tuple[dict[Statement, list[str]], list[Ski
         graphs = statements.setdefault(_statement(quad.triple), [])
         if isinstance(graph, BlankNode):
             nameless[str(graph)] = None
-        elif not isinstance(graph, DefaultGraph) and graph.value not in graphs:
-            graphs.append(graph.value)
+        name = graph.value if isinstance(graph, NamedNode) else DEFAULT
+        if name not in graphs:
+            graphs.append(name)
     reason = "the graph has no IRI; its statements are imported without a graph"
     skipped = [Skipped(f"graph {number}", reason) for number in range(1, len(nameless) + 1)]
     return statements, skipped
@@ -121,7 +139,7 @@ def replaced(term: Object, by: Mapping[Node, Object]) -> Object:
     if isinstance(term, Statement):
         return replaced_in(term, by)
     if isinstance(term, Items):
-        return Items(tuple(replaced(item, by) for item in term.terms))
+        return replace(term, terms=tuple(replaced(item, by) for item in term.terms))
     return term if isinstance(term, Literal) else by.get(term, term)
 
 
@@ -213,7 +231,7 @@ def _fault(node: Node, facts: set[Statement], asserted: set[Statement]) -> str |
 
 
 LIST = NamedNode(vocab.RDF + "List")
-"""The class of list cells, which adds no information."""
+"""The class of list cells."""
 LIST_NESTING = 60
 """How deep lists may nest in lists; the value of an attribute nests to 64."""
 _CHECK_EVERY = 256
@@ -277,6 +295,8 @@ def _items(
 ) -> Items | None:
     """The items from a cell on; None if the list is not well-formed. Adds its cells to ``read``."""
     items: list[Object] = []
+    names: list[str | None] = []
+    typed: list[int] = []
     while head != vocab.NIL:
         if not isinstance(head, NamedNode | BlankNode) or head not in cells or depth == 0:
             return None
@@ -288,6 +308,9 @@ def _items(
             item = _items(item, cells, read, depth - 1)
         if item is None:
             return None
+        if vocab.TYPE in cells[head]:
+            typed.append(len(items))
         items.append(item)
+        names.append(head.value if isinstance(head, NamedNode) else None)
         head = cells[head][vocab.REST]
-    return Items(tuple(items))
+    return Items(tuple(items), tuple(names) if any(names) else (), tuple(typed))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from pyoxigraph import NamedNode, Quad
@@ -25,7 +26,9 @@ from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.facts import NO_ELEMENT, Fact, Facts
 from kiprdf.interchange.importing.foreign import (
     BROKEN_LIST,
+    DEFAULT,
     Foreign,
+    Items,
     Node,
     Object,
     Statement,
@@ -158,8 +161,12 @@ def read_foreign(quads: Iterable[Quad]) -> tuple[Foreign, int]:
     with_lists, broken = gather_lists(collected)
     names: dict[Node, Object] = dict(blank_names([*with_lists.values(), *broken]).items())
     graphs: dict[Statement, list[str]] = defaultdict(list)
-    for original, statement in with_lists.items():
-        graphs[replaced_in(statement, names)].extend(collected[original])
+    for original, one in with_lists.items():
+        statement, places = replaced_in(one, names), collected[original]
+        while isinstance(statement.object, Items) and not {*places}.isdisjoint(graphs[statement]):
+            copy = statement.object.copy + 1
+            statement = statement._replace(object=replace(statement.object, copy=copy))
+        graphs[statement].extend(places)
     foreign = Foreign(sorted(graphs, key=statement_text), graphs, {}, skipped)
     for statement in broken:
         foreign.skip(replaced_in(statement, names), BROKEN_LIST)
@@ -200,8 +207,19 @@ def _add_unlinked(statement: Statement, context: Context, values: ValueReader) -
 
 
 def _skip_unused_reifiers(context: Context, facts: Facts) -> None:
-    """Skip the statements about reifiers of triples that are not facts."""
+    """Skip the reifiers of triples that are not facts, and those that say nothing of a fact."""
     reified, refused = context.foreign.reified, context.identities.refused
+    mentioned: set[Object] = set()
+    for statement in paced(context.foreign.statements):
+        mentioned |= {statement.subject, statement.object}
+    for node, fact in paced(reified.items()):
+        reason = None
+        if node not in facts.by_reifier:
+            reason = refused.get(fact.subject, "it annotates a triple that is not a proposition")
+        elif is_blank(node) and node not in mentioned:
+            reason = "its subject is a blank node that nothing else is said of"
+        if reason is not None:
+            context.foreign.skip(Statement(node, vocab.REIFIES, fact), reason)
     for statement in paced(context.foreign.statements):
         if statement.subject in reified and statement.subject not in facts.by_reifier:
             reason = "it annotates a triple that is not a proposition"
@@ -244,6 +262,7 @@ def _proposition(
         if not context.naming.is_below_base(reifier.value) and not is_blank(reifier):
             merged.same_as.add(reifier.value)
     merged.graphs = fact.graphs
+    merged.places.add(tuple(sorted(fact.graphs)))
     before = context.index.originals.get(fact.id, ())
     more = {iri for iri in merged.same_as if facts.is_free(iri, fact.id)}
     same_as = [*before, *sorted(more - {*before})]
@@ -280,11 +299,11 @@ def _attributes_and_metadata(
     attributes, metadata = values.attributes.json(), values.metadata.json()
     if same_as:
         attributes[SAME_AS] = one_or_all(same_as)
-    if values.graphs:
+    if values.graphs - {DEFAULT}:
         # As in ``ValueReader.add``: the metadata of the import itself come first.
         graph_map = attributes if GRAPH in context.metadata else metadata
-        graph_map[GRAPH] = together(values.graphs)
         of_graphs = values.graph_values()
+        graph_map[GRAPH] = together(values.graphs - ({DEFAULT} if of_graphs else set()))
         if of_graphs:
             graph_map[GRAPH_VALUES] = of_graphs
     return attributes, metadata

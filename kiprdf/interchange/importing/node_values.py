@@ -93,6 +93,7 @@ class ValueReader:
             if len(iris) < len(items):
                 self._foreign.skip(statement, "the value of same_as must be an IRI")
             node_values.same_as.update(iris)
+            node_values.note_graphs(self._foreign.graphs[statement], SAME_AS, value)
             return
         values = node_values.metadata if is_metadata else node_values.attributes
         always_array = key.term is not None and key.term.container is not None

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypeAlias
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
-from kiprdf.interchange.importing.element_index import ElementIndex
+from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.foreign import Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
-from kiprdf.interchange.importing.values import NodeValues, Origin, to_value
+from kiprdf.interchange.importing.values import NodeValues, Origin, listed, to_value
 from kiprdf.interchange.mapping.datatypes import fits
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
@@ -155,7 +155,7 @@ def form(term: Object) -> dict[str, Json]:
     {'@value': '1.10', '@type': 'http://www.w3.org/2001/XMLSchema#decimal'}
     """
     if isinstance(term, Items):
-        return {"@list": [form(item) for item in term.terms]}
+        return {"@list": [form(item) for item in term.terms], **_of_cells(term)}
     if isinstance(term, Literal):
         if term.language is not None:
             value: dict[str, Json] = to_json(term)
@@ -164,6 +164,12 @@ def form(term: Object) -> dict[str, Json]:
         return {"@value": term.value} | ({} if is_string else {"@type": term.datatype.value})
     assert isinstance(term, NamedNode)
     return {"@id": term.value}
+
+
+def _of_cells(items: Items) -> dict[str, Json]:
+    """What is unusual about the cells of a list."""
+    cells: dict[str, Json] = {"cells": [*items.cells], "typed": [*items.typed], "copy": items.copy}
+    return {key: value for key, value in cells.items() if value}
 
 
 def usual_form(value: Json, rule: Mapping[str, str]) -> dict[str, Json]:
@@ -246,6 +252,12 @@ def _unusual(one: Imported, is_metadata: bool, definitions: _Definitions) -> Jso
         )
         for origin in one.values.origins
         if origin.is_metadata == is_metadata and not _is_too_deep(origin.term)
+    ]
+    # The first IRI of an element is its own: a triple that states it is reflexive.
+    own = next(iter(listed(one.element.attributes.get(SAME_AS))), None)
+    stated = [
+        (origin, written, is_usual and (origin.key, origin.value) != (SAME_AS, own))
+        for origin, written, is_usual in stated
     ]
     if all(is_usual for _, _, is_usual in stated):
         return {}

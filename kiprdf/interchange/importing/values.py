@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from kiprdf.interchange.importing.foreign import Items, Object, Statement
+from kiprdf.interchange.importing.foreign import DEFAULT, Items, Object, Statement
 from kiprdf.interchange.mapping.contexts import Term
 from kiprdf.interchange.mapping.datatypes import INTEGER_TYPES
 from kiprdf.language import limits
@@ -204,6 +204,15 @@ class Values:
             for key, values in {**self.foreign, **self.native}.items()
         }
 
+    def apart(self) -> dict[str, Json]:
+        """As ``json``, but a value that is a list is an item of an array."""
+        return {
+            key: [value]
+            if value in self.foreign.get(key, ()) and isinstance(value, list)
+            else value
+            for key, value in self.json().items()
+        }
+
 
 class Origin(NamedTuple):
     """A value of a key, and the property and the term that it comes from."""
@@ -241,10 +250,16 @@ class NodeValues:
             self.by_graph[graph].add(key, value)
 
     def graph_values(self) -> dict[str, Json]:
-        """What each named graph states, unless all values are in the same graphs."""
+        """What each named graph states, unless all values are in the same graphs.
+
+        Of the default graph only what has other values, or the same ones, in a named graph.
+        """
         if len(self.places) < 2:
             return {}
-        return {graph: values.json() for graph, values in sorted(self.by_graph.items())}
+        stated = {graph: values.apart() for graph, values in sorted(self.by_graph.items())}
+        named = {key for graph, values in stated.items() if graph != DEFAULT for key in values}
+        default = {k: v for k, v in stated.pop(DEFAULT, {}).items() if k in named}
+        return ({DEFAULT: default} if default else {}) | stated
 
     def merge(self, other: NodeValues) -> None:
         self.attributes.merge(other.attributes)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias, cast
 
@@ -364,10 +364,14 @@ def coerces(term: Term, form: object) -> bool:
     return plain and form.datatype == (term.datatype or vocab.STRING)
 
 
-def list_cells(items: list[Literal | NamedNode], seed: str) -> tuple[NamedNode, list[Triple]]:
-    """The head of an ``rdf:List`` and its cells, whose IRIs are made from the seed."""
+def list_cells(
+    items: list[Literal | NamedNode], seed: str, names: Sequence[str | None] = ()
+) -> tuple[NamedNode, list[Triple]]:
+    """The head of an ``rdf:List`` and its cells, whose IRIs are given or made from the seed."""
     digits = hashlib.sha256(seed.encode()).hexdigest()[:16]
     nodes = [NamedNode(f"{vocab.LIST}{digits}/{number}") for number in range(len(items))] + [_NIL]
+    for number, name in enumerate(names[: len(items)]):
+        nodes[number] = nodes[number] if name is None else NamedNode(name)
     cells: list[Triple] = []
     for node, item, rest in zip(nodes, items, nodes[1:], strict=False):
         cells += (Triple(node, _FIRST, item), Triple(node, _REST, rest))

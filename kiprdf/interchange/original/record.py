@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.element_index import SAME_AS
-from kiprdf.interchange.importing.foreign import Items, Object
+from kiprdf.interchange.importing.foreign import LIST, Items, Object
 from kiprdf.interchange.importing.naming import OTHER_TYPES
 from kiprdf.interchange.importing.origins import (
     IRI,
@@ -241,7 +241,9 @@ class Element:
     def forms(self, place: Place, triple: Triple) -> list[OriginalValue]:
         """The original forms of the value of a key; none where its IRI is not known."""
         if place == (False, SAME_AS):
-            return self._forms(place, listed(value_of(triple))[1:])
+            first, *others = listed(value_of(triple))
+            reflexive = canonical_json(first) in self._noted(place)
+            return self._forms(place, [first, *others] if reflexive else others)
         return self._forms(place, value_of(triple))
 
     def is_array(self, place: Place) -> bool:
@@ -255,7 +257,10 @@ class Element:
             return [_form(entry, rule) for entry in whole]
         is_list = rule is not None and rule.get("container") == "@list"
         items = listed(value)
-        if is_list and not (items and all(isinstance(item, list) for item in items)):
+        are_several = all(isinstance(item, list) for item in items) or any(
+            canonical_json(item) in entries for item in items
+        )
+        if is_list and not (items and are_several):
             items = [value]
         forms: list[OriginalValue] = []
         for item in items:
@@ -339,7 +344,10 @@ def _usual(value: Json, rule: Rule) -> JsonMap:
 def _term(form: JsonMap) -> Object:
     """The term of expanded JSON-LD; the inverse of ``origins.form``."""
     if "@list" in form:
-        return Items(tuple(_term(cast(JsonMap, item)) for item in listed(form["@list"])))
+        terms = tuple(_term(cast(JsonMap, item)) for item in listed(form["@list"]))
+        cells = tuple(name and NamedNode(name).value for name in listed(form.get("cells")))
+        typed = tuple(one for one in listed(form.get("typed")) if one in range(len(terms)))
+        return Items(terms, cells, typed, form.get("copy", 0))
     if "@id" in form:
         return NamedNode(cast(str, form["@id"]))
     text, datatype = cast(str, form["@value"]), form.get("@type")
@@ -349,9 +357,11 @@ def _term(form: JsonMap) -> Object:
     return Literal(text, datatype=None if datatype is None else NamedNode(cast(str, datatype)))
 
 
-def triples_of(subject: NamedNode, form: OriginalValue) -> list[Triple]:
-    """A form as triples, the cells of lists included."""
+def triples_of(subject: NamedNode, form: OriginalValue, *, with_cells: bool = True) -> list[Triple]:
+    """A form as triples, the cells of lists included, with their IRIs and their class if asked."""
     seed = f"{subject.value} {form.property.value} {form.term}"
+    if not with_cells:
+        form = form._replace(term=_plain(form.term))
     node, cells = _with_cells(form.term, seed)
     return [Triple(subject, form.property, node), *cells]
 
@@ -361,5 +371,10 @@ def _with_cells(term: Object, seed: str) -> tuple[Literal | NamedNode, list[Trip
     if not isinstance(term, Items):
         return cast("Literal | NamedNode", term), []
     inner = [_with_cells(item, f"{seed} {number}") for number, item in enumerate(term.terms)]
-    head, cells = list_cells([item for item, _ in inner], seed)
+    head, cells = list_cells([item for item, _ in inner], seed, term.cells)
+    cells += [Triple(cells[2 * number].subject, vocab.TYPE, LIST) for number in term.typed]
     return head, [*cells, *(cell for _, of_item in inner for cell in of_item)]
+
+
+def _plain(term: Object) -> Object:
+    return Items(tuple(map(_plain, term.terms))) if isinstance(term, Items) else term

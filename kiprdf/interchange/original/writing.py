@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -99,10 +100,11 @@ class _Writer:
 
     def lists(self, node: NamedNode) -> Iterator[tuple[OriginalValue, Element]]:
         """The lists of elements that an element has, each with the first link that is in it."""
-        for (property, _), places in sorted(self._lists.get(node, {}).items(), key=str):
+        for (property, number), places in sorted(self._lists.get(node, {}).items(), key=str):
             places.sort(key=lambda one: one[0])
             items = [(place, self._own(self.facts[link].object)) for place, link in places]
-            yield OriginalValue(property, _items(items)), self.elements[places[0][1]]
+            form = OriginalValue(property, replace(_items(items), copy=number))
+            yield form, self.elements[places[0][1]]
 
     def _own(self, node: Any) -> Any:
         """The IRI that an element is written under."""
@@ -142,7 +144,7 @@ class _Whole(_Writer):
             return
         values = {triple: element.forms(place, triple) for place, triple in element.values()}
         forms = {
-            triple: [one for form in of_value for one in triples_of(own, form)]
+            triple: [one for form in of_value for one in triples_of(own, form, with_cells=False)]
             for triple, of_value in values.items()
         }
         others = [*self._facts(element), *self._identity(element)]

@@ -1,0 +1,135 @@
+"""What an import does not keep is in its report; everything else comes home."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from rdflib import Dataset, Graph
+from rdflib.compare import isomorphic
+
+import kiprdf
+from tests.interchange.odd_graphs import OddGraphs, by_graph
+from tests.long_runs import amount
+from tests.nexus.support import empty, restored
+
+PREFIXES = """
+@prefix : <https://example.org/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+"""
+KEPT = {
+    "a triple in the default graph and a named graph": """
+        :a a :T ; :p 1 ; :knows :b . :b a :T . :g { :a :p 1 ; :knows :b . }""",
+    "values of one key in the default graph and a named graph": """
+        :a a :T ; :p 1, 2 . :g { :a :p 2, 3 . }""",
+    "everything in both graphs": ":a a :T . :g { :a a :T . }",
+    "a list in a named graph beside its items": """
+        :a a :T . :g { :a :p ( 1 2 ) . } :h { :a :p 1 . }""",
+    "an empty list in a named graph": ":a a :T . :g { :a :p ( ) . }",
+    "annotations in another graph than the fact": """
+        :a a :T . :b a :T . :h { :r :since 1 . }
+        :g { :a :knows :b .
+        :r a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ; rdf:object :b . }""",
+    "owl:sameAs in a named graph": ":a a :T . :g { :a owl:sameAs :other . }",
+    "cells with a class": """
+        :a a :T ; :p :first . :first a rdf:List ; rdf:first 1 ; rdf:rest [ a rdf:List ;
+        rdf:first 2 ; rdf:rest rdf:nil ] .""",
+    "a list of resources with a class": """
+        :a a :T ; :p [ a rdf:List ; rdf:first :b ; rdf:rest () ] . :b a :T .""",
+    "a list with an IRI": ":a a :T ; :p :l . :l rdf:first 1 ; rdf:rest ( 2 ) .",
+    "a list of resources with an IRI": """
+        :a a :T ; :p :l . :l rdf:first :b ; rdf:rest () . :b a :T .""",
+    "two equal lists": ":a a :T ; :p ( 1 2 ), ( 1 2 ), ( 1 2 ) .",
+    "two equal lists of resources": ":a a :T ; :p ( :b ), ( :b ) . :b a :T .",
+    "equal lists in a list": ":a a :T ; :p ( ( 1 ) ( 1 ) ) .",
+    "an IRI and a list": ":a a :T ; :p :x, ( 1 ) .",
+    "reflexive owl:sameAs": ":a a :T ; owl:sameAs :a . :b a :T ; owl:sameAs :b, :c .",
+}
+SKIPPED = {
+    "a reifier of a literal": (
+        ":a a :T ; :p 1 {| :q 2 |} .",
+        {":reifies <<( :a :p 1 )>>", ":q 2"},
+    ),
+    "a blank reifier without annotations": (
+        ":a a :T ; :p :b . :b a :T . [] rdf:reifies <<( :a :p :b )>> .",
+        {":reifies <<( :a :p :b )>>"},
+    ),
+    "a fact about itself": (":a a :T ; :p :a .", {":a :p :a"}),
+}
+EXAMPLES = amount("EXAMPLES", 20)
+
+
+def home(nexus: kiprdf.Nexus, format: str = "nquads") -> Dataset:
+    text = nexus.snapshot(mapping="original", only="imported", format=format)  # type: ignore[arg-type]
+    dataset = Dataset()
+    dataset.parse(data=text, format=format)
+    return dataset
+
+
+def differences(first: Dataset, second: Dataset) -> list[str]:
+    """The graphs that two datasets do not have in common."""
+    graphs = by_graph(first), by_graph(second)
+    return [
+        name
+        for name in graphs[0] | graphs[1]
+        if not isomorphic(*(one.get(name, Graph()) for one in graphs))
+    ]
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_what_is_easily_lost_comes_home(case: str) -> None:
+    nexus, text = empty(), PREFIXES + KEPT[case]
+    assert nexus.import_rdf(text, format="trig", define=True)["skipped"] == []
+    expected = Dataset()
+    expected.parse(data=text, format="trig")
+    assert differences(home(nexus), expected) == []
+    again = nexus.import_rdf(text, format="trig")
+    assert again["concepts"]["updated"] == again["propositions"]["updated"] == 0
+    assert restored(nexus, mapping="original").snapshot() == nexus.snapshot()
+
+
+@pytest.mark.parametrize("case", SKIPPED)
+def test_what_is_lost_is_in_the_report(case: str) -> None:
+    text, expected = SKIPPED[case]
+    skipped = empty().import_rdf(PREFIXES + text, define=True)["skipped"]
+    shown = {
+        re.sub(r"\^\^<[^>]*>|<https://example.org/|<urn:kip:blank[^>]*> ", "", one["triple"])
+        for one in skipped
+    }
+    for part in expected:
+        plain = part.replace(":", "").replace("reifies", "-rdf-syntax-ns#reifies")
+        words = [re.escape(word) for word in plain.replace("1", '"1"').replace("2", '"2"').split()]
+        assert any(re.search(">? .*?".join(words), one) for one in shown), (part, shown)
+
+
+@pytest.mark.parametrize("kind", ["one graph", "named graphs", "reifiers"])
+def test_a_random_dataset_comes_home_except_for_what_the_report_names(kind: str) -> None:
+    whole = 0
+    for seed in range(EXAMPLES):
+        odd = OddGraphs(seed, named=kind == "named graphs", reifiers=kind == "reifiers")
+        nexus = empty()
+        text = odd.dataset.serialize(format="nquads")
+        skipped = nexus.import_rdf(text, format="nquads", define=True, default_type="Thing")[
+            "skipped"
+        ]
+        written = home(nexus)
+        if differences(odd.dataset, written):
+            missing = sum(map(len, by_graph(odd.dataset).values()))
+            missing -= sum(map(len, by_graph(written).values()))
+            named = sum(map(triples_of, (one["triple"] for one in skipped)))
+            most = named * len(by_graph(odd.dataset))
+            assert 0 < missing <= most, (seed, text, skipped)
+        else:
+            whole += 1
+    assert whole > EXAMPLES / 4
+
+
+def triples_of(skipped: str) -> int:
+    """The number of triples that a line of a report names: with the cells of a list, or parts."""
+    if "ns#reifies> <<(" in skipped:
+        return 5
+    cells = (
+        re.findall(r'<[^>]*>|"[^"]*"|\(', skipped[skipped.find("( ") :]) if "( " in skipped else []
+    )
+    return 1 + 3 * len(cells)
