@@ -230,6 +230,8 @@ class ForkedLogError(StoreError):
 class DamagedGraphError(StoreError):
     """The files of a graph are damaged or missing; its journal may have all of it."""
 
+    hint = "Close the nexus everywhere, then repair it: kiprdf check --repair --nexus FOLDER"
+
 
 class ReplacedError(StoreError):
     """Another process has replaced the files that this one reads; opening again shows them."""

@@ -11,7 +11,7 @@ from typing import Any
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad
 from pyoxigraph import Store as Engine
 
-from kiprdf.errors import StoreError
+from kiprdf.errors import DamagedGraphError, StoreError
 from kiprdf.execution.bootstrap import LOST_COMMITS
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.execution.writer import STRICT_SCHEMA
@@ -46,11 +46,20 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
     ``history`` is None without a journal; else its ``state`` is "sound", "gap" or "wrong".
     """
     store = engine.store
+
+    def run() -> dict[str, Any]:
+        try:
+            return _check(store, engine.indexer, repair)
+        except DamagedGraphError as fault:
+            if repair and isinstance(store, OxigraphStore) and store.rebuild():
+                return _check(store, engine.indexer, repair)
+            return _unreadable(store, engine.indexer, fault)
+
     if store.read_only or store.is_shared:
-        report = store.read(lambda: _check(store, engine.indexer, repair))
+        report = store.read(run)
     else:
         with store.writing():
-            report = _check(store, engine.indexer, repair)
+            report = run()
     if engine.lost_commits:
         report["faults"].append(LOST_COMMITS % engine.lost_commits)
     return report
@@ -77,8 +86,23 @@ def _size(folder: Path | None) -> int:
     return size
 
 
+def _unreadable(store: NexusStore, indexer: Indexer, fault: DamagedGraphError) -> dict[str, Any]:
+    """The report on a graph with damaged files; nothing of it is counted."""
+    return {
+        "concepts": None,
+        "propositions": None,
+        "commit": store.commit(),
+        "faults": [f"{fault} {fault.hint}"],
+        "index": "unchecked",
+        "vectors": indexer.embedded(),
+        "history": _check_history(store),
+    }
+
+
 def _check(store: NexusStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
     elements: list[str] = []
+    if isinstance(store, OxigraphStore):
+        store.require_sound_files(every_byte=True)
     with store.bulk_reading() as engine:
         sentences = [fault.message for fault in faults(StagingStore(engine), store.iris, elements)]
         sentences += _faults_of_notes(store, engine)

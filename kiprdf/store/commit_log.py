@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple, cast
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from pyoxigraph import Literal, NamedNode, Quad
 from pyoxigraph import Store as Engine
 
-from kiprdf.errors import StoreError
+from kiprdf.errors import DamagedGraphError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
 
@@ -77,9 +78,11 @@ def readable(engine: Engine, *pattern: Any) -> Iterator[Quad]:
         raise unreadable(fault) from fault
 
 
-def unreadable(fault: Exception) -> StoreError:
-    """The error of a disk that cannot be read."""
-    return StoreError(f"The nexus cannot be read: {fault}")
+def unreadable(fault: Exception, deed: str = "read") -> StoreError:
+    """The error of a disk that cannot be read, or written."""
+    is_damaged = re.search("corruption|no such file", str(fault), re.IGNORECASE)
+    error = DamagedGraphError if is_damaged else StoreError
+    return error(f"The nexus cannot be {deed}: {fault}")
 
 
 class RecentChanges:

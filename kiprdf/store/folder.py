@@ -28,6 +28,7 @@ from kiprdf.errors import DamagedGraphError, ForkedLogError, LockedError, StoreE
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
 from kiprdf.store import log_repair
+from kiprdf.store.file_sums import FileSums
 
 FORMAT = 2
 """The format of the folder and of the dataset in it; format 1 had no graph of texts."""
@@ -264,6 +265,8 @@ def open_engine(path: Path, read_only: bool, attempts: int = OPEN_ATTEMPTS) -> E
     for attempt in range(attempts):
         try:
             graph = graph_folder(path)
+            for name in FileSums(graph).damaged():
+                raise damaged_file(name, path)
             engine = Engine.read_only(str(graph)) if read_only else Engine(str(graph))
             if graph == graph_folder(path):
                 return engine
@@ -290,6 +293,13 @@ def open_engine(path: Path, read_only: bool, attempts: int = OPEN_ATTEMPTS) -> E
     is_damaged = re.search("corruption|no such file", reason, re.IGNORECASE)
     error = DamagedGraphError if is_damaged else StoreError
     raise error(f"The nexus in {path} cannot be opened: {reason}")
+
+
+def damaged_file(name: str, path: Path | None = None) -> DamagedGraphError:
+    """The error of a file of a graph that is not as it was written."""
+    deed = "cannot be read" if path is None else f"in {path} cannot be opened"
+    reason = f"the file {name} of its graph is not as it was written."
+    return DamagedGraphError(f"The nexus {deed}: Corruption: {reason}")
 
 
 def _remove_old_logs(path: Path) -> None:

@@ -18,8 +18,10 @@ from pyoxigraph import Store as Engine
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.store.commit_log import ENGINE_FAULTS, commit_note, note, readable, record
+from kiprdf.store.file_sums import FileSums
 from kiprdf.store.folder import (
     FORMAT,
+    GRAPH,
     MANIFEST,
     other_graph,
     write_manifest,
@@ -51,6 +53,7 @@ def new_folder(target: Path) -> Iterator[Path]:
             raise StoreError(f"{target} is not empty; a backup needs an empty folder.")
         partial.mkdir(parents=True)
         yield partial
+        FileSums(partial / GRAPH).note()
         if target.exists():
             target.rmdir()
         partial.rename(target)
@@ -74,6 +77,7 @@ def write_afresh(
         engine = Engine(str(graph))
         engine.bulk_extend(quads)
         engine.flush()
+        FileSums(graph).note()
         if prepare is not None:
             prepare()
         write_manifest(folder, base, graph.name, erasing=prepare is not None)

@@ -28,6 +28,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import IO
 
 from kiprdf.errors import ReplacedError, StoreError
 from kiprdf.rdf.iris import Iris
@@ -152,6 +153,17 @@ class Journal:
             with path.open("r+b") as file:
                 file.truncate(frames.end)
 
+    def refresh(self) -> None:
+        """Read the files again, which a writer has changed."""
+        with _reading():
+            self._read()
+
+    def has_writer(self) -> bool:
+        """Whether another process, or another store of this one, is writing to the journal."""
+        with suppress(OSError), self._files[1].path.open("rb") as file:
+            return not _lock(file, exclusive=False)
+        return False
+
     def _time_of_sealed(self) -> str:
         """The time of the last record in a sealed file."""
         *_, last = b"", *self.records(self.last - 1)
@@ -227,7 +239,7 @@ class Journal:
         self._before = log.size
         try:
             if self._file is None:
-                self._file = io.FileIO(log.path, "ab")
+                self._file = _locked(io.FileIO(log.path, "ab"))
             if self._file.write(frame) != len(frame):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as fault:
@@ -451,6 +463,25 @@ class Journal:
                 name = segment.path.name
                 sentences.append(f"The file {name} of the history is damaged: {fault}")
         return sentences
+
+
+def _locked(file: io.FileIO) -> io.FileIO:
+    """A log that its writer has open; readers see by the lock that it is there."""
+    _lock(file, exclusive=True)
+    return file
+
+
+def _lock(file: IO[bytes], *, exclusive: bool) -> bool:
+    """Lock a file until it is closed, unless somebody else has it locked."""
+    try:
+        import fcntl
+    except ImportError:  # on Windows
+        return True
+    try:
+        fcntl.flock(file, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import time
+import traceback
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -62,6 +63,7 @@ from kiprdf.store.commit_log import (
     unreadable,
 )
 from kiprdf.store.delta import UNKNOWN, Delta, Origin, Written
+from kiprdf.store.file_sums import FileSums
 from kiprdf.store.folder import (
     DAMAGED,
     FORMAT,
@@ -71,6 +73,7 @@ from kiprdf.store.folder import (
     Claim,
     absolute,
     checked_base,
+    damaged_file,
     graph_folder,
     identity,
     is_erasing,
@@ -94,7 +97,7 @@ from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import Journal, adopt, discard_prepared
 from kiprdf.store.journal_files import Commit, rows_of
 from kiprdf.store.lock import FairLock
-from kiprdf.store.rebuilding import rebuild
+from kiprdf.store.rebuilding import quads_of, rebuild
 from kiprdf.store.replay import GAP, LOST, gap_record
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import Text, rebuild_texts, stored_texts, texts_in, texts_of
@@ -107,6 +110,10 @@ READ_ATTEMPTS = 3
 FLUSHED_QUADS = 20_000
 """Written quads after which the log is flushed into tables, so that closing, and opening after a
 crash, never take long."""
+COPIED_QUADS = 500_000
+"""The most quads of a graph that a reader copies into memory, to add the commits that it lacks."""
+LOOKED_AFTER_SECONDS = 0.1
+"""How often a query, or a write, looks whether files were touched."""
 COMPACTED_QUADS = 20_000
 """Removed quads after which an engine in memory may be compacted."""
 _DEFAULT = DefaultGraph()
@@ -116,6 +123,7 @@ _ALL_TIMES = render(
 )
 
 LOST_RECORDS = "The history lacks commits %s to %s of the nexus in %s: their records were lost."
+_RESTORE = "restore a backup."
 _FORKED = (
     "This nexus belongs to the process that opened it, and this process is a fork of that one; "
     "start processes that use kiprdf with the method spawn."
@@ -156,6 +164,8 @@ class OxigraphStore:
         self._uncompacted = 0
         self._compacted_after = COMPACTED_QUADS
         self._processes = SparqlProcesses()
+        self._sums = None if folder is None else FileSums(graph_folder(folder))
+        self._looked_at = 0.0
         self.journal = journal
         self.closed_journal: Journal | None = None
         """That of a folder which is opened without a history."""
@@ -194,7 +204,7 @@ class OxigraphStore:
         path = absolute(folder)
         for attempt in range(OPEN_ATTEMPTS):
             opened = identity(path) if read_only else None
-            store = cls._open(path, base, read_only, history)
+            store = cls._open_or_rebuild(path, base, read_only, history)
             store._identity = opened
             if not store._is_replaced() or attempt == OPEN_ATTEMPTS - 1:
                 break
@@ -209,18 +219,31 @@ class OxigraphStore:
         return self._identity is None or identity(self._folder) != self._identity
 
     @classmethod
+    def _open_or_rebuild(
+        cls, path: Path, base: str | None, read_only: bool, history: bool
+    ) -> OxigraphStore:
+        try:
+            return cls._open(path, base, read_only, history)
+        except DamagedGraphError as fault:
+            # The frames hold the engine, and with it the folder.
+            traceback.clear_frames(fault.__traceback__)
+            if read_only and (path / HISTORY).is_dir():
+                hint = f"Its history may have all of it: kiprdf check --nexus {path}"
+            elif read_only or not rebuild(path):
+                hint = "Its history does not have all of it: restore a backup."
+            else:
+                return cls._open(path, base, read_only, history)
+            raise DamagedGraphError(f"{fault} {hint}") from None
+
+    @classmethod
     def _open(cls, path: Path, base: str | None, read_only: bool, history: bool) -> OxigraphStore:
         claim: Claim | None = None
+        journal: Journal | None = None
         try:
-            try:
-                opened = open_folder(path, base, read_only, history)
-            except DamagedGraphError as fault:
-                if read_only and (path / HISTORY).is_dir():
-                    hint = f"Its history may have all of it: kiprdf check --nexus {path}"
-                    raise DamagedGraphError(f"{fault} {hint}") from None
-                if read_only or not rebuild(path):
-                    raise
-                opened = open_folder(path, base, read_only)
+            if read_only and (path / HISTORY).is_dir():
+                # Before the graph: a record of it that the graph lacks was lost, or is the last.
+                journal = Journal(path / HISTORY, read_only)
+            opened = open_folder(path, base, read_only, history)
             engine, chosen, format, claim = opened
             del opened
             require_base(engine, path, chosen)
@@ -231,24 +254,24 @@ class OxigraphStore:
                 (adopt if is_erasing(path) else discard_prepared)(path / HISTORY)
             store = cls(engine, chosen, path, read_only, claim)
             if (history and not read_only) or (path / HISTORY).is_dir():
-                store._open_journal(path / HISTORY, history)
+                store._open_journal(journal or Journal(path / HISTORY, read_only), history)
+            store._note_files()
             return store
         except BaseException:
             # The traceback keeps this frame, and must not keep the folder.
             claim = None
             raise
 
-    def _open_journal(self, folder: Path, history: bool) -> None:
-        """Open the journal, and write again what the graph has lost of it."""
-        journal = Journal(folder, self.read_only)
-        if journal.last > self.commit() and not (self.read_only or self.lacks_number()):
-            for commit in journal.commits(self.commit(), journal.last):
-                if commit.first != self._last.number + 1:
-                    break
-                self._last = self._last._replace(number=commit.number - 1)
-                self.apply(commit.delta())
+    def _open_journal(self, journal: Journal, history: bool) -> None:
+        """Take a journal, and write again what the graph has lost of it; a reader in memory."""
+        missing = 0 if self.lacks_number() else journal.last - self.commit()
+        # A writer writes the record first: beside it, the last commit may just be happening.
+        if missing > 0 and not (self.read_only and missing == 1 and journal.has_writer()):
+            self._restore_commits(journal)
+        elif missing < 0 and self.read_only:
+            journal.refresh()
         if history and not (self.read_only or self.lacks_number()):
-            self._note_gap(journal, folder.parent)
+            self._note_gap(journal)
         if not self.read_only and journal.last:
             journal.mark(closed=journal.last < self.commit() or not history)
         if history or self.read_only:
@@ -256,9 +279,45 @@ class OxigraphStore:
         else:
             self.closed_journal = journal
 
-    def _note_gap(self, journal: Journal, folder: Path) -> None:
+    def _restore_commits(self, journal: Journal) -> None:
+        """Write the commits again that the graph has lost, in a reader to a copy in memory."""
+        read_only, number = self.read_only, self.commit()
+        lost = f"The graph of the nexus in {self._folder} lacks commits {number + 1} to"
+        if read_only:
+            if len(self._engine) > COPIED_QUADS:
+                hint = f"restore them from its history: kiprdf check --nexus {self._folder}"
+                raise StoreError(f"{lost} {journal.last}; {hint}")
+            self._engine = copied(self._engine)
+        self.read_only = False
+        for commit in journal.commits(number, journal.last):
+            if commit.first != self._last.number + 1:
+                raise StoreError(f"{lost} {commit.first - 1}, and so does its history: {_RESTORE}")
+            self._last = self._last._replace(number=commit.number - 1)
+            self.apply(commit.delta())
+        self.read_only = read_only
+
+    def _note_files(self) -> None:
+        """Note the checksums of the files of the graph."""
+        if self._sums is not None and not self.read_only:
+            self._sums.note(is_closed=self._closed)
+
+    def require_sound_files(self, *, every_byte: bool = False) -> None:
+        """Raise ``DamagedGraphError`` if a file of the graph is not as it was written.
+
+        Cheap, and only done now and then, without ``every_byte``.
+        """
+        now = time.monotonic()
+        if self._sums is None or (now < self._looked_at + LOOKED_AFTER_SECONDS and not every_byte):
+            return
+        damaged = self._sums.damaged(every_byte=every_byte)
+        if damaged:
+            raise damaged_file(damaged[0])
+        self._looked_at = now
+
+    def _note_gap(self, journal: Journal) -> None:
         """Note in the journal what it lacks at its end; if the disk is full, the gap remains."""
-        number = self.commit()
+        folder, number = self._folder, self.commit()
+        assert folder is not None
         is_lost = notes_history(folder) and not journal.is_closed
         if journal.last < number and (journal.last or (is_lost and not journal.faults)):
             if is_lost:
@@ -311,6 +370,7 @@ class OxigraphStore:
             raise StoreError(f"The nexus in {self._folder} cannot be written: {fault}") from None
         finally:
             del self._engine, engine
+            self._note_files()
             self._claim = None
 
     def abandon(self) -> None:
@@ -365,6 +425,7 @@ class OxigraphStore:
         stands_alone: bool = False,
     ) -> list[Row]:
         engine = self.engine
+        self.require_sound_files()
 
         def run(token: CancellationToken) -> list[Row]:
             try:
@@ -382,6 +443,7 @@ class OxigraphStore:
         ``SyntaxError``, ``ValueError``, ``OSError`` and ``RuntimeError`` as the engine does.
         """
         engine = self.engine
+        self.require_sound_files()
         if not is_one_pattern(text):
             return self._processes.query(text, self, budget.current())
 
@@ -622,6 +684,7 @@ class OxigraphStore:
     def apply(self, delta: Delta) -> int:
         with self.writing():
             engine = self.engine
+            self.require_sound_files()
             before = self._last if self._last.is_certain else read_commit_number(engine)
             number = before.number + 1
             notes = [commit_note(number)]
@@ -654,7 +717,7 @@ class OxigraphStore:
                 if self.journal is not None and self._last.number < number:
                     self.journal.drop(number)
                 if isinstance(fault, ENGINE_FAULTS):
-                    raise StoreError(f"The nexus cannot be written: {fault}") from fault
+                    raise unreadable(fault, "written") from fault
                 raise
             if not delta.records:  # then the removed records are not in the delta
                 removed = (*delta.removed, *texts[0], *before.notes)
@@ -683,6 +746,7 @@ class OxigraphStore:
         if self._unflushed >= FLUSHED_QUADS:
             with suppress(*ENGINE_FAULTS):
                 self._engine.flush()
+                self._note_files()
             self._unflushed = 0
 
     def _compact_after(self, removed: int) -> None:
@@ -787,7 +851,19 @@ class OxigraphStore:
             if prepare is not None and journal is not None:
                 journal.adopt()
             if self._folder is not None:
+                self._sums = FileSums(graph_folder(self._folder))
+                self._note_files()
                 shutil.rmtree(other_graph(self._folder), ignore_errors=True)
+
+    def rebuild(self) -> bool:
+        """Write the graph again from the journal; False where that lacks a commit."""
+        with self.writing():
+            journal = self.journal
+            quads = None if journal is None else quads_of(journal, self.iris.base)
+            if quads is None or journal is None or journal.last < self._last.number:
+                return False
+            self.rewrite(quads)
+            return True
 
     @property
     def is_erasing(self) -> bool:

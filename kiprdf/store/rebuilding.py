@@ -6,6 +6,7 @@ import itertools
 import logging
 import os
 import secrets
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +15,8 @@ from pyoxigraph import Quad
 from pyoxigraph import Store as Engine
 
 from kiprdf.errors import DamagedGraphError, StoreError
+from kiprdf.store.commit_log import readable
+from kiprdf.store.file_sums import FileSums
 from kiprdf.store.folder import (
     DAMAGED,
     claimed,
@@ -37,20 +40,13 @@ def rebuild(path: Path) -> bool:
     if is_erasing(path) or not (path / FOLDER).is_dir():
         return False
     with claimed(path), _alone(path / FOLDER):
-        if _opens(path):  # another process has rebuilt it
+        if _is_sound(path):  # another process has rebuilt it
             return True
         journal = Journal(path / FOLDER, read_only=True)
-        last = journal.last
-        whole = journal.from_nothing(last)
-        if not last or journal.is_closed or whole is None or journal.verify():
+        last, base, damaged = journal.last, read_base(path), graph_folder(path)
+        quads = quads_of(journal, base)
+        if quads is None:
             return False
-        commits = list(whole)
-        dataset = Engine()
-        dataset.bulk_extend(
-            Quad(*triple) for triple, is_there in replayed(commits).items() if is_there
-        )
-        base, damaged = read_base(path), graph_folder(path)
-        quads = itertools.chain(dataset, texts_in(dataset), notes_of(base, noted(commits), last))
         write_afresh(path, base, quads, None)
         with suppress(OSError):
             (path / DAMAGED).mkdir(exist_ok=True)
@@ -65,12 +61,27 @@ def rebuild(path: Path) -> bool:
     return True
 
 
-def _opens(path: Path) -> bool:
+def quads_of(journal: Journal, base: str) -> Iterator[Quad] | None:
+    """The graph to which all records lead; None where the journal lacks a commit."""
+    whole = journal.from_nothing(journal.last)
+    if not journal.last or journal.is_closed or whole is None or journal.verify():
+        return None
+    commits = list(whole)
+    dataset = Engine()
+    dataset.bulk_extend(Quad(*triple) for triple, is_there in replayed(commits).items() if is_there)
+    notes = notes_of(base, noted(commits), journal.last)
+    return itertools.chain(dataset, texts_in(dataset), notes)
+
+
+def _is_sound(path: Path) -> bool:
+    """Whether every byte of the files is as it was written, and every quad can be read."""
     try:
-        open_engine(path, read_only=True, attempts=1)  # nobody else replaces files now
+        # Nobody else replaces files now.
+        engine = open_engine(path, read_only=True, attempts=1)
+        deque(readable(engine, None, None, None), maxlen=0)
     except DamagedGraphError:
         return False
-    return True
+    return not FileSums(graph_folder(path)).damaged(every_byte=True)
 
 
 @contextmanager

@@ -1,0 +1,119 @@
+"""Checksums of the files of a graph, so that a damaged one is never asked (docs/decisions/110).
+
+RocksDB finds a damaged block when it reads it. But a query of the engine may then drop solutions
+without an error, or collect the same error for ever. So the writer notes the checksum of each file,
+and a file that was touched since is compared before the engine reads it::
+
+    graph/sums.json   {"is_closed": true,
+                       "files": {"000012.sst": [size, CRC-32, time of change, inode], ...}}
+
+Tables never change, and a manifest only grows: what was noted of a file remains its beginning. The
+engine removes tables that it does not need; but none after it was closed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+SUMS = "sums.json"
+_MANIFEST = "MANIFEST-"
+_PATTERNS = ("*.sst", f"{_MANIFEST}*")
+_CHUNK = 1024**2
+
+
+class _Sum(NamedTuple):
+    size: int
+    checksum: int
+    changed: int = 0
+    inode: int = 0
+
+
+class FileSums:
+    """The checksums of the files in the folder of a graph; none are known of an earlier version.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> table = folder / "000012.sst"
+    >>> _ = table.write_bytes(b"content")
+    >>> FileSums(folder).note()
+    >>> _ = table.write_bytes(b"cOntent")
+    >>> FileSums(folder).damaged()
+    ['000012.sst']
+    """
+
+    def __init__(self, graph: Path) -> None:
+        self._graph = graph
+        self._sums, self._is_closed = _read(graph / SUMS)
+
+    def damaged(self, *, every_byte: bool = False) -> list[str]:
+        """The names of files that are not as they were noted.
+
+        Without ``every_byte``, only files that were touched since are read.
+        """
+        names, missing = [], []
+        is_unchanged = self._is_closed
+        for name, noted in list(self._sums.items()):
+            try:
+                with (self._graph / name).open("rb") as file:
+                    stat = os.fstat(file.fileno())
+                    touched = (stat.st_mtime_ns, stat.st_ino)
+                    is_unchanged &= stat.st_size == noted.size
+                    if touched == noted[2:] and stat.st_size >= noted.size and not every_byte:
+                        continue
+                    if _sum_of(file, noted.size) != noted[:2]:
+                        names.append(name)
+                    else:
+                        self._sums[name] = noted._replace(changed=touched[0], inode=touched[1])
+            except FileNotFoundError:
+                missing.append(name)
+            except OSError:
+                names.append(name)
+        # A manifest that has grown, or is gone, shows that the engine was open again.
+        is_unchanged &= not any(name.startswith(_MANIFEST) for name in missing)
+        return names + missing if is_unchanged else names
+
+    def note(self, *, is_closed: bool = False) -> None:
+        """Note the files that are new, that a manifest has grown, and whether the engine is closed.
+
+        A file that is damaged by now stays noted as it was. A full disk is not an error: what was
+        noted before still holds.
+        """
+        damaged = set(self.damaged())
+        sums: dict[str, _Sum] = {}
+        for path in (path for pattern in _PATTERNS for path in self._graph.glob(pattern)):
+            noted = self._sums.get(path.name)
+            with suppress(OSError), path.open("rb") as file:
+                stat = os.fstat(file.fileno())
+                if noted is None or (noted.size != stat.st_size and path.name not in damaged):
+                    noted = _Sum(*_sum_of(file, stat.st_size), stat.st_mtime_ns, stat.st_ino)
+                sums[path.name] = noted
+        if (sums, is_closed) != _read(self._graph / SUMS):
+            partial = self._graph / (SUMS + ".partial")
+            with suppress(OSError):
+                partial.write_text(json.dumps({"is_closed": is_closed, "files": sums}), "utf-8")
+                partial.replace(self._graph / SUMS)
+        self._sums, self._is_closed = sums, is_closed
+
+
+def _read(path: Path) -> tuple[dict[str, _Sum], bool]:
+    """The noted checksums, and whether the engine was closed; nothing of a file that is damaged."""
+    try:
+        content = json.loads(path.read_bytes())
+        sums = {name: _Sum(*noted) for name, noted in content["files"].items()}
+        return sums, bool(content["is_closed"])
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):
+        return {}, False
+
+
+def _sum_of(file: BinaryIO, size: int) -> tuple[int, int]:
+    """The size and the checksum of the beginning of a file, up to a size."""
+    read = checksum = 0
+    while data := file.read(min(_CHUNK, size - read)):
+        read += len(data)
+        checksum = zlib.crc32(data, checksum)
+    return read, checksum
