@@ -7,7 +7,6 @@ import os
 import resource
 import shutil
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import kiprdf
