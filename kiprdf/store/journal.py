@@ -472,7 +472,7 @@ def _locked(file: io.FileIO) -> io.FileIO:
 
 
 def _lock(file: IO[bytes], *, exclusive: bool) -> bool:
-    """Lock a file until it is closed, unless somebody else has it locked."""
+    """Lock a file until it is closed, unless another process, or file object, has it locked."""
     try:
         import fcntl
     except ImportError:  # on Windows
