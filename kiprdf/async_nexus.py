@@ -122,7 +122,7 @@ class AsyncNexus:
 
     async def changes(
         self,
-        since: int | str | datetime,
+        since: int | str | datetime | None = None,
         until: int | str | datetime | None = None,
         **options: Any,
     ) -> dict[str, Any]:

@@ -825,7 +825,7 @@ class Nexus:
     @timed
     def changes(
         self,
-        since: int | str | datetime,
+        since: int | str | datetime | None = None,
         until: int | str | datetime | None = None,
         *,
         type: str | None = None,
@@ -837,9 +837,9 @@ class Nexus:
     ) -> dict[str, Any]:
         """The commits after one, or after a time, each with what it added, removed and changed.
 
-        ``until`` is the last one. ``author`` and ``session`` select commits; ``type`` (or a
-        predicate) and ``source`` select elements. Returns ``commits``, ``next_cursor`` and
-        ``earliest_seq``.
+        Without ``since``, all that the history has; ``until`` is the last one. ``author`` and
+        ``session`` select commits; ``type`` (or a predicate) and ``source`` select elements.
+        Returns ``commits``, ``next_cursor`` and ``earliest_seq``.
         """
         arguments.check(author=author, session=session)
         selection = {"type": type, "author": author, "session": session, "source": source}

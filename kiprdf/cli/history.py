@@ -12,6 +12,9 @@ from kiprdf.cli import answers, inputs, output
 from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption, ParamOption
 from kiprdf.cli.root import app
 from kiprdf.execution.history import DIGITS
+from kiprdf.interchange.differences.changes import DEEPEST_SHOWN, shown
+from kiprdf.nexus import Nexus
+from kiprdf.rdf.iris import ConceptName
 
 
 @app.command()
@@ -87,7 +90,9 @@ def history(
 
 @app.command()
 def changes(
-    since: Annotated[str, typer.Option(help="The commit, or the time, after which to begin.")],
+    since: Annotated[
+        str | None, typer.Option(help="The commit, or the time, after which to begin.")
+    ] = None,
     until: Annotated[str | None, typer.Option(help="The last commit, or its time.")] = None,
     type: Annotated[
         str | None, typer.Option(help="Only elements of this type or predicate.")
@@ -102,14 +107,17 @@ def changes(
 ) -> None:
     """Show the commits after a commit or a time, and the changes of each.
 
+    Without --since, all that the history has. A fact is shown by its ends.
+
     \b
     Examples:
+      kiprdf changes
       kiprdf changes --since 1500
       kiprdf changes --since 2026-03-01T12:00:00Z --type Drug --json
     """
     with output.errors_as_json(as_json), inputs.open_to_read(nexus) as opened:
         page = opened.changes(
-            _moment(since),
+            None if since is None else _moment(since),
             None if until is None else _moment(until),
             type=type,
             author=author,
@@ -118,15 +126,10 @@ def changes(
             limit=limit,
             cursor=cursor,
         )
-    if as_json:
-        output.show_json(page)
-        return
-    for commit in page["commits"]:
-        output.show_text(f"{_head(commit)}: {commit['kind']}")
-        for title in ("concepts", "propositions"):
-            for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
-                for element in commit[title][kind]:
-                    output.show_text(f"    {sign} {element['id']}")
+        if as_json:
+            output.show_json(page)
+            return
+        _show_commits(opened, page["commits"])
     if not page["commits"]:
         output.note("No changes.")
     output.note_cursor(page["next_cursor"])
@@ -237,6 +240,34 @@ def compact_history(
         output.show_text(f"The history begins at commit {report['earliest_seq']}.")
 
 
+def _show_commits(nexus: Nexus, commits: list[dict[str, Any]]) -> None:
+    groups = (group for commit in commits for group in commit["propositions"].values())
+    links: dict[str, Any] = {link["id"]: link for group in groups for link in group}
+
+    def name(id: str, depth: int = DEEPEST_SHOWN) -> str:
+        """An element as people write it; the id of a link that is not in the nexus any more."""
+        if id.startswith("C:"):
+            type, _, own = id.removeprefix("C:").partition("/")
+            return shown(ConceptName(type, own))
+        if id not in links:
+            links[id] = next(iter(nexus.execute(_LINK, id=id)), None)
+        link = links[id]
+        if link is None or not depth:
+            return id
+        ends = [name(link[end], depth - 1) for end in ("subject", "object")]
+        return f"({ends[0]}, {link['predicate']}, {ends[1]})"
+
+    for commit in commits:
+        output.show_text(f"{_head(commit)}: {commit['kind']}")
+        if "forgotten" in commit:
+            output.show_text(f"    {output.counted(commit['forgotten'], 'element')} forgotten")
+        for title in ("concepts", "propositions"):
+            for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
+                for element in commit[title][kind]:
+                    output.show_text(f"    {sign} {name(element['id'])}")
+
+
+_LINK = "FIND(?l) WHERE { OPTIONAL { ?l (id: :id) } }"
 _SIDES = ("before", "after")
 
 

@@ -16,6 +16,8 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
+from kiprdf.execution.forgetting import FORGOTTEN
+from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.iris import ConceptName
@@ -101,7 +103,7 @@ def history(
 
 def changes(
     store: NexusStore,
-    since: int | str | datetime,
+    since: int | str | datetime | None,
     until: int | str | datetime | None = None,
     *,
     type: str | None = None,
@@ -113,6 +115,7 @@ def changes(
 ) -> dict[str, Any]:
     """The commits after one, in their order, each with what it added, removed and changed.
 
+    Without ``since``, from the earliest. A commit that forgets has the number of elements alone.
     ``author`` and ``session`` select commits; ``type``, a concept type or a predicate, and
     ``source``, before or after, select elements. Commits without such an element are left out.
     Raises ``KipError`` as ``at``.
@@ -128,7 +131,7 @@ def changes(
 
     def run() -> dict[str, Any]:
         log = Log(store)
-        first = number_at(log.journal, since, log.last)
+        first = log.earliest if since is None else number_at(log.journal, since, log.last)
         final = log.last if until is None else number_at(log.journal, until, log.last)
         begin = first if cursor is None else max(first, _position(cursor))
         chosen = {"type": type, "author": author, "session": session, "source": source}
@@ -138,7 +141,8 @@ def changes(
             elements = {
                 node: states for node, states in step.elements.items() if matches(node, *states)
             }
-            if elements:
+            is_of_all = type is None and source is None
+            if elements or (is_of_all and step.commit.origin.kind == FORGET):
                 commits.append(_envelope(store, step.commit, elements))
             if len(commits) > limit:
                 break
@@ -334,7 +338,16 @@ def _envelope(
         "session": origin.session,
         "undoes": undone(origin),
         **groups,
+        **_forgotten(commit),
     }
+
+
+def _forgotten(commit: Commit) -> dict[str, int]:
+    """How many elements a commit has forgotten; nothing for another one."""
+    if commit.origin.kind != FORGET:
+        return {}
+    _, number = commit.records[FORGOTTEN]
+    return {FORGOTTEN: int(number)}
 
 
 def _object(store: NexusStore, node: NamedNode, before: State, after: State) -> dict[str, Json]:

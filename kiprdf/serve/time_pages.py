@@ -123,6 +123,8 @@ def _who(commit: dict[str, Any]) -> str:
 
 def _changed(page: Page, commit: dict[str, Any]) -> list[Child]:
     rows = list(_rows(page, commit))
+    if "forgotten" in commit:
+        return [element("p", f"Forgot {count(commit['forgotten'], 'element')}.", class_="quiet")]
     more = len(rows) - SHOWN
     rest = element("p", f"and {count(more, 'more element')}", class_="quiet") if more > 0 else None
     return [element("ul", rows[:SHOWN], class_="hits"), rest]

@@ -48,7 +48,7 @@ def test_history_and_changes_are_text_or_json(folder: tuple[str, int]) -> None:
     assert [entry["change"] for entry in page["entries"]] == ["changed", "created"]
     options = ("--since", str(last - 1), "--author", "agent-7", "--nexus", path)
     lines = invoke("changes", *options).stdout.splitlines()
-    assert lines[1:] == ["    ~ C:Drug/A"]
+    assert lines[1:] == ["    ~ Drug:A"]
     (commit,) = json.loads(invoke("changes", *options, "--json").stdout)["commits"]
     assert commit["seq"] == last
 
@@ -100,3 +100,37 @@ def test_snapshot_with_history_is_restored(folder: tuple[str, int], tmp_path: Pa
     with kiprdf.Nexus.open(copy, read_only=True) as nexus:
         assert nexus.info()["history"] == {"earliest_seq": 0, "latest_seq": last}
     assert invoke("snapshot", "--history", log, "--nexus", path).exit_code == 1
+
+
+def test_changes_from_the_beginning_name_facts_and_what_was_forgotten(tmp_path: Path) -> None:
+    path = str(tmp_path / "kb")
+    with kiprdf.Nexus.open(path) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$PropositionType", name: "knows"} } }')
+        nexus.execute(
+            """UPSERT {
+              CONCEPT ?a { {type: "Person", name: "Ada, Countess"} }
+              CONCEPT ?b { {type: "Person", name: "Bob"} }
+              PROPOSITION ?f { (?a, "knows", ?b) }
+            }"""
+        )
+        [fact] = nexus.execute('FIND(?l.id) WHERE { ?l (?a, "knows", ?b) }')
+        nexus.execute(
+            """UPSERT { CONCEPT ?b { {type: "Person", name: "Bob"} }
+            PROPOSITION { (?b, "knows", (id: :fact)) } }""",
+            fact=fact,
+        )
+        begun = nexus.info()["commit"] - 1
+    text = '(Person:"Ada, Countess", knows, Person:Bob)'
+    lines = invoke("changes", "--nexus", path).stdout.splitlines()
+    assert lines[0].startswith("1 20")
+    assert f"    + {text}" in lines
+    lines = invoke("changes", "--since", str(begun), "--nexus", path).stdout.splitlines()
+    assert lines[1:] == [f"    + (Person:Bob, knows, {text})"]
+    with kiprdf.Nexus.open(path) as nexus:
+        nexus.compact_history(before=begun)
+        nexus.forget('FIND(?p) WHERE { ?p {type: "Person", name: "Bob"} }')
+    lines = invoke("changes", "--nexus", path).stdout.splitlines()
+    assert [line.split(" ", 2)[2] if line[0] != " " else line for line in lines] == [
+        "FORGET",
+        "    3 elements forgotten",
+    ]

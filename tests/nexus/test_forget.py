@@ -164,13 +164,26 @@ def test_commit_that_forgets_is_in_the_history(nexus: kiprdf.Nexus) -> None:
     with nexus.acting(author="agent-7"):
         number = nexus.forget(FIND, name=JANE)["seq"]
     assert nexus.info()["history"]["latest_seq"] == number
-    assert number not in [commit["seq"] for commit in nexus.changes(since=0)["commits"]]
+    assert number in [commit["seq"] for commit in nexus.changes()["commits"]]
+    for selection in ({}, {"author": "agent-7"}):
+        (commit,) = nexus.changes(since=number - 1, **selection)["commits"]
+        head = {key: commit[key] for key in ("seq", "kind", "author", "forgotten")}
+        # Jane, whom somebody else was merged into, and a link.
+        assert head == {"seq": number, "kind": "FORGET", "author": "agent-7", "forgotten": 2}
+        assert commit["at"] > "2026"
+        assert JANE not in str(commit)
+        groups = (commit["concepts"], commit["propositions"])
+        assert groups == ({"added": [], "removed": [], "changed": []},) * 2
+    for other in ({"author": "agent-8"}, {"type": "Person"}, {"source": "q-identifier"}):
+        assert nexus.changes(since=number - 1, **other)["commits"] == []
     with pytest.raises(kiprdf.KipError, match="KIP_3002"):
         nexus.history(f"C:Person/{JANE}")
     nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Dora"} } }')
     assert nexus.info()["commit"] == number + 1
     assert nexus.execute('SEARCH CONCEPT "dora" LIMIT 1')[0]["name"] == "Dora"
     nexus.undo(seq=number + 1)
+    nexus.forget(FIND, name="Carl")
+    assert nexus.changes()["commits"][-1]["forgotten"] == 1
     assert nexus.check()["history"] == {"state": "sound", "earliest_seq": 0, "faults": []}
 
 
