@@ -168,7 +168,7 @@ def test_commit_that_forgets_is_in_the_history(nexus: kiprdf.Nexus) -> None:
     for selection in ({}, {"author": "agent-7"}):
         (commit,) = nexus.changes(since=number - 1, **selection)["commits"]
         head = {key: commit[key] for key in ("seq", "kind", "author", "forgotten")}
-        # Jane, whom somebody else was merged into, and a link.
+        # Jane and a link.
         assert head == {"seq": number, "kind": "FORGET", "author": "agent-7", "forgotten": 2}
         assert commit["at"] > "2026"
         assert JANE not in str(commit)
