@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -278,6 +279,30 @@ class Server:
             return sign_in(request, body, self.gate, _root(request))
         return login_page(request)
 
+    # Errors -----------------------------------------------------------------------------------
+
+    async def refuse(self, request: Request, error: Any) -> Response:
+        """The answer to a request that failed: a page for people, JSON for programs."""
+        answer = error_response(error)
+        if not (self.options.explorer and _is_for_people(request)):
+            return answer
+        explorer = Explorer(self.nexus, self.store, self.options.title or "kiprdf", _root(request))
+        html = explorer.failure(answer.status_code, json.loads(bytes(answer.body))["error"])
+        headers = {**getattr(error, "headers", {}), "Vary": "Accept"}
+        return HTMLResponse(html.encode(errors="replace"), answer.status_code, headers)
+
+    async def refuse_as_failed(self, request: Request, error: Any) -> Response:
+        message = str(error) if isinstance(error, StoreError) else "The server failed."
+        failed = HttpError(500, message, "Look at the log of the server.")
+        return await self.refuse(request, failed)
+
+    async def refuse_request(self, request: Request, error: Any) -> Response:
+        messages = {404: "There is nothing here.", 405: "This path has other methods."}
+        hint = "The routes are listed at /openapi.json."
+        message = messages.get(error.status_code, error.detail)
+        refused = HttpError(error.status_code, message, hint, error.headers)
+        return await self.refuse(request, refused)
+
     # Helpers ----------------------------------------------------------------------------------
 
     def audit_of(self, scope: Scope) -> kip.Audit | None:
@@ -353,12 +378,12 @@ def asgi_app(server: Server) -> ASGIApp:
         routes=routes,
         lifespan=lifespan,
         exception_handlers={
-            HttpError: _answer_error,
-            KipError: _answer_error,
-            StoreError: _answer_store_error,
-            HTTPException: _answer_http,
+            HttpError: server.refuse,
+            KipError: server.refuse,
+            StoreError: server.refuse_as_failed,
+            HTTPException: server.refuse_request,
             ClientDisconnect: _answer_nobody,
-            Exception: _answer_fault,
+            Exception: server.refuse_as_failed,
         },
     )
     starlette.router.redirect_slashes = False
@@ -432,27 +457,17 @@ def _first_segments(routes: Iterable[Route]) -> frozenset[str]:
     return frozenset(route.path.split("/")[1] for route in routes if "{" not in route.path[:2])
 
 
-async def _answer_error(request: Request, error: Any) -> Response:
-    return error_response(error)
-
-
-async def _answer_store_error(request: Request, error: Any) -> Response:
-    return error_response(HttpError(500, str(error), "Look at the log of the server."))
-
-
-async def _answer_http(request: Request, error: Any) -> Response:
-    messages = {404: "There is nothing here.", 405: "This path has other methods."}
-    hint = "The routes are listed at /openapi.json."
-    message = messages.get(error.status_code, error.detail)
-    return error_response(HttpError(error.status_code, message, hint, error.headers))
-
-
 async def _answer_nobody(request: Request, error: Any) -> Response:
     return Response(status_code=499)
 
 
-async def _answer_fault(request: Request, error: Any) -> Response:
-    return error_response(HttpError(500, "The server failed.", "Look at the log of the server."))
+def _is_for_people(request: Request) -> bool:
+    """Whether a browser shows the answer to a request."""
+    accepted = choose(request.headers.get("accept"), ["application/json", "text/html"])
+    is_page = request.method in ("GET", "HEAD") or request.url.path.startswith(
+        f"{_root(request)}/explore/"
+    )
+    return is_page and accepted is not None and accepted[0] == "text/html"
 
 
 def _root(request: Request) -> str:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from pyoxigraph import NamedNode
 
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, KipWarning
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.publishing import overview
 from kiprdf.interchange.publishing.file_names import Paths
@@ -28,6 +29,7 @@ from kiprdf.interchange.publishing.page_parts import (
     words,
 )
 from kiprdf.interchange.publishing.pages import element_page
+from kiprdf.language.repairs.corrections import corrections
 from kiprdf.nexus import Nexus
 from kiprdf.rdf.elements import Proposition, read_element
 from kiprdf.rdf.iris import ConceptName
@@ -88,11 +90,23 @@ class Explorer:
                 "p", f"This element does not exist {when}.", class_="lead", role="status"
             )
             raise Absent(page.html("Not there", element("h1", _title(self.store, node)), body))
-        knowledge = self.store.read(
-            lambda: Knowledge.of(surroundings(self.store, node), self.store.iris)
-        )
-        page = self._page(path, knowledge)
+        triples, numbers = self.store.read(lambda: surroundings(self.store, node))
+        knowledge = Knowledge.of(triples, self.store.iris)
+        page = replace(self._page(path, knowledge), numbers=numbers)
         return element_page(page, knowledge.elements[node])
+
+    def failure(self, status: int, error: dict[str, str]) -> str:
+        """The page of a request that failed, with the error object of the other clients."""
+        page, phrase = self._page("explore/failure"), HTTPStatus(status).phrase
+        code = element("strong", error["code"])
+        body = element(
+            "div",
+            element("p", code, f" {error['message']}"),
+            element("p", error["hint"]),
+            class_="error",
+            role="alert",
+        )
+        return page.html(phrase, element("h1", phrase, " ", element("small", str(status))), body)
 
     # Search -----------------------------------------------------------------------------------
 
@@ -315,7 +329,7 @@ class Explorer:
         except KipError as error:
             if error.message.startswith("This call takes FIND only"):
                 return self._other_answer(page, command)
-            return _error(error)
+            return _problem(page, error)
         head = element("tr", (element("th", element("code", one), scope="col") for one in names))
         body = (
             element("tr", (element("td", self._cell(page, value)) for value in row))
@@ -325,10 +339,7 @@ class Explorer:
             "div", element("table", element("thead", head), element("tbody", body)), class_="wide"
         )
         number = count(len(tuples), "row") + (", more follow" if rows.next_cursor else "")
-        warnings = [
-            element("p", str(one.get("message", one)), class_="warning", role="status")
-            for one in getattr(rows, "warnings", ())
-        ]
+        warnings = [_problem(page, one) for one in rows.warnings]
         sparql = element(
             "details",
             element("summary", "SPARQL"),
@@ -354,24 +365,40 @@ class Explorer:
         try:
             answer = self.nexus.answer(command, readonly=True)
         except KipError as error:
-            return _error(error)
-        return [element("h2", "Answer"), element("div", page.value(answer.result), class_="json")]
+            return _problem(page, error)
+        warnings = [_problem(page, one) for one in answer.warnings]
+        shown = element("div", page.value(answer.result), class_="json")
+        return [element("h2", "Answer"), warnings, shown]
 
 
 def _pretty(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _error(error: KipError) -> Markup:
-    """An error with its code, the place and the hint."""
-    excerpt = None if error.excerpt is None else element("pre", error.excerpt)
+def _problem(page: ExplorerPage, problem: KipError | KipWarning) -> Markup:
+    """An error or a warning with its place and hint, and links to the commands that follow it."""
+    is_error = isinstance(problem, KipError)
+    code = [element("strong", problem.code), " "] if isinstance(problem, KipError) else None
+    excerpt = None if problem.excerpt is None else element("pre", problem.excerpt)
+    links = [
+        element(
+            "li",
+            element(
+                "a",
+                element("code", corrected),
+                href=page.href("explore/kql?" + urlencode({"command": corrected})),
+            ),
+        )
+        for corrected in corrections(problem)
+    ]
     return element(
         "div",
-        element("p", element("strong", error.code), f" {error.located_message}"),
+        element("p", code, problem.located_message),
         excerpt,
-        element("p", error.hint),
-        class_="error",
-        role="alert",
+        element("p", problem.hint) if problem.hint else None,
+        element("ul", links, class_="hits", aria_label="Corrected commands") if links else None,
+        class_="error" if is_error else "error warning",
+        role="alert" if is_error else "status",
     )
 
 

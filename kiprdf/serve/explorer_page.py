@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +13,7 @@ from kiprdf.interchange.publishing.page_parts import Page, Site, section, words
 from kiprdf.rdf.elements import Concept
 from kiprdf.serve import time_pages
 from kiprdf.serve.drawing import DRAWN, Arrow, Node, drawing
+from kiprdf.serve.surroundings import Numbers
 from kiprdf.serve.time_pages import Moment
 
 _NO_SLIDER = ("explore/log", "explore/history")
@@ -45,6 +46,15 @@ class ExplorerPage(Page):
 
     root: str = ""
     moment: Moment | None = None
+    numbers: Numbers = field(default_factory=dict)
+
+    def number(self, of: str, key: str | None, read: int) -> int:
+        """How many facts or members there are, where the page has not read all."""
+        return self.numbers.get((of, key), read)
+
+    def omitted(self, number: int) -> str:
+        """What a page has not."""
+        return f"{number:,} more are not shown."
 
     def href(self, path: str) -> str:
         """The address of a path of the application; pages of the past lead to pages of it."""

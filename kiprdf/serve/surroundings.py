@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import cast
+from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.kql.reader import link_of
+from kiprdf.meta.counts import KEY, VALUE, X, grouped
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Proposition, read_element
 from kiprdf.serve.drawing import DRAWN
@@ -17,20 +18,50 @@ from kiprdf.store import Store
 MOST_FACTS = 1000
 """Facts of an element that its page reads."""
 MOST_MEMBERS = 500
+Numbers: TypeAlias = dict[tuple[str, str | None], int]
+"""How many there are of what a page reads in part: facts by direction and predicate, or all of
+them (None); members; facts about a fact."""
 _DEEPEST = 3
 
 
-def surroundings(store: Store, node: NamedNode) -> list[Triple]:
-    """The triples of an element and of all that its page shows."""
+def surroundings(store: Store, node: NamedNode) -> tuple[list[Triple], Numbers]:
+    """The triples of an element and of all that its page shows, and the numbers of what is more."""
     reading = _Surroundings(store)
+    numbers: Numbers = {}
     reading.add(node, _DEEPEST)
-    for link in reading.facts_of(node, MOST_FACTS):
+    links = reading.facts_of(node, MOST_FACTS)
+    if len(links) >= MOST_FACTS:
+        for of, pattern in (("from", (node, KEY, VALUE)), ("to", (X, KEY, node))):
+            facts = dict(_facts_by_predicate(store, pattern))
+            numbers |= {(of, predicate): number for predicate, number in facts.items()}
+            numbers[of, None] = sum(facts.values())
+    for link in links:
         reading.add(link, _DEEPEST)
-        for about in reading.facts_of(link, DRAWN):
+        facts_about = reading.facts_of(link, DRAWN)
+        if len(facts_about) >= DRAWN:
+            ends = ((link, KEY, VALUE), (X, KEY, link))
+            rows = (row for pattern in ends for row in _facts_by_predicate(store, pattern))
+            numbers["about", link.value] = sum(number for _, number in rows)
+        for about in facts_about:
             reading.add(about, 1)
-    for member in reading.members(node):
+    members = list(reading.members(node))
+    if len(members) > MOST_MEMBERS:
+        is_predicate = node.value.startswith(store.iris.predicates)
+        counted = (X, node, VALUE) if is_predicate else (X, vocab.TYPE, node)
+        ((number,),) = grouped(store, (), counted)
+        numbers["Facts" if is_predicate else "Members", None] = number
+    for member in members:
         reading.add(member, 2)
-    return reading.triples
+    return reading.triples, numbers
+
+
+def _facts_by_predicate(store: Store, pattern: Any) -> Iterator[tuple[str, int]]:
+    """The predicates of the facts at an element, with their numbers."""
+    for predicate, number in grouped(store, (KEY,), pattern):
+        if predicate.value.startswith(store.iris.predicates):
+            name = store.iris.concept_name(predicate.value)
+            assert name is not None, predicate
+            yield name, number
 
 
 class _Surroundings:

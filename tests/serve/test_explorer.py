@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import html
 import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
+import httpx
 import pytest
 
+import kiprdf
+import kiprdf.serve
 from tests.serve.browser import browser, needs_browser
 from tests.serve.running import RunningServer, serving
 
@@ -110,6 +115,47 @@ def test_an_error_has_its_code_and_hint(
     assert server.kip('FIND(COUNT(?d)) WHERE { ?d {name: "No"} }').json()["result"] == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "reason", "corrected"),
+    [
+        (
+            'FIND(?s.name) WHERE { ({name: "Asprin"}, "treats", ?s) }',
+            "No concept is called &quot;Asprin&quot;.",
+            'FIND(?s.name) WHERE { ({name: "Aspirin"}, "treats", ?s) }',
+        ),
+        (
+            'FIND(?d.name) WHERE { ({type: "Symptom", name: "Headache"}, "treats", ?d) }',
+            "matches nothing",
+            'FIND(?d.name) WHERE { (?d, "treats", {type: "Symptom", name: "Headache"}) }',
+        ),
+        (
+            'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risklevel > 0) }',
+            "has the attribute &#x27;risklevel&#x27;",
+            'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk > 0) }',
+        ),
+        (
+            'SEARCH CONCEPT "aspirinn" LIMIT 3',
+            "No concept is called &quot;aspirinn&quot;.",
+            'SEARCH CONCEPT "Aspirin" LIMIT 3',
+        ),
+        (
+            'FIND(?d.name) WHERE { ?d {type: "drug"} }',
+            "Concept type &#x27;drug&#x27; is not defined.",
+            'FIND(?d.name) WHERE { ?d {type: "Drug"} }',
+        ),
+    ],
+)
+def test_the_correction_of_a_query_is_a_link(
+    server: RunningServer, command: str, reason: str, corrected: str
+) -> None:
+    text = page(server, f"/explore/kql?command={quote(command)}")
+    assert reason in text
+    links = [html.unescape(one) for one in re.findall(r'<li><a href="([^"]*)"><code>', text)]
+    assert "/explore/kql?" + urlencode({"command": corrected}) in links
+    answer = page(server, links[links.index("/explore/kql?" + urlencode({"command": corrected}))])
+    assert "Aspirin" in answer or "Headache" in answer
+
+
 @pytest.mark.parametrize("command", ["DESCRIBE PRIMER", 'SEARCH CONCEPT "aspirin"'])
 def test_other_commands_that_read_are_answered(server: RunningServer, command: str) -> None:
     assert "Aspirin" in page(server, f"/explore/kql?command={quote(command)}")
@@ -124,6 +170,105 @@ def test_the_changes_are_newest_first(server: RunningServer) -> None:
 @pytest.mark.parametrize("name", ["nothing.css", "..%2fexplorer.py", "%2e%2e/__init__.py"])
 def test_other_files_are_not_served(server: RunningServer, name: str) -> None:
     assert server.client.get(f"/static/{name}").status_code == 404
+
+
+# Errors -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "code", "hint"),
+    [
+        ("/nothing", 404, "HTTP_404", "The routes are listed at"),
+        ("/page/Drug", 404, "HTTP_404", "Search for it at /explore/."),
+        ("/data/Drug/Nobody", 404, "HTTP_404", "Search for it at /explore/."),
+        ("/static/nothing.js", 404, "HTTP_404", "The routes are listed at"),
+        ("/kip", 405, "HTTP_405", "The routes are listed at"),
+        ("/explore/?as_of=soon", 400, "KIP_1001", "2026"),
+        ("/graph", 400, "KIP_1001", "Ask for /graph?default."),
+    ],
+)
+def test_an_error_is_a_page_for_people_and_json_for_programs(
+    server: RunningServer, address: str, status: int, code: str, hint: str
+) -> None:
+    answer = server.client.get(address, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert answer.status_code == status
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "script-src 'self';" in answer.headers["content-security-policy"]
+    assert answer.headers["vary"] == "Accept"
+    assert f"<strong>{code}</strong>" in answer.text
+    assert hint in answer.text
+    assert '<a href="/explore/" class="home">' in answer.text
+    for accept in ("*/*", "text/turtle"):
+        answer = server.client.get(address, headers={"Accept": accept})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert ("allow" in answer.headers) == (status == 405)
+
+
+def test_a_failure_of_the_server_is_a_page_for_people() -> None:
+    nexus = kiprdf.Nexus.memory()
+    app = kiprdf.serve.app(nexus)
+    nexus.close()
+
+    async def get(accept: str) -> httpx.Response:
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.get("/explore/schema", headers={"Accept": accept})
+
+    answer = asyncio.run(get("text/html"))
+    assert answer.status_code == 500
+    assert "<strong>KIP_4003</strong> The nexus is closed." in answer.text
+    assert asyncio.run(get("*/*")).json()["error"]["code"] == "KIP_4003"
+
+
+# Numbers ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A concept with 1 203 facts, one of them with 40 facts about it."""
+    folder = tmp_path_factory.mktemp("crowd") / "kb"
+    types = ("City", "Person", "Claim")
+    predicates = ("lives_in", "was_born_in", "about")
+    definitions = [f'{{type: "$ConceptType", name: "{one}"}}' for one in types]
+    definitions += [f'{{type: "$PropositionType", name: "{one}"}}' for one in predicates]
+    people = [
+        f'CONCEPT ?p{i} {{ {{type: "Person", name: "p{i:04}"}} }} '
+        f'PROPOSITION ?l{i} {{ (?p{i}, "lives_in", ?city) }}'
+        for i in range(1200)
+    ]
+    born = [f'PROPOSITION {{ (?p{i}, "was_born_in", ?city) }}' for i in range(3)]
+    claims = [
+        f'CONCEPT ?c{i} {{ {{type: "Claim", name: "c{i}"}} }} '
+        f'PROPOSITION {{ (?c{i}, "about", ?l0) }}'
+        for i in range(40)
+    ]
+    with kiprdf.Nexus.open(folder) as nexus:
+        nexus.execute(f"UPSERT {{ {' '.join(f'CONCEPT {{ {one} }}' for one in definitions)} }}")
+        nexus.execute(
+            'UPSERT { CONCEPT ?city { {type: "City", name: "Rome"} } '
+            + " ".join([*people, *born, *claims])
+            + " }"
+        )
+    with serving(folder, "--read-only") as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("address", "numbers"),
+    [
+        ("/page/City/Rome", ["Facts that refer to it 1,203", "Rome 1,200", "40 facts about it"]),
+        ("/page/$ConceptType/Person", ["Members 1,202", "702 more are not shown."]),
+        ("/page/$PropositionType/lives_in", ["Facts 1,200", "700 more are not shown."]),
+        ("/page/$ConceptType/Claim", ["Members 40"]),
+        ("/page/Person/p0001", ["Facts 2"]),
+    ],
+)
+def test_numbers_are_true_beyond_what_a_page_reads(
+    crowd: RunningServer, address: str, numbers: list[str]
+) -> None:
+    text = words_of(crowd, address)
+    assert [one for one in numbers if one not in text] == []
+    assert re.search(r"\b50[01]\b|1,00[01]|\b30 facts about", text) is None
 
 
 # Time ---------------------------------------------------------------------------------------------
@@ -335,3 +480,41 @@ def test_the_slider_shows_the_page_as_of_a_commit(
     window.find_element("link text", "Back to now").click()
     until(lambda: window.current_url.endswith("/page/Drug/Fleeting"))
     window.get_log("browser")
+
+
+@needs_browser
+def test_keys_move_the_slider_and_enter_shows_the_page(
+    server: RunningServer, commits: tuple[int, int], window: Any
+) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    def moved() -> Any:
+        window.get(f"{server.address}page/Drug/Fleeting?as_of={commits[0] + 1}")
+        slider = window.find_element("css selector", ".time input")
+        assert not window.find_element("css selector", ".time button").is_displayed()
+        slider.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_LEFT)
+        slider.send_keys(Keys.ARROW_LEFT)
+        shown = window.find_element("css selector", ".time output").text
+        assert shown == f"commit {commits[0]}: Enter shows it"
+        time.sleep(0.3)
+        assert window.current_url.endswith(f"?as_of={commits[0] + 1}")
+        return slider
+
+    moved().send_keys(Keys.ENTER)
+    until(lambda: window.current_url.endswith(f"?as_of={commits[0]}"))
+    assert "young" in window.find_element("tag name", "main").text
+    moved().send_keys(Keys.TAB, Keys.SPACE)
+    until(lambda: window.current_url.endswith(f"?as_of={commits[0]}"))
+    window.get_log("browser")
+
+
+@needs_browser
+def test_a_click_follows_the_correction_of_a_query(server: RunningServer, window: Any) -> None:
+    command = 'FIND(?s.name) WHERE { ({name: "Asprin"}, "treats", ?s) }'
+    window.get(f"{server.address}explore/kql?command={quote(command)}")
+    assert window.find_element("css selector", ".warning").is_displayed()
+    window.find_element("css selector", ".warning a").click()
+    until(lambda: window.find_elements("css selector", "main tbody tr"))
+    area = window.find_element("css selector", "textarea")
+    assert area.get_attribute("value") == command.replace("Asprin", "Aspirin")
+    assert window.get_log("browser") == []

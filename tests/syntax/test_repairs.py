@@ -11,6 +11,7 @@ everything but the wrong and the handwritten commands.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ import pytest
 
 import kiprdf
 from kiprdf.errors import KipError
+from kiprdf.language.repairs.corrections import corrections
 from tests.syntax.repairing import repaired
 
 PAGES = sorted(Path(__file__).parent.glob("repairs/*.txt"))
@@ -100,6 +102,8 @@ def followed(nexus: kiprdf.Nexus, text: str, steps: int = MOST_STEPS) -> Iterato
     if error is None:
         yield text
     elif steps:
+        if re.search(r"(?i:write|remove|add) `|Did you mean", error.hint):
+            assert set(corrections(error)) >= set(repaired(error)), error.hint
         for alternative in dict.fromkeys(repaired(error)):
             yield from followed(nexus, alternative, steps - 1)
 

@@ -76,6 +76,14 @@ class Page:
     def href(self, path: str) -> str:
         return href(path, self.path)
 
+    def number(self, of: str, key: str | None, read: int) -> int:
+        """How many facts or members there are, of which some were read; a static page reads all."""
+        return read
+
+    def omitted(self, number: int) -> str:
+        """Where the rows are that a page has not."""
+        return f"{number:,} more are in the downloads."
+
     def drawing(self, node: NamedNode) -> Markup | None:
         """A drawing of what surrounds an element; a static page has none."""
         return None

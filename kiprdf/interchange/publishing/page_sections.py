@@ -57,23 +57,30 @@ def facts_section(page: Page, element_: Element, direction: Literal["from", "to"
         rows = [_fact_row(page, fact, other_end(fact), is_home) for fact in shown]
         is_short = not is_home and not any(fact.attributes for fact in members)
         in_columns = len(rows) >= _COLUMNS and is_short
-        number = f"{len(members):,}" if len(members) > 1 else None
+        total = page.number(direction, predicate, len(members))
+        number = f"{total:,}" if total > 1 else None
         parts = [
             element("h3", heading, [" ", element("small", number)] if number else None),
             element("ul", rows, class_="columns" if in_columns else "facts"),
-            _omitted(len(members) - len(shown)),
+            _omitted(page, total - len(shown)),
         ]
         return element("div", "\n", lines(parts), class_="group")
 
-    by_predicate = groupby(sorted(facts, key=order), lambda fact: fact.predicate)
-    groups = [group(predicate, list(members)) for predicate, members in by_predicate]
+    by_predicate = {
+        predicate: list(members)
+        for predicate, members in groupby(sorted(facts, key=order), lambda fact: fact.predicate)
+    }
+    groups: list[Child] = [group(predicate, members) for predicate, members in by_predicate.items()]
+    total = page.number(direction, None, len(facts))
+    listed = sum(page.number(direction, one, len(by_predicate[one])) for one in by_predicate)
+    groups.append(_omitted(page, max(0, total - listed)))
     if isinstance(element_, Proposition):
         title = (
             "Facts with this fact as subject" if direction == "from" else "Facts about this fact"
         )
     else:
         title = "Facts" if direction == "from" else "Facts that refer to it"
-    return section(title, lines(groups), note=f"{len(facts):,}")
+    return section(title, lines(groups), note=f"{total:,}")
 
 
 def _sort_name(page: Page, node: NamedNode) -> str:
@@ -117,7 +124,7 @@ def _opened(page: Page, fact: Proposition) -> Markup:
         page.table(fact.attributes),
         metadata_table(page, fact),
         element("ul", links, class_="facts") if links else None,
-        _omitted(len(about) - len(links)),
+        _omitted(page, len(about) - len(links)),
     ]
     return element("details", element("summary", _notes(page, fact) or "details"), lines(parts))
 
@@ -132,9 +139,8 @@ def _details(page: Page, fact: Proposition) -> Markup:
 def _notes(page: Page, fact: Proposition) -> str:
     """The attributes and confidence of a fact, and how many facts are about it."""
     knowledge = page.site.knowledge
-    about = len(knowledge.facts_to.get(fact.node, ())) + len(
-        knowledge.facts_from.get(fact.node, ())
-    )
+    read = len(knowledge.facts_to.get(fact.node, ())) + len(knowledge.facts_from.get(fact.node, ()))
+    about = page.number("about", fact.node.value, read)
     notes = [_attribute_note(key, attribute(fact, key)) for key in sorted(fact.attributes)]
     notes.append(_confidence(fact))
     notes.append(f"{count(about, 'fact')} about it" if about else None)
@@ -174,10 +180,8 @@ def _metadata_row(page: Page, element_: Element, key: str) -> Child:
     return [element("dt", words(key.lstrip("_")), title=key), element("dd", shown)]
 
 
-def _omitted(number: int) -> Markup | None:
-    if number == 0:
-        return None
-    return element("p", f"{number:,} more are in the downloads.", class_="quiet")
+def _omitted(page: Page, number: int) -> Markup | None:
+    return element("p", page.omitted(number), class_="quiet") if number else None
 
 
 # Types and predicates ---------------------------------------------------------------------------
@@ -264,7 +268,7 @@ def _members(page: Page, concept: Concept) -> Markup | None:
         return member.name.casefold(), member.name
 
     members = sorted(page.site.knowledge.by_type.get(concept.name, ()), key=order)
-    return _list("Members", "columns", len(members), (page.link(m.node) for m in members))
+    return _list(page, "Members", "columns", len(members), (page.link(m.node) for m in members))
 
 
 def _uses(page: Page, predicate: Concept) -> Markup | None:
@@ -273,13 +277,14 @@ def _uses(page: Page, predicate: Concept) -> Markup | None:
 
     facts = sorted(page.site.knowledge.facts_by.get(predicate.name, ()), key=order)
     rows = ([page.sentence(fact), " ", _details(page, fact)] for fact in facts)
-    return _list("Facts", "facts", len(facts), rows)
+    return _list(page, "Facts", "facts", len(facts), rows)
 
 
-def _list(title: str, class_: str, number: int, rows: Iterable[Child]) -> Markup | None:
+def _list(page: Page, title: str, class_: str, read: int, rows: Iterable[Child]) -> Markup | None:
     """A section with the first rows of a list."""
-    if not number:
+    if not read:
         return None
+    number = page.number(title, None, read)
     items = (element("li", row) for row, _ in zip(rows, range(MOST_ROWS), strict=False))
-    parts = [element("ul", items, class_=class_), _omitted(max(0, number - MOST_ROWS))]
+    parts = [element("ul", items, class_=class_), _omitted(page, max(0, number - MOST_ROWS))]
     return section(title, parts, note=f"{number:,}")

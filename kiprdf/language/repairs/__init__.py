@@ -12,6 +12,7 @@ conditions  FILTER: operators and functions
 writing     UPSERT, UPDATE, MERGE and DELETE
 asking      DESCRIBE, SEARCH and EXPORT
 unions      a matcher with several types
+corrections  the commands that follow a hint
 """
 
 from __future__ import annotations

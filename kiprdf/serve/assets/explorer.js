@@ -19,16 +19,37 @@ if (field && results) {
     }, 120);
   });
 }
-// The slider: the page as of the commit at which it is released.
+// The slider: the page as of the commit at which a pointer releases it. Keys only move it, because
+// each of them would load a page; Enter, or the button, shows the page.
 const slider = document.querySelector(".time input");
 if (slider) {
-  slider.form.querySelector("button").hidden = true;
-  slider.addEventListener("input", () => {
-    slider.form.querySelector("output").textContent = `commit ${slider.value}`;
-  });
-  slider.addEventListener("change", () => {
+  const button = slider.form.querySelector("button");
+  let isMovedByKeys = false;
+  const show = () => {
     slider.disabled = slider.value === slider.max;
     slider.form.submit();
+  };
+  button.hidden = true;
+  slider.addEventListener("pointerdown", () => {
+    isMovedByKeys = false;
+  });
+  slider.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      show();
+    } else if (event.key !== "Tab") {
+      isMovedByKeys = true;
+    }
+  });
+  slider.addEventListener("input", () => {
+    button.hidden = !isMovedByKeys;
+    const note = isMovedByKeys ? ": Enter shows it" : "";
+    slider.form.querySelector("output").textContent = `commit ${slider.value}${note}`;
+  });
+  slider.addEventListener("change", () => {
+    if (!isMovedByKeys) {
+      show();
+    }
   });
 }
 const area = document.querySelector("textarea[name=command]");
