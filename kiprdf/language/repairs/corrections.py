@@ -28,24 +28,24 @@ def corrections(problem: KipError | KipWarning) -> list[str]:
     if text is None or hint is None:
         return []
     start, end = problem.span.start, problem.span.end
-    found = []
+    commands = []
     for new, how, old, last in _WRITE.findall(hint):
         at = _place(text, old, start)
         rest = text[at + (len(old) if how == "instead of" else 0) :]
-        found.append(text[:at] + new + (rest.rstrip() + last if last else rest))
+        commands.append(text[:at] + new + (rest.rstrip() + last if last else rest))
     for old in _REMOVE.findall(hint):
         at = _place(text, old, start)
-        found.append(text[:at] + text[at + len(old) :])
-    found += [text.rstrip() + last for last in _ADD.findall(hint)]
+        commands.append(text[:at] + text[at + len(old) :])
+    commands += [text.rstrip() + last for last in _ADD.findall(hint)]
     for meant in _MEANT.findall(hint):
         is_text = text[start : start + 1] == '"'
         for name in _NAMES.findall(meant) or [meant]:
             plain = name[1:-1] if name[0] == "'" else unquoted(name)
             word = re.compile(r"[\w$]+").match(text, start)
             until = end if is_text or word is None else word.end()
-            found.append(text[:start] + (quoted(plain) if is_text else plain) + text[until:])
-    found += [text[:start] + whole + text[end:] for whole in _WHOLE.findall(hint)]
-    return list(dict.fromkeys(found))
+            commands.append(text[:start] + (quoted(plain) if is_text else plain) + text[until:])
+    commands += [text[:start] + whole + text[end:] for whole in _WHOLE.findall(hint)]
+    return list(dict.fromkeys(commands))
 
 
 def _place(text: str, old: str, start: int) -> int:
