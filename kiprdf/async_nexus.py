@@ -82,6 +82,10 @@ class AsyncNexus:
         """``Nexus.sparql`` as a coroutine."""
         return await self.run(lambda: self.nexus.sparql(query))
 
+    async def build_index(self, *arguments: Any, **options: Any) -> None:
+        """``Nexus.build_index`` as a coroutine."""
+        await self.run(lambda: self.nexus.build_index(*arguments, **options))
+
     async def snapshot(self, *arguments: Any, **options: Any) -> str:
         """``Nexus.snapshot`` as a coroutine."""
         return await self.run(lambda: self.nexus.snapshot(*arguments, **options))

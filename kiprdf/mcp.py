@@ -91,7 +91,11 @@ class NexusServer:
         async def serve() -> None:
             async with stdio_server() as (read, write):
                 options = self.protocol.create_initialization_options()
-                await self.protocol.run(read, write, options)
+                indexing = asyncio.gather(self._threads.build_index(), return_exceptions=True)
+                try:
+                    await self.protocol.run(read, write, options)
+                finally:
+                    indexing.cancel()
 
         asyncio.run(serve())
 

@@ -942,6 +942,26 @@ class Nexus:
         return self._engine.names()
 
     @timed
+    def build_index(
+        self,
+        advance: Callable[[int], object] = lambda missing: None,
+        *,
+        only_after_much: bool = False,
+    ) -> None:
+        """Complete the text index of SEARCH, which a SEARCH does within its time.
+
+        ``advance`` is called with the number of elements that are still missing. What is done is
+        kept in the folder after an interrupt, too; a nexus that was opened read-only writes it
+        there if no other program has the folder open for writing. ``only_after_much`` does nothing
+        unless this nexus has written more than ``close`` adds to the index.
+
+        >>> Nexus.memory().build_index()
+        """
+        self._engine.boundary.run(
+            lambda: self._engine.indexer.complete(advance, only_after_much=only_after_much)
+        )
+
+    @timed
     def embed(self, advance: Callable[[int, int], None] = lambda embedded, total: None) -> int:
         """Compute the vectors that semantic search misses; return the number of elements.
 

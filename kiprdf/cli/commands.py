@@ -105,6 +105,9 @@ def run(
         else:
             opened = inputs.open_to_read(nexus, base_iri, budget)
         with opened as target, target.limited(**limits):
+            if isinstance(parsed, ast.Search):
+                with output.index_progress() as advance:
+                    target.build_index(advance)
             if as_json:
                 answers.show_response(target, parsed, text, parameters, dry_run)
             else:

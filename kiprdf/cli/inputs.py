@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, NoReturn
 import typer
 
 from kiprdf import Budget, Embedder, resources
-from kiprdf.cli import places
+from kiprdf.cli import output, places
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import RdfFormat
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, StoreError
 from kiprdf.interchange import arguments, formats
 from kiprdf.interchange.formats.parsing import decoded
 from kiprdf.interchange.mapping.contexts import Mapping
@@ -103,11 +103,22 @@ def open_for_command(
             except BaseException:
                 keep = not is_new or nexus.info()["commit"] != first_commit
                 raise
+            _index_much(nexus)
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
             if existed:
                 folder.mkdir()
+
+
+def _index_much(nexus: Nexus) -> None:
+    """Complete the text index after a large write, which is done even if this fails."""
+    try:
+        with output.index_progress() as advance:
+            nexus.build_index(advance, only_after_much=True)
+    except (KeyboardInterrupt, KipError, StoreError) as fault:
+        reason = f" ({fault})" if str(fault) else ""
+        output.note(f"The text index is not complete{reason}; the next SEARCH completes it.")
 
 
 def is_absent(place: str) -> bool:

@@ -259,6 +259,22 @@ def progress_bar(total: float | None = None) -> Iterator[Any]:
 
 
 @contextmanager
+def index_progress() -> Iterator[Callable[[int], None]]:
+    """Shows on a terminal what the text index misses; yields ``advance(missing)``."""
+    status = console(stderr=True).status("")
+
+    def advance(missing: int) -> None:
+        left = f": {counted(missing, 'element')} left" if missing else ""
+        status.update(f"completing the text index{left}")
+        status.start()
+
+    try:
+        yield advance
+    finally:
+        status.stop()
+
+
+@contextmanager
 def triple_counter(description: str) -> Iterator[Callable[[int], None]]:
     """A progress bar that counts triples whose total is unknown; yields ``advance(number)``."""
     total = 0

@@ -216,6 +216,8 @@ class CommandEngine:
             outline = self.plans.outline(text)
             answer = Answer(self.writer.run(command, dry_run=dry_run, outline=outline))
         else:
+            if isinstance(command, ast.Search) and not self.store.is_shared:
+                self.indexer.current()  # it may take long, and other commits may come
             answer = self.store.read(lambda: self._run_meta(command))
         if warn and is_empty(command, answer.result):
             reasons = self._reasons(command, text, commit)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import logging
+import math
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterable
+import time
+import traceback
+import weakref
+from _thread import start_new_thread
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pyoxigraph import NamedNode
 
 from kiprdf import budget
-from kiprdf.errors import StoreError
+from kiprdf.errors import ClosedError, KipError, StoreError
 from kiprdf.language import ast
 from kiprdf.loading import load
 from kiprdf.meta.search import Hits, Semantic, all_elements, index_rows, search
@@ -25,14 +30,17 @@ from kiprdf.search import (
     EmbeddingError,
     IndexRow,
     TextIndex,
+    batches,
     commit_of_file,
     count_embedded,
+    overtaken,
 )
 from kiprdf.search.embedders import INSTALL
 from kiprdf.search.erasing import erase_file, keep_vectors
 from kiprdf.semantics.arguments import Mode
-from kiprdf.store import Delta, NexusStore
-from kiprdf.store.folder import VECTORS
+from kiprdf.store import Delta, NexusStore, OxigraphStore
+from kiprdf.store.folder import VECTORS, is_written
+from kiprdf.store.lock import FairLock
 
 if TYPE_CHECKING:
     from kiprdf.search.semantic import SemanticIndex
@@ -44,16 +52,20 @@ others are read again."""
 INDEXED_AT_CLOSE = 500
 INDEXED_CHARACTERS_AT_CLOSE = 100_000
 """The most that ``close`` adds to the index, a few hundredths of a second of work."""
+CLOSING_SECONDS = 10.0
+"""How long ``close`` waits for the thread that builds; a step of it takes a tenth of a second, and
+longer only on a remote store."""
 _log = logging.getLogger(__name__)
 
 
 class Indexer:
     """Writes note what they touched; the next SEARCH brings the index up to date.
 
-    ``close`` does so if that is quick, and otherwise stores the note for the first SEARCH after the
-    next opening. An index that misses more than was noted, is damaged, or has another version is
-    rebuilt. A fault of the index never fails a write. A SEARCH by meaning lets ``embedder`` compute
-    vectors, which are stored beside the index.
+    An index that misses more than was noted, is damaged, or has another version is rebuilt. More
+    than some hundred rows are written step by step, by a thread which goes on when the time of a
+    SEARCH is over; the keys that are still missing are in the index. ``close`` adds what is quick,
+    and otherwise the keys. A fault of the index never fails a write. A SEARCH by meaning lets
+    ``embedder`` compute vectors, which are stored beside the index.
     """
 
     def __init__(
@@ -72,7 +84,16 @@ class Indexer:
         self._noted_from: int | None = None
         self._noted_to: int | None = None
         self._is_behind = False
-        self._own_lock = threading.RLock()
+        self._own_lock = FairLock()
+        self._rebuilt_at: int | None = None
+        """The commit at which the index is to be emptied, and all rows written."""
+        self._keeps_file = not self._is_reader
+        self._is_in_file = False
+        """Whether a reader writes to the file of the writer, which is closed."""
+        self._is_closed = False
+        self._building = threading.Lock()
+        """Locked while a thread builds, which may not be the one that has locked it."""
+        self._fault: BaseException | None = None
 
     def lost_commits(self) -> int:
         """The number of commits in the index that the store has lost; 0 if unknown.
@@ -95,7 +116,8 @@ class Indexer:
     def _empty(self) -> None:
         """Empty an index with lost commits, since new commits will get their numbers."""
         try:
-            self._opened().rebuild((), -1)
+            index = self._opened()
+            index.begin((), -1, index.state())
         except sqlite3.Error as fault:
             self._give_up(fault)
 
@@ -131,20 +153,49 @@ class Indexer:
         self._is_behind = True
         self._forget()
 
-    def current(self) -> TextIndex:
-        """The index as of the store's last commit."""
-        index = self._index
-        if index is not None and not self._pending and index.commit == self._store.commit():
-            return index
-        with self._lock():
-            # With a deadline, each SEARCH would start over, and the index never be complete.
-            return budget.without_limit(self._caught_up)
+    def current(self, advance: Callable[[int], object] | None = None) -> TextIndex:
+        """The index as of the store's last commit.
+
+        Raises KIP_4001 when the time of the request is over; what was done is kept, and a thread
+        goes on. ``advance`` is called with the number of elements that are missing.
+        """
+        while True:
+            index = self._index
+            is_noted = self._pending or self._rebuilt_at is not None
+            if index is not None and not is_noted and index.commit == self._store.commit():
+                return index
+            try:
+                with self._lock():
+                    index = self._opened()
+                    if self._catch_up(index):
+                        return index
+                self._build(index, advance)
+            except sqlite3.Error as fault:
+                if self._is_closed:
+                    raise ClosedError from None
+                # The file cannot be used: the index is in memory.
+                self._give_up(fault)
+                self._path = None
+
+    def complete(self, advance: Callable[[int], object], *, only_after_much: bool = False) -> None:
+        """Bring the index up to date, and keep it in its file, which no SEARCH of a reader writes.
+
+        ``only_after_much`` does so only if ``close`` would leave what this process has written.
+        """
+        is_much = self._noted_to is None or len(self._pending) > INDEXED_AT_CLOSE
+        if only_after_much and not (self._path and self._is_behind and is_much):
+            return
+        if not self._keeps_file:
+            self._keeps_file = True
+            self._index = None  # it may be in memory
+        self._store.read(lambda: self.current(advance))
 
     def is_sound(self) -> bool:
         """Whether the index, once it is up to date, agrees with the graph."""
         with self._lock():
             try:
-                return self.current().holds(index_rows(self._store, all_elements(self._store)))
+                index = budget.without_limit(self.current)
+                return index.holds(index_rows(self._store, all_elements(self._store)))
             except sqlite3.Error as fault:
                 self._give_up(fault)
                 return False
@@ -152,13 +203,9 @@ class Indexer:
     def rebuild(self) -> None:
         """Rebuild the index from the graph."""
         with self._lock():
-            rows = index_rows(self._store, all_elements(self._store))
-            try:
-                self.current().rebuild(rows, self._store.commit())
-            except sqlite3.Error as fault:
-                # The file cannot be written: the next SEARCH builds an index in memory.
-                self._give_up(fault)
-                self._path = None
+            self._forget()
+            self._empty()
+            budget.without_limit(self.current)
 
     def erase(self) -> None:
         """Begin a new index, and keep only the vectors of texts that are in the graph.
@@ -169,13 +216,13 @@ class Indexer:
             self._ranks.close()
         if self._index is not None:
             self._index.close()
-        self._ranks = self._index = None
+        self._ranks = self._index = self._rebuilt_at = None
         self._forget()
         if self._path is None or self._vectors_path is None:
             return
         erase_file(self._path)
         if self._vectors_path.exists():
-            index = self.current()
+            index = budget.without_limit(self.current)
             digests = [digest for kind in KINDS for digest in index.entries(kind).digests]
             keep_vectors(self._vectors_path, set(digests))
 
@@ -249,6 +296,10 @@ class Indexer:
 
     def close(self) -> None:
         """Index what was noted, or store the note, and close the files."""
+        self._is_closed = True
+        end = time.monotonic() + CLOSING_SECONDS
+        while self._building.locked() and time.monotonic() < end:
+            time.sleep(0.001)
         with self._lock():
             if self._ranks is not None:
                 self._ranks.close()
@@ -265,15 +316,15 @@ class Indexer:
     def _catch_up_or_postpone(self) -> None:
         """Leave an index that the next SEARCH does not need to rebuild."""
         index = self._opened()
-        touched = self._touched_since(index)
-        some = islice(all_elements(self._store), INDEXED_AT_CLOSE + 1)
-        missing = list(some) if touched is None else touched
-        is_short = self._kept_characters <= INDEXED_CHARACTERS_AT_CLOSE
-        if len(missing) <= INDEXED_AT_CLOSE and is_short:
-            self._catch_up()
-        elif touched is not None:
-            noted = cast(tuple[int, int], (self._noted_from, self._noted_to))
-            index.postpone((node.value for node in self._pending), *noted)
+        if self._touched_since(index.state().commit) is not None:
+            is_short = self._kept_characters <= INDEXED_CHARACTERS_AT_CLOSE
+            self._catch_up(index, INDEXED_AT_CLOSE if is_short else 0)
+            return
+        some = list(islice(all_elements(self._store), INDEXED_AT_CLOSE + 1))
+        if len(some) <= INDEXED_AT_CLOSE:
+            index.begin((node.value for node in some), self._store.commit(), index.state())
+            while index.fill(self._rows):
+                pass
 
     def _lock(self) -> AbstractContextManager[Any]:
         """The writer's lock, so that the store does not change while rows are read.
@@ -289,54 +340,130 @@ class Indexer:
         return self._index
 
     def _of_writer(self) -> TextIndex:
-        """A copy of the writer's index, if it is up to date, for a read-only nexus."""
+        """A copy of the writer's index, if it is up to date, for a read-only nexus.
+
+        Else one in memory; or the file itself, if it is to be kept and nobody else writes it.
+        """
         with suppress(sqlite3.Error):
             index = TextIndex(self._path, read_only=True)
-            if self._touched_since(index) is not None:
+            state = index.state()
+            if state.commit == self._store.commit() and not (state.missing and self._keeps_file):
                 return index
             index.close()
-        return TextIndex(None)
+        self._is_in_file = self._keeps_file and self._is_free()
+        return TextIndex(self._path if self._is_in_file else None)
 
-    def _caught_up(self) -> TextIndex:
-        """Bring the index up to date, in memory if the file cannot be used."""
-        try:
-            return self._catch_up()
-        except sqlite3.Error as fault:
-            self._give_up(fault)
-            self._path = None
-            return self._catch_up()
+    def _is_free(self) -> bool:
+        """Whether nobody writes to the folder of a reader."""
+        folder = self._store.folder
+        return self._path is not None and folder is not None and not is_written(folder)
 
-    def _catch_up(self) -> TextIndex:
-        index = self._opened()
-        commit = self._store.commit()
-        if index.commit != commit:
-            touched = self._touched_since(index)
-            if touched is None:
-                index.rebuild(index_rows(self._store, all_elements(self._store)), commit)
-            else:
-                rows = index_rows(self._store, touched, self._pending)
-                index.update(rows, (node.value for node in touched), commit)
+    def _catch_up(self, index: TextIndex, most: int = INDEXED_AT_CLOSE) -> bool:
+        """Bring the index to the last commit, at most some rows; whether none are missing.
+
+        Called under the lock.
+        """
+        (reached, missing), commit = index.state(), self._store.commit()
+        touched = self._touched_since(reached)
+        if touched is None:
+            if self._rebuilt_at is None or self._noted_from != self._rebuilt_at:
+                self._forget()
+                # What is committed from now on is noted.
+                self._noted_from = self._noted_to = self._rebuilt_at = commit
+            return False
+        is_complete = not missing and len(touched) <= most
+        if reached != commit and not is_complete:
+            index.postpone((node.value for node in touched), commit)
+        elif reached != commit:
+            rows = index_rows(self._store, touched, self._pending)
+            index.update(rows, (node.value for node in touched), commit)
         self._is_behind = False
         self._forget()
-        return index
+        return is_complete
 
-    def _touched_since(self, index: TextIndex) -> Collection[NamedNode] | None:
-        """The elements that the index misses, if every commit that it misses was noted."""
-        keys, reached = index.postponed()
+    def _touched_since(self, reached: int) -> Collection[NamedNode] | None:
+        """The elements touched since a commit of the index, if every commit after it was noted."""
         commit = self._store.commit()
         if reached == commit and self._noted_to in (None, commit):
-            return [NamedNode(key) for key in keys]
+            return ()
         if (reached, commit) == (self._noted_from, self._noted_to):
-            return dict.fromkeys(map(NamedNode, keys)) | self._pending if keys else self._pending
+            return self._pending
         if not self._store.is_shared:
             return None
         self._forget()  # another process may have changed the same elements
-        return self._store.changed_since(index.commit)
+        return self._store.changed_since(reached)
+
+    # Building ---------------------------------------------------------------------------------
+
+    def _build(self, index: TextIndex, advance: Callable[[int], object] | None) -> None:
+        """Let a thread write the missing rows, and wait while the request has time."""
+        if self._is_closed:
+            raise ClosedError
+        if self._store.is_shared and isinstance(self._store, OxigraphStore):
+            # Only the thread of the caller may read a graph of rdflib.
+            while self._step():
+                budget.check()
+            return
+        spending = budget.current()
+        self._fault = None
+        self._start()
+        pause = 0.001
+        while self._building.locked():
+            missing = index.state().missing
+            if advance is not None:
+                advance(missing)
+            if self._rebuilt_at is None and not missing:
+                return
+            left = math.inf if spending is None else spending.seconds_left()
+            if spending is not None and not left:
+                raise _unfinished(spending.expired(), missing)
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, 0.05)
+        if self._fault is not None:
+            raise self._fault
+
+    def _start(self) -> None:
+        """Start a thread that builds, if there is none."""
+        try:
+            if self._building.acquire(blocking=False):
+                start_new_thread(_run, (weakref.ref(self), self._building))
+        except BaseException:
+            _release(self._building)
+            raise
+
+    def _step(self) -> bool:
+        """Do a part of the building, a tenth of a second of work; whether there may be more."""
+        index, at = self._index, self._rebuilt_at
+        if index is None:
+            return False
+        if at is None:
+            return index.fill(self._rows, self._store.commit() if self._is_reader else None) or (
+                index.merge()
+            )
+        state = index.state()
+        is_shared = self._store.is_shared
+        keys = self._store.read(lambda: list(self._keys())) if is_shared else self._keys()
+        if self._is_in_file and not self._is_free():
+            raise overtaken()
+        index.begin(keys, at, state)
+        if self._rebuilt_at == at:
+            self._rebuilt_at = None
+        return True
+
+    def _keys(self) -> Iterator[str]:
+        for node in all_elements(self._store):
+            if self._is_closed:
+                raise ClosedError
+            yield node.value
+
+    def _rows(self, keys: list[str]) -> dict[str, IndexRow]:
+        nodes = list(map(NamedNode, keys))
+        return self._store.read(lambda: next(batches(index_rows(self._store, nodes)), {}))
 
     def _give_up(self, fault: sqlite3.Error) -> None:
         """Drop the index; the next SEARCH opens or rebuilds it."""
         _log.warning("The text index is unusable and will be rebuilt: %s", fault)
-        self._index = None
+        self._index = self._rebuilt_at = None
         self._forget()
 
     def _forget(self) -> None:
@@ -344,3 +471,29 @@ class Indexer:
         self._pending.clear()
         self._kept_characters = 0
         self._noted_from = self._noted_to = None
+
+
+def _run(reference: weakref.ref[Indexer], building: threading.Lock) -> None:
+    """Build until nothing is missing, or the index is closed or no longer used by anybody."""
+    try:
+        while (indexer := reference()) and not indexer._is_closed and indexer._step():
+            del indexer
+    except BaseException as fault:
+        # The frames hold iterators of the engine, which must end on the thread that made them.
+        traceback.clear_frames(fault.__traceback__)
+        if indexer is not None:
+            indexer._fault = fault.with_traceback(None)
+    finally:
+        _release(building)
+
+
+def _release(lock: threading.Lock) -> None:
+    with suppress(RuntimeError):
+        lock.release()
+
+
+def _unfinished(error: KipError, missing: int) -> KipError:
+    """The error of a request whose time is over before the index is complete."""
+    number = f", {missing} elements are missing" if missing else ""
+    message = f"{error.message.rstrip('.')}: the text index is being built{number}."
+    return KipError(error.code, message, "Repeat it later: what is indexed is kept.")

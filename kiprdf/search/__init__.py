@@ -12,9 +12,11 @@ from kiprdf.search.index import (
     INDEX_FILE,
     Entries,
     TextIndex,
+    batches,
     commit_of_file,
     count_embedded,
     is_exact,
+    overtaken,
 )
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind
 from kiprdf.search.segment import segment_term
@@ -29,9 +31,11 @@ __all__ = [
     "IndexRow",
     "Kind",
     "TextIndex",
+    "batches",
     "commit_of_file",
     "count_embedded",
     "fuse",
     "is_exact",
+    "overtaken",
     "segment_term",
 ]

@@ -5,7 +5,7 @@ FTS5 gets finished tokens: `segment` cuts the texts, and the `ascii` tokenizer k
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
@@ -21,10 +21,11 @@ from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, s
 # Increased with every change of the schema below or of the tokens of a row.
 INDEX_FILE = "search.sqlite3"
 """The name of the file of an index in its folder."""
-INDEX_VERSION = f"6, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"7, segmenter {SEGMENTER_VERSION}"
 
 AT_ONCE = 500  # rows written by one statement
 AT_ONCE_CHARACTERS = 1_000_000  # of the texts of these rows, without the last one
+MERGED_PAGES = 500  # of the words, that one step of `merge` writes
 CACHED_TEXT = 200  # characters of a text whose tokens are cached
 
 _COLUMNS = ", ".join(WEIGHTS)
@@ -32,8 +33,8 @@ _HAS_ID = "SELECT 1 FROM element WHERE id = ?"
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
     "CREATE TABLE about (version TEXT NOT NULL, store_commit INTEGER NOT NULL)",
-    # The keys that the commits after `first` up to `last` touched; their rows are outdated.
-    "CREATE TABLE postponed (first INTEGER NOT NULL, last INTEGER NOT NULL, keys BLOB NOT NULL)",
+    # Keys whose rows are absent or outdated, some hundreds in each row.
+    "CREATE TABLE missing (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, keys BLOB NOT NULL)",
     "CREATE TABLE element (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
     " type BLOB NOT NULL, digest BLOB NOT NULL)",
     *(
@@ -51,6 +52,13 @@ class Entries(NamedTuple):
     keys: tuple[str, ...]
     types: tuple[str, ...]
     digests: tuple[bytes, ...]
+
+
+class State(NamedTuple):
+    """The commit that an index reflects, -1 if unknown, but for the rows of `missing` keys."""
+
+    commit: int
+    missing: int
 
 
 class TextIndex:
@@ -77,53 +85,97 @@ class TextIndex:
 
     @property
     def commit(self) -> int:
-        """The commit of the store that the index reflects; -1 if unknown."""
+        """The commit of the store that the index reflects; -1 if unknown or rows are missing."""
         return self._file.use(_commit)
+
+    def state(self) -> State:
+        """The commit that the index reflects, and the number of its missing keys."""
+        return self._file.use(_state)
 
     def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
         """Delete the `removed` keys and replace the rows of other keys, in one transaction."""
 
         def updated(connection: sqlite3.Connection) -> None:
             _delete(connection, removed)
-            _put_all(connection, rows, commit)
+            for batch in batches(rows):
+                _put(connection, batch)
+            connection.execute("UPDATE about SET store_commit = ?", (commit,))
 
         self._file.change(updated)
 
-    def rebuild(self, rows: Iterable[IndexRow], commit: int) -> None:
-        """Replace all rows, in one transaction."""
+    def begin(self, keys: Iterable[str], commit: int, state: State) -> None:
+        """Empty the index, whose rows are all missing then; `fill` writes them.
 
-        def rebuilt(connection: sqlite3.Connection) -> None:
+        Nothing is done if another program has changed the `state` of the index.
+        """
+        batches = list(_joined(keys))
+
+        def begun(connection: sqlite3.Connection) -> None:
+            if _state(connection) != state:
+                return
             # Dropping the tables is much faster than deleting row by row.
-            for table in ("about", "postponed", "element", *KINDS):
+            for table in ("about", "missing", "element", *KINDS):
                 connection.execute(f"DROP TABLE {table}")
             _create(connection)
-            _put_all(connection, rows, commit)
-            # In one part, words are found several times as fast.
+            _miss(connection, batches, commit)
+
+        self._file.change(begun)
+
+    def postpone(self, keys: Iterable[str], commit: int) -> None:
+        """Let the index reflect a commit, but for the rows of some keys."""
+        self._file.change(lambda connection: _miss(connection, _joined(keys), commit))
+
+    def fill(
+        self, rows_of: Callable[[list[str]], dict[str, IndexRow]], commit: int | None = None
+    ) -> bool:
+        """Write some hundreds of missing rows, in one transaction; False if none are missing.
+
+        `rows_of` returns the first of `batches` of their rows, of the index's commit or a later
+        one, whose keys will be updated. Rows that can only be of one `commit` are refused if the
+        index has another.
+        """
+
+        def first(connection: sqlite3.Connection) -> tuple[int, int, bytes] | None:
+            statement = "SELECT store_commit, id, keys FROM about, missing ORDER BY id LIMIT 1"
+            chunk: tuple[int, int, bytes] | None = connection.execute(statement).fetchone()
+            return chunk
+
+        chunk = self._file.use(first)
+        if chunk is None:
+            return False
+        if commit not in (None, chunk[0]):
+            raise overtaken()
+        keys = _text(chunk[2]).split("\n")
+        batch = rows_of(keys)
+        # A batch of long texts ends before the last key; elements that are gone have no row.
+        is_whole = len(batch) < AT_ONCE and _characters(batch.values()) <= AT_ONCE_CHARACTERS
+        done = len(keys) if is_whole else keys.index(next(reversed(batch))) + 1
+
+        def filled(connection: sqlite3.Connection) -> None:
+            if first(connection) == chunk:
+                _delete(connection, (key for key in keys[:done] if key not in batch))
+                _put(connection, batch)
+                connection.execute("DELETE FROM missing WHERE id = ?", (chunk[1],))
+                _miss(connection, _joined(keys[done:]), chunk[0])
+
+        self._file.change(filled)
+        return True
+
+    def merge(self) -> bool:
+        """Merge some of the parts in which words are stored; False if there is one for each kind.
+
+        In one part, words are found a fifth faster.
+        """
+
+        def merged(connection: sqlite3.Connection) -> bool:
+            before = connection.total_changes
             for kind in KINDS:
-                connection.execute(f"INSERT INTO {kind} ({kind}) VALUES ('optimize')")
+                statement = f"INSERT INTO {kind} ({kind}, rank) VALUES ('merge', ?)"
+                # A negative number begins, a positive one goes on.
+                connection.execute(statement, (-MERGED_PAGES,))
+            return connection.total_changes - before >= 2 * len(KINDS)
 
-        self._file.change(rebuilt)
-
-    def postpone(self, keys: Iterable[str], first: int, last: int) -> None:
-        """Keep, for a later `update`, which keys the commits after `first` up to `last` touched."""
-        joined = _blob("\n".join(keys))  # no IRI has a line end
-        statement = "INSERT INTO postponed VALUES (?, ?, ?)"
-        self._file.change(lambda c: c.execute(statement, (first, last, joined)))
-
-    def postponed(self) -> tuple[set[str], int]:
-        """The keys kept for a later `update`, and the commit that it brings the index to."""
-
-        def read(connection: sqlite3.Connection) -> tuple[set[str], int]:
-            keys: set[str] = set()
-            reached = _commit(connection)
-            rows = connection.execute("SELECT first, last, keys FROM postponed ORDER BY first")
-            for first, last, joined in rows:
-                if first == reached:
-                    keys.update(_text(joined).split("\n") if joined else ())
-                    reached = last
-            return keys, reached
-
-        return self._file.use(read)
+        return self._file.change(merged)
 
     def search(self, kind: Kind, term: str, type: str | None = None, limit: int = 100) -> list[Hit]:
         """Return the rows with any word of the term, best first, ties by key (KIP 5.2).
@@ -188,12 +240,11 @@ def is_exact(hit: Hit) -> bool:
 
 
 def commit_of_file(path: str | os.PathLike[str]) -> int:
-    """The commit that the index in a file reflects or has postponed; -1 if unknown."""
+    """The commit that the index in a file reflects; -1 if unknown."""
     try:
         connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=rw", uri=True)
         try:
-            (last,) = connection.execute("SELECT max(last) FROM postponed").fetchone()
-            return max(_commit(connection), last or 0)
+            return _state(connection).commit
         finally:
             connection.close()
     except (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError):
@@ -220,6 +271,11 @@ def count_embedded(path: Path, vectors_path: Path) -> int:
         return 0
 
 
+def overtaken() -> sqlite3.Error:
+    """The error of a program that finds its index changed by another one."""
+    return sqlite3.OperationalError("another program has changed the index")
+
+
 def _create(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA:
         connection.execute(statement)
@@ -227,33 +283,53 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def _commit(connection: sqlite3.Connection) -> int:
-    (commit,) = connection.execute("SELECT store_commit FROM about").fetchone()
-    return int(commit)
+    state = _state(connection)
+    return -1 if state.missing else state.commit
 
 
-def _put_all(connection: sqlite3.Connection, rows: Iterable[IndexRow], commit: int) -> None:
-    for batch in _batches(rows):
-        try:
-            _insert(connection, batch.values())
-        except sqlite3.IntegrityError:  # few rows are there already
-            _delete(connection, batch)
-            _insert(connection, batch.values())
-    connection.execute("DELETE FROM postponed")
+def _state(connection: sqlite3.Connection) -> State:
+    statement = "SELECT store_commit, (SELECT coalesce(sum(number), 0) FROM missing) FROM about"
+    return State(*map(int, connection.execute(statement).fetchone()))
+
+
+def _joined(keys: Iterable[str]) -> Iterator[tuple[int, bytes]]:
+    """Keys in batches, each with their number and as one text: no IRI has a line end."""
+    remaining = iter(keys)
+    while batch := list(islice(remaining, AT_ONCE)):
+        yield len(batch), _blob("\n".join(batch))
+
+
+def _miss(
+    connection: sqlite3.Connection, batches: Iterable[tuple[int, bytes]], commit: int
+) -> None:
+    connection.executemany("INSERT INTO missing (number, keys) VALUES (?, ?)", batches)
     connection.execute("UPDATE about SET store_commit = ?", (commit,))
 
 
-def _batches(rows: Iterable[IndexRow]) -> Iterator[dict[str, IndexRow]]:
+def _put(connection: sqlite3.Connection, batch: Mapping[str, IndexRow]) -> None:
+    try:
+        _insert(connection, batch.values())
+    except sqlite3.IntegrityError:  # few rows are there already
+        _delete(connection, batch)
+        _insert(connection, batch.values())
+
+
+def batches(rows: Iterable[IndexRow]) -> Iterator[dict[str, IndexRow]]:
     """The rows in batches that are written at once; of equal keys the last row."""
     batch: dict[str, IndexRow] = {}
     characters = 0
     for row in rows:
         batch[row.key] = row
-        characters += len(row.description) + len(row.text) + sum(map(len, row.aliases))
+        characters += _characters((row,))
         if len(batch) == AT_ONCE or characters > AT_ONCE_CHARACTERS:
             yield batch
             batch, characters = {}, 0
     if batch:
         yield batch
+
+
+def _characters(rows: Iterable[IndexRow]) -> int:
+    return sum(len(r.description) + len(r.text) + sum(map(len, r.aliases)) for r in rows)
 
 
 def _delete(connection: sqlite3.Connection, keys: Iterable[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -29,7 +31,7 @@ from kiprdf.serve.explorer import ASSETS, Absent, Explorer
 from kiprdf.serve.login import login_page, sign_in
 from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.negotiation import choose
-from kiprdf.serve.observation import AuditLog, Metrics, Observer
+from kiprdf.serve.observation import LOGGER, AuditLog, Metrics, Observer
 from kiprdf.serve.openapi import document
 from kiprdf.serve.options import Options
 from kiprdf.serve.public_path import PublicPath
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+INDEX_LOG_SECONDS = 10.0
+"""How often the progress of the text index is logged."""
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -63,6 +67,21 @@ class Server:
         self._elements = (-1, 0)
         # The same commit of another nexus, or of another version, has other documents.
         self._start = token_hex(4)
+
+    async def build_index(self) -> None:
+        """Complete the text index, and log the progress."""
+        logged_at = -INDEX_LOG_SECONDS
+
+        def log(missing: int) -> None:
+            nonlocal logged_at
+            if missing and time.monotonic() - logged_at > INDEX_LOG_SECONDS:
+                logged_at = time.monotonic()
+                LOGGER.info("The text index is being built: %s elements are missing.", missing)
+
+        try:
+            await self.threads.build_index(log)
+        except (KipError, StoreError) as fault:
+            LOGGER.warning("The text index is not complete: %s", fault)
 
     # Handlers ---------------------------------------------------------------------------------
 
@@ -370,7 +389,9 @@ def asgi_app(server: Server) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        indexing = asyncio.ensure_future(server.build_index())
         yield
+        indexing.cancel()
         if mcp is not None:
             await mcp.close()
 

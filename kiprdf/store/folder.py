@@ -318,6 +318,20 @@ def require_rocksdb(path: Path) -> None:
         )
 
 
+def is_written(path: Path) -> bool:
+    """Whether a nexus is open for writing, in this process or another, or cannot be written."""
+    if _is_claimed(path.resolve()):
+        return True
+    try:
+        import fcntl  # not on Windows
+
+        with (graph_folder(path) / "LOCK").open("r+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does; for microseconds
+    except (ImportError, OSError):
+        return True
+    return False
+
+
 def repair_log(folder: str | os.PathLike[str]) -> None:
     """Repair the log of a closed folder that a process and a fork of it have both written.
 

@@ -82,9 +82,9 @@ def test_closing_indexes_little_and_the_next_search_only_what_is_left(
         nexus.execute('SEARCH CONCEPT "anything"')
         nexus.apply_capsule(many(0, 2_000, "first"))
         monkeypatch.setattr(TextIndex, "update", _refuse)
-        monkeypatch.setattr(TextIndex, "rebuild", _refuse)
+        monkeypatch.setattr(TextIndex, "begin", _refuse)
     monkeypatch.undo()
-    monkeypatch.setattr(TextIndex, "rebuild", _refuse)
+    monkeypatch.setattr(TextIndex, "begin", _refuse)
     # A second session adds to what the first one left.
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         nexus.apply_capsule(many(1_990, 3_000, "second"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact, ranking
+from tests.search.toys import rebuild
 from tests.threads import together
 
 
@@ -37,7 +38,7 @@ def proposition(key: str, predicate: str, *endpoints: str, description: str = ""
 
 def index_of(*rows: IndexRow) -> TextIndex:
     index = TextIndex(None)
-    index.rebuild(rows, commit=1)
+    rebuild(index, rows, commit=1)
     return index
 
 
@@ -414,7 +415,7 @@ def test_the_last_row_of_a_key_wins() -> None:
 
 def test_a_rebuild_replaces_everything() -> None:
     index = index_of(concept("a", "tea"), proposition("p", "treats"))
-    index.rebuild([concept("b", "tea")], commit=9)
+    rebuild(index, [concept("b", "tea")], commit=9)
     assert keys(index, "tea") == ["b"]
     assert keys(index, "treats", "proposition") == []
     assert index.commit == 9
@@ -430,7 +431,7 @@ def test_a_failed_change_changes_nothing() -> None:
     with pytest.raises(sqlite3.OperationalError, match="cannot be read"):
         index.update(failing_rows(), ["a"], commit=2)
     with pytest.raises(sqlite3.OperationalError, match="cannot be read"):
-        index.rebuild(failing_rows(), commit=2)
+        index.begin((row.key for row in failing_rows()), 2, index.state())
     assert keys(index, "tea") == ["a"]
     assert index.commit == 1
 
@@ -462,7 +463,7 @@ def assert_empty_and_usable(path: Path) -> None:
     index = TextIndex(str(path))
     assert index.commit == -1
     assert keys(index, "tea") == []
-    index.rebuild([concept("a", "tea")], commit=8)
+    rebuild(index, [concept("a", "tea")], commit=8)
     index.close()
     assert keys(TextIndex(path), "tea") == ["a"]
 
@@ -518,7 +519,7 @@ def test_a_damaged_page_is_found_at_opening(path: Path) -> None:
     [
         lambda index: index.search("concept", "tea"),
         lambda index: index.update([concept("1", "tea")], [], commit=8),
-        lambda index: index.rebuild([], commit=8),
+        lambda index: rebuild(index, [], commit=8),
     ],
     ids=["search", "update", "rebuild"],
 )
@@ -535,7 +536,7 @@ def test_damage_found_later_is_an_error_and_then_an_empty_index(
     with pytest.raises(sqlite3.DatabaseError, match="was damaged; it is empty"):
         work(index)
     assert index.commit == -1
-    index.rebuild([concept("a", "tea")], commit=8)
+    rebuild(index, [concept("a", "tea")], commit=8)
     assert keys(index, "tea") == ["a"]
 
 

@@ -16,7 +16,7 @@ import pytest
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, vectors
 from kiprdf.search.semantic import SemanticIndex
 from kiprdf.search.vectors import BATCH, SAMPLE
-from tests.search.toys import MEANINGS, Counting, by_meaning
+from tests.search.toys import MEANINGS, Counting, by_meaning, rebuild
 from tests.threads import together
 
 
@@ -34,7 +34,7 @@ class Shelf:
     def __init__(self, *rows: IndexRow) -> None:
         self.rows = {row.key: row for row in rows}
         self.index = TextIndex(None)
-        self.index.rebuild(rows, commit=1)
+        rebuild(self.index, rows, commit=1)
 
     def rows_of(self, keys: Iterable[str]) -> Iterable[IndexRow]:
         return (self.rows[key] for key in keys if key in self.rows)
@@ -381,7 +381,7 @@ def test_an_emptied_text_index_drops_no_vector(path: Path) -> None:
     semantic = SemanticIndex(by_meaning, path)
     books = shelf()
     assert books.keys(semantic, "tea") == ["a"]
-    books.index.rebuild([], commit=-1)
+    rebuild(books.index, [], commit=-1)
     assert books.keys(semantic, "tea") == []
     semantic.close()
     assert kept(path) == 2

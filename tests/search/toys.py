@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from kiprdf.search import IndexRow, TextIndex, batches
 
 # Words of one line mean the same.
 MEANINGS = (
@@ -45,3 +48,11 @@ class Counting:
 
     def forget(self) -> None:
         self.calls.clear()
+
+
+def rebuild(index: TextIndex, rows: Iterable[IndexRow], commit: int) -> None:
+    """Let an index contain these rows alone; of equal keys the last one."""
+    by_key = {row.key: row for row in rows}
+    index.begin(by_key, commit, index.state())
+    while index.fill(lambda keys: next(batches(by_key[key] for key in keys), {})):
+        pass
