@@ -14,6 +14,7 @@ from pyoxigraph import Store as Engine
 from kiprdf.errors import DamagedGraphError, StoreError
 from kiprdf.execution.bootstrap import LOST_COMMITS
 from kiprdf.execution.engine import CommandEngine
+from kiprdf.execution.history import BEGIN_AGAIN
 from kiprdf.execution.writer import STRICT_SCHEMA
 from kiprdf.interchange.dataset import faults
 from kiprdf.interchange.staging_store import StagingStore
@@ -149,6 +150,8 @@ def _check_history(store: NexusStore) -> dict[str, Any] | None:
     except StoreError as fault:
         sentences.append(str(fault))
     has_gap = journal.has_gap or journal.last < number
+    if journal.faults or journal.missing:
+        sentences.append(BEGIN_AGAIN.format(number=earliest))
     state = "wrong" if sentences else "gap" if has_gap else "sound"
     sentences += lost
     return {"state": state, "earliest_seq": earliest, "faults": sentences}

@@ -15,18 +15,22 @@ from typing import Any, NamedTuple, TypeAlias
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
-from kiprdf.errors import KipError, shown
+from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.execution.forgetting import FORGOTTEN
 from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, normal, to_json, to_term
-from kiprdf.store import NexusStore, Origin
+from kiprdf.store import NexusStore, Origin, OxigraphStore
 from kiprdf.store.commit_index import SOURCE, type_of
 from kiprdf.store.journal_files import Commit
 from kiprdf.store.past import journal_of, number_at
 
+BEGIN_AGAIN = (
+    "Restore a backup; or begin the history at commit {number}, from which on it is whole: "
+    "kiprdf compact-history --before {number}"
+)
 LIMIT = 100
 MOST = 10_000
 DIGITS = 20
@@ -77,6 +81,7 @@ def history(
 
     def run() -> dict[str, Any]:
         log = Log(store)
+        log.require_whole()
         texts = log.journal.statements()
         if next(log.numbers(element=node), None) is None and not state_of(store, node):
             message = f"The history does not mention {id}."
@@ -166,6 +171,18 @@ class Log:
         self.earliest = self.journal.earliest(self.last)
         self._index = self.journal.indexed(self.last, store.iris, self._sources)
         self._changed = lru_cache(maxsize=8)(self._read)
+
+    def require_whole(self) -> None:
+        """Raise ``StoreError`` where earlier records are damaged or missing: some would be left
+        out of an answer without a word."""
+        faults = [*self.journal.faults, *self.journal.missing]
+        if isinstance(self._store, OxigraphStore) and self.journal.last < self.last:
+            lost = self._store.lost_records()
+            faults += [
+                f"The records of commits {first} to {last} were lost." for first, last in lost
+            ]
+        if faults:
+            raise StoreError(f"{faults[0]} {BEGIN_AGAIN.format(number=self.earliest)}")
 
     def _sources(self) -> Iterable[Any]:
         return self._store.match(None, SOURCE, None)

@@ -273,6 +273,7 @@ def planned(
     plan = Plan(store, clock, source)
     log = plan.log
     if seq is None and seqs is None:
+        log.require_whole()
         plan.revert(set(log.numbers(session=session, source=source)))
         return plan
     chosen = [seq] if seq is not None else list(seqs or ())

@@ -88,6 +88,7 @@ class Journal:
     def __init__(self, folder: Path, read_only: bool = False) -> None:
         self._folder = folder
         self._read_only = read_only
+        self.missing: list[str] = []
         self._file: io.FileIO | None = None
         """The log, open to be written."""
         self._broken = False
@@ -106,25 +107,33 @@ class Journal:
 
     def _read(self) -> None:
         """Read what files there are, and cut a torn tail off."""
-        self.faults: list[str] = []
+        unreadable: dict[str, str] = {}
         segments: list[Sealed] = []
         sealed = sorted(self._folder.glob("*.kseg"))
         for path in sealed:
             try:
                 segment = Sealed(path)
             except (ValueError, KeyError) as fault:
-                self.faults.append(f"The file {path.name} of the history is damaged: {fault}")
+                unreadable[path.stem] = f"The file {path.name} of the history is damaged: {fault}"
                 continue
             # A kill may leave files that this one replaces.
             segments = [segment] if segment.is_first else [*segments, segment]
         begin = segments[0].path.stem if segments and segments[0].is_first else ""
-        done = {path.stem for path in sealed}
+        self.faults = [fault for stem, fault in unreadable.items() if stem > begin]
+        done = {segment.path.stem for segment in segments}
         logs = sorted(self._folder.glob("*.klog"))
         number = max((int(path.stem) for path in (*sealed, *logs)), default=0)
         # A kill between sealing a log and removing it leaves both.
         open_logs = [path for path in logs if path.stem not in done and path.stem > begin]
         current = open_logs[-1] if open_logs else None
         path = current or self._folder / f"{number + 1:06d}.klog"
+        present = {int(found.stem) for found in (*sealed, path) if found.stem >= begin}
+        numbers = range(int(begin or 1), max(present))
+        self.missing = [
+            f"The file {number:06d}.kseg of the history is missing."
+            for number in numbers
+            if number not in present
+        ]
         text = current.read_bytes() if current is not None else b""
         frames = frames_of(text)
         if frames.damaged:
@@ -462,7 +471,10 @@ class Journal:
             except (OSError, ValueError) as fault:
                 name = segment.path.name
                 sentences.append(f"The file {name} of the history is damaged: {fault}")
-        return sentences
+        log = self._files[1]
+        if log.size and not _is_intact(log):
+            sentences.append(f"The file {log.path.name} of the history is damaged.")
+        return sentences or list(self.missing)
 
 
 def _locked(file: io.FileIO) -> io.FileIO:
@@ -491,6 +503,15 @@ def _reading() -> Iterator[None]:
         yield
     except (OSError, ValueError) as fault:
         raise StoreError(f"The history cannot be read: {fault}") from None
+
+
+def _is_intact(log: _Log) -> bool:
+    """Whether a log still has the records that were found in it."""
+    try:
+        frames = frames_of(log.path.read_bytes()[: log.size])
+    except (OSError, ValueError):
+        return False
+    return frames.numbers == log.numbers
 
 
 def _part(log: _Log, after: int, until: int) -> bytes:

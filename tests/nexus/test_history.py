@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from kiprdf.store import journal
 from tests.long_runs import SEED, amount
 from tests.store.test_past import SCHEMA, Clock, change
 
@@ -313,3 +315,61 @@ def test_every_commit_of_a_random_history_is_the_difference_of_its_states() -> N
             if key not in ("_version", "_created_at", "_updated_at")
         }
         assert values == shown
+
+
+# A history with damaged files ------------------------------------------------------------------
+
+
+@pytest.fixture
+def sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A closed nexus with sealed files and a log, each with changes of Ada."""
+    monkeypatch.setattr(journal, "SEALED_BYTES", 3_000)
+    with kiprdf.Nexus.open(tmp_path / "kb", genesis=False) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Person"} } }')
+        for age in range(40):
+            with nexus.acting(session="s"):
+                nexus.execute(
+                    'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES {age: :n} } }',
+                    n=age,
+                )
+    return tmp_path / "kb"
+
+
+def half(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+@pytest.mark.parametrize("damage", [half, Path.unlink])
+@pytest.mark.parametrize("place", [0, 1, -2, -1])
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_history_with_damaged_files_is_not_shown_as_if_it_were_all(
+    sealed: Path, place: int, damage: Callable[[Path], None], read_only: bool
+) -> None:
+    with kiprdf.Nexus.open(sealed, genesis=False, read_only=True) as nexus:
+        last = nexus.info()["commit"]
+        whole = nexus.history("C:Person/Ada")["entries"]
+        assert len(whole) == 40
+    files = sorted((sealed / "history").glob("*.k*"))
+    assert len(files) > 3
+    damage(files[place])
+    with kiprdf.Nexus.open(sealed, genesis=False, read_only=read_only) as nexus:
+        report = nexus.check()["history"]
+        assert report["faults"]
+        assert "kiprdf compact-history --before" in report["faults"][-1]
+        if place == -1 and not read_only:
+            # What the log had is one record by now, which says so.
+            assert nexus.history("C:Person/Ada")["entries"][0]["statement"]["kind"] == "LOST"
+            return
+        with pytest.raises(kiprdf.KipError, match="Restore a backup; or begin the history") as told:
+            nexus.history("C:Person/Ada")
+        number = int(str(told.value).split("--before ")[1].split()[0])
+        assert number == report["earliest_seq"] > 0
+        if read_only:
+            return
+        with pytest.raises(kiprdf.KipError, match="Restore a backup"):
+            nexus.undo(session="s")
+        nexus.compact_history(number)
+        assert nexus.check()["history"]["state"] == "sound"
+        entries = nexus.history("C:Person/Ada")["entries"]
+        assert entries[: last - number] == whole[: last - number]
+        assert nexus.execute('FIND(?p.attributes.age) WHERE { ?p {type: "Person"} }') == [39]
