@@ -127,7 +127,7 @@ class Journal:
         open_logs = [path for path in logs if path.stem not in done and path.stem > begin]
         current = open_logs[-1] if open_logs else None
         path = current or self._folder / f"{number + 1:06d}.klog"
-        present = {int(found.stem) for found in (*sealed, path) if found.stem >= begin}
+        present = {int(file.stem) for file in (*sealed, path) if file.stem >= begin}
         numbers = range(int(begin or 1), max(present))
         self.missing = [
             f"The file {number:06d}.kseg of the history is missing."

@@ -360,9 +360,11 @@ def test_a_history_with_damaged_files_is_not_shown_as_if_it_were_all(
             # What the log had is one record by now, which says so.
             assert nexus.history("C:Person/Ada")["entries"][0]["statement"]["kind"] == "LOST"
             return
-        with pytest.raises(kiprdf.KipError, match="Restore a backup; or begin the history") as told:
+        with pytest.raises(
+            kiprdf.KipError, match="Restore a backup; or begin the history"
+        ) as raised:
             nexus.history("C:Person/Ada")
-        number = int(str(told.value).split("--before ")[1].split()[0])
+        number = int(str(raised.value).split("--before ")[1].split()[0])
         assert number == report["earliest_seq"] > 0
         if read_only:
             return
