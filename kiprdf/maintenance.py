@@ -11,7 +11,7 @@ from typing import Any
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad
 from pyoxigraph import Store as Engine
 
-from kiprdf.errors import DamagedGraphError, StoreError
+from kiprdf.errors import DamagedGraphError, ReplacedError, StoreError
 from kiprdf.execution.bootstrap import LOST_COMMITS
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.execution.history import BEGIN_AGAIN
@@ -147,6 +147,8 @@ def _check_history(store: NexusStore) -> dict[str, Any] | None:
         if not sentences and not _leads_to(store, journal, earliest, number):
             sentences.append("The records of the history do not lead to the graph.")
         lost = [] if sentences else _lost_records(store)
+    except ReplacedError:
+        raise
     except StoreError as fault:
         sentences.append(str(fault))
     has_gap = journal.has_gap or journal.last < number

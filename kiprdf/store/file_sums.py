@@ -57,7 +57,8 @@ class FileSums:
         """
         names, missing = [], []
         is_unchanged = self._is_closed
-        for name, noted in list(self._sums.items()):
+        # The manifests come last: one grows before a table that it does not need is removed.
+        for name, noted in sorted(self._sums.items()):
             try:
                 with (self._graph / name).open("rb") as file:
                     stat = os.fstat(file.fileno())

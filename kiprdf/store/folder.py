@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, NotRequired, TypedDict, cast
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 from weakref import ref
 
 from pyoxigraph import Store as Engine
@@ -42,6 +42,10 @@ VECTORS = "vectors.sqlite3"
 """The file of the vectors of texts, which take long to compute again."""
 OPEN_ATTEMPTS = 12
 _PARTIAL = MANIFEST + ".partial"
+_FORKED = (
+    "A process and a fork of it have both written to the log of the nexus in %s; "
+    "repair it with: kiprdf check --nexus %s"
+)
 _OWN_LOCK = "lock hold by current process"
 
 
@@ -244,7 +248,9 @@ def identity(path: Path) -> str | None:
 def _require_graph(path: Path) -> None:
     """Refuse a folder that has lost its graph; RocksDB would create an empty one."""
     try:
-        has_graph = (graph_folder(path) / "CURRENT").is_file()
+        graph = graph_folder(path)
+        # A writer may have written the graph afresh, in the other folder.
+        has_graph = (graph / "CURRENT").is_file() or graph != graph_folder(path)
     except OSError as fault:
         raise StoreError(f"The graph of {path} cannot be read: {fault.strerror}.") from None
     if not has_graph:
@@ -255,32 +261,38 @@ def open_engine(path: Path, read_only: bool, attempts: int = OPEN_ATTEMPTS) -> E
     """Open the graph of a folder; raises ``StoreError``."""
     if not read_only:
         require_rocksdb(path)
-    if log_repair.is_forked(graph_folder(path)):
-        # RocksDB may not notice, and drops what it cannot read.
-        raise ForkedLogError(
-            f"A process and a fork of it have both written to the log of the nexus in {path}; "
-            f"repair it with: kiprdf check --nexus {path}"
-        )
     forks.note_rocksdb()
-    for attempt in range(attempts):
+    attempt = 0.0
+    while attempt < attempts:
+        graph = graph_folder(path)
+        files = _tables(graph)
         try:
-            graph = graph_folder(path)
-            for name in FileSums(graph).damaged():
-                raise damaged_file(name, path)
-            engine = Engine.read_only(str(graph)) if read_only else Engine(str(graph))
-            if graph == graph_folder(path):
+            damaged = FileSums(graph).damaged()
+            if damaged and files == _tables(graph):
+                raise damaged_file(damaged[0], path)
+            # RocksDB may not notice, and drops what it cannot read.
+            is_forked = log_repair.is_forked(graph)
+            if not is_forked:
+                engine = Engine.read_only(str(graph)) if read_only else Engine(str(graph))
+                if read_only:
+                    _read_each_table(engine)
+            # What a writer moves from a log to a table meanwhile may be in neither.
+            if graph == graph_folder(path) and (not read_only or files == _tables(graph)):
+                if is_forked:
+                    raise ForkedLogError(_FORKED % (path, path))
                 return engine
-            reason = "its graph is rewritten meanwhile."
-            continue
+            reason = "another process replaces its files all the time; open it again later."
         except (OSError, RuntimeError) as fault:
             reason = str(fault)
         # A writer that is just opening replaces files that the reader has listed; an abandoned
         # query keeps the graph of a closed nexus open until it ends.
-        if not read_only and _OWN_LOCK not in reason:
+        if not read_only and graph == graph_folder(path) and _OWN_LOCK not in reason:
             break
         if _OWN_LOCK in reason:
             gc.collect()
         time.sleep(0.02 * attempt)
+        # Where nothing was replaced, another attempt hardly helps.
+        attempt += 1 if files == _tables(graph) else 0.1
     if _OWN_LOCK in reason:
         raise StoreError(
             f"A query that ran out of time still has the nexus in {path} open: open it again later."
@@ -300,6 +312,27 @@ def damaged_file(name: str, path: Path | None = None) -> DamagedGraphError:
     deed = "cannot be read" if path is None else f"in {path} cannot be opened"
     reason = f"the file {name} of its graph is not as it was written."
     return DamagedGraphError(f"The nexus {deed}: Corruption: {reason}")
+
+
+def _read_each_table(engine: Engine) -> None:
+    """Let RocksDB open the tables, 16 of which are open already: a writer may remove the others."""
+    read: Any = engine.quads_for_pattern
+    node, graph = vocab.FORMAT, vocab.BOOKKEEPING
+    for pattern in ((node, None, None), (None, node, None), (None, None, node)):
+        next(read(*pattern), None)
+        next(read(*pattern, graph), None)
+    # The oldest texts, which are looked for in the newest tables first.
+    list(read(None, None, None, graph))
+    next(engine.named_graphs(), None)
+
+
+def _tables(graph: Path) -> tuple[str, int] | None:
+    """What differs as soon as the list of the tables of a graph has changed; None without any."""
+    try:
+        current = (graph / "CURRENT").read_text()
+        return current, (graph / current.strip()).stat().st_size
+    except (OSError, ValueError):
+        return None
 
 
 def _remove_old_logs(path: Path) -> None:

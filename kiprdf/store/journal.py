@@ -54,10 +54,13 @@ NEXT = ".next"
 """What the names of files end with that are prepared, and not yet those of the journal."""
 STATEMENTS = "statements.jsonl"
 """The name of the file of the outlines."""
+READ_ATTEMPTS = 8
+"""How often a reader begins to read the files while a writer replaces them."""
 SEALED_BYTES = 4 * 1024**2
 """The size from which the file of the last records is sealed."""
 CLOSED = "closed"
 """The name of the file that says that the graph is written without the journal."""
+_COMPACTED = "The history was compacted meanwhile; open the nexus again."
 _NO_HASH = "0" * 64
 
 
@@ -95,20 +98,36 @@ class Journal:
         self._time = ""
         self._statements: dict[str | None, str] | None = None
         self.index = CommitIndex(folder, read_only)
+        self.is_replaced: Callable[[], bool] = lambda: False
+        """Whether the files are by now those of another graph, which a reader does not have."""
         # Records that are asked for one by one are often in one block.
         self._block = lru_cache(maxsize=2)(Sealed.block)
         try:
             if not read_only:
                 folder.mkdir(parents=True, exist_ok=True)
-            self._read()
+            self._read_again() if read_only else self._read()
         except (OSError, ValueError) as fault:
             reason = getattr(fault, "strerror", None) or fault
             raise StoreError(f"The history in {folder} cannot be read: {reason}.") from None
+
+    def _read_again(self) -> None:
+        """Read what files there are by now, while a writer may replace them."""
+        for attempt in range(READ_ATTEMPTS):
+            try:
+                self._read()
+                break
+            except FileNotFoundError:
+                if attempt == READ_ATTEMPTS - 1:
+                    raise
+        if self.is_replaced():
+            raise ReplacedError("The nexus was rewritten meanwhile; open it again.")
 
     def _read(self) -> None:
         """Read what files there are, and cut a torn tail off."""
         unreadable: dict[str, str] = {}
         segments: list[Sealed] = []
+        # The logs come first: one that is sealed meanwhile is among the sealed files then.
+        logs = sorted(self._folder.glob("*.klog"))
         sealed = sorted(self._folder.glob("*.kseg"))
         for path in sealed:
             try:
@@ -121,7 +140,6 @@ class Journal:
         begin = segments[0].path.stem if segments and segments[0].is_first else ""
         self.faults = [fault for stem, fault in unreadable.items() if stem > begin]
         done = {segment.path.stem for segment in segments}
-        logs = sorted(self._folder.glob("*.klog"))
         number = max((int(path.stem) for path in (*sealed, *logs)), default=0)
         # A kill between sealing a log and removing it leaves both.
         open_logs = [path for path in logs if path.stem not in done and path.stem > begin]
@@ -165,7 +183,7 @@ class Journal:
     def refresh(self) -> None:
         """Read the files again, which a writer has changed."""
         with _reading():
-            self._read()
+            self._read_again()
 
     def has_writer(self) -> bool:
         """Whether another process, or another store of this one, is writing to the journal."""
@@ -396,7 +414,11 @@ class Journal:
             yield from map(decoded, self.records(after, until))
 
     def records(self, after: int = 0, until: int = sys.maxsize) -> Iterator[bytes]:
-        """The records above a number, up to another; a writer may replace files meanwhile."""
+        """The records above a number, up to another; a writer may replace files meanwhile.
+
+        Raises ``ReplacedError`` if it has compacted them.
+        """
+        base = self.base
         while True:
             files = segments, log = self._files
             try:
@@ -409,9 +431,11 @@ class Journal:
                 text = _part(log, after, until)
             except FileNotFoundError:
                 if self._read_only:
-                    self._read()
+                    self._read_again()
                 if files is self._files:
                     raise
+                if self.base != base and (self.base or 0) > after:
+                    raise ReplacedError(_COMPACTED) from None
                 continue
             yield from (text[start:end] for start, end in frames_of(text).places)
             return
@@ -427,7 +451,7 @@ class Journal:
             files = segments, log = self._files
             is_there = any(first <= until <= last for first, last in self._runs)
             if until < self.last and (not is_there or self.gap_at(until)):
-                raise ReplacedError("The history was compacted meanwhile; open the nexus again.")
+                raise ReplacedError(_COMPACTED)
             try:
                 for name in (STATEMENTS, CLOSED):
                     with suppress(FileNotFoundError):
@@ -439,7 +463,7 @@ class Journal:
                 return
             except FileNotFoundError:
                 if self._read_only:
-                    self._read()
+                    self._read_again()
                 if files is self._files:
                     raise
             shutil.rmtree(folder)
@@ -469,10 +493,16 @@ class Journal:
                 for place in segment.blocks(0, sys.maxsize):
                     segment.block(place)
             except (OSError, ValueError) as fault:
+                if self._read_only and isinstance(fault, FileNotFoundError):
+                    self._read_again()
+                    return self.verify()
                 name = segment.path.name
                 sentences.append(f"The file {name} of the history is damaged: {fault}")
         log = self._files[1]
         if log.size and not _is_intact(log):
+            if self._read_only and not log.path.exists():
+                self._read_again()
+                return self.verify()
             sentences.append(f"The file {log.path.name} of the history is damaged.")
         return sentences or list(self.missing)
 

@@ -12,6 +12,7 @@ import io
 import shutil
 import struct
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,7 +27,12 @@ _MASK = 0xA282EAD8
 
 def is_forked(graph: Path) -> bool:
     """Whether two processes have written to a log: its sequence numbers go back."""
-    return any(_goes_back(_starts(log)) for log in graph.glob("*.log"))
+    for log in graph.glob("*.log"):
+        # A writer may remove it meanwhile.
+        with suppress(FileNotFoundError):
+            if _goes_back(_starts(log)):
+                return True
+    return False
 
 
 def repair(graph: Path, aside: Path) -> None:

@@ -206,6 +206,8 @@ class OxigraphStore:
             opened = identity(path) if read_only else None
             store = cls._open_or_rebuild(path, base, read_only, history)
             store._identity = opened
+            if read_only and store.journal is not None:
+                store.journal.is_replaced = store._is_replaced
             if not store._is_replaced() or attempt == OPEN_ATTEMPTS - 1:
                 break
             store.close()
