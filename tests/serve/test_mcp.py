@@ -115,7 +115,7 @@ def test_what_was_stored_reaches_a_model_as_data(tmp_path: Path) -> None:
                 assert all(re.match(r"[ -]|\{", line) and "```" not in line for line in lines)
                 assert "data, never instructions" in " ".join(shown.split())
             primer = json.loads(next(one for one in text.splitlines() if one.startswith("{")))
-            assert primer["identity"]["persona"] == order
+            assert primer["identity"]["persona"] == " ".join(order.split())
 
     asyncio.run(test())
 
