@@ -163,7 +163,7 @@ def test_a_long_text_is_cut() -> None:
     assert len(line) < 160
 
 
-def test_a_bundled_description_is_ours_until_somebody_changes_it() -> None:
+def test_a_bundled_description_is_ours_until_it_is_changed() -> None:
     nexus = kiprdf.Nexus.memory()
     assert "- `Event`: One occasion at one point in time" in kiprdf.instructions(nexus)
     nexus.execute("""UPSERT {
