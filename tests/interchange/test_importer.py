@@ -435,7 +435,9 @@ def test_several_reifiers_of_one_fact_are_one_proposition() -> None:
         ':a a :T ; foaf:knows :b {| dct:source "one" |} {| dct:source "two" |} . :b a :T .',
         METADATA,
     )
-    assert links(nexus, "knows") == [({}, {"source": ["one", "two"]})]
+    ((attributes, metadata),) = links(nexus, "knows")
+    assert attributes == {"statements": [{"source": "one"}, {"source": "two"}]}
+    assert metadata["source"] == ["one", "two"]
 
 
 def test_facts_about_facts_are_propositions_about_propositions() -> None:

@@ -828,12 +828,17 @@ def test_a_mapping_without_a_term_for_the_data_is_reported() -> None:
 # What is not kept -----------------------------------------------------------------------------
 
 
-def test_reifiers_of_one_triple_that_differ_are_reported() -> None:
+def test_reifiers_of_one_triple_that_differ_are_kept_apart() -> None:
     fact = ":a a :T ; :p :b . :b a :T . :a :q :b ~ :r3 {| :by 1 |} ~ :r4 {| :by 1 |} ."
     two = ':a :p :b ~ :r1 {| :by "Ann" |} ~ :r2 {| :by "Bob" |} .'
-    assert empty().import_rdf(PREFIXES + fact + two, define=True)["warnings"] == [
-        "Reifiers of one triple have different values; "
-        "which reifier had which value is not kept: C:T/a p C:T/b."
+    nexus = empty()
+    assert nexus.import_rdf(PREFIXES + fact + two, define=True)["warnings"] == []
+    question = 'FIND(?l.attributes.statements) WHERE { ?l (?a, "p", ?b) }'
+    assert nexus.execute(question) == [
+        [
+            {"id": "https://example.org/r1", "by": "Ann"},
+            {"id": "https://example.org/r2", "by": "Bob"},
+        ]
     ]
 
 

@@ -51,6 +51,8 @@ class Fact:
     positions: list[Json] = field(default_factory=list)
     """Its positions in all lists."""
     reifiers: list[Node] = field(default_factory=list)
+    statements: list[tuple[Statement, list[Node]]] = field(default_factory=list)
+    """The triples that state it, each with its reifiers."""
     graphs: set[str] = field(default_factory=set)
 
 
@@ -67,6 +69,8 @@ class Facts:
         self._facts: dict[tuple[str, str, str], Fact] = {}
         self.by_reifier: dict[Node, Fact] = {}
         self._places: dict[Statement, list[tuple[int, ...]]] = defaultdict(list)
+        self.ends: set[Object] = set()
+        """The nodes of the data that are ends of facts."""
         self._lists: Counter[tuple[Node, NamedNode]] = Counter()
 
     def _by_reifier_iri(self) -> dict[str, Statement]:
@@ -238,6 +242,8 @@ class Facts:
         fact.properties.add(property)
         if is_asserted:
             fact.asserted.add(property)
+            fact.statements.append((statement, reifiers))
+            self.ends |= {statement.subject, statement.object}
         for number, *place in self._places.get(statement, ()):
             fact.positions.append(place[0] if len(place) == 1 else place)
             if number:

@@ -9,9 +9,9 @@ from pyoxigraph import Literal
 
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.foreign import Items, Object
-from kiprdf.interchange.importing.values import NodeValues, is_number
+from kiprdf.interchange.importing.values import is_number
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import Json, canonical_json
+from kiprdf.rdf.literals import Json
 
 FIRST = 3
 """How many examples a warning shows."""
@@ -23,7 +23,6 @@ class Warnings:
     def __init__(self) -> None:
         self._texts: list[tuple[str, str, str]] = []
         self._numbers: dict[str, list[str]] = defaultdict(list)
-        self._contradicting: list[str] = []
 
     def note_text(self, property: str, key: str, iri: str) -> None:
         """Note an IRI that became a string under a key."""
@@ -38,12 +37,6 @@ class Warnings:
             name = term.datatype.value.removeprefix(vocab.XSD)
             self._numbers[key].append(f'"{shown(term.value)}"^^xsd:{name}')
 
-    def note_reifiers(self, fact: str, values: Iterable[NodeValues]) -> None:
-        """Note a proposition whose reifiers have different values."""
-        texts = (canonical_json([v.attributes.json(), v.metadata.json()]) for v in values)
-        if len({text for text in texts if text != "[{},{}]"}) > 1:
-            self._contradicting.append(fact)
-
     def sentences(self, is_predicate: Callable[[str], bool]) -> Iterator[str]:
         """A sentence for each kind of warning and each key, with the first examples."""
         undescribed: dict[str, list[str]] = defaultdict(list)
@@ -54,12 +47,6 @@ class Warnings:
             yield f"{key}: {listed(iris)} {_are(iris)} not described; kept as a string."
         for key, numbers in sorted(self._numbers.items()):
             yield f"{key}: JSON has no number {listed(numbers)}; kept with the datatype."
-        if self._contradicting:
-            facts = listed(sorted(self._contradicting))
-            yield (
-                "Reifiers of one triple have different values; "
-                f"which reifier had which value is not kept: {facts}."
-            )
 
 
 def listed(texts: Iterable[str]) -> str:

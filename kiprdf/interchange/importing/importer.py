@@ -44,7 +44,8 @@ from kiprdf.interchange.importing.intervals import with_periods
 from kiprdf.interchange.importing.missing import missing_definitions, require_defined
 from kiprdf.interchange.importing.naming import Naming
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, ValueReader
-from kiprdf.interchange.importing.origins import Imported, record
+from kiprdf.interchange.importing.origins import STATEMENTS, Imported, Part, record
+from kiprdf.interchange.importing.parts import several, shown_values
 from kiprdf.interchange.importing.plan import (
     Concept,
     Element,
@@ -109,8 +110,10 @@ def plan(
         _add_unlinked(statement, context, values)
     placed = facts.sorted()
     merged_values: MergedValues = {}
+    parts = {fact.id: several(fact, context, facts, values.by_node) for fact in paced(placed)}
     propositions = [
-        _proposition(fact, context, facts, values, merged_values) for fact in paced(placed)
+        _proposition(fact, parts[fact.id], context, facts, values, merged_values)
+        for fact in paced(placed)
     ]
     _skip_unused_reifiers(context, facts)
     _skip_claims(context, facts, propositions)
@@ -123,7 +126,7 @@ def plan(
         old: identities.resources[node].identity.id for old, node in identities.superseded.items()
     }
     elements: list[Element] = [*concepts, *propositions]
-    recorded = record(_imported(elements, placed, merged_values, context), index)
+    recorded = record(_imported(elements, placed, merged_values, parts, context), index)
     existing = [element for element in elements if index.exists(element.key)]
     return Plan(
         missing_definitions(missing, foreign.statements, language),
@@ -252,11 +255,15 @@ def _id(subject: Node, context: Context, facts: Facts) -> str | None:
 
 
 def _proposition(
-    fact: Fact, context: Context, facts: Facts, values: ValueReader, merged_values: MergedValues
+    fact: Fact,
+    parts: list[Part],
+    context: Context,
+    facts: Facts,
+    values: ValueReader,
+    merged_values: MergedValues,
 ) -> Proposition:
     merged = merged_values[fact.id] = NodeValues()
     ends = (fact.subject, fact.predicate, fact.object)
-    values.warnings.note_reifiers(" ".join(ends), (values.by_node[one] for one in fact.reifiers))
     for reifier in sorted(fact.reifiers, key=str):
         merged.merge(values.by_node[reifier])
         if not context.naming.is_below_base(reifier.value) and not is_blank(reifier):
@@ -268,9 +275,11 @@ def _proposition(
     same_as = [*before, *sorted(more - {*before})]
     if fact.positions:
         merged.attributes.foreign.setdefault(POSITION, fact.positions)
-    return statements.Proposition(
-        fact.id, *ends, *_attributes_and_metadata(merged, same_as, context)
-    )
+    attributes, metadata = _attributes_and_metadata(merged, same_as, context)
+    shown = [shown_values(part, attributes) for part in parts]
+    if any(shown):
+        attributes[STATEMENTS] = shown
+    return statements.Proposition(fact.id, *ends, attributes, metadata)
 
 
 def _concepts(context: Context, values: ValueReader, merged_values: MergedValues) -> list[Concept]:
@@ -313,6 +322,7 @@ def _imported(
     elements: Iterable[Element],
     facts: Iterable[Fact],
     merged_values: MergedValues,
+    parts: dict[str, list[Part]],
     context: Context,
 ) -> Iterator[Imported]:
     """The elements of foreign data, with what they were made from; definitions are not.
@@ -327,7 +337,7 @@ def _imported(
     }
     for element in elements:
         values = merged_values[element.key]
-        lists, properties = [], []
+        lists, properties, several = [], [], parts.get(element.key, [])
         if isinstance(element, statements.Proposition):
             if element.subject not in foreign:
                 continue
@@ -342,7 +352,7 @@ def _imported(
             definition = ConceptName(META_TYPES[0], element.type)
             iris = values.classes
         yield Imported(
-            element, definition, values, tuple(sorted({*iris})), lists, tuple(properties)
+            element, definition, values, tuple(sorted({*iris})), lists, tuple(properties), several
         )
 
 

@@ -27,6 +27,8 @@ from kiprdf.semantics.protected import SYSTEM
 
 ORIGINAL = "original"
 """The metadata key with what differs from the record of the definitions."""
+STATEMENTS = "statements"
+"""The attribute with what each of several statements of a fact says; in ``original``, how."""
 LISTS = "lists"
 """The key of ``original`` with the places of a link in lists."""
 IRI, NAME_IRI = "iri", "name_iri"
@@ -45,6 +47,13 @@ Place: TypeAlias = tuple[ConceptName, bool, str]
 """A definition, whether the key is one of metadata, and the key."""
 
 
+class Part(NamedTuple):
+    """One of several statements that a fact comes from: what is noted of it, and its values."""
+
+    noted: JsonMap
+    values: NodeValues
+
+
 class Imported(NamedTuple):
     """An element of a plan, the values that it was made from, and the IRIs of its definition.
 
@@ -58,6 +67,7 @@ class Imported(NamedTuple):
     iris: tuple[str, ...]
     lists: list[list[Json]]
     properties: tuple[str, ...]
+    parts: list[Part]
 
 
 def record(imported: Iterable[Imported], index: ElementIndex) -> list[Concept]:
@@ -232,15 +242,23 @@ def _note_differences(one: Imported, definitions: _Definitions, before: Json) ->
     is_concept = one.definition.type == META_TYPES[0]
     if is_concept and (definitions.usual(one.definition, NAME_IRI) or "") != one.values.label:
         difference["name"] = [one.values.label] if one.values.label else []
-    for is_metadata, what in ((False, "attributes"), (True, "metadata")):
-        keys = _unusual(one, is_metadata, definitions)
-        if keys:
-            difference[what] = keys
+    difference |= _unusual_values(one, definitions)
+    for part in one.parts:
+        part.noted.update(_unusual_values(one._replace(values=part.values), definitions))
+    if one.parts:
+        difference[STATEMENTS] = [part.noted for part in one.parts]
     if isinstance(before, dict):
         difference = _merged(before, difference, one)
     if difference or before is not None:
         assert isinstance(one.element.metadata, dict)
         one.element.metadata[ORIGINAL] = difference
+
+
+def _unusual_values(one: Imported, definitions: _Definitions) -> JsonMap:
+    """The forms of attributes and of metadata that have another form than the usual one."""
+    places = ((False, "attributes"), (True, "metadata"))
+    forms = {what: _unusual(one, is_metadata, definitions) for is_metadata, what in places}
+    return {what: keys for what, keys in forms.items() if keys}
 
 
 def _unusual(one: Imported, is_metadata: bool, definitions: _Definitions) -> JsonMap:
@@ -307,7 +325,7 @@ def _value(origin: Origin) -> JsonMap:
 
 def _merged(before: JsonMap, new: JsonMap, one: Imported) -> JsonMap:
     """What differs now, and what earlier imports noted of values that this one does not state."""
-    merged = {key: before[key] for key in (LISTS,) if key in before} | new
+    merged = {key: before[key] for key in (LISTS, STATEMENTS) if key in before} | new
     for is_metadata, what in ((False, "attributes"), (True, "metadata")):
         stated = {origin.key for origin in one.values.origins if origin.is_metadata == is_metadata}
         earlier = before.get(what)

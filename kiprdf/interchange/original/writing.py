@@ -24,6 +24,7 @@ from kiprdf.interchange.importing.naming import OTHER_TYPES
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES, TYPES
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.original.axioms import axioms, definitions
+from kiprdf.interchange.original.parts import apart
 from kiprdf.interchange.original.record import (
     Element,
     Groups,
@@ -215,7 +216,7 @@ class _Whole(_Writer):
 
 class _Imported(_Writer):
     def __init__(self, triples: Iterable[Triple], iris: Iris) -> None:
-        super().__init__(triples, iris)
+        super().__init__(apart(paced(triples), iris), iris)
         self._are_ends = {
             end
             for link, fact in self.facts.items()
