@@ -90,7 +90,14 @@ class FileSums:
             noted = self._sums.get(path.name)
             with suppress(OSError), path.open("rb") as file:
                 stat = os.fstat(file.fileno())
-                if noted is None or (noted.size != stat.st_size and path.name not in damaged):
+                # After a full disk or a crash the engine may give a new table the name of one that
+                # it had begun.
+                is_new = noted is None or noted.inode != stat.st_ino
+                if (
+                    noted is None
+                    or is_new
+                    or (noted.size != stat.st_size and path.name not in damaged)
+                ):
                     noted = _Sum(*_sum_of(file, stat.st_size), stat.st_mtime_ns, stat.st_ino)
                 sums[path.name] = noted
         if (sums, is_closed) != _read(self._graph / SUMS):

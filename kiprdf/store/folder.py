@@ -119,7 +119,7 @@ def open_folder(path: Path, base: str | None, read_only: bool, history: bool = F
             _require_graph(path)
             engine = open_engine(path, read_only)
             if not read_only:
-                _remove_old_logs(path)
+                remove_old_logs(path)
                 # What a rewriting that was killed has left; the engine is locked by now.
                 shutil.rmtree(other_graph(path), ignore_errors=True)
         return OpenFolder(engine, chosen, format, claim)
@@ -335,7 +335,7 @@ def _tables(graph: Path) -> tuple[str, int] | None:
         return None
 
 
-def _remove_old_logs(path: Path) -> None:
+def remove_old_logs(path: Path) -> None:
     """Remove the logs of earlier openings: RocksDB keeps up to a thousand, of 140 kB each."""
     for log in graph_folder(path).glob("LOG.old.*"):
         with suppress(OSError):

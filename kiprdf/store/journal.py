@@ -94,7 +94,7 @@ class Journal:
         self.missing: list[str] = []
         self._file: io.FileIO | None = None
         """The log, open to be written."""
-        self._broken = False
+        self._broken = self._is_torn = False
         self._time = ""
         self._statements: dict[str | None, str] | None = None
         self.index = CommitIndex(folder, read_only)
@@ -267,6 +267,7 @@ class Journal:
         try:
             if self._file is None:
                 self._file = _locked(io.FileIO(log.path, "ab"))
+            self._cut()
             if self._file.write(frame) != len(frame):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as fault:
@@ -292,8 +293,8 @@ class Journal:
             # The break comes first: it ends a line that an earlier fault has left incomplete.
             line = b"\n" + json.dumps(text, ensure_ascii=False).encode()
             with suppress(OSError), io.FileIO(self._folder / STATEMENTS, "ab") as file:
-                file.write(line)
-            statements[digest] = text
+                if file.write(line) == len(line):
+                    statements[digest] = text
         return digest
 
     def statements(self) -> dict[str | None, str]:
@@ -309,20 +310,23 @@ class Journal:
 
     def drop(self, number: int | None = None) -> None:
         """Remove the record that was appended last, if it has this number."""
-        try:
-            if self._file is not None:
-                self._file.truncate(self._before)
-        except OSError:
-            self._broken = True
-            return
         log = self._files[1]
         if log.size > self._before:
             log.size = self._before
             del log.numbers[-1], log.offsets[-1]
+        self._is_torn = True
+        with suppress(OSError):
+            self._cut()
         if number is not None and self._runs and self._runs[-1][1] == number:
             first = self._runs[-1][0]
             rest = [(first, number - 1)] if first < number else []
             self._runs = [*self._runs[:-1], *rest]
+
+    def _cut(self) -> None:
+        """Remove from the file what is behind the last record."""
+        if self._is_torn and self._file is not None:
+            self._file.truncate(self._files[1].size)
+        self._is_torn = False
 
     def _seal_log(self) -> None:
         """Compress the file of the last records and begin another; a full disk is not an error."""

@@ -81,6 +81,7 @@ from kiprdf.store.folder import (
     open_engine,
     open_folder,
     other_graph,
+    remove_old_logs,
     require_rocksdb,
     write_manifest,
 )
@@ -107,6 +108,8 @@ T = TypeVar("T")
 _log = logging.getLogger("kiprdf")
 
 READ_ATTEMPTS = 3
+REOPEN_ATTEMPTS = 6
+"""A write waits a third of a second for readers that began before a fault."""
 FLUSHED_QUADS = 20_000
 """Written quads after which the log is flushed into tables, so that closing, and opening after a
 crash, never take long."""
@@ -167,6 +170,8 @@ class OxigraphStore:
         self._sums = None if folder is None else FileSums(graph_folder(folder))
         self._looked_at = 0.0
         self.journal = journal
+        self.failure: str | None = None
+        """Why the engine refused the last write."""
         self.closed_journal: Journal | None = None
         """That of a folder which is opened without a history."""
         self.changes = RecentChanges()
@@ -295,7 +300,7 @@ class OxigraphStore:
             if commit.first != self._last.number + 1:
                 raise StoreError(f"{lost} {commit.first - 1}, and so does its history: {_RESTORE}")
             self._last = self._last._replace(number=commit.number - 1)
-            self.apply(commit.delta())
+            self._apply(commit.delta())
         self.read_only = read_only
 
     def _note_files(self) -> None:
@@ -685,52 +690,97 @@ class OxigraphStore:
 
     def apply(self, delta: Delta) -> int:
         with self.writing():
-            engine = self.engine
-            self.require_sound_files()
-            before = self._last if self._last.is_certain else read_commit_number(engine)
-            number = before.number + 1
-            notes = [commit_note(number)]
-            if number == 1:
-                notes.append(FORMAT_NOTE)
-                notes.append(note(vocab.BASE, Literal(self.iris.base)))
-                # There are no earlier ones, which would have to be removed.
-                notes += [note(record(key), Literal(text)) for key, text in delta.records.items()]
-            only_adds = not (delta.removed or (delta.records and number > 1))
-            rows = rows_of(delta.added) if only_adds else None
-            self._note_in_journal(number, delta, rows)
-            self._last = before._replace(is_certain=False)
-            earlier: Sequence[Quad] = ()
+            # After an error RocksDB refuses all writes until it is opened again.
+            if self.failure is not None and not self._reopen():
+                raise StoreError(self.failure)
             try:
-                texts = texts_of(delta.removed), texts_of(delta.added)
-                if rows is None:
-                    self._update(delta, texts, before.notes, notes)
-                else:
-                    quads: list[Text | Quad] = [*texts[1], *notes]
-                    for subject, predicate, value, graph in quads:
-                        rows.append(f"{subject!s} {predicate!s} {value!s} {graph!s} .")
-                    earlier = self._add(rows, before.notes)
-                # A graph that has lost its log may accept a write without showing it.
-                if notes[0] not in engine:
-                    raise OSError("the written quads are missing.")
-            except BaseException as fault:
-                # Only the graph shows whether the write has happened.
-                with suppress(StoreError):
-                    self._last = read_commit_number(engine)
-                if self.journal is not None and self._last.number < number:
-                    self.journal.drop(number)
-                if isinstance(fault, ENGINE_FAULTS):
-                    raise unreadable(fault, "written") from fault
-                raise
-            if not delta.records:  # then the removed records are not in the delta
-                removed = (*delta.removed, *texts[0], *before.notes)
-                self.changes.add(number, removed, (*delta.added, *texts[1], *notes))
-            self._update_times.add(number, delta.removed, delta.added)
-            self._last = CommitNumber(number, (notes[0], *earlier))
-            if self._folder is not None:
-                self._flush_after(len(delta.added) + len(delta.removed))
+                return self._apply(delta)
+            except StoreError as fault:
+                if self.failure is None or not self._reopen(fault):
+                    raise
+            return self._apply(delta)
+
+    def _reopen(self, fault: BaseException | None = None) -> bool:
+        """Open the graph again, for all threads; False if it cannot be written yet.
+
+        Meanwhile readers read the same files; those that began before end first.
+        """
+        while fault is not None:
+            traceback.clear_frames(fault.__traceback__)  # which hold the engine
+            fault = fault.__cause__
+        number, journal = self._last.number, self.journal
+        try:
+            if self._folder is None:
+                return False
+            self._engine = open_engine(self._folder, read_only=True, attempts=1)
+            remove_old_logs(self._folder)
+            self._sums = None
+            self._engine = open_engine(self._folder, read_only=False, attempts=REOPEN_ATTEMPTS)
+            self._last = read_commit_number(self._engine)
+            if self._last.number != number:
+                self._update_times = UpdateTimes()
+            if journal is not None and journal.last > self._last.number:
+                self._restore_commits(journal)
+        except StoreError:
+            return False
+        finally:
+            if self._sums is None and self._folder is not None:
+                self._sums = FileSums(graph_folder(self._folder))
+        self._note_files()
+        self.failure = None
+        return self._last.number >= number
+
+    def _apply(self, delta: Delta) -> int:
+        """Write a commit; ``failure`` says from then on why that failed, or None."""
+        engine = self.engine
+        self.require_sound_files()
+        before = self._last if self._last.is_certain else read_commit_number(engine)
+        number = before.number + 1
+        notes = [commit_note(number)]
+        if number == 1:
+            notes.append(FORMAT_NOTE)
+            notes.append(note(vocab.BASE, Literal(self.iris.base)))
+            # There are no earlier ones, which would have to be removed.
+            notes += [note(record(key), Literal(text)) for key, text in delta.records.items()]
+        only_adds = not (delta.removed or (delta.records and number > 1))
+        rows = rows_of(delta.added) if only_adds else None
+        self._note_in_journal(number, delta, rows)
+        self._last = before._replace(is_certain=False)
+        earlier: Sequence[Quad] = ()
+        try:
+            texts = texts_of(delta.removed), texts_of(delta.added)
+            if rows is None:
+                self._update(delta, texts, before.notes, notes)
             else:
-                self._compact_after(len(delta.removed) + len(before.notes))
-            return number
+                quads: list[Text | Quad] = [*texts[1], *notes]
+                for subject, predicate, value, graph in quads:
+                    rows.append(f"{subject!s} {predicate!s} {value!s} {graph!s} .")
+                earlier = self._add(rows, before.notes)
+            # A graph that has lost its log may accept a write without showing it.
+            if notes[0] not in engine:
+                raise OSError("the written quads are missing.")
+        except BaseException as fault:
+            # Only the graph shows whether the write has happened.
+            with suppress(StoreError):
+                self._last = read_commit_number(engine)
+            if self.journal is not None and self._last.number < number:
+                self.journal.drop(number)
+            if isinstance(fault, ENGINE_FAULTS):
+                error = unreadable(fault, "written")
+                self.failure = str(error)
+                raise error from fault
+            raise
+        if not delta.records:  # then the removed records are not in the delta
+            removed = (*delta.removed, *texts[0], *before.notes)
+            self.changes.add(number, removed, (*delta.added, *texts[1], *notes))
+        self._update_times.add(number, delta.removed, delta.added)
+        self._last = CommitNumber(number, (notes[0], *earlier))
+        self.failure = None
+        if self._folder is not None:
+            self._flush_after(len(delta.added) + len(delta.removed))
+        else:
+            self._compact_after(len(delta.removed) + len(before.notes))
+        return number
 
     def _note_in_journal(
         self, number: int, delta: Delta, rows: Sequence[str] | None = None
