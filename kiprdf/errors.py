@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from kiprdf.source import NOWHERE, Span, excerpt, position
 
@@ -203,7 +204,7 @@ class StoreError(Exception):
     ``hint`` is what helps where a command meets it.
     """
 
-    hint = "Check the disk; open the nexus again."
+    hint = "Check the disk, and try again."
 
 
 class ClosedError(StoreError):
@@ -235,6 +236,17 @@ class DamagedGraphError(StoreError):
 
 class ReplacedError(StoreError):
     """Another process has replaced the files that this one reads; opening again shows them."""
+
+
+def without_folder(text: str, folder: Path | None) -> str:
+    """A message for others, which shows names of files in a folder, but not where that is.
+
+    >>> without_folder("While appending to file: /srv/brain/graph/000008.log", Path("/srv/brain"))
+    'While appending to file: graph/000008.log'
+    """
+    if folder is None:
+        return text
+    return text.replace(f"{folder}{os.sep}", "").replace(str(folder), "the folder")
 
 
 def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,7 +12,7 @@ from typing import Any
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad
 from pyoxigraph import Store as Engine
 
-from kiprdf.errors import DamagedGraphError, ReplacedError, StoreError
+from kiprdf.errors import DamagedGraphError, ReplacedError, StoreError, without_folder
 from kiprdf.execution.bootstrap import LOST_COMMITS
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.execution.history import BEGIN_AGAIN
@@ -27,6 +28,8 @@ from kiprdf.store.journal import Journal
 from kiprdf.store.past import require_embedded
 from kiprdf.store.replay import replayed
 
+LITTLE_DISK = 64 * 1024**2
+"""Free bytes below which a disk is nearly full; of a disk below 1.25 GB, a twentieth of it."""
 _WRONG_TEXTS = "FILTER finds some texts of arrays, tagged or typed values wrongly; repair it."
 _LOST = (
     "The records of commits {first} to {last} were lost: the folder was copied without them, or "
@@ -64,6 +67,27 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
     if engine.lost_commits:
         report["faults"].append(LOST_COMMITS % engine.lost_commits)
     return report
+
+
+def problems(engine: CommandEngine) -> list[str]:
+    """What is wrong with a nexus that is in use, as sentences; none if all is well.
+
+    If the last write failed, the files are opened again, as the next write would.
+    """
+    store = engine.store
+    if not isinstance(store, OxigraphStore) or store.folder is None:
+        return []
+    sentences = [LOST_COMMITS % engine.lost_commits] if engine.lost_commits else []
+    try:
+        store.require_sound_files()
+        if not store.read_only:
+            store.require_writable_files()
+    except StoreError as fault:
+        sentences.append(without_folder(str(fault), store.folder))
+    disk = shutil.disk_usage(store.folder)
+    if not store.read_only and disk.free < min(LITTLE_DISK, disk.total // 20):
+        sentences.append(f"The disk has only {disk.free // 1024**2} MB left.")
+    return sentences
 
 
 def optimize(engine: CommandEngine) -> dict[str, int]:

@@ -1000,6 +1000,20 @@ class Nexus:
 
         return self._engine.boundary.run(lambda: check(self._engine, repair))
 
+    def problems(self) -> list[str]:
+        """What is wrong while the nexus is in use, as sentences; empty if all is well.
+
+        The folder cannot be written, its disk is nearly full, files are damaged, or the graph has
+        lost commits. ``check`` finds more, and takes longer.
+
+        >>> Nexus.memory().problems()
+        []
+        """
+        load("kiprdf.maintenance")
+        from kiprdf.maintenance import problems
+
+        return self._engine.boundary.run(lambda: problems(self._engine))
+
     @timed
     def optimize(self) -> dict[str, int]:
         """Write the graph of a folder afresh, without what RocksDB keeps of earlier writes.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kiprdf.budget import Budgets
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.store import NexusStore
 from kiprdf.store.base import Moved
 
@@ -32,9 +32,9 @@ class ErrorBoundary:
         """Call a function, on the clock of the running request if there is one.
 
         A ``KipError`` gets the text that its place refers to, ``source``. A failure of the store,
-        or a fault in kiprdf, is KIP_4003. With ``passes_os_errors`` an ``OSError`` is raised as it
-        is, since it concerns a file of the caller. In a forked process nothing runs, and a
-        ``StoreError`` is raised.
+        or a fault in kiprdf, is KIP_4003; only the log has the path of the folder. With
+        ``passes_os_errors`` an ``OSError`` is raised as it is, since it concerns a file of the
+        caller. In a forked process nothing runs, and a ``StoreError`` is raised.
         """
         self._store.require_own_process()
         try:
@@ -45,7 +45,10 @@ class ErrorBoundary:
             raise (error.in_source(source) if isinstance(source, str) else error) from None
         except StoreError as error:
             self._store.require_own_process()  # a callback may have forked
-            raise KipError("KIP_4003", str(error), error.hint) from error
+            message = without_folder(str(error), self._store.folder)
+            if message != str(error):
+                _log.error("%s", error)
+            raise KipError("KIP_4003", message, error.hint) from error
         except Exception as fault:
             if passes_os_errors and isinstance(fault, OSError):
                 raise

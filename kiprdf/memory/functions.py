@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.memory.graph import ITEM
 from kiprdf.memory.memory import Memory
 from kiprdf.nexus import Nexus
@@ -69,7 +69,10 @@ class MemoryFunctions:
         except (ValueError, TypeError) as fault:
             error = KipError("KIP_1001", str(fault), f"Send the arguments of {name}.")
         except StoreError as fault:
-            error = KipError("KIP_4003", str(fault), "Look at the log of the server.")
+            folder = self._nexus._store.folder
+            error = KipError(
+                "KIP_4003", without_folder(str(fault), folder), "Look at the log of the server."
+            )
         except KipError as fault:
             error = fault
         return error_response(error)

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Scope
 
 import kiprdf
 from kiprdf.async_nexus import AsyncNexus
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.nexus import Nexus
 from kiprdf.serve import kip, linked, sparql
 from kiprdf.serve.body import media_type, read_body, run_for
@@ -100,7 +100,18 @@ class Server:
         return json_response(content, headers={"Vary": "Accept"})
 
     async def health(self, request: Request) -> Response:
-        return json_response({"status": "ok"})
+        """/health: whether the server answers, and what is wrong."""
+        return json_response(await self._state("ok"))
+
+    async def ready(self, request: Request) -> Response:
+        """/ready: whether requests can be answered, and written."""
+        state = await self._state("ready")
+        return json_response(state, 503 if "problems" in state else 200)
+
+    async def _state(self, good: str) -> dict[str, Any]:
+        # The threads of the requests may all be busy.
+        problems = await asyncio.to_thread(self.nexus.problems)
+        return {"status": f"not {good}", "problems": problems} if problems else {"status": good}
 
     async def post_kip(self, request: Request) -> Response:
         """POST /kip."""
@@ -311,7 +322,10 @@ class Server:
         return HTMLResponse(html.encode(errors="replace"), answer.status_code, headers)
 
     async def refuse_as_failed(self, request: Request, error: Any) -> Response:
-        message = str(error) if isinstance(error, StoreError) else "The server failed."
+        message = "The server failed."
+        if isinstance(error, StoreError):
+            message = without_folder(str(error), self.store.folder)
+            LOGGER.error("%s", error)
         failed = HttpError(500, message, "Look at the log of the server.")
         return await self.refuse(request, failed)
 
@@ -374,6 +388,7 @@ def asgi_app(server: Server) -> ASGIApp:
     routes = [
         _OwnRoute("/", server.root, methods=["GET"]),
         _OwnRoute("/health", server.health, methods=["GET"]),
+        _OwnRoute("/ready", server.ready, methods=["GET"]),
         _OwnRoute("/kip", server.post_kip, methods=["POST"]),
         _OwnRoute("/sparql", server.sparql, methods=["GET", "POST"]),
         _OwnRoute("/graph", server.graph, methods=["GET"]),

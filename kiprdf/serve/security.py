@@ -19,7 +19,7 @@ from kiprdf.serve.replies import HttpError, error_response
 
 Access = Literal["write", "read"]
 COOKIE = "kiprdf_session"
-OPEN_PATHS = ("/health", "/login")
+OPEN_PATHS = ("/health", "/ready", "/login")
 """The paths that need no token."""
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

@@ -730,6 +730,19 @@ class OxigraphStore:
         self.failure = None
         return self._last.number >= number
 
+    def require_writable_files(self) -> None:
+        """Raise ``StoreError`` if the folder cannot be written."""
+        assert self._folder is not None
+        if self.failure is not None:
+            with self.writing():
+                if self.failure is not None and not self._reopen():
+                    raise StoreError(self.failure)
+        try:
+            with tempfile.TemporaryFile(dir=self._folder) as file:
+                file.write(bytes(4096))
+        except OSError as fault:
+            raise StoreError(f"The nexus cannot be written: {fault.strerror}.") from None
+
     def _apply(self, delta: Delta) -> int:
         """Write a commit; ``failure`` says from then on why that failed, or None."""
         engine = self.engine

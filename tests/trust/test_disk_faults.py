@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -19,12 +20,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import kiprdf
 from tests.long_runs import SEED, amount
 from tests.programs import PROCESSES
-from tests.trust import visiting
+from tests.serve.running import serving
+from tests.trust import filling, visiting
 from tests.trust.processes import run
 from tests.trust.visiting import NOBODY, NOTES, Visit, files_of
 
@@ -305,6 +308,81 @@ def test_a_full_disk_can_be_enlarged(small_disk: Callable[[str], Path]) -> None:
         # The visitor before may have had room for its own note.
         assert len(numbers) >= visit["acknowledged"]
         assert nexus.check()["faults"] == []
+
+
+@pytest.mark.parametrize(("history", "part"), [(True, "history"), (False, "nexus")])
+def test_writes_work_again_when_files_may_grow_again(
+    history: bool, part: str, tmp_path: Path
+) -> None:
+    visit = run(filling.with_small_files, str(tmp_path / "brain"), history)
+    assert {error.partition(" cannot be written")[0] for error in visit["errors"]} == {
+        f"KIP_4003 The {part}"
+    }
+    assert all("cannot be written: " in problems[0] for problems in visit["problems"])
+
+
+@pytest.mark.parametrize("left", [0, 6_000, 20_000, 60_000, 300_000])
+def test_writes_work_again_when_the_disk_has_room_again(
+    small_disk: Callable[[str], Path], left: int
+) -> None:
+    """The journal, the log of the graph, a table, or the text index is what has no room."""
+    brain = small_disk("40m") / "brain"
+    visit = run(filling.with_little_room, str(brain), left)
+    assert all("No space left on device" in error for error in visit["errors"])
+    assert str(brain) not in str(visit["errors"])
+    assert all(problems[-1] == "The disk has only 0 MB left." for problems in visit["problems"])
+
+
+def test_a_server_says_what_is_wrong_and_recovers(
+    tmp_path: Path,
+) -> None:
+    brain = tmp_path / "brain"
+    kiprdf.Nexus.open(brain).close()
+    with serving(brain, KIPRDF_TOKEN="secret") as server:
+        headers = {"Authorization": "Bearer secret"}
+
+        def write() -> httpx.Response:
+            return server.kip(filling.TYPE, headers)
+
+        def state(path: str) -> tuple[int, str, list[str]]:
+            answer = server.client.get(path)  # without a token
+            body = answer.json()
+            return answer.status_code, body["status"], body.get("problems", [])
+
+        assert write().status_code == 200
+        assert (state("/health"), state("/ready")) == ((200, "ok", []), (200, "ready", []))
+        _, hard = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (0, hard))
+        failed = server.kip(filling.NOTE, headers, parameters={"name": "a", "text": "b"})
+        assert failed.status_code == 500
+        assert failed.json()["error"]["message"].endswith("cannot be written: File too large.")
+        problems = ["The nexus cannot be written: File too large."]
+        assert state("/health") == (200, "not ok", problems)
+        assert state("/ready") == (503, "not ready", problems)
+        assert server.kip(filling.NAMES, headers).json()["result"] == []
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (hard, hard))
+        assert write().status_code == 200
+        assert (state("/health"), state("/ready")) == ((200, "ok", []), (200, "ready", []))
+
+
+def test_a_full_disk_of_a_server_shows_clients_no_path(small_disk: Callable[[str], Path]) -> None:
+    brain = small_disk("40m") / "brain"
+    with serving(brain, "--create") as server:
+        assert server.kip(filling.TYPE).status_code == 200
+        other = brain.parent / "other"
+        disk = os.statvfs(other.parent)
+        with other.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, disk.f_bavail * disk.f_frsize)
+        note = {"name": "a", "text": "b"}
+        failed = [server.kip(filling.NOTE, parameters={**note, "name": f"{n}"}) for n in range(9)]
+        texts = [answer.text for answer in failed if answer.status_code == 500]
+        texts += [server.client.get(path).text for path in ("/ready", "/health")]
+        assert any("000" in text for text in texts), texts  # the engine's file, by its name
+        assert str(brain.parent) not in "".join(texts)
+        assert str(brain) in server.errors.read_text()
+        other.unlink()
+        assert server.client.get("/ready").status_code == 200
+        assert server.kip(filling.NOTE, parameters=note).status_code == 200
 
 
 def test_no_nexus_is_created_on_a_full_disk(small_disk: Callable[[str], Path]) -> None:

@@ -1,0 +1,87 @@
+"""Work on a disk that is full for a while, in a separate process."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import kiprdf
+
+TYPE = 'UPSERT { CONCEPT { {type: "$ConceptType", name: "Note"} } }'
+NOTE = 'UPSERT { CONCEPT { {type: "Note", name: :name} SET ATTRIBUTES {text: :text} } }'
+NAMES = 'FIND(?n.name) WHERE { ?n {type: "Note"} } ORDER BY ?n.name'
+Full = Callable[[], AbstractContextManager[None]]
+
+
+def with_small_files(folder: str, history: bool) -> dict[str, Any]:
+    """No file may grow for a while."""
+
+    @contextmanager
+    def full() -> Iterator[None]:
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        yield
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+
+    return _write_and_fill(Path(folder), history, full)
+
+
+def with_little_room(folder: str, left: int) -> dict[str, Any]:
+    """Another file takes all the room but some bytes for a while; the folder is on a small disk."""
+    other = Path(folder).parent / "other"
+
+    @contextmanager
+    def full() -> Iterator[None]:
+        disk = os.statvfs(other.parent)
+        with other.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, max(1, disk.f_bavail * disk.f_frsize - left))
+        yield
+        other.unlink()
+
+    return _write_and_fill(Path(folder), True, full)
+
+
+def _write_and_fill(folder: Path, history: bool, full: Full) -> dict[str, Any]:
+    """Write, twice until that fails; what failed, and what was wrong at the end."""
+    acknowledged: list[str] = []
+    errors: list[str] = []
+
+    def write() -> bool:
+        name = f"note{len(acknowledged) + len(errors):04}"
+        try:
+            nexus.execute(NOTE, name=name, text="word " * 100)
+        except kiprdf.KipError as error:
+            errors.append(str(error))
+            return False
+        acknowledged.append(name)
+        return True
+
+    with kiprdf.Nexus.open(folder, history=history) as nexus:
+        nexus.execute(TYPE)
+        faults: list[Any] = []
+        for _ in range(2):
+            assert write()
+            with full():
+                while write():
+                    pass
+                assert not write()
+                faults.append(nexus.problems())
+                # Readers go on.
+                assert nexus.execute(NAMES) == acknowledged
+                nexus.execute('SEARCH CONCEPT "word"')
+            assert write()
+            assert nexus.problems() == []
+        assert nexus.execute(NAMES) == acknowledged
+    with kiprdf.Nexus.open(folder, history=history) as nexus:
+        assert nexus.execute(NAMES) == acknowledged
+        report = nexus.check()
+        assert (report["faults"], report["index"]) == ([], "sound")
+        if history:
+            assert report["history"]["state"] == "sound"
+            with nexus.at(nexus.info()["commit"]) as past:
+                assert past.snapshot() == nexus.snapshot()
+    return {"errors": errors, "problems": faults}
