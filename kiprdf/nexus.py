@@ -11,6 +11,7 @@ from datetime import date, datetime
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kiprdf.budget import Budget
+from kiprdf.errors import StoreError
 from kiprdf.execution import bootstrap, summary
 from kiprdf.execution.acting import acting
 from kiprdf.execution.empty_answers import Diagnosis
@@ -25,7 +26,9 @@ from kiprdf.loading import load
 from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder, require_numpy
 from kiprdf.store import NexusStore, OxigraphStore, is_store
+from kiprdf.store.folder import absolute
 from kiprdf.store.past import open_past
+from kiprdf.store.rebuilding import rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -241,6 +244,21 @@ class Nexus:
             embedder=embedder,
             budget=budget,
         )
+
+    @staticmethod
+    def rebuild(folder: str | os.PathLike[str]) -> None:
+        """Write the graph of a closed folder again from its history, whatever its state is.
+
+        The graph before is kept in the subfolder ``damaged``. Raises ``StoreError`` if the history
+        lacks a commit, and if the folder is open.
+
+        >>> Nexus.rebuild("nowhere")
+        Traceback (most recent call last):
+        kiprdf.errors.StoreError: There is no nexus in .../nowhere whose history has all of it.
+        """
+        path = absolute(folder)
+        if not rebuild(path, even_if_sound=True):
+            raise StoreError(f"There is no nexus in {path} whose history has all of it.")
 
     def close(self) -> None:
         """Close the nexus and release its folder. Closing twice is fine; other calls then fail."""

@@ -11,7 +11,7 @@ from kiprdf.cli import inputs, output, places
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption
 from kiprdf.cli.root import app
-from kiprdf.errors import ForkedLogError, ReplacedError, StoreError
+from kiprdf.errors import DamagedGraphError, ForkedLogError, ReplacedError, StoreError
 from kiprdf.nexus import Nexus
 from kiprdf.store.folder import repair_log
 
@@ -22,18 +22,27 @@ SHOWN_FAULTS = 20
 
 
 @app.command()
-def check(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
-    """Check every triple of a nexus and its text index, and rebuild a faulty index.
+def check(
+    nexus: NexusOption = DEFAULT_NEXUS,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Fail where nothing can be repaired now.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Check every file and triple of a nexus; repair a faulty index and a damaged graph.
 
-    The exit status is 0 if the nexus is sound or was repaired, and 1 if it has
-    faults. While another program writes to the nexus, nothing is repaired.
+    A damaged graph is written again from the history, if that has all of it. The
+    exit status is 0 if the nexus is sound or was repaired, and 1 if it has faults.
+    While another program writes to the nexus, nothing is repaired; with --repair
+    that is an error.
 
     \b
     Examples:
       kiprdf check
+      kiprdf check --repair --nexus brain
       kiprdf check --nexus brain --json
     """
-    with _open_to_check(nexus) as opened, output.progress_bar() as advance:
+    with _open_to_check(nexus, repair) as opened, output.progress_bar() as advance:
         advance(0, f"checking {nexus}")
         report = opened.check(repair=not opened.read_only)
     if as_json:
@@ -45,7 +54,24 @@ def check(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
     raise typer.Exit(int(is_wrong))
 
 
-def _open_to_check(place: str) -> Nexus:
+@app.command()
+def rebuild(nexus: NexusOption = DEFAULT_NEXUS) -> None:
+    """Write the graph of a folder again from its history, whatever its state is.
+
+    The graph before is kept in the subfolder "damaged". Nothing is changed if the
+    history lacks a commit, or if another program has the nexus open.
+
+    \b
+    Examples:
+      kiprdf rebuild --nexus brain
+    """
+    if inputs.is_absent(nexus):
+        raise Failure(f"There is no nexus in {nexus}.")
+    Nexus.rebuild(nexus)
+    output.note(f"The graph of {nexus} was written again; the one before is in its damaged/.")
+
+
+def _open_to_check(place: str, repair: bool) -> Nexus:
     """Open the nexus as it is, without loading the bundled capsules."""
     if places.is_url(place):
         return inputs.open_to_read(place)
@@ -63,12 +89,19 @@ def _open_to_check(place: str) -> Nexus:
                 f"{folder / 'damaged'}."
             )
             return Nexus.open(folder, genesis=False)
+    except DamagedGraphError:
+        raise
     except StoreError:
+        if repair:
+            raise
         return Nexus.open(folder, read_only=True)
 
 
 def _show(place: str, report: dict[str, Any]) -> None:
     faults = report["faults"]
+    if report["concepts"] is None:
+        output.show_text(f"{place}: {faults[0]}")
+        return
     concepts = output.counted(report["concepts"], "concept")
     propositions = output.counted(report["propositions"], "proposition")
     verdict = output.counted(len(faults), "fault") if faults else "no faults"

@@ -30,8 +30,14 @@ from kiprdf.store.journal import FOLDER, Journal
 from kiprdf.store.replay import noted, replayed
 from kiprdf.store.texts import texts_in
 
+_REBUILT = (
+    "The graph of the nexus in %s was damaged. It was written again from its history, as of commit "
+    "%d; the damaged one is in %s."
+)
+_log = logging.getLogger("kiprdf")
 
-def rebuild(path: Path) -> bool:
+
+def rebuild(path: Path, *, even_if_sound: bool = False) -> bool:
     """Write the graph of a folder again, and keep the damaged one in ``damaged``.
 
     False, and nothing is changed, where the journal lacks a commit: where it is damaged, does not
@@ -40,7 +46,8 @@ def rebuild(path: Path) -> bool:
     if is_erasing(path) or not (path / FOLDER).is_dir():
         return False
     with claimed(path), _alone(path / FOLDER):
-        if _is_sound(path):  # another process has rebuilt it
+        engine = _locked(path) if even_if_sound else None
+        if not even_if_sound and _is_sound(path):  # another process has rebuilt it
             return True
         journal = Journal(path / FOLDER, read_only=True)
         last, base, damaged = journal.last, read_base(path), graph_folder(path)
@@ -48,15 +55,12 @@ def rebuild(path: Path) -> bool:
         if quads is None:
             return False
         write_afresh(path, base, quads, None)
+        del engine
         with suppress(OSError):
             (path / DAMAGED).mkdir(exist_ok=True)
             damaged.rename(path / DAMAGED / f"{damaged.name}-{secrets.token_hex(4)}")
-    logging.getLogger("kiprdf").warning(
-        "The graph of the nexus in %s was damaged. It was written again from its history, as of "
-        "commit %d; the damaged one is in %s.",
-        path,
-        last,
-        path / DAMAGED,
+    _log.log(
+        logging.INFO if even_if_sound else logging.WARNING, _REBUILT, path, last, path / DAMAGED
     )
     return True
 
@@ -71,6 +75,17 @@ def quads_of(journal: Journal, base: str) -> Iterator[Quad] | None:
     dataset.bulk_extend(Quad(*triple) for triple, is_there in replayed(commits).items() if is_there)
     notes = notes_of(base, noted(commits), journal.last)
     return itertools.chain(dataset, texts_in(dataset), notes)
+
+
+def _locked(path: Path) -> Engine | None:
+    """The graph, so that no other process opens it meanwhile; None if it cannot be opened.
+
+    Raises ``StoreError`` if another process has it open.
+    """
+    with suppress(DamagedGraphError):
+        if (graph_folder(path) / "CURRENT").is_file():
+            return open_engine(path, read_only=False)
+    return None
 
 
 def _is_sound(path: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -93,3 +94,55 @@ def test_a_command_that_has_no_time_times_out(loaded: Invoke) -> None:
 def test_a_folder_is_optimized(loaded: Invoke) -> None:
     answer = loaded("optimize", "--json")
     assert sorted(json.loads(answer.stdout)) == ["after", "before"]
+
+
+# Damaged files --------------------------------------------------------------------------------
+
+
+def damage(folder: Path) -> None:
+    """Flip a byte of every table of the graph."""
+    for table in (folder / "graph").glob("*.sst"):
+        data = bytearray(table.read_bytes())
+        data[len(data) // 2] ^= 1
+        table.write_bytes(data)
+
+
+def test_a_damaged_graph_is_repaired(loaded: Invoke, tmp_path: Path) -> None:
+    question = ("run", "--json", 'FIND(?d.name) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name')
+    before = loaded(*question).stdout
+    assert "Aspirin" in before
+    damage(tmp_path / "nexus")
+    refused = loaded("snapshot", "-")
+    assert refused.exit_code == 1
+    assert "kiprdf check" in refused.stderr
+    repaired = loaded("check", "--repair")
+    assert (repaired.exit_code, "no faults" in repaired.stdout) == (0, True)
+    assert loaded(*question).stdout == before
+
+
+def test_a_graph_that_cannot_be_repaired_is_one_sentence(loaded: Invoke, tmp_path: Path) -> None:
+    loaded("run", 'FIND(?d) WHERE { ?d {type: "Drug"} }')
+    shutil.rmtree(tmp_path / "nexus" / "history")
+    damage(tmp_path / "nexus")
+    for command in (("check",), ("check", "--repair"), ("rebuild",)):
+        answer = loaded(*command)
+        assert answer.exit_code == 1
+        assert "have all of it: restore a backup" in answer.stderr or command == ("rebuild",)
+        assert "Traceback" not in answer.stderr
+
+
+def test_a_repair_beside_a_writer_is_refused(loaded: Invoke, tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "nexus"):
+        for command in (("check", "--repair"), ("rebuild",)):
+            answer = loaded(*command)
+            assert answer.exit_code == 1
+            assert "open already" in answer.stderr
+
+
+def test_a_graph_is_rebuilt_from_its_history(loaded: Invoke, tmp_path: Path) -> None:
+    before = loaded("snapshot", "-").stdout
+    spoil(tmp_path / "nexus")
+    assert loaded("check").exit_code == 1
+    assert loaded("rebuild").exit_code == 0
+    assert loaded("check").exit_code == 0
+    assert loaded("snapshot", "-").stdout == before
