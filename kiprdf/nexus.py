@@ -247,7 +247,7 @@ class Nexus:
 
     @staticmethod
     def rebuild(folder: str | os.PathLike[str]) -> None:
-        """Write the graph of a closed folder again from its history, whatever its state is.
+        """Write the graph of a closed folder again from its history, also if it is sound.
 
         The graph before is kept in the subfolder ``damaged``. Raises ``StoreError`` if the history
         lacks a commit, and if the folder is open.

@@ -56,7 +56,7 @@ def check(
 
 @app.command()
 def rebuild(nexus: NexusOption = DEFAULT_NEXUS) -> None:
-    """Write the graph of a folder again from its history, whatever its state is.
+    """Write the graph of a folder again from its history, also if it is sound.
 
     The graph before is kept in the subfolder "damaged". Nothing is changed if the
     history lacks a commit, or if another program has the nexus open.
