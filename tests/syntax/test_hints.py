@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
@@ -166,3 +167,24 @@ def test_sparql_that_explain_returns_says_what_it_is_for() -> None:
     assert caught.value.hint.startswith("Run the FIND that was explained")
     with pytest.raises(KipError, match="The engine refused"):
         nexus.sparql("SELECT * { ?s ?p ?o FILTER(<urn:other:f>(?o)) }")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'UPSERT { CONCEPT { {type: "A", name: "b"} SET ATTRIBUTES { type: "a" | "b" } } }',
+        'UPSERT { CONCEPT { {type: "A", name: "b"} } WITH METADATA { name: "a" or "b" } }',
+        'UPSERT { CONCEPT { {type: "A", name: "b"} SET ATTRIBUTES { x: { type: "a" | "b" } } } }',
+        'UPSERT { CONCEPT { {type: "A", name: "b"} SET ATTRIBUTES { x: [{ type: "a" | "b" }] } } }',
+        'UPDATE ?x SET ATTRIBUTES { type: "a" | "b" } WHERE { ?x {type: "A"} }',
+    ],
+)
+def test_an_object_is_no_matcher(text: str) -> None:
+    assert not re.search("UNION|A concept has one", error_of(text).hint)
+
+
+@pytest.mark.parametrize("filler", [" " * 200_000, "a, " * 60_000, "type: " * 30_000, "(" * 99])
+def test_a_long_matcher_is_refused_soon(filler: str) -> None:
+    begun = time.process_time()
+    error_of(f"FIND(?x) WHERE {{ ?x {{type: {filler} }} }}")
+    assert time.process_time() - begun < 2

@@ -358,7 +358,7 @@ ROWS = (
     ),
     Repair(
         f"{_TRIPLE}|{_ENDPOINT}",
-        r"(?P<name>[^\W\d_]\w*(?:[ '-]+\w+)*)(?=\s*[,)])",
+        r"(?P<name>[^\W\d_]\w*(?:[ '-]+\w+)*)(?=\s*[,)\"])",
         r'{name: "\g<name>"}',
         "A concept is named by a matcher. {Write}.",
     ),

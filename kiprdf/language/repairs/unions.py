@@ -9,13 +9,15 @@ from kiprdf.language.repairs.rows import LONGEST, TERMS, fresh, quoted
 _STRING = TERMS["{STRING}"]
 _TOKEN = re.compile(rf"{_STRING}|[][(){{}}]")
 _MATCHER = re.compile(rf'\{{(?:[^{{}}"]|{_STRING})*+\}}')
-_ITEM = rf"(?:{_STRING}|[A-Za-z_]\w*+)"
+_ITEM = rf"(?:{_STRING}|:?[A-Za-z_]\w*+)"
 _SEVERAL = re.compile(
-    rf'"?\b(?P<key>type|name)"?\s*:\s*(?:IN\b)?[\s(\[]*'
-    rf"(?P<items>{_ITEM}(?:\s*(?:[,/]|\|\|?|(?i:or)\b)\s*{_ITEM}(?!\s*:))+)[\s)\]]*"
+    rf'"?\b(?P<key>type|name)"?\s*+(?::|(?=(?i:in)\b))\s*+(?:(?i:in)\b)?[\s(\[]*+'
+    rf"(?P<items>{_ITEM}(?:\s*+(?:[,/]|\|\|?|(?i:or)\b)\s*+(?:(?P=key)\s*:\s*+)?{_ITEM}(?!\s*:))+)"
+    r"[\s)\]]*+"
 )
 _FACT = re.compile(TERMS["{PARENTHESES}"])
 _VARIABLE = re.compile(rf"({TERMS['{VAR}']})\s*\Z")
+_VALUE = re.compile(r"(?:ATTRIBUTES|METADATA|[:\[,])\s*\Z")
 _BLOCK = re.compile(r"\b(?:WHERE|NOT|OPTIONAL|UNION)\s*\Z")
 _ORDERED = re.compile(r"\b(?:NOT|OPTIONAL|UNION)\b")
 _EXPECTED = re.compile(r"one string|a value|':' after the key|',' or '[\]}]'")
@@ -44,6 +46,8 @@ def union_hint(text: str, offset: int, expected: str) -> str | None:
     several = matcher and _SEVERAL.search(text, at, matcher.end())
     if matcher is None or several is None or not several.start() < offset <= several.end():
         return None
+    if _VALUE.search(text, max(0, at - _NEAR), at) and text[opened[-1]] != "(":
+        return None  # an object, not a matcher
     parts = text[at + 1 : several.start()], text[several.end() : matcher.end() - 1]
     return _hint(text, opened, matcher, several, ", ".join(filter(None, map(_trimmed, parts))))
 
@@ -57,12 +61,14 @@ def _hint(
     named = _VARIABLE.search(text, max(0, at - _NEAR), at)
     if _BLOCK.search(text, max(0, block - _NEAR), block) is None or (is_clause and not named):
         return f"A concept has one {key}: write a block for each."
-    if key == "name" and is_clause:
-        return None  # a FILTER is shorter
+    is_last = text.startswith("}", several.end())
+    if key == "name" and is_clause and is_last and ("|" in several["items"] or kept):
+        return None  # a row repairs it with a FILTER
     variable = named[1] if named else fresh(text, "?x", "?y", "?z", "?other")
     start = named.start() if named else at
     items = re.findall(_ITEM, several["items"])
-    strings = [item if item[0] == '"' else quoted(item) for item in items if item.lower() != "or"]
+    words = [item for item in items if item.lower() not in ("or", key)]
+    strings = [item if item[0] in '":' else quoted(item) for item in words]
     first, *others = (f"{variable} {{{key}: {string}}}" for string in strings)
     union = " ".join([first, *(f"UNION {{ {other} }}" for other in others)])
     if kept:
