@@ -446,7 +446,8 @@ def test_no_page_scrolls_sideways_or_complains(
     server: RunningServer, width: int, is_dark: bool
 ) -> None:
     with browser(width, is_dark=is_dark) as window:
-        for address in [*PAGES, f"/explore/kql?command={quote(FIND)}"]:
+        queries = (FIND, 'FIND(?d.name) WHERE { ?d {type: "Drug", name: "Asprin"} }', "FIND(?x")
+        for address in [*PAGES, *(f"/explore/kql?command={quote(one)}" for one in queries)]:
             window.get(server.address.rstrip("/") + address)
             assert window.execute_script("return document.documentElement.scrollWidth") <= width
             assert window.get_log("browser") == [], address
