@@ -16,9 +16,10 @@ from kiprdf.interchange import arguments, files, formats
 from kiprdf.interchange.formats import graphs
 from kiprdf.interchange.importing import importer
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
+from kiprdf.interchange.importing.ontology_parts import ONTOLOGY
 from kiprdf.interchange.importing.plan import JsonMap, Plan
 from kiprdf.interchange.mapping.contexts import Loader, Mapping
-from kiprdf.interchange.vocabularies.axioms import record_axioms
+from kiprdf.interchange.vocabularies.axioms import record_axioms, with_carrier
 from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
 from kiprdf.interchange.vocabularies.definitions import read_definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
@@ -172,6 +173,7 @@ def _ontology_plan(
     """The definitions that an ontology becomes, and the record of its axioms."""
     existing, index = read_definitions(store), read_element_index(store)
     definitions = definitions_of(quads, vocabulary, index, existing, others)
+    definitions = with_carrier(quads, definitions, existing, index)
     plan = plan_definitions(
         definitions.inherited() if inherit else definitions, existing, provenance
     )
@@ -179,7 +181,8 @@ def _ontology_plan(
     for one in plan.definitions:
         name = ConceptName(one.type, one.name)
         attributes[name] = {**attributes.get(name, {}), **one.attributes}
-    name_of_source = str(provenance.get("source", ""))
+    heads = (str(quad.subject).strip("<>") for quad in quads if quad.object == ONTOLOGY)
+    name_of_source = str(provenance.get("source") or min(heads, default=""))
     plan.recorded = record_axioms(quads, definitions, attributes, index, name_of_source)
     plan.triples = len(quads)
     return plan

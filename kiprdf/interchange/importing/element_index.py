@@ -108,6 +108,31 @@ class ElementIndex:
         id = self._by_iri.get((meta_type, iri))
         return None if id is None else id.removeprefix(f"C:{meta_type}/")
 
+    def key(self, iri: str, concept_type: str | None = None) -> str | None:
+        """The key that a type has for a property; without one there, that of another definition."""
+        own = self._keys.get(f"C:{META_TYPES[0]}/{concept_type}", {})
+        return own.get(iri) or self._keys[""].get(iri)
+
+    @cached_property
+    def _keys(self) -> dict[str, dict[str, str]]:
+        """The keys of properties by the ids of the definitions that have them; "" for all."""
+        keys: dict[str, dict[str, str]] = {"": {}}
+        rules_of = self.store.match(None, vocab.attribute("instance_schema"), None)
+        for triple in sorted(rules_of, key=lambda one: str(one.subject)):
+            name = isinstance(triple.subject, NamedNode) and self.store.iris.name(
+                triple.subject.value
+            )
+            rules = to_json(triple.object) if isinstance(triple.object, Literal) else None
+            if not name or not isinstance(rules, dict):
+                continue
+            own = keys.setdefault(name.id, {})
+            for key, rule in rules.items():
+                iri = rule.get("iri") if isinstance(rule, dict) else None
+                if isinstance(iri, str) and key != SAME_AS:
+                    own.setdefault(iri, key)
+                    keys[""].setdefault(iri, key)
+        return keys
+
     def claiming(self, more: Mapping[str, Iterable[str]]) -> ElementIndex:
         """A copy in which elements have further original IRIs after their own."""
         originals = dict(self.originals)

@@ -22,15 +22,19 @@ from kiprdf.interchange.importing.foreign import (
     leaves,
 )
 from kiprdf.interchange.importing.naming import (
-    GENERIC,
     OWL_SAME_AS,
     Naming,
     concept_name,
-    is_definition_class,
     name_candidates,
     name_texts,
     names_by_iri,
     unique_name,
+)
+from kiprdf.interchange.importing.ontology_parts import (
+    GENERIC,
+    ONTOLOGY,
+    is_definition_class,
+    is_of_ontology,
 )
 from kiprdf.interchange.importing.values import listed, to_value
 from kiprdf.language.names import (
@@ -310,7 +314,11 @@ class Identifier:
             name = self.naming.type(iri)
             if name is not None and is_key(name):
                 return name, iri
-        if classes and not things:
+        if ONTOLOGY.value in classes:
+            raise ValueError(
+                "the head of an ontology; import it as one, or define its type to keep it as data"
+            )
+        if (classes and not things) or is_of_ontology(self._statements(node)):
             raise ValueError(
                 "a class, property or shape is not a concept; import it as an ontology"
             )
@@ -320,6 +328,8 @@ class Identifier:
         raise ValueError(f"its subject {what}, and no default type is given")
 
     def _is_of_things(self, iri: str) -> bool:
+        if iri == ONTOLOGY.value:
+            return self.define or self.naming.type(iri) in self.naming.index.concept_types
         return self.naming.is_mapped_type(iri) or not is_definition_class(iri)
 
     def _rank(self, iri: str) -> tuple[int, str]:

@@ -11,6 +11,7 @@ only, and nothing is written.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -42,9 +43,16 @@ from kiprdf.interchange.importing.foreign import (
 from kiprdf.interchange.importing.identities import Identifier, claimed, claims_by_element, stubs
 from kiprdf.interchange.importing.intervals import with_periods
 from kiprdf.interchange.importing.missing import missing_definitions, require_defined
-from kiprdf.interchange.importing.naming import Naming
+from kiprdf.interchange.importing.naming import Naming, names_by_label
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, ValueReader
-from kiprdf.interchange.importing.origins import STATEMENTS, Imported, Part, record
+from kiprdf.interchange.importing.ontology_parts import recorded_and_inner
+from kiprdf.interchange.importing.origins import (
+    STATEMENTS,
+    Imported,
+    Part,
+    record,
+    recorded_subjects,
+)
 from kiprdf.interchange.importing.parts import several, shown_values
 from kiprdf.interchange.importing.plan import (
     Concept,
@@ -94,12 +102,14 @@ def plan(
     """
     _check(source_base, default_type)
     provenance = dict(metadata or {})
-    foreign, count = read_foreign(quads)
+    recorded_iris = functools.cache(lambda: recorded_subjects(index))
+    foreign, count = read_foreign(quads, lambda iri: iri in recorded_iris())
     with_periods(foreign, iris)
     bases = [iris] if source_base is None else [iris, Iris(source_base)]
     subjects = by_subject(s for s in foreign.statements if s.subject not in foreign.reified)
-    claims = claims_by_element(subjects, define, Naming(mapping, index, bases))
-    naming = Naming(mapping, index.claiming(claims), bases)
+    labels = names_by_label(subjects)
+    claims = claims_by_element(subjects, define, Naming(mapping, index, bases, labels))
+    naming = Naming(mapping, index.claiming(claims), bases, labels)
     undescribed = stubs(foreign, subjects, naming) if default_type else set()
     identities = Identifier(subjects, naming, define, default_type, language).identify(undescribed)
     index = naming.index.without(identities.superseded).claiming(identities.originals)
@@ -155,14 +165,19 @@ def _check(source_base: str | None, default_type: str | None) -> None:
         raise KipError("KIP_1002", message)
 
 
-def read_foreign(quads: Iterable[Quad]) -> tuple[Foreign, int]:
+def read_foreign(quads: Iterable[Quad], is_recorded: Callable[[str], bool]) -> tuple[Foreign, int]:
     """Statements without blank nodes, with lists as values, and the number of triples.
 
-    What reifiers stand for is in ``reified``. Statements are sorted by their text.
+    What reifiers stand for is in ``reified``. Statements are sorted by their text. What the nexus
+    has recorded of the ontologies that ``is_recorded`` knows is not among them.
     """
     collected, skipped = collect(quads)
-    with_lists, broken = gather_lists(collected)
+    recorded, inner = recorded_and_inner(collected, is_recorded)
+    axioms = [statement for statement in collected if statement.subject in inner]
+    data = [s for s in collected if s.subject not in recorded and s.subject not in inner]
+    with_lists, broken = gather_lists(data)
     names: dict[Node, Object] = dict(blank_names([*with_lists.values(), *broken]).items())
+    names |= dict(blank_names(axioms).items())
     graphs: dict[Statement, list[str]] = defaultdict(list)
     for original, one in with_lists.items():
         statement, places = replaced_in(one, names), collected[original]
@@ -173,6 +188,8 @@ def read_foreign(quads: Iterable[Quad]) -> tuple[Foreign, int]:
     foreign = Foreign(sorted(graphs, key=statement_text), graphs, {}, skipped)
     for statement in broken:
         foreign.skip(replaced_in(statement, names), BROKEN_LIST)
+    for statement in axioms:
+        foreign.skip(replaced_in(statement, names), "a part of an axiom; import it as an ontology")
     separate_reifiers(foreign)
     return foreign, len(collected)
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import re
+import typing
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import NamedTuple, TypeVar
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.budget import paced
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
-from kiprdf.interchange.importing.foreign import Object, Statement
+from kiprdf.interchange.importing.foreign import Node, Object, Statement
 from kiprdf.interchange.mapping.contexts import Mapping, Term
 from kiprdf.interchange.mapping.terms import MAPS
-from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, sh, skos
+from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, skos
 from kiprdf.language import limits
 from kiprdf.language.names import (
     META_TYPES,
@@ -55,8 +57,6 @@ OWN_WORDS = frozenset((OTHER_TYPES, *MAPS))
 """Names with a meaning of their own: that attribute, and the maps of a JSON-LD context."""
 _DEFINED = {"concept type": META_TYPES[0], "predicate": META_TYPES[1]}
 """The names that have definitions."""
-GENERIC = frozenset((f"{owl}Thing", f"{owl}NamedIndividual", f"{vocab.RDFS}Resource"))
-"""Classes of everything: the type of a resource only if it has no other."""
 
 
 def spellings(iri: str) -> Iterator[str]:
@@ -95,12 +95,101 @@ def identifier(iri: str) -> str | None:
     >>> identifier("https://example.org/vocabulary#metadata")
     'metadata_2'
     """
-    name = re.sub(r"[^A-Za-z0-9_]", "_", local_name(iri))
+    name = re.sub(r"[^A-Za-z0-9_]", "_", in_ascii(local_name(iri)))
     if not re.search(r"[A-Za-z0-9]", name):
         return None
     name = f"_{name}" if name[0].isdigit() else name
     name = f"{name}_2" if name in OWN_WORDS else name
     return name if is_key(name) else None
+
+
+def from_label(label: str) -> str | None:
+    """A label as an identifier: other characters than letters and digits become ``_``.
+
+    >>> from_label("Dépôt légal"), from_label("药物")
+    ('Depot_legal', None)
+    """
+    name = re.sub(r"[^A-Za-z0-9]+", "_", in_ascii(label))[: limits.KEY_CHARACTERS - 2].strip("_")
+    if not name:
+        return None
+    name = f"_{name}" if name[0].isdigit() else name
+    return f"{name}_2" if name in OWN_WORDS else name
+
+
+def in_ascii(text: str) -> str:
+    """A text with the Latin letters of other alphabets as the letters that they come from.
+
+    >>> in_ascii("Größe"), in_ascii("Ünïcode"), in_ascii("smørrebrød Łódź Þór")
+    ('Grosse', 'Unicode', 'smorrebrod Lodz Thor')
+    """
+    if text.isascii():
+        return text
+    plain = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return "".join(map(_ascii_letter, plain))
+
+
+def _ascii_letter(character: str) -> str:
+    """A letter with a stroke, or of two letters, without it; other characters as they are."""
+    if character.isascii() or character in _LATIN:
+        return _LATIN.get(character, character)
+    match = _LATIN_NAME.fullmatch(unicodedata.name(character, ""))
+    if match is None:
+        return character
+    return match[2] if match[1] == "CAPITAL" else match[2].lower()
+
+
+_LATIN = {"ß": "ss", "ẞ": "SS", "þ": "th", "Þ": "Th", "ð": "d", "Ð": "D", "ı": "i", "ŋ": "ng"}
+_LATIN_NAME = re.compile(r"LATIN (SMALL|CAPITAL) (?:LETTER|LIGATURE) ([A-Z]{1,2})(?: WITH .*)?")
+_OPAQUE = re.compile(
+    r"[A-Za-z]*[_-]?\d{2,}"
+    r"|(?:[A-Za-z]+[_-])?[0-9A-Fa-f]{8}([_-]?)(?:[0-9A-Fa-f]{4}\1){3}[0-9A-Fa-f]{12}"
+    r"|(?=.*\d)(?:[A-Za-z]+[_-])?[0-9a-f]{16,}"
+    r"|R(?=.*\d)[A-Za-z0-9]{20,23}"
+    r"|(?=[A-Za-z0-9]{7,}\Z)[A-Za-z]*(?:\d+[A-Za-z]+){2,}\d*"
+)
+"""Local names that say nothing: numbers (BFO_0000001), UUIDs (EMMO), digests, random letters with
+digits (WebProtégé). People use the label."""
+
+
+def term_name(iri: str, label: str | None) -> str | None:
+    """The name of a class or property: its local name, or its label if that says nothing.
+
+    >>> term_name("http://purl.obolibrary.org/obo/RO_0000052", "characteristic of")
+    'characteristic_of'
+    """
+    local = local_name(iri)
+    if label and (_OPAQUE.fullmatch(local) or identifier(iri) is None):
+        return from_label(label) or identifier(iri)
+    return identifier(iri)
+
+
+def names_by_label(subjects: typing.Mapping[Node, list[Statement]]) -> dict[str, str]:
+    """The names that data give to classes and properties whose IRIs say nothing.
+
+    A label that is the name of two terms names neither.
+    """
+    terms: set[str] = set()
+    for about in paced(subjects.values()):
+        terms.update(s.predicate.value for s in about)
+        types = (s.object for s in about if s.predicate == vocab.TYPE)
+        terms.update(one.value for one in types if isinstance(one, NamedNode))
+    names = {iri: term_name(iri, _label(subjects.get(NamedNode(iri), []))) for iri in terms}
+    uses = Counter(names.values())
+    return {
+        iri: name
+        for iri, name in names.items()
+        if name and name != identifier(iri) and uses[name] == 1
+    }
+
+
+def _label(statements: list[Statement]) -> str | None:
+    """The label that an import of the ontology would choose."""
+    for property in LABELS[:2]:
+        texts = [one for one in name_texts(statements, property) if one.value.strip()]
+        if texts:
+            rank = min(texts, key=lambda one: (one.language is not None, *label_rank(one, "en")))
+            return rank.value.strip()
+    return None
 
 
 def concept_name(text: str) -> str | None:
@@ -191,10 +280,17 @@ class Naming:
     """The KIP names of IRIs: by the mapping, by definitions of the nexus, by the local name.
 
     ``index`` is the nexus before the import, with the original IRIs that its elements have in the
-    data.
+    data. ``labels`` are the names of terms whose IRIs say nothing.
     """
 
-    def __init__(self, mapping: Mapping, index: ElementIndex, bases: Iterable[Iris]) -> None:
+    def __init__(
+        self,
+        mapping: Mapping,
+        index: ElementIndex,
+        bases: Iterable[Iris],
+        labels: typing.Mapping[str, str],
+    ) -> None:
+        self._labels = labels
         self._mapping = mapping
         self.index = index
         self._bases = tuple(bases)
@@ -257,11 +353,15 @@ class Naming:
 
     def _local(self, meta_type: str, iri: str) -> str | None:
         """The local name, with a number if a definition of that name has other IRIs."""
-        name = identifier(iri)
+        name = self._plain(iri)
         if name is None or self.is_below_base(iri) or not self._has_iris(meta_type, name):
             return name
         numbered = (f"{name}_{number}" for number in count(2))
         return next(one for one in numbered if not self._is_defined(meta_type, one))
+
+    def _plain(self, iri: str) -> str | None:
+        """The name of a term by itself: its local name, or its label if that says nothing."""
+        return self._labels.get(iri) or identifier(iri)
 
     def _has_iris(self, meta_type: str, name: str) -> bool:
         return bool(self.index.originals.get(ConceptName(meta_type, name).id))
@@ -278,7 +378,7 @@ class Naming:
     def _is_numbered(self, meta_type: str, name: str, iri: str) -> bool:
         """Whether an IRI gets a new definition with a number after its local name."""
         is_defined = self._of_nexus(meta_type, iri) or self._mapped_definition(meta_type, iri)
-        return not is_defined and identifier(iri) not in (None, name)
+        return not is_defined and self._plain(iri) not in (None, name)
 
     def _of_nexus(self, meta_type: str, iri: str) -> str | None:
         """The name of the definition that has the IRI, as its own or as original IRI."""
@@ -296,7 +396,7 @@ class Naming:
         keys = self._attributes(iri, concept_type)
         if keys:
             return _best(keys, value)
-        name = identifier(iri)
+        name = self.index.key(iri, concept_type) or self._plain(iri)
         return None if name is None else Key(name)
 
     def is_claim(self, iri: str) -> bool:
@@ -346,9 +446,10 @@ class Naming:
                         "which the nexus defines itself."
                     )
                 elif self._is_numbered(_DEFINED[what], name, iri):
+                    plain = self._plain(iri)
                     yield (
-                        f"<{iri}> is called '{name}' because the {what} '{identifier(iri)}' of the "
-                        "nexus is something else; a mapping can say that they are the same."
+                        f"<{iri}> is called '{name}' because the {what} '{plain}' of the nexus is "
+                        "something else; a mapping can say that they are the same."
                     )
             if len(iris) > 1:
                 listed = ", ".join(f"<{iri}>" for iri in sorted(iris))
@@ -383,10 +484,3 @@ def name_texts(statements: Iterable[Statement], property: str) -> list[Literal]:
     values = (s.object for s in statements if s.predicate.value == property)
     literals = (value for value in values if isinstance(value, Literal))
     return [one for one in literals if one.language is not None or one.datatype == vocab.STRING]
-
-
-def is_definition_class(iri: str) -> bool:
-    """Whether the members of a class are classes, properties, shapes or ontologies."""
-    if iri in GENERIC:
-        return False
-    return iri == f"{vocab.RDF}Property" or iri.startswith((vocab.RDFS, owl, sh))

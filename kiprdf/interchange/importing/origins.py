@@ -31,6 +31,8 @@ STATEMENTS = "statements"
 """The attribute with what each of several statements of a fact says; in ``original``, how."""
 LISTS = "lists"
 """The key of ``original`` with the places of a link in lists."""
+AXIOMS = "axioms"
+"""The key of ``original`` with the statements about a definition, by their source."""
 IRI, NAME_IRI = "iri", "name_iri"
 """The attributes of a definition with the IRI of its instances, and with that of their names."""
 SCHEMAS = {False: "instance_schema", True: "metadata_schema"}
@@ -78,6 +80,15 @@ def record(imported: Iterable[Imported], index: ElementIndex) -> list[Concept]:
     for one in paced(elements):
         _note_differences(one, definitions, earlier.get(one.element.key))
     return definitions.changed()
+
+
+def recorded_subjects(index: ElementIndex) -> frozenset[str]:
+    """The IRIs that the recorded statements of ontologies are about."""
+    originals = (one for one in index.metadata(ORIGINAL).values() if isinstance(one, dict))
+    axioms = (one[AXIOMS] for one in originals if isinstance(one.get(AXIOMS), dict))
+    records = (record for by_source in axioms for record in by_source.values())
+    lines = (line for one in records if isinstance(one, dict) for line in one.get("statements", ()))
+    return frozenset(str(line).partition("> ")[0][1:] for line in lines)
 
 
 class _Definitions:

@@ -7,7 +7,9 @@ so that they can be written again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
 
 from pyoxigraph import Literal, NamedNode, Quad
 
@@ -22,17 +24,18 @@ from kiprdf.interchange.importing.foreign import (
     replaced_in,
     statement_text,
 )
-from kiprdf.interchange.importing.naming import is_definition_class
-from kiprdf.interchange.importing.origins import IRI, ORIGINAL
+from kiprdf.interchange.importing.ontology_parts import ONTOLOGY, is_of_ontology
+from kiprdf.interchange.importing.origins import AXIOMS, IRI, ORIGINAL
 from kiprdf.interchange.importing.plan import Concept, JsonMap, concept
-from kiprdf.interchange.vocabularies.definitions import Definition, Definitions, TypeDefinition
-from kiprdf.rdf import vocab
+from kiprdf.interchange.vocabularies.definitions import (
+    Definition,
+    Definitions,
+    ExistingDefinitions,
+    TypeDefinition,
+)
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics.protected import SYSTEM
-
-AXIOMS = "axioms"
-"""The key of ``original`` with the statements about a definition, by their source."""
 
 
 def shown_texts(name: ConceptName, attributes: Mapping[str, Json]) -> list[str]:
@@ -41,6 +44,31 @@ def shown_texts(name: ConceptName, attributes: Mapping[str, Json]) -> list[str]:
     texts = [text for texts in maps if isinstance(texts, dict) for text in texts.values()]
     every = (*texts, attributes.get("description"), name.name)
     return [text for text in every if isinstance(text, str)]
+
+
+def with_carrier(
+    quads: Iterable[Quad],
+    definitions: Definitions,
+    existing: ExistingDefinitions,
+    index: ElementIndex,
+) -> Definitions:
+    """Definitions that can have the statements of an ontology; one is added if it defines none.
+
+    That is the type of ontologies, so that a head without terms, or terms that only annotate, are
+    kept as well.
+    """
+    if any(_name(one) not in SYSTEM for one in (*definitions.types, *definitions.predicates)):
+        return definitions
+    groups = by_subject(collect(quads)[0]).items()
+    if not any(_is_recorded(node, about, index) for node, about in groups):
+        return definitions
+    meta_type = TypeDefinition.meta_type
+    names = (f"Ontology_{number}" if number > 1 else "Ontology" for number in count(1))
+    free = (name for name in names if ConceptName(meta_type, name) not in existing)
+    name = index.definition(meta_type, ONTOLOGY.value) or next(free)
+    texts = {"": "A set of terms, and what is stated about them."}
+    carrier = TypeDefinition(name, ONTOLOGY.value, descriptions=texts)
+    return replace(definitions, types=(*definitions.types, carrier))
 
 
 def record_axioms(
@@ -59,7 +87,7 @@ def record_axioms(
     every = [*definitions.types, *definitions.predicates]
     every = [one for one in every if _name(one) not in SYSTEM]
     earlier = index.metadata(ORIGINAL)
-    statements = _by_definition(quads, every)
+    statements = _by_definition(quads, every, index)
     recorded = []
     for definition in every:
         name = _name(definition)
@@ -92,7 +120,7 @@ def _record(statements: Iterable[Statement], definition: Definition, shown: Iter
 
 
 def _by_definition(
-    quads: Iterable[Quad], definitions: list[Definition]
+    quads: Iterable[Quad], definitions: list[Definition], index: ElementIndex
 ) -> Mapping[ConceptName, list[Statement]]:
     """The statements about each definition, with the blank nodes that they lead to."""
     collected, _ = collect(quads)
@@ -108,9 +136,15 @@ def _by_definition(
     if definitions:
         # A blank node that another one leads to comes with that one.
         for subject in sorted(left, key=lambda node: (is_blank(node), node.value)):
-            if _is_of_ontology(left.get(subject, ())):
+            if _is_recorded(subject, left.get(subject, ()), index):
                 assigned[_name(definitions[0])] += _with_blanks(subject, left)
     return assigned
+
+
+def _is_recorded(subject: Node, about: Collection[Statement], index: ElementIndex) -> bool:
+    """Whether statements are about an ontology or its terms; a head may be a concept already."""
+    is_head = any(statement.object == ONTOLOGY for statement in about)
+    return is_of_ontology(about) and not (is_head and index.element(subject.value))
 
 
 def _with_blanks(subject: Node, left: dict[Node, list[Statement]]) -> Iterator[Statement]:
@@ -121,12 +155,6 @@ def _with_blanks(subject: Node, left: dict[Node, list[Statement]]) -> Iterator[S
             yield statement
             if isinstance(statement.object, NamedNode) and is_blank(statement.object):
                 pending.append(statement.object)
-
-
-def _is_of_ontology(about: Iterable[Statement]) -> bool:
-    """Whether statements are about an ontology, a class, a property or an axiom."""
-    classes = (one.object for one in about if one.predicate == vocab.TYPE)
-    return any(isinstance(one, NamedNode) and is_definition_class(one.value) for one in classes)
 
 
 def _owners(definitions: list[Definition]) -> dict[str, ConceptName]:

@@ -5,6 +5,7 @@ The graph records which statements become a part of a definition; the others are
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -120,6 +121,12 @@ class Graph:
 
     def having(self, predicate: NamedNode) -> list[Node]:
         return [node for node, predicates in self._objects.items() if predicate in predicates]
+
+    @functools.cache  # noqa: B019 - a graph lives as long as its import
+    def ends(self, predicate: NamedNode) -> frozenset[Node]:
+        """The subjects and the objects of a property."""
+        having = self.having(predicate)
+        return frozenset((*having, *(o for node in having for o in self.nodes(node, predicate))))
 
     def objects(self, node: Node, *predicates: NamedNode) -> list[Term]:
         """The objects of any of the predicates, in an order independent of the file."""

@@ -9,19 +9,13 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass
 from urllib.parse import unquote
 
 from kiprdf.interchange.importing.element_index import ElementIndex
-from kiprdf.interchange.importing.naming import (
-    OWN_WORDS,
-    first_spelling,
-    identifier,
-    local_name,
-)
+from kiprdf.interchange.importing.naming import first_spelling, term_name
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions
 from kiprdf.interchange.vocabularies.hierarchy import ABOVE
@@ -33,8 +27,6 @@ from kiprdf.rdf.iris import ConceptName
 from kiprdf.semantics.protected import SYSTEM
 
 _RESERVED = frozenset(ABOVE.values())
-_OPAQUE = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
-"""Local names that are numbers, such as BFO_0000001; people use the label."""
 
 
 def native_name(meta_type: str, iri: str) -> str | None:
@@ -64,6 +56,10 @@ class Given:
         return name or native_name(meta_type, iri)
 
     def key(self, iri: str) -> str | None:
+        """The key of an attribute, in the mapping or in a type of this nexus."""
+        return self._mapped_key(iri) or self.index.key(iri)
+
+    def _mapped_key(self, iri: str) -> str | None:
         attribute = first_spelling(self.mapping.attribute_of, iri)
         return None if attribute is None else attribute[0]
 
@@ -72,7 +68,7 @@ class Given:
         if iri.startswith(vocab.ATTRIBUTE):
             return True
         is_predicate = first_spelling(self.mapping.predicate_of, iri) is not None
-        return not is_predicate and self.key(iri) is not None
+        return not is_predicate and self._mapped_key(iri) is not None
 
 
 def allocate(
@@ -108,24 +104,7 @@ def allocate(
 
 def plain_name(iri: str, label: str | None) -> str:
     """The name of a term by itself: its local name, its label, or a digest."""
-    local, from_label = identifier(iri), _from_label(label or "")
-    if from_label and (local is None or _OPAQUE.fullmatch(local_name(iri))):
-        return from_label
-    return local or f"term_{hashlib.sha256(iri.encode()).hexdigest()[:8]}"
-
-
-def _from_label(label: str) -> str | None:
-    """A label as an identifier: without accents, other characters become ``_``.
-
-    >>> _from_label("Dépôt légal"), _from_label("药物")
-    ('Depot_legal', None)
-    """
-    plain = "".join(c for c in unicodedata.normalize("NFKD", label) if not unicodedata.combining(c))
-    name = re.sub(r"[^A-Za-z0-9]+", "_", plain)[: limits.KEY_CHARACTERS - 1].strip("_")
-    if not name:
-        return None
-    name = f"_{name}" if name[0].isdigit() else name
-    return f"{name}_2" if name in OWN_WORDS else name
+    return term_name(iri, label) or f"term_{hashlib.sha256(iri.encode()).hexdigest()[:8]}"
 
 
 def _numbered(name: str) -> Iterator[str]:

@@ -102,6 +102,7 @@ class OntologyTerms:
         nodes = graph.subjects(vocab.TYPE, *PROPERTIES)
         for predicate in (rdfs("domain"), rdfs("range"), rdfs("subPropertyOf"), *DOMAINS, *RANGES):
             nodes |= set(graph.having(predicate))
+        nodes |= graph.ends(owl("inverseOf"))
         iris = {node.value for node in nodes if isinstance(node, NamedNode)} | set(self.uses)
         return sorted(i for i in iris if self._is_definable(i) and not self._is_declaration(i))
 
@@ -145,7 +146,7 @@ class OntologyTerms:
         graph = self._graph
         if self._given.is_attribute_only(node.value):
             return False, True
-        things = graph.is_a(node, owl("ObjectProperty"))
+        things = graph.is_a(node, owl("ObjectProperty")) or node in graph.ends(owl("inverseOf"))
         literals = graph.is_a(node, owl("DatatypeProperty"))
         if things or literals:
             return things, literals

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -11,7 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, s
 
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.foreign import Statement
-from kiprdf.interchange.importing.naming import OWN_WORDS, label_rank, name_texts
+from kiprdf.interchange.importing.naming import OWN_WORDS, in_ascii, label_rank, name_texts
 from kiprdf.interchange.vocabularies.standards import owl
 from kiprdf.interchange.wikibase.source import Claim, Source
 from kiprdf.interchange.wikibase.terms import (
@@ -180,8 +179,7 @@ def _identifier(label: str) -> str:
     >>> _identifier("date of birth"), _identifier("Tätigkeit"), _identifier("занятие")
     ('date_of_birth', 'Tatigkeit', '')
     """
-    letters = unicodedata.normalize("NFKD", label)
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    plain = in_ascii(label)
     if any(letter.isalnum() and not letter.isascii() for letter in plain):
         return ""
     text = re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_")

@@ -1,0 +1,77 @@
+"""Divides statements into those of ontologies and those of data (docs/decisions/127).
+
+An import of data and an import of an ontology take one part each, so that nothing of a file with
+both is read twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from pyoxigraph import BlankNode, NamedNode
+
+from kiprdf.interchange.importing.foreign import Node, Statement, by_subject
+from kiprdf.interchange.vocabularies.standards import owl, rdfs, sh
+from kiprdf.rdf import vocab
+
+ONTOLOGY = owl("Ontology")
+GENERIC = frozenset((f"{owl}Thing", f"{owl}NamedIndividual", f"{vocab.RDFS}Resource"))
+"""Classes of everything: the type of a resource only if it has no other."""
+_OF_TERMS = frozenset(map(rdfs, ("subClassOf", "subPropertyOf", "domain", "range")))
+_OF_DATA = frozenset(map(owl, ("sameAs", "differentFrom", "versionInfo", "deprecated")))
+
+
+def is_definition_class(iri: str) -> bool:
+    """Whether the members of a class are classes, properties, shapes or ontologies."""
+    if iri in GENERIC:
+        return False
+    return iri == f"{vocab.RDF}Property" or iri.startswith((vocab.RDFS, owl, sh))
+
+
+def is_of_ontology(about: Collection[Statement]) -> bool:
+    """Whether a subject is an ontology, a class, a property, a shape, an axiom, or a part of one.
+
+    It has such a class; without any class, a property that only they have.
+    """
+    classes = [s.object for s in about if s.predicate == vocab.TYPE]
+    if classes:
+        return any(isinstance(c, NamedNode) and is_definition_class(c.value) for c in classes)
+    return any(
+        s.predicate in _OF_TERMS
+        or (s.predicate.value.startswith((owl, sh)) and s.predicate not in _OF_DATA)
+        for s in about
+    )
+
+
+def below(roots: Iterable[Node], groups: Mapping[Node, list[Statement]]) -> set[Node]:
+    """Some nodes, and the blank nodes that they lead to."""
+    pending = list(roots)
+    visited = set(pending)
+    while pending:
+        for statement in groups.get(pending.pop(), ()):
+            if isinstance(statement.object, BlankNode) and statement.object not in visited:
+                visited.add(statement.object)
+                pending.append(statement.object)
+    return visited
+
+
+def recorded_and_inner(
+    statements: Iterable[Statement], is_recorded: Callable[[str], bool]
+) -> tuple[set[Node], set[Node]]:
+    """The nodes that an import of data does not read: recorded heads, and insides of axioms.
+
+    Blank nodes below the head of an ontology belong to it. A head that the nexus has not recorded
+    is data.
+    """
+    groups = by_subject(statements)
+    heads: list[Node] = []
+    roots: list[Node] = []
+    for node, about in groups.items():
+        if not is_of_ontology(about):
+            continue
+        if isinstance(node, BlankNode) or all(s.object != ONTOLOGY for s in about):
+            roots.append(node)
+        elif is_recorded(node.value):
+            heads.append(node)
+    recorded = below(heads, groups)
+    return recorded, {one for one in below(roots, groups) - recorded if isinstance(one, BlankNode)}
