@@ -61,8 +61,8 @@ def test_a_head_in_a_data_file_is_a_concept_that_can_be_asked_for() -> None:
     one = nexus()
     text = PREFIXES + ':d a owl:Ontology ; rdfs:label "Trees"@en ; owl:versionInfo "1" .'
     assert one.import_rdf(text, define=True)["skipped"] == []
-    found = one.execute('FIND(?o.attributes.versionInfo) WHERE { ?o {type: "Ontology"} }')
-    assert found == ["1"]
+    values = one.execute('FIND(?o.attributes.versionInfo) WHERE { ?o {type: "Ontology"} }')
+    assert values == ["1"]
     assert isomorphic(home(one), rdflib.Graph().parse(data=text))
 
 
@@ -191,8 +191,8 @@ def test_latin_letters_are_written_without_their_marks(iri: str, expected: str) 
     text = f"<urn:x:a> a <{iri}> ; <{iri}> 1 . <urn:x:b> a <{iri}> ; <urn:x:p> <urn:x:a> ."
     one.import_rdf(text, define=True)
     assert names(one, "$ConceptType") == [expected]
-    found = one.execute(f'FIND(?a.attributes.{expected}) WHERE {{ ?a {{name: "a"}} }}')
-    assert found == [1]
+    values = one.execute(f'FIND(?a.attributes.{expected}) WHERE {{ ?a {{name: "a"}} }}')
+    assert values == [1]
     assert isomorphic(home(one), rdflib.Graph().parse(data=text))
 
 
