@@ -21,7 +21,10 @@ from kiprdf.store import Store
 
 _ACTORS = ("$self", "$system")
 NEAR_NAMES = 2_000
-"""How many names of a type are looked through for the hint of KIP_3002."""
+"""The most names that are compared to explain an empty answer; five times as many for an error.
+
+Of more names none is compared: which ones the store gives first depends on how it was filled.
+"""
 
 
 def check_identities(where: ast.Block, store: Store, *, creates: bool = False) -> None:
@@ -84,7 +87,7 @@ def _near_hint(name: ConceptName, store: Store, is_id: bool, creation: str) -> s
     merged = merged_hint(name.name, store, name.type)
     if merged:
         return merged
-    close = nearest(name.name, names_of_type(name.type, store))
+    close = nearest(name.name, names_of_type(name.type, store, 5 * NEAR_NAMES))
     if close:
         if is_id:
             close = [ConceptName(name.type, candidate).id for candidate in close]
@@ -113,27 +116,25 @@ def placeholder_hint(text: str) -> str | None:
 
 def merged_hint(name: str, store: Store, type_name: str | None = None) -> str | None:
     """Where a concept went that MERGE CONCEPT has joined to another."""
+    targets = []
     for triple in store.match(None, NamedNode(vocab.METADATA + vocab.MERGED_FROM), None):
         target = store.iris.name(cast(NamedNode, triple.subject).value)
         trail = to_json(cast(Literal, triple.object))
         if not isinstance(target, ConceptName) or not isinstance(trail, list):
             continue
         if f"{target.type}:{name}" in trail and type_name in (None, target.type):
-            shown_target = f'{{type: "{target.type}", name: "{shown(target.name)}"}}'
-            return f"'{shown(name)}' was already merged into {shown_target}."
+            targets.append(target)
+    for target in sorted(targets)[:1]:
+        shown_target = f'{{type: "{target.type}", name: "{shown(target.name)}"}}'
+        return f"'{shown(name)}' was already merged into {shown_target}."
     return None
 
 
-def names_of_type(type_name: str, store: Store) -> list[str]:
-    """Names of concepts of a type, at most ``NEAR_NAMES``."""
-    names: list[str] = []
-    for triple in store.match(None, vocab.TYPE, store.iris.type(type_name)):
-        name = store.iris.name(cast(NamedNode, triple.subject).value)
-        if isinstance(name, ConceptName):
-            names.append(name.name)
-        if len(names) == NEAR_NAMES:
-            break
-    return names
+def names_of_type(type_name: str, store: Store, most: int = NEAR_NAMES) -> list[str]:
+    """The names of the concepts of a type; none if there are more than ``most``."""
+    rows = store.lookup(None, vocab.TYPE, store.iris.type(type_name), most + 1)
+    names = (store.iris.concept_name(cast(NamedNode, row.subject).value) for row in rows)
+    return [name for name in names if name] if len(rows) <= most else []
 
 
 def types_of_name(text: str, store: Store) -> list[str]:

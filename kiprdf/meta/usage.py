@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TypeAlias, cast
+from heapq import nsmallest
+from itertools import chain
+from typing import Any, TypeAlias
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import NamedNode, Variable
 
 from kiprdf import budget
 from kiprdf.kql import queries
@@ -21,6 +23,8 @@ MOST_KEYS = 40
 MOST_TYPES = 10
 """The types at an end of a relation."""
 EXAMPLES = 3
+CONCEPTS = 256
+"""The concepts whose values are examples; more for an attribute that none of them has."""
 CHARACTERS = 60
 """Of a text in an example."""
 ITEMS = 3
@@ -55,11 +59,12 @@ def _of_type(name: str, store: Store) -> dict[str, Json]:
     keys = dict(grouped(store, (KEY,), is_a, (X, KEY, VALUE)))
     incoming = dict(grouped(store, (KEY,), is_a, (VALUE, KEY, X)))
     facts, left_out = store.iris.predicates, dict[str, int]()
+    attributes = _largest(keys, vocab.ATTRIBUTE, "attributes", left_out)
     usage: dict[str, Json] = {
         "count": keys.get(vocab.TYPE, 0),
         "attributes": {
-            key: {"count": number, "examples": _examples(key, is_a, store)}
-            for key, number in _largest(keys, vocab.ATTRIBUTE, "attributes", left_out).items()
+            key: {"count": attributes[key], "examples": examples}
+            for key, examples in _examples([*attributes], is_a, store).items()
         },
         "outgoing": {
             key: _relation(number, (X, store.iris.predicate(key), VALUE), is_a, store)
@@ -107,10 +112,37 @@ def _with_rest(usage: dict[str, Json], left_out: dict[str, int]) -> dict[str, Js
     return {**usage, "left_out": left_out} if left_out else usage
 
 
-def _examples(key: str, is_a: _Triple, store: Store) -> list[Json]:
-    """A few different values of an attribute, shortened, in the order of their JSON."""
+def _examples(keys: list[str], is_a: _Triple, store: Store) -> dict[str, list[Json]]:
+    """A few different values of each attribute, shortened, in the order of their JSON.
+
+    They are those of the first concepts by IRI: the first rows that a store gives depend on how it
+    was filled.
+    """
     budget.check()
-    pattern = BGP((TriplePattern(*is_a), TriplePattern(X, vocab.attribute(key), VALUE)))
-    rows = queries.select(Select((VALUE,), pattern, limit=EXAMPLES), store)
-    values = (to_json(cast(Literal | NamedNode, value)) for (value,) in rows)
-    return sorted((excerpt(value, CHARACTERS, ITEMS) for value in values), key=canonical_json)
+    values: dict[str, dict[str, Json]] = {key: {} for key in keys}
+
+    def add(key: str, value: Any) -> None:
+        if key in values and len(values[key]) < EXAMPLES:
+            example = to_json(value)
+            values[key].setdefault(canonical_json(example), example)
+
+    first = [node for (node,) in _first(CONCEPTS, (X,), store, is_a)] if keys else []
+    store.prefetch(first)
+    for statement in chain.from_iterable(map(store.statements, first)):
+        add(statement.predicate.value.removeprefix(vocab.ATTRIBUTE), statement.object)
+    for key in [key for key, own in values.items() if not own]:
+        for _, value in _first(EXAMPLES, (X, VALUE), store, is_a, (X, vocab.attribute(key), VALUE)):
+            add(key, value)
+    return {
+        key: sorted((excerpt(one, CHARACTERS, ITEMS) for one in own.values()), key=canonical_json)
+        for key, own in values.items()
+    }
+
+
+def _first(
+    most: int, names: tuple[Variable, ...], store: Store, *triples: _Triple
+) -> list[tuple[Any, ...]]:
+    """The solutions of a pattern whose first terms are the first ones."""
+    pattern = BGP(tuple(TriplePattern(*triple) for triple in triples))
+    rows = queries.select(Select(names, pattern, distinct=False), store)
+    return nsmallest(most, rows, key=lambda row: row[0].value)

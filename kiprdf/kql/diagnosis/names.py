@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode
@@ -90,7 +89,7 @@ def _respelled(name: str, type_name: str | None, store: Store) -> list[str]:
     """The names of concepts that have a name as an alias, in another case or with outer blanks.
 
     The usual spellings are looked up by index, however many names there are; others are compared
-    with the first ones. A pattern on all aliases would take longer than an explanation may.
+    if they are few. A pattern on all aliases would take longer than an explanation may.
     """
     text = name.strip()
     spellings = dict.fromkeys(
@@ -103,8 +102,9 @@ def _respelled(name: str, type_name: str | None, store: Store) -> list[str]:
             if names:
                 return names
     for graph, predicate in _SPELT:
-        texts = store.lookup(None, predicate, None, NEAR_NAMES, graph)
-        alike = [row for row in texts if _folded(row) == text.casefold()]
+        texts = store.lookup(None, predicate, None, NEAR_NAMES + 1, graph)
+        few = texts if len(texts) <= NEAR_NAMES else []
+        alike = [row for row in few if _folded(row) == text.casefold()]
         names = _of_type(alike, type_name, store)
         if names:
             return names
@@ -120,12 +120,12 @@ def _of_type(rows: Iterable[Statement], type_name: str | None, store: Store) -> 
     """The names of the concepts, of one type if it is given, that are the subjects."""
     names = (store.iris.name(cast(NamedNode, row.subject).value) for row in rows)
     of_type = (n for n in names if isinstance(n, ConceptName) and type_name in (None, n.type))
-    return list(dict.fromkeys(each.name for each in of_type))[:SHOWN]
+    return sorted({each.name for each in of_type})[:SHOWN]
 
 
 def _names(type_name: str | None, store: Store) -> list[str]:
-    """The names of a type, or of all concepts, as far as they are looked through."""
+    """The names of a type, or of all concepts, if they are few."""
     if type_name is not None:
         return names_of_type(type_name, store)
-    labels = islice(store.match(None, vocab.LABEL, None), NEAR_NAMES)
-    return [cast(Literal, triple.object).value for triple in labels]
+    labels = store.lookup(None, vocab.LABEL, None, NEAR_NAMES + 1)
+    return [cast(Literal, row.object).value for row in labels if len(labels) <= NEAR_NAMES]
