@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Scope
 
@@ -44,6 +51,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+DUMPS = 2
+"""Documents of the whole dataset that are made at once: each takes memory, and a processor."""
+SENT_BYTES = 2**18
+"""The size of the pieces in which a large document is sent."""
 INDEX_LOG_SECONDS = 10.0
 """How often the progress of the text index is logged."""
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -67,6 +78,7 @@ class Server:
         self._elements = (-1, 0)
         # The same commit of another nexus, or of another version, has other documents.
         self._start = token_hex(4)
+        self._dumps = asyncio.Semaphore(DUMPS)
 
     async def build_index(self) -> None:
         """Complete the text index, and log the progress."""
@@ -165,7 +177,8 @@ class Server:
         if "default" not in names:
             raise HttpError(400, "The request names no graph.", "Ask for /graph?default.")
         chosen = linked.variant(request.headers.get("accept"), names.get("profile", [None])[0])
-        return await self._document(request, chosen, partial(linked.graph, self.nexus, chosen))
+        make = partial(linked.graph, self.nexus, chosen)
+        return await self._document(request, chosen, make, limit=self._dumps)
 
     async def data(self, request: Request) -> Response:
         """/data/{path}: an element as RDF."""
@@ -270,7 +283,7 @@ class Server:
         title = self.options.title or f"Nexus {self.nexus.base_iri}"
         address = self.address(request)
         make = partial(linked.void, self.nexus, self.store, address, title, chosen)
-        return await self._document(request, chosen, make)
+        return await self._document(request, chosen, make, limit=self._dumps)
 
     async def dereference(self, request: Request) -> Response:
         """The IRI of an element: 303 to a page or to data."""
@@ -352,19 +365,28 @@ class Server:
         return address if address.endswith("/") else address + "/"
 
     async def _document(
-        self, request: Request, chosen: linked.Variant, make: Callable[[], bytes]
+        self,
+        request: Request,
+        chosen: linked.Variant,
+        make: Callable[[], bytes | IO[bytes]],
+        limit: AbstractAsyncContextManager[Any] | None = None,
     ) -> Response:
         """A document about the state of one commit, with a strong ETag."""
         commit = await self._read(request, self.store.commit)
         headers = {"ETag": self._tag(commit, chosen), "Vary": "Accept"}
         if _matches(request.headers.get("if-none-match"), headers["ETag"]):
             return Response(status_code=304, headers=headers)
-        content = await run_for(request, self.threads, make)
+        async with limit or nullcontext():
+            content = await run_for(request, self.threads, make)
         if self.store.commit() != commit:
             # Another commit came in between: the content may be of either.
             del headers["ETag"]
         self.note(request.scope, None, commit)
-        return Response(content, 200, {**headers, "Content-Type": chosen.content_type})
+        headers["Content-Type"] = chosen.content_type
+        if isinstance(content, bytes):
+            return Response(content, 200, headers)
+        headers["Content-Length"] = str(content.seek(0, os.SEEK_END))
+        return StreamingResponse(_pieces(content, request.method), 200, headers)
 
     async def _read(self, request: Request, function: Callable[[], T]) -> T:
         """What a short function reads of the last commit; of a shared store that takes requests."""
@@ -521,6 +543,14 @@ def _path_after(request: Request, start: str) -> str:
 def _commit(text: str) -> int | None:
     """The number of a commit in a query; None for another text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+
+
+def _pieces(content: IO[bytes], method: str) -> Iterator[bytes]:
+    """The pieces of a file that is sent, which is closed at the end; none for HEAD."""
+    with content:
+        content.seek(0)
+        while method != "HEAD" and (piece := content.read(SENT_BYTES)):
+            yield piece
 
 
 def _matches(header: str | None, tag: str) -> bool:

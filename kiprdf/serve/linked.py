@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, NamedTuple, cast
 from urllib.parse import unquote
 
 from pyoxigraph import NamedNode, Triple
@@ -28,6 +29,10 @@ FORMAT_OF: dict[str, Format] = {
     "application/ld+json": "jsonld",
     "application/rdf+xml": "rdfxml",
 }
+
+
+SPOOLED_BYTES = 2**20
+"""A larger document is in a temporary file until it is sent."""
 
 
 class Variant(NamedTuple):
@@ -61,11 +66,11 @@ def variant(accept: str | None, profile: str | None) -> Variant:
     return Variant(media_type, cast(Profile, asked))
 
 
-def graph(nexus: Nexus, chosen: Variant) -> bytes:
-    """The whole dataset."""
-    content = io.BytesIO()
+def graph(nexus: Nexus, chosen: Variant) -> IO[bytes]:
+    """The whole dataset, in a temporary file if it is large."""
+    content: Any = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115  (closed when it is sent)
     nexus.write_snapshot(content, chosen.profile, format=FORMAT_OF[chosen.media_type])
-    return content.getvalue()
+    return cast("IO[bytes]", content)
 
 
 def element_document(store: Store, node: NamedNode, chosen: Variant) -> bytes:
@@ -121,8 +126,12 @@ def node_at(store: Store, path: str) -> NamedNode:
 
 def void(nexus: Nexus, store: Store, address: str, title: str, chosen: Variant) -> bytes:
     """The description of the dataset in VoID and DCAT; the dataset is at ``/graph?default``."""
-    triples = store.read(lambda: list(store.match(None, None, None)))
-    counts = description.Counts.of(dict.fromkeys(to_profile(normalized(triples), "rdf11")))
+
+    def count() -> description.Counts:
+        triples = normalized(store.match(None, None, None))
+        return description.Counts.of(dict.fromkeys(to_profile(triples, "rdf11")))
+
+    counts = store.read(count)
     # A published folder has these files; here they are routes.
     routes = {f"{address}void.ttl": f"{address}.well-known/void", f"{address}index.html": address}
     about = description.About(title)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -14,7 +16,7 @@ from rdflib import RDF, Graph, Literal, URIRef
 import kiprdf
 from tests.nexus.support import FACTS, SCHEMA
 from tests.serve.conftest import BASE
-from tests.serve.running import RunningServer, serving
+from tests.serve.running import RunningServer, running, serving
 
 ASPIRIN = URIRef(f"{BASE}Drug/Aspirin")
 TREATS = URIRef(f"{BASE}$PropositionType/treats")
@@ -216,3 +218,43 @@ def test_a_base_at_the_root_leaves_other_routes_alone(
     answer = server_at_the_root.client.request(method, path)
     assert answer.status_code == status
     assert ("allow" in answer.headers) == (status == 405)
+
+
+# A large dataset ----------------------------------------------------------------------------------
+
+
+def test_a_large_graph_is_sent_from_a_file_and_stops_with_its_client(folder: Path) -> None:
+    code = (
+        "import sys, time, kiprdf.cli; from kiprdf.serve import application, linked; "
+        "linked.SPOOLED_BYTES = 100; application.SENT_BYTES = 1000; "
+        "from kiprdf.interchange.formats import ordering; add = ordering.Dataset._add; "
+        "ordering.Dataset._add = lambda *a: (wait(), add(*a))[1]; "
+        "arguments = sys.argv[1:]; "
+        "sys.argv[1:] = ['serve', arguments[0], '--read-only', '--port', '0']; "
+        "wait = lambda: time.sleep(float(open(arguments[1]).read())); "
+        "kiprdf.cli.main()"
+    )
+    seconds = folder.parent / "seconds"
+    seconds.write_text("0")
+    with kiprdf.Nexus.open(folder, read_only=True) as nexus:
+        expected = nexus.snapshot()
+    with running(["-c", code, str(folder), str(seconds)]) as server:
+        client = server.client
+        whole = client.get("/graph?default")
+        assert whole.text == expected
+        assert whole.headers["content-length"] == str(len(whole.content))
+        head = client.head("/graph?default")
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == whole.headers["content-length"]
+        assert head.headers["etag"] == whole.headers["etag"]
+        tag = {"If-None-Match": whole.headers["etag"]}
+        assert client.get("/graph?default", headers=tag).status_code == 304
+        # Six that nobody waits for: two are made at once, and end; the others are not begun.
+        seconds.write_text("0.5")
+        for _ in range(6):
+            with suppress(httpx.TimeoutException):
+                client.get("/graph?default", timeout=0.2)
+        begun = time.monotonic()
+        seconds.write_text("0")
+        assert client.get("/graph?default").text == expected
+        assert time.monotonic() - begun < 5

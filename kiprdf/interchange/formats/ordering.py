@@ -7,12 +7,17 @@ and object.
 from __future__ import annotations
 
 import hashlib
+import heapq
+import pickle
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from contextlib import suppress
+from itertools import chain, groupby, islice
+from operator import itemgetter
+from tempfile import TemporaryFile
+from typing import IO, Any, TypeAlias, TypeVar
 from typing import Literal as OneOf
-from typing import TypeAlias, TypeVar
 
 from pyoxigraph import Literal, Triple
 
@@ -29,6 +34,13 @@ FORMAT = 1
 """The version of the way in which datasets are written."""
 UNSHOWN = r"\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufffe\uffff"
 """Characters that are written by their number: controls, line ends, noncharacters."""
+
+SPILLED_CHARACTERS = 2**25
+"""The characters of N-Triples that a dataset keeps in memory; of more it makes temporary files."""
+_MEMOS = 100_000
+"""The results that a memo keeps."""
+_AT_ONCE = 64
+"""The blocks that are written to a temporary file at once."""
 
 _LABEL = re.compile(r"[A-Za-z0-9_]+")
 _REIFIES = str(vocab.REIFIES)
@@ -68,12 +80,14 @@ Entry: TypeAlias = tuple[str, str]
 
 
 class Memo(dict[str, V]):
-    """The results of a function of texts, each computed once."""
+    """The last results of a function of texts, most of them computed once."""
 
     def __init__(self, function: Callable[[str], V]) -> None:
         self._function = function
 
     def __missing__(self, text: str) -> V:
+        if len(self) >= _MEMOS:
+            self.clear()
         value = self[text] = self._function(text)
         return value
 
@@ -85,7 +99,9 @@ Reification: TypeAlias = OneOf["statements", "annotations", "triples"]
 class Dataset:
     """The triples of a dataset by subject, ready to be written.
 
-    ``convert`` returns what is written for an object that is not an IRI, both as N-Triples.
+    ``convert`` returns what is written for an object that is not an IRI, both as N-Triples. With
+    ``iris`` a large dataset is sorted in temporary files: then ``pairs`` are not known, and
+    ``subjects`` are only those that are left in memory.
     """
 
     def __init__(
@@ -93,13 +109,28 @@ class Dataset:
         triples: StagingStore | Iterable[Triple],
         reification: Reification,
         convert: Callable[[str], str],
+        iris: Iris | None = None,
     ) -> None:
         self._reification = reification
         self._keys = Memo(_sort_key)
         self._objects = Memo(convert)
+        self._files: list[IO[bytes]] = []
+        self._spilled_names: list[str] = []
+        self._spilled_keys: set[str] = set()
         entries: dict[str, list[Entry]] = defaultdict(list)
         links: dict[str, dict[Entry, list[str]]] = defaultdict(dict)
-        n_triples.read(triples, lambda lines: self._add(lines, entries, links))
+        size = 0
+
+        def add(lines: list[str]) -> None:
+            nonlocal size
+            self._add(lines, entries, links)
+            size += sum(map(len, lines))
+            if iris is not None and size > SPILLED_CHARACTERS:
+                self._spill({node_name(subject): own for subject, own in entries.items()}, iris)
+                entries.clear()
+                size = 0
+
+        n_triples.read(triples, add)
         for subject, facts in links.items():
             for fact in facts.keys() - set(entries[subject]):
                 for link in facts.pop(fact):
@@ -133,7 +164,12 @@ class Dataset:
     def predicates(self) -> list[str]:
         """The IRIs of all predicates."""
         keys = {key for entries in self.subjects.values() for key, _ in entries}
+        keys |= self._spilled_keys
         return [predicate_of(key) for key in keys]
+
+    def named(self) -> list[str]:
+        """The subjects that are no links; links may be among them."""
+        return [*self._spilled_names, *self.subjects]
 
     def pairs(self) -> set[tuple[str, str]]:
         """The IRIs of predicates with their objects as N-Triples."""
@@ -142,11 +178,46 @@ class Dataset:
 
     def blocks(self, iris: Iris) -> Iterator[tuple[str, list[Entry]]]:
         """Each subject with its sorted entries; they are removed from the dataset."""
-        for subject in paced(_ordered(self.subjects, iris)):
-            yield subject, sorted(self.subjects.pop(subject))
+        if not self._files:
+            for _, subject in paced(_ordered(self.subjects, iris)):
+                yield subject, sorted(self.subjects.pop(subject))
+            return
+        rest = _blocks(self.subjects, iris)
+        blocks = heapq.merge(*map(_read_blocks, self._files), rest)
+        for (_, subject), parts in groupby(paced(blocks), key=itemgetter(0, 1)):
+            yield subject, sorted(chain.from_iterable(entries for _, _, entries in parts))
+
+    def _spill(self, subjects: dict[str, list[Entry]], iris: Iris) -> None:
+        """Move entries to a temporary file, in the order in which they are written."""
+        file = TemporaryFile()  # noqa: SIM115  (it is closed with the dataset)
+        self._files.append(file)
+        self._spilled_names += [n for n in subjects if not n.startswith(iris.propositions)]
+        for entries in subjects.values():
+            self._spilled_keys.update(key for key, _ in entries)
+        blocks = _blocks(subjects, iris)
+        while some := list(islice(blocks, _AT_ONCE)):
+            pickle.dump(some, file, pickle.HIGHEST_PROTOCOL)
 
 
-def _ordered(subjects: Iterable[str], iris: Iris) -> list[str]:
+_Block: TypeAlias = tuple[int, str, list[Entry]]
+"""The group of a subject in the order, the subject, and its entries."""
+
+
+def _blocks(subjects: dict[str, list[Entry]], iris: Iris) -> Iterator[_Block]:
+    for group, subject in _ordered(subjects, iris):
+        yield group, subject, sorted(subjects[subject])
+
+
+def _read_blocks(file: IO[bytes]) -> Iterator[_Block]:
+    file.seek(0)
+    with suppress(EOFError):
+        while True:
+            blocks: Any = pickle.load(file)
+            yield from blocks
+
+
+def _ordered(subjects: Iterable[str], iris: Iris) -> list[tuple[int, str]]:
+    """The subjects, each with its group: definitions, other concepts, and all else."""
     propositions = iris.propositions
     groups: tuple[list[str], ...] = ([], [], [])
     for subject in subjects:
@@ -156,7 +227,7 @@ def _ordered(subjects: Iterable[str], iris: Iris) -> list[str]:
             groups[0 if name.type.startswith("$") else 1].append(subject)
         else:
             groups[2].append(subject)
-    return [subject for group in groups for subject in sorted(group)]
+    return [(number, subject) for number, group in enumerate(groups) for subject in sorted(group)]
 
 
 _SPACES = (vocab.RDF, vocab.RDFS, vocab.ATTRIBUTE, vocab.METADATA)

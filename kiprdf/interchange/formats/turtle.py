@@ -36,7 +36,7 @@ _NO_ESCAPES = {"\\b": "\\u0008", "\\f": "\\u000C"}
 
 def write(dataset: Dataset, output: Output, iris: Iris, prefixes: Mapping[str, str]) -> None:
     """Write a dataset, under the prefixes of a mapping too."""
-    terms = Terms(with_concept_types(namespaces(iris, prefixes), dataset.subjects, iris))
+    terms = Terms(with_concept_types(namespaces(iris, prefixes), dataset.named(), iris))
 
     def body() -> None:
         verbs, objects = Memo(lambda key: terms.verb(predicate_of(key))), Memo(terms.object)

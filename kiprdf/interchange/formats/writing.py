@@ -67,7 +67,10 @@ def write(
         selection = triples() if callable(triples) else triples
         if not engine_metadata:
             selection = (triple for triple in selection if triple.predicate not in _ENGINE_METADATA)
-        return Dataset(_mapped(selection, iris, mapping), reification, convert)
+        # Annotations join a link and its fact, and the terms of a mapping depend on all values.
+        is_sorted_on_disk = mapping is None and reification != "annotations"
+        mapped = _mapped(selection, iris, mapping)
+        return Dataset(mapped, reification, convert, iris if is_sorted_on_disk else None)
 
     dataset: Dataset = read(selected)
     match format:
