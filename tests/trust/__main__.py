@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @dataclass(frozen=True)
 class Part:
-    """What an option runs: a test file, whose number is set by an environment variable."""
+    """What an option runs: test files, whose number is set by an environment variable."""
 
     variable: str
     file: str
