@@ -8,8 +8,14 @@ from typing import Annotated, Any
 import typer
 
 import kiprdf
-from kiprdf.cli import answers, inputs, output
-from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption, ParamOption
+from kiprdf.cli import answers, inputs, output, places
+from kiprdf.cli.options import (
+    DEFAULT_NEXUS,
+    JsonOption,
+    NexusOption,
+    ParamOption,
+    ServerTokenOption,
+)
 from kiprdf.cli.root import app
 from kiprdf.execution.history import DIGITS
 from kiprdf.interchange.differences.changes import DEEPEST_SHOWN, shown
@@ -189,6 +195,7 @@ def forget(
         bool, typer.Option("--dry-run", help="Show what would be forgotten, write nothing.")
     ] = False,
     nexus: NexusOption = DEFAULT_NEXUS,
+    token: ServerTokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Erase elements for good: from the graph, the history and every file.
@@ -204,7 +211,10 @@ def forget(
     open_nexus = inputs.open_to_read if dry_run else inputs.open_existing
     text = inputs.command_text(command, None)
     parameters = inputs.parameters(param or (), None)
-    with output.errors_as_json(as_json), open_nexus(nexus) as opened:
+    with (
+        output.errors_as_json(as_json),
+        places.served(nexus, token) or open_nexus(nexus) as opened,
+    ):
         report = opened.forget(text, dry_run=dry_run, **parameters)
     if as_json:
         output.show_json(report)
@@ -223,6 +233,7 @@ def forget(
 def compact_history(
     before: Annotated[str, typer.Option(help="First commit to keep: number, time or date.")],
     nexus: NexusOption = DEFAULT_NEXUS,
+    token: ServerTokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Replace the history up to a commit or a time by one record of that state.
@@ -232,7 +243,10 @@ def compact_history(
       kiprdf compact-history --before 2026-01-01
       kiprdf compact-history --before 1500 --nexus brain
     """
-    with output.errors_as_json(as_json), inputs.open_existing(nexus) as opened:
+    with (
+        output.errors_as_json(as_json),
+        places.served(nexus, token) or inputs.open_existing(nexus) as opened,
+    ):
         report = opened.compact_history(_moment(before))
     if as_json:
         output.show_json(report)

@@ -10,13 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
-from kiprdf.cli import inputs, output, tables
+from kiprdf.cli import inputs, output, places, tables
 from kiprdf.cli.options import (
     DEFAULT_NEXUS,
     JsonOption,
     MappingOption,
     NexusOption,
     RdfFormatOption,
+    ServerTokenOption,
     StrictOption,
 )
 from kiprdf.cli.root import app
@@ -69,6 +70,7 @@ def import_(
     ] = False,
     as_json: JsonOption = False,
     strict: StrictOption = None,
+    token: ServerTokenOption = None,
 ) -> None:
     """Import external RDF as concepts and propositions, one transaction per file.
 
@@ -95,16 +97,21 @@ def import_(
         raise typer.BadParameter("--strict is stored; it cannot be combined with --dry-run.")
     for path in files:
         inputs.require_file(path)
+    server = places.served(nexus, token)
+    if server is not None and strict is not None:
+        raise typer.BadParameter("--strict belongs to a folder or a store, not to a server.")
     options: dict[str, Any] = {"format": format and format.value, "dry_run": dry_run}
     options["context"] = _contexts(context or [])
-    options |= {"mapping": inputs.mapping_of(mapping), "base_iri": base_iri}
+    options |= {"mapping": mapping if server else inputs.mapping_of(mapping), "base_iri": base_iri}
     if ontology:
         options["inherit"] = inherit
     else:
         options |= {"define": define, "default_type": default_type, "language": language}
     importer = _Importer(files, ontology, options, source, as_json)
     target: AbstractContextManager[Nexus]
-    if dry_run:
+    if server is not None:
+        target = server
+    elif dry_run:
         target = _open_for_dry_run(nexus)
     else:
         target = inputs.open_for_command(nexus, strict_schema=strict)

@@ -9,7 +9,7 @@ import typer
 
 from kiprdf.cli import inputs, output, places
 from kiprdf.cli.failures import Failure
-from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption
+from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption, ServerTokenOption
 from kiprdf.cli.root import app
 from kiprdf.errors import DamagedGraphError, ForkedLogError, ReplacedError, StoreError
 from kiprdf.nexus import Nexus
@@ -151,7 +151,9 @@ def embed(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
 
 
 @app.command()
-def optimize(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
+def optimize(
+    nexus: NexusOption = DEFAULT_NEXUS, token: ServerTokenOption = None, as_json: JsonOption = False
+) -> None:
     """Rewrite the graph of a folder to free unused disk space.
 
     This takes seconds for 50 000 propositions. Run it after a large import.
@@ -163,7 +165,7 @@ def optimize(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) ->
     """
     with (
         output.errors_as_json(as_json),
-        inputs.open_existing(nexus) as opened,
+        places.served(nexus, token) or inputs.open_existing(nexus) as opened,
         output.progress_bar() as advance,
     ):
         advance(0, f"optimizing {nexus}")
@@ -181,6 +183,7 @@ def backup(
         Path, typer.Argument(metavar="DIR", help="Folder for the copy; must not exist or be empty.")
     ],
     nexus: NexusOption = DEFAULT_NEXUS,
+    token: ServerTokenOption = None,
 ) -> None:
     """Copy a nexus as of one commit, even while another program writes to it.
 
@@ -191,12 +194,13 @@ def backup(
     Examples:
       kiprdf backup brain-2026-11-22
       kiprdf backup /mnt/backups/brain --nexus brain
+      kiprdf backup brain-copy --nexus http://127.0.0.1:8080/
     """
     with output.progress_bar() as advance:
         advance(0, f"copying {nexus}")
         for attempt in range(ATTEMPTS):
             try:
-                with inputs.open_to_read(nexus) as opened:
+                with places.served(nexus, token) or inputs.open_to_read(nexus) as opened:
                     opened.backup(folder)
                 break
             except ReplacedError:

@@ -92,6 +92,15 @@ StrictOption = Annotated[
         help="Enforce instance schemas, or stop; the nexus stores the setting.",
     ),
 ]
+ServerTokenOption = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        envvar="KIPRDF_TOKEN",
+        show_envvar=True,
+        help="Token for writing, where --nexus is the URL of a kiprdf server.",
+    ),
+]
 TimeoutOption = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Timeout in seconds (default 30).")
 ]

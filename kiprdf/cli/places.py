@@ -55,6 +55,16 @@ def connect(
     )
 
 
+def served(place: str, token: str | None) -> Any:
+    """The nexus of the kiprdf server at a URL; None for a folder, and for a SPARQL store."""
+    if not is_url(place):
+        return None
+    # HTTP takes long to load.
+    from kiprdf.cli.served import nexus_at
+
+    return nexus_at(place, token)
+
+
 def refuse_options(folder: str) -> None:
     """Raise ``Failure`` where options of stores come with a folder."""
     options = given()

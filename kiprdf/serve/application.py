@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import time
@@ -32,7 +33,7 @@ import kiprdf
 from kiprdf.async_nexus import AsyncNexus
 from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.nexus import Nexus
-from kiprdf.serve import kip, linked, sparql
+from kiprdf.serve import kip, linked, maintenance, sparql
 from kiprdf.serve.body import media_type, read_body, run_for
 from kiprdf.serve.explorer import ASSETS, Absent, Explorer
 from kiprdf.serve.login import login_page, sign_in
@@ -142,6 +143,38 @@ class Server:
         reply = await run_for(request, self.threads, call)
         self.note(request.scope, reply.rows)
         return Response(reply.content, reply.status, media_type="application/json")
+
+    async def maintain(self, request: Request) -> Response:
+        """POST /maintenance/{name}."""
+        name = request.path_params["name"].replace("_", "-")
+        if name == "backup":
+            return await self.backup(request)
+        _require_write(request)
+        if name not in maintenance.COMMANDS:
+            hint = f"The commands are backup, {', '.join(maintenance.COMMANDS)}."
+            raise HttpError(404, f"There is no maintenance command {name}.", hint)
+        if self.is_read_only:
+            raise HttpError(403, "This server only reads.", "Start it without --read-only.")
+        body = await read_body(request, self.options.max_body)
+        if body and media_type(request) != "application/json":
+            hint = "Send the header Content-Type: application/json."
+            raise HttpError(415, "The body must be JSON.", hint)
+        command = maintenance.read(name, body)
+        report = await run_for(request, self.threads, partial(command.run, self.nexus))
+        audit = self.audit_of(request.scope)
+        if audit is not None and not getattr(command, "dry_run", False):
+            # Not the report: what was forgotten would be in the log.
+            seq = {"command": name, "commit": self.store.commit()}
+            audit(hashlib.sha256(body).hexdigest(), seq)
+        self.note(request.scope, None)
+        return json_response(report)
+
+    async def backup(self, request: Request) -> Response:
+        """POST /backup: the folder, as of one commit, as a tar stream."""
+        _require_write(request)
+        files = await run_for(request, self.threads, partial(maintenance.back_up, self.nexus))
+        self.note(request.scope, None)
+        return maintenance.TarResponse(files)
 
     async def sparql(self, request: Request) -> Response:
         """/sparql by GET and POST."""
@@ -414,6 +447,8 @@ def asgi_app(server: Server) -> ASGIApp:
         _OwnRoute("/kip", server.post_kip, methods=["POST"]),
         _OwnRoute("/sparql", server.sparql, methods=["GET", "POST"]),
         _OwnRoute("/graph", server.graph, methods=["GET"]),
+        _OwnRoute("/backup", server.backup, methods=["POST"]),
+        _OwnRoute("/maintenance/{name}", server.maintain, methods=["POST"]),
         _OwnRoute("/data/{path:path}", server.data, methods=["GET"]),
         _OwnRoute("/.well-known/void", server.void, methods=["GET"]),
         _OwnRoute("/metrics", server.metrics_text, methods=["GET"]),
@@ -526,6 +561,12 @@ def _is_for_people(request: Request) -> bool:
         f"{_root(request)}/explore/"
     )
     return is_page and accepted is not None and accepted[0] == "text/html"
+
+
+def _require_write(request: Request) -> None:
+    if request.scope["kiprdf.access"] != "write":
+        hint = "Send the token that also writes."
+        raise HttpError(403, "This token only reads.", hint)
 
 
 def _root(request: Request) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import kiprdf
 from kiprdf.request_models import Request
 from kiprdf.serve.linked import FORMAT_OF
+from kiprdf.serve.maintenance import COMMANDS
 from kiprdf.serve.sparql import RDF_FORMATS
 from kiprdf.serve.sparql_results import SELECT_FORMATS
 
@@ -17,7 +18,7 @@ _ERROR = {
 
 
 def document(address: str) -> dict[str, Any]:
-    """OpenAPI 3.1 of ``/kip``, ``/sparql`` and ``/graph`` at an address."""
+    """OpenAPI 3.1 of the routes for programs at an address."""
     request = Request.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas = {**request.pop("$defs", {}), "Request": request, "Error": _error_schema()}
     schemas["Request"]["properties"]["readonly"] = {"type": "boolean", "default": False}
@@ -30,8 +31,28 @@ def document(address: str) -> dict[str, Any]:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}, {}],
-        "paths": {"/kip": _kip(), "/sparql": _sparql(), "/graph": _graph()},
+        "paths": {
+            "/kip": _kip(),
+            "/sparql": _sparql(),
+            "/graph": _graph(),
+            "/backup": _post("A copy of the nexus, as a tar stream.", None, "application/x-tar"),
+            **{
+                f"/maintenance/{name}": _post(
+                    f"The command {name}; its report.", arguments.model_json_schema()
+                )
+                for name, arguments in COMMANDS.items()
+            },
+        },
     }
+
+
+def _post(summary: str, body: Any, answer: str = "application/json") -> dict[str, Any]:
+    """A route that takes JSON, or nothing."""
+    answers = {"200": {"description": summary, "content": {answer: {}}}, "default": _ERROR}
+    operation: dict[str, Any] = {"summary": summary, "responses": answers}
+    if body is not None:
+        operation["requestBody"] = {"content": {"application/json": {"schema": body}}}
+    return {"post": operation}
 
 
 def _kip() -> dict[str, Any]:

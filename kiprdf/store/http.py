@@ -121,6 +121,11 @@ class HttpClient:
                 response = self._send(path, body, headers)
         return response
 
+    def get(self, headers: Mapping[str, str]) -> Response:
+        """Send a request without a body. No status raises an error."""
+        sent = {**self._headers, **headers, **self._credentials.header("GET", self._path)}
+        return _Exchange(self, self._new_one()).send(self._path, None, sent, "GET")
+
     def _send(self, path: str, body: bytes, headers: Mapping[str, str]) -> Response:
         """Send a request; once more if the server has closed an idle connection meanwhile.
 
@@ -176,14 +181,16 @@ class _Exchange:
         if self._spending is not None and self._spending.cancellation is not None:
             self._spending.cancellation.call_on_cancel(self._interrupt)
 
-    def send(self, path: str, body: bytes, headers: Mapping[str, str]) -> Response:
+    def send(
+        self, path: str, body: bytes | None, headers: Mapping[str, str], method: str = "POST"
+    ) -> Response:
         try:
             self._set_timeout()
             if self._connection.sock is None:
                 self._connection.connect()
                 self._set_timeout()  # connecting may have taken some of the time
             self._has_begun = True
-            self._connection.request("POST", path, body, dict(headers))
+            self._connection.request(method, path, body, dict(headers))
             self._connection.response_class = cast(Any, partial(_response, self._prepare_to_wait))
             self._response = self._connection.getresponse()
             self._missing = self._response.length

@@ -1,0 +1,159 @@
+"""The nexus of a running kiprdf server: what the maintenance commands do with its URL."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+from kiprdf.cli.failures import Failure
+from kiprdf.errors import KipError
+from kiprdf.interchange import files, formats
+from kiprdf.interchange.formats.parsing import decoded
+from kiprdf.store.folder import MANIFEST
+from kiprdf.store.graph_files import new_folder
+from kiprdf.store.http import HttpClient, Response
+
+_MOST_BYTES = 64 * 1024**2
+"""The longest report that is read."""
+
+
+def nexus_at(place: str, token: str | None) -> ServedNexus | None:
+    """The nexus of the kiprdf server at a URL; None for a SPARQL store.
+
+    This is the one place that tells a server from a store.
+    """
+    response = HttpClient(place, token or None).get({"Accept": "application/json"})
+    answer = _json(response)
+    if response.status == 401 and "error" in answer:
+        raise Failure(f"The server at {place} needs a token: set --token or KIPRDF_TOKEN.")
+    return ServedNexus(place, token) if answer.get("name") == "kiprdf" else None
+
+
+class ServedNexus:
+    """The methods of a nexus that its server runs, with the same arguments and reports."""
+
+    read_only = False
+
+    def __init__(self, url: str, token: str | None) -> None:
+        self._url = url.rstrip("/")
+        self._token = token or None
+
+    def __enter__(self) -> ServedNexus:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        """Nothing: the server keeps the nexus open."""
+
+    def optimize(self) -> Any:
+        return self._run("optimize", {})
+
+    def forget(self, command: str, /, *, dry_run: bool = False, **parameters: Any) -> Any:
+        arguments = {"command": command, "parameters": parameters, "dry_run": dry_run}
+        return self._run("forget", arguments)
+
+    def compact_history(self, before: int | str) -> Any:
+        return self._run("compact-history", {"before": before})
+
+    def import_rdf(self, source: files.Source, **options: Any) -> Any:
+        return self._import(source, ontology=False, **options)
+
+    def import_ontology(self, source: files.Source, **options: Any) -> Any:
+        return self._import(source, ontology=True, **options)
+
+    def _import(self, source: files.Source, **options: Any) -> Any:
+        """Send a document, and the content of other files: their paths mean nothing there."""
+        name, chosen = files.name_of(source), options["format"] or files.format_of(source)
+        if name is not None:
+            options["metadata"] = {"source": name, **options["metadata"]}
+        options["format"] = chosen
+        options["mapping"] = [_json_of(one) for one in options["mapping"] or ()] or None
+        contexts = options.get("context") or ()
+        options["context"] = [
+            {url: _json_of(path) for url, path in one.items()}
+            if isinstance(one, dict)
+            else _json_of(one)
+            for one in contexts
+        ] or None
+        options["beside"] = [_text(one, chosen) for one in options.get("beside", ())] or None
+        given = {key: value for key, value in options.items() if value not in (None, False)}
+        if options.get("update") is False:
+            given["update"] = False
+        return self._run("import", {"source": _text(source, chosen), **given})
+
+    def backup(self, folder: Path) -> None:
+        """Download a copy into a folder, which is absent or empty; a cut one leaves nothing."""
+        with new_folder(folder.absolute()) as partial:
+            response = self._send("backup", b"")
+            stream = io.BufferedReader(_Body(response))
+            try:
+                with tarfile.open(fileobj=stream, mode="r|") as tar:
+                    for member in tar:
+                        _refuse_hostile(member)
+                        tar.extract(member, partial, filter="data")
+            except tarfile.TarError as fault:
+                raise Failure(f"The backup of {self._url} is not complete: {fault}.") from None
+            if stream.read() or not (partial / MANIFEST).is_file():
+                raise Failure(f"The backup of {self._url} is not complete.")
+
+    def _run(self, name: str, arguments: dict[str, Any]) -> Any:
+        body = json.dumps(arguments).encode()
+        return _json(self._send(f"maintenance/{name}", body))
+
+    def _send(self, path: str, body: bytes) -> Response:
+        client = HttpClient(f"{self._url}/{path}", self._token)
+        response = client.post(body, {"Content-Type": "application/json"})
+        if response.status != 200:
+            error = _json(response).get("error", {})
+            code, message, hint = (str(error.get(key, "")) for key in ("code", "message", "hint"))
+            if code.startswith("KIP_"):
+                raise KipError(code, message, hint)
+            raise Failure(f"{self._url} answers {response.status}: {message} {hint}".rstrip())
+        return response
+
+
+class _Body(io.RawIOBase):
+    """The body of a response, to read."""
+
+    def __init__(self, response: Response) -> None:
+        self._response = response
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._response.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _refuse_hostile(member: tarfile.TarInfo) -> None:
+    path = Path(member.name)
+    if path.is_absolute() or ".." in path.parts or not (member.isfile() or member.isdir()):
+        raise Failure(f"The backup has a member {member.name!r}, which no backup has.")
+
+
+def _json(response: Response) -> dict[str, Any]:
+    """The JSON object in a response; an empty one for anything else."""
+    chunks, size = [], 0
+    while size < _MOST_BYTES and (chunk := response.read(1 << 16)):
+        chunks.append(chunk)
+        size += len(chunk)
+    response.end()
+    try:
+        answer = json.loads(b"".join(chunks))
+    except (ValueError, RecursionError):
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _json_of(source: Any) -> Any:
+    """The name of a mapping, or what its file has."""
+    path = Path(source)
+    return json.loads(path.read_text("utf-8-sig")) if path.is_file() else source
+
+
+def _text(source: Any, format: formats.Format | None) -> str:
+    return decoded(files.content(source), format or "turtle")
