@@ -9,7 +9,7 @@ python     with ``>>>`` a doctest, otherwise executed
 kip        executed on the page's ``nexus``, or on one with the medical example capsule; a JSON
            object after the language sets its parameters
 sh         the lines that begin with ``kiprdf`` are run, without a shell; ``kiprdf serve`` starts a
-           server on a free port, to which the lines with ``curl`` are sent
+           server on a free port, to which the addresses of the page lead
 turtle     parsed
 sparql     parsed
 =========  ==================================================================================
@@ -177,14 +177,12 @@ class Session:
         words = words[len(settings) :]
         if words[:2] == ["kiprdf", "serve"]:
             return self._serve(words[2:], settings)
+        for port, server in self._servers.items():
+            words = [word.replace(f"http://127.0.0.1:{port}/", server.address) for word in words]
         if words[:1] == ["kiprdf"]:
             env = {"COLUMNS": "100", "NO_COLOR": "1", **settings}
             return invoke(*words[1:], env=env, catch_exceptions=False).output
         if words[:1] == ["curl"]:
-            for port, server in self._servers.items():
-                words = [
-                    word.replace(f"http://127.0.0.1:{port}/", server.address) for word in words
-                ]
             return subprocess.run(
                 words, capture_output=True, check=True, timeout=60
             ).stdout.decode()

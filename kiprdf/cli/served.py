@@ -23,7 +23,7 @@ _MOST_BYTES = 64 * 1024**2
 def nexus_at(place: str, token: str | None) -> ServedNexus | None:
     """The nexus of the kiprdf server at a URL; None for a SPARQL store.
 
-    This is the one place that tells a server from a store.
+    The one place that decides whether a URL is a server or a store.
     """
     response = HttpClient(place, token or None).get({"Accept": "application/json"})
     answer = _json(response)

@@ -237,7 +237,7 @@ def test_commands_of_a_server_are_those_of_a_folder(
 
 
 def test_importing_several_files_knows_the_others(server: RunningServer, tmp_path: Path) -> None:
-    """Terms that share a local name are told apart, as in a folder."""
+    """Terms that share a local name get different names, as in a folder."""
     for place in ("a", "b"):
         term = f"<https://{place}.example/#Thing>"
         (tmp_path / f"{place}.ttl").write_text(
