@@ -10,6 +10,7 @@ import pytest
 import kiprdf
 from kiprdf.errors import KipError
 from kiprdf.language import parse
+from kiprdf.language.repairs.corrections import corrections
 
 
 def error_of(text: str) -> KipError:
@@ -188,3 +189,9 @@ def test_a_long_matcher_is_refused_soon(filler: str) -> None:
     begun = time.process_time()
     error_of(f"FIND(?x) WHERE {{ ?x {{type: {filler} }} }}")
     assert time.process_time() - begun < 2
+
+
+def test_an_error_without_a_place_has_no_corrections() -> None:
+    error = KipError("KIP_2001", "X.", "Did you mean 'Drug'?", source="FIND(?x) WHERE { ?x {} }")
+    assert corrections(error) == []
+    assert corrections(KipError("KIP_2001", "X.", "Write `a` instead of `b`.")) == []

@@ -6,6 +6,7 @@ import re
 
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.language.repairs.rows import quoted, unquoted
+from kiprdf.source import NOWHERE
 
 _TICKED = "`([^`]*)`"
 _WRITE = re.compile(
@@ -21,11 +22,13 @@ _WHOLE = re.compile(r"(?:^Write|matches:) (?!THRESHOLD)([?(!A-Z][^`]*)$")
 def corrections(problem: KipError | KipWarning) -> list[str]:
     """The commands that result from following a hint, one for each of its alternatives.
 
-    >>> corrections(KipError("KIP_1001", "", "Write `FIND` instead of `find`.", source="find(?x)"))
+    >>> from kiprdf.source import Span
+    >>> hint = "Write `FIND` instead of `find`."
+    >>> corrections(KipError("KIP_1001", "Expected FIND.", hint, Span(0, 4), "find(?x)"))
     ['FIND(?x)']
     """
     text, hint = problem.source, problem.hint
-    if text is None or hint is None:
+    if text is None or hint is None or problem.span == NOWHERE:
         return []
     start, end = problem.span.start, problem.span.end
     commands = []
