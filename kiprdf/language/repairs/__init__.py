@@ -34,7 +34,8 @@ ROWS = (
 def repair(text: str, offset: int, expected: str) -> str | None:
     """The hint of the first row that matches an error; None if there is none.
 
-    >>> repair('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.name = "A") }', 50, "an operator or ')'")
+    >>> text = 'FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.name = "A") }'
+    >>> repair(text, 50, "an operator or ')'")
     'Equality is ==. Write `==` instead of `=`.'
     """
     return union_hint(text, offset, expected) or repair_hint(ROWS, text, offset, expected)
