@@ -152,7 +152,10 @@ def _json(response: Response) -> dict[str, Any]:
 def _json_of(source: Any) -> Any:
     """The name of a mapping, or what its file has."""
     path = Path(source)
-    return json.loads(path.read_text("utf-8-sig")) if path.is_file() else source
+    try:
+        return json.loads(path.read_text("utf-8-sig")) if path.is_file() else source
+    except (ValueError, RecursionError) as fault:
+        raise Failure(f"{path} is not JSON: {fault}.") from None
 
 
 def _text(source: Any, format: formats.Format | None) -> str:

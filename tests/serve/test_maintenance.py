@@ -21,7 +21,7 @@ import pytest
 
 import kiprdf
 from tests.cli.runner import invoke
-from tests.serve.running import RunningServer, serving
+from tests.serve.running import RunningServer, running, serving
 
 TOKENS = {"KIPRDF_TOKEN": "s3cret", "KIPRDF_READ_TOKEN": "r3ad"}
 WRITER, READER = ({"Authorization": f"Bearer {token}"} for token in ("s3cret", "r3ad"))
@@ -52,16 +52,16 @@ def folder(prepared: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def server(folder: Path, tmp_path: Path) -> Iterator[RunningServer]:
     """A server with both tokens and an audit log."""
-    with serving(folder, "--audit-log", str(tmp_path / "audit.log"), **TOKENS) as running:
-        yield running
+    with serving(folder, "--audit-log", str(tmp_path / "audit.log"), **TOKENS) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
 def refusing(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server that the tests of this file change nothing in."""
     copy = shutil.copytree(prepared, tmp_path_factory.mktemp("refusing") / "kb")
-    with serving(copy, **TOKENS) as running:
-        yield running
+    with serving(copy, **TOKENS) as started:
+        yield started
 
 
 def run(server: RunningServer, *arguments: str, token: str = "s3cret") -> Any:
@@ -116,6 +116,14 @@ def test_backup_of_a_server_that_only_reads(folder: Path, tmp_path: Path) -> Non
         assert "only reads" in run(reader, "optimize").stderr
     with kiprdf.Nexus.open(tmp_path / "copy") as copy:
         assert copy.check()["history"]["state"] == "sound"
+
+
+def test_backup_of_a_server_in_memory(tmp_path: Path) -> None:
+    with running(["-m", "kiprdf", "serve", "--memory", "--port", "0"]) as server:
+        server.kip(ADD, parameters={"name": "Ada"})
+        assert run(server, "backup", str(tmp_path / "copy")).exit_code == 0
+    with kiprdf.Nexus.open(tmp_path / "copy") as copy:
+        assert len(copy.execute('FIND(?p) WHERE { ?p {type: "Person"} }')) == 3
 
 
 def test_backup_that_a_client_leaves_is_removed(server: RunningServer, folder: Path) -> None:
@@ -225,6 +233,9 @@ def test_commands_of_a_server_are_those_of_a_folder(
         answer = run(server, "import", str(people), "-m", "foaf", "-m", str(notes))
         assert answer.exit_code == 0, answer.stderr
         assert f"concepts: {created} created, 0 updated, {unchanged} unchanged" in answer.stdout
+    notes.write_text("{")
+    broken = run(server, "import", str(people), "-m", str(notes))
+    assert (broken.exit_code, f"{notes} is not JSON" in broken.stderr) == (1, True)
     names = 'FIND(?p.name, ?p.metadata.source) WHERE { ?p {type: "Person", name: "Ada"} }'
     assert server.kip(names, WRITER).json()["result"] == [["Ada"], ["people.ttl"]]
     audit = (tmp_path / "audit.log").read_text()

@@ -17,7 +17,7 @@ from kiprdf.store import oxigraph
 from tests.long_runs import amount
 from tests.programs import PROCESSES
 
-SECONDS = amount("OPENINGS", 3)
+SECONDS = amount("OPENINGS", 1)
 """Of each test, in which other processes open the folder; docs/testing.md has the long run."""
 Loop = Callable[[str, Event, str], None]
 PAIR = (
