@@ -14,8 +14,8 @@ from kiprdf.interchange.differences.patch import Patch
 from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.kml.draft import Draft, Edit
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Element, Proposition, read_element
-from kiprdf.rdf.literals import to_json
+from kiprdf.rdf.elements import Element, Proposition, Terms, read_element
+from kiprdf.rdf.literals import Json, to_json
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -48,7 +48,9 @@ def draft_changes(patch: Patch, dataset: StagingStore, draft: Draft) -> None:
         quads = dataset.engine.quads_for_pattern(node, None, None, DefaultGraph())
         after = read_element(iris, node, quads)
         if after is not None:
-            _check_metadata(after, draft.id(node))
+            _check_metadata(
+                {} if before is None else before.metadata, after.metadata, draft.id(node)
+            )
             draft.edits[node] = Edit(before and _without_times(before), _without_times(after))
 
 
@@ -62,18 +64,16 @@ def _without_times(element: Element) -> Element:
     return element
 
 
-def _check_metadata(element: Element, id: str) -> None:
-    """Raise KIP_2002 for a time or a trail of merges that no engine writes."""
-    metadata = element.metadata
-    for key in (vocab.CREATED_AT, vocab.UPDATED_AT):
-        value = to_json(metadata[key]) if key in metadata else None
-        if key in metadata and not (isinstance(value, str) and _TIME.fullmatch(value)):
-            raise _refused(id, key, 'a time such as "2026-01-01T00:00:00.000Z"')
-    trail = to_json(metadata[vocab.MERGED_FROM]) if vocab.MERGED_FROM in metadata else []
-    if not (isinstance(trail, list) and all(isinstance(name, str) for name in trail)):
-        raise _refused(id, vocab.MERGED_FROM, 'an array of texts such as "Drug:ASA"')
+def _check_metadata(before: Terms, after: Terms, id: str) -> None:
+    """Raise KIP_2002 for a new time, or a new trail of merges, that no engine writes."""
+    for key in (vocab.CREATED_AT, vocab.UPDATED_AT, vocab.MERGED_FROM):
+        term = after.get(key)
+        if term is not None and term != before.get(key) and not _is_usual(key, to_json(term)):
+            message = f"The metadata key '{key}' of {id} is maintained by the engine."
+            raise KipError("KIP_2002", message, "Leave it out, or write it as the engine does.")
 
 
-def _refused(id: str, key: str, form: str) -> KipError:
-    message = f"The metadata key '{key}' of {id} is maintained by the engine: it is {form}."
-    return KipError("KIP_2002", message, "Leave it out, or write it as the engine does.")
+def _is_usual(key: str, value: Json) -> bool:
+    if key == vocab.MERGED_FROM:
+        return isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return isinstance(value, str) and _TIME.fullmatch(value) is not None
