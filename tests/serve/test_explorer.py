@@ -310,6 +310,17 @@ def test_the_log_has_what_each_commit_changed(
     assert words_of(server, "/explore/log?until=3").startswith("Changes up to commit 3 Commit 3 ")
 
 
+def test_the_log_has_what_was_forgotten_as_a_number(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Jane"} } }')
+        with nexus.acting(author="agent-7"):
+            nexus.forget('FIND(?p) WHERE { ?p {type: "Person", name: "Jane"} }')
+    with serving(tmp_path / "kb", "--read-only") as server:
+        text = words_of(server, "/explore/log")
+    assert "FORGET · agent-7 Forgot 1 element." in text
+    assert "Jane" not in text
+
+
 def test_the_history_of_a_deleted_element(server: RunningServer, commits: tuple[int, int]) -> None:
     first, last = commits
     text = words_of(server, "/explore/history/Drug/Fleeting")
