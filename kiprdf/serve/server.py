@@ -13,15 +13,19 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from kiprdf.serve.application import Server, asgi_app
+from kiprdf.serve.connections import ACCEPTED_AT_ONCE, Connections, most_connections
 from kiprdf.serve.replies import HttpError, error_response
 
 HEAD_BYTES = 65_536
 """A longer head of a request, its line and fields, is refused."""
 RECEIVE_SECONDS = 60.0
 """The time that a client has to send a request; then its connection is closed."""
+BACKLOG = 1024
+"""The connections that wait until they are accepted."""
 _SWITCH_SECONDS = 0.0005
 """With Python's own interval, dozens of busy threads would delay the event loop for seconds."""
 
@@ -32,19 +36,29 @@ class _Protocol(HttpToolsProtocol):
     A request of more than ``most_bytes`` with its framing ends its connection.
     """
 
-    def __init__(self, *arguments: Any, most_bytes: int, **options: Any) -> None:
+    def __init__(
+        self, *arguments: Any, most_bytes: int, connections: Connections, **options: Any
+    ) -> None:
         super().__init__(*arguments, **options)
         self._most_bytes = most_bytes
+        self._connections = connections
+        self.address = ""
         self._received = 0
         self._is_in_head = True
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.address = str((transport.get_extra_info("peername") or ("",))[0])
+        if not self._connections.add(self):
+            self.app = partial(_answer_busy, self.app)
+            if self._connections.is_full():
+                transport.close()
         self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        self._connections.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -71,6 +85,7 @@ class _Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._stop_timer()
+        self._connections.renew(self)
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -86,6 +101,15 @@ class _Protocol(HttpToolsProtocol):
         self.transport.write(STATUS_LINE[status] + fields + b"\r\n" + error.body)
         self.transport.close()
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the connection has no running request."""
+        return self._timer is not None or self.cycle is None or self.cycle.response_complete
+
+    def close(self) -> None:
+        """Close the connection, which another one needs."""
+        self.transport.close()
+
     def _start_timer(self) -> None:
         if self._timer is None:
             self._timer = self.loop.call_later(RECEIVE_SECONDS, self.transport.close)
@@ -96,11 +120,23 @@ class _Protocol(HttpToolsProtocol):
             self._timer = None
 
 
+async def _answer_busy(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer what shows that the server lives; all else is 503, at once."""
+    if scope["type"] == "http" and scope["path"] not in ("/health", "/ready"):
+        headers = {"Connection": "close", "X-Content-Type-Options": "nosniff"}
+        message = "The server has too many connections."
+        busy = HttpError(503, message, "Send the request again later.", headers)
+        await error_response(busy)(scope, receive, send)
+        return
+    await app(scope, receive, send)
+
+
 class _Uvicorn(uvicorn.Server):
     """Prints its address when it answers, and ends with status 0 after a signal."""
 
-    def __init__(self, config: uvicorn.Config, server: Server) -> None:
+    def __init__(self, config: uvicorn.Config, server: Server, listening: socket.socket) -> None:
         super().__init__(config)
+        self._listening = listening
         self._server = server
         server.metrics.open_connections = lambda: len(self.server_state.connections)
 
@@ -108,6 +144,8 @@ class _Uvicorn(uvicorn.Server):
         await super().startup(sockets)
         if self.should_exit:
             return
+        # The number that the event loop accepts at once is small; that which wait is not.
+        self._listening.listen(BACKLOG)
         port = self.servers[0].sockets[0].getsockname()[1]
         host = self.config.host
         shown = f"[{host}]" if ":" in host else host
@@ -137,7 +175,11 @@ def serve(server: Server, port: int, shutdown_timeout: float = 30) -> None:
     """
     listening = _listen(server.options.host, port)
     # A body in chunks of one byte has five bytes of framing for each.
-    protocol: Any = partial(_Protocol, most_bytes=HEAD_BYTES + 8 * server.options.max_body)
+    protocol: Any = partial(
+        _Protocol,
+        most_bytes=HEAD_BYTES + 8 * server.options.max_body,
+        connections=Connections(most_connections()),
+    )
     config = uvicorn.Config(
         asgi_app(server),
         host=server.options.host,
@@ -146,13 +188,14 @@ def serve(server: Server, port: int, shutdown_timeout: float = 30) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        backlog=ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=max(1, round(shutdown_timeout)),
     )
     interval = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
     try:
         with listening:
-            asyncio.run(_Uvicorn(config, server).serve([listening]))
+            asyncio.run(_Uvicorn(config, server, listening).serve([listening]))
     finally:
         sys.setswitchinterval(interval)
 

@@ -248,3 +248,86 @@ def test_the_end_of_the_time_for_running_requests_is_503_without_a_traceback(
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "KIP_4003"
         assert server.wait() == 0
         assert "Traceback" not in server.errors.read_text()
+
+
+# Descriptors -------------------------------------------------------------------------------------
+
+FEW = (
+    "import resource, sys, kiprdf.cli; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)); "
+    "sys.argv[1:] = ['serve', *sys.argv[1:], '--read-only', '--port', '0', '--timeout', '50']; "
+    "kiprdf.cli.main()"
+)
+"""A server that has 256 descriptors."""
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [b"", b"POST /kip HTTP/1.1\r\nContent-Le", head("POST", "/kip", *LATE) + b'{"method"'],
+    ids=["silent", "head", "body"],
+)
+def test_half_open_connections_beyond_the_descriptors_hold_up_nobody(
+    folder: Path, beginning: bytes
+) -> None:
+    with running(["-c", FEW, str(folder)]) as server:
+        stuck = []
+        try:
+            for _ in range(400):
+                stuck.append(connect(server))
+                with suppress(OSError):
+                    stuck[-1].sendall(beginning)
+            begun = time.monotonic()
+            for path in ("/health", "/"):
+                with connect(server) as connection:
+                    connection.sendall(head("GET", path, "Connection: close"))
+                    assert until_closed(connection).startswith(b"HTTP/1.1 200 ")
+            assert server.kip(READ).status_code == 200
+            assert time.monotonic() - begun < 2
+            # The oldest were closed, at once; the last ones still may complete their requests.
+            assert until_closed(stuck[0]) == b""
+            assert open_connections(server) < 256
+        finally:
+            for connection in stuck:
+                connection.close()
+        assert "Traceback" not in server.errors.read_text()
+
+
+def open_connections(server: RunningServer) -> int:
+    lines = server.client.get("/metrics").text.splitlines()
+    (line,) = (line for line in lines if line.startswith("kiprdf_open_connections "))
+    return int(line.split()[1])
+
+
+def test_a_running_request_outlives_connections_that_wait(folder: Path) -> None:
+    with running(["-c", FEW, str(folder)]) as server, connect(server) as first:
+        first.sendall(kip_call(commands=[SHORTER]))
+        assert wait_for(lambda: open_requests(server) >= 1)
+        stuck = [connect(server) for _ in range(300)]
+        first.settimeout(60)
+        assert first.recv(1000).startswith(b"HTTP/1.1 200 ")
+        for connection in stuck:
+            connection.close()
+
+
+def test_where_all_connections_have_requests_health_is_answered_and_others_are_503(
+    folder: Path,
+) -> None:
+    with running(["-c", FEW, str(folder)]) as server:
+        streams, answer = [], b"HTTP/1.1 200 "
+        try:
+            while answer.startswith(b"HTTP/1.1 200 "):
+                streams.append(connect(server))
+                streams[-1].sendall(head("GET", "/mcp", "Accept: text/event-stream"))
+                answer = streams[-1].recv(1000)
+            assert 64 <= len(streams) < 256
+            assert answer.startswith(b"HTTP/1.1 503 ")
+            begun = time.monotonic()
+            statuses = {"/health": b"", "/": b""}
+            for path in statuses:
+                with connect(server) as connection, suppress(OSError):
+                    connection.sendall(head("GET", path, "Connection: close"))
+                    statuses[path] = until_closed(connection)[9:12]
+            assert time.monotonic() - begun < 5
+            assert statuses == {"/health": b"200", "/": b"503"}
+        finally:
+            for connection in streams:
+                connection.close()
