@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import io
 import os
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kiprdf.budget import Budget
-from kiprdf.errors import StoreError
+from kiprdf.errors import DamagedGraphError, StoreError
 from kiprdf.execution import bootstrap, summary
 from kiprdf.execution.acting import acting
 from kiprdf.execution.empty_answers import Diagnosis
@@ -133,8 +134,19 @@ class Nexus:
         """
         arguments.check(history=history)
         _check_opening(strict_schema, embedder)
-        store = OxigraphStore.open(folder, base_iri, read_only, history)
-        return cls._on(store, genesis, strict_schema, clock, embedder, budget)
+
+        def opened() -> Nexus:
+            store = OxigraphStore.open(folder, base_iri, read_only, history)
+            return cls._on(store, genesis, strict_schema, clock, embedder, budget)
+
+        try:
+            return opened()
+        except DamagedGraphError as fault:
+            # The frames hold the engine, and with it the folder.
+            traceback.clear_frames(fault.__traceback__)
+            if read_only or not rebuild(absolute(folder)):
+                raise
+            return opened()
 
     @classmethod
     def _on(

@@ -48,7 +48,7 @@ class FileSums:
 
     def __init__(self, graph: Path) -> None:
         self._graph = graph
-        self._sums, self._is_closed = _read(graph / SUMS)
+        self._sums, self.is_closed = _read(graph / SUMS)
 
     def damaged(self, *, every_byte: bool = False) -> list[str]:
         """The names of files that are not as they were noted.
@@ -56,7 +56,7 @@ class FileSums:
         Without ``every_byte``, only files that were touched since are read.
         """
         names, missing = [], []
-        is_unchanged = self._is_closed
+        is_unchanged = self.is_closed
         # The manifests come last: one grows before a table that it does not need is removed.
         for name, noted in sorted(self._sums.items()):
             try:
@@ -105,7 +105,7 @@ class FileSums:
             with suppress(OSError):
                 partial.write_text(json.dumps({"is_closed": is_closed, "files": sums}), "utf-8")
                 partial.replace(self._graph / SUMS)
-        self._sums, self._is_closed = sums, is_closed
+        self._sums, self.is_closed = sums, is_closed
 
 
 def _read(path: Path) -> tuple[dict[str, _Sum], bool]:

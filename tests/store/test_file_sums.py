@@ -88,6 +88,34 @@ def test_a_byte_that_changes_by_itself_is_found_by_reading_every_byte(folder: Pa
         assert reader.execute(NAMES) == [*ALL, "note5"]
 
 
+def test_after_a_crash_every_byte_is_read(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    sums = folder / "graph" / SUMS
+    for is_damaged in (False, True):
+        sums.write_text(sums.read_text().replace('"is_closed": true', '"is_closed": false'))
+        if is_damaged:
+            decay(folder)
+        with kiprdf.Nexus.open(folder) as nexus:
+            assert nexus.execute(NAMES) == ALL
+        assert ["was damaged" in message for message in caplog.messages] == [True] * is_damaged
+
+
+def test_damage_that_is_read_while_opening_is_repaired(folder: Path) -> None:
+    """In several tables, although no file was touched."""
+    tables = [table.name for table in (folder / "graph").glob("*.sst")]
+    for name in sorted(tables)[::6]:
+        copy = folder.with_name("copy")
+        shutil.copytree(folder, copy)
+        FileSums(copy / "graph").note(is_closed=True)
+        table = copy / "graph" / name
+        stat = table.stat()
+        flip(table, stat.st_size // 3)
+        os.utime(table, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        with kiprdf.Nexus.open(copy) as nexus:
+            assert nexus.check(repair=True)["faults"] == []
+            assert nexus.execute(NAMES) == ALL
+        shutil.rmtree(copy)
+
+
 @pytest.mark.parametrize("read_only", [True, False])
 def test_damage_after_opening_is_one_sentence_until_it_is_repaired(
     folder: Path, read_only: bool, monkeypatch: pytest.MonkeyPatch
