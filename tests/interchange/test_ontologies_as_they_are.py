@@ -19,6 +19,7 @@ PREFIXES = """
 @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix swrl: <http://www.w3.org/2003/11/swrl#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
 
@@ -126,6 +127,19 @@ MIXED = {
     "shapes": """
         :S a sh:NodeShape ; sh:targetClass :C ; sh:property [ sh:path [ sh:inversePath :p ] ] .""",
     "untyped axioms": "[ owl:disjointWith :D ; owl:unionOf ( :C :E ) ] rdfs:comment 'odd' .",
+    "classes without a name": """
+        :C a owl:Class . :z a :C, [ a owl:Restriction ; owl:onProperty :p ; owl:hasValue 1 ] .""",
+    "lists with names": """
+        :L rdf:first :C ; rdf:rest ( [ owl:complementOf :D ] ) .
+        :E a owl:Class ; owl:unionOf :L .""",
+    "rules": """
+        :C a owl:Class . :uncle a swrl:Imp ; swrl:body [ a swrl:AtomList ;
+            rdf:first [ a swrl:ClassAtom ; swrl:classPredicate :C ; swrl:argument1 :x ] ;
+            rdf:rest [ a swrl:AtomList, rdf:List ; rdf:first [ a swrl:ClassAtom ;
+                swrl:classPredicate :D ; swrl:argument1 :x ] ; rdf:rest () ] ] ;
+            swrl:head [ a swrl:AtomList ; rdf:rest () ;
+                rdf:first [ a swrl:ClassAtom ; swrl:classPredicate :C ; swrl:argument1 :x ] ] .
+        :x a swrl:Variable .""",
     "a class that is a thing": ":C a owl:Class, :Breed ; rdfs:subClassOf [ owl:hasValue 1 ] .",
 }
 DATA = ":a a :C ; :v [ a :T ; :w 1 ] ; :l ( 1 2 ) . :b a :C ; :v [ :w 2 ] ."
@@ -158,6 +172,32 @@ def test_what_is_left_to_the_import_of_the_ontology_is_reported() -> None:
         "a part of an axiom; import it as an ontology",
         "a class, property or shape is not a concept; import it as an ontology",
     }
+
+
+def test_classes_that_are_things_do_not_add_links_between_definitions() -> None:
+    one = nexus()
+    text = (
+        PREFIXES
+        + """
+        :A a owl:Class ; owl:equivalentClass :B . :B a owl:Class ; rdfs:subClassOf :C .
+        :D a owl:Class ; rdfs:subClassOf :A . :C a owl:Class .
+        :x a :Kind ; rdfs:subClassOf :y . :y a :Kind ."""
+    )
+    one.import_ontology(text)
+    one.import_rdf(text, define=True)
+    assert isomorphic(home(one), rdflib.Graph().parse(data=text))
+
+
+def test_the_atoms_of_a_rule_are_links() -> None:
+    one = nexus()
+    text = PREFIXES + MIXED["rules"].replace(":C a owl:Class .", "")
+    assert one.import_rdf(text, define=True)["skipped"] == []
+    assert isomorphic(home(one), rdflib.Graph().parse(data=text))
+    rows = one.execute(
+        'FIND(?l.attributes.position) WHERE { ?l ({type: "Imp"}, "body", ?a) } '
+        "ORDER BY ?l.attributes.position ASC"
+    )
+    assert rows == [1, 2]
 
 
 def test_an_inverse_alone_makes_properties() -> None:

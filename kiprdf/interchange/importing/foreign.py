@@ -23,14 +23,14 @@ Node: TypeAlias = NamedNode | BlankNode
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """An ``rdf:List``; ``cells`` are the IRIs of its cells, ``typed`` those with a class.
+    """An ``rdf:List``; ``cells`` are the IRIs of its cells, ``typed`` numbers of cells and classes.
 
     ``copy`` counts the equal lists before it that the same statement has.
     """
 
     terms: tuple[Object, ...]
     cells: tuple[str | None, ...] = ()
-    typed: tuple[int, ...] = ()
+    typed: tuple[tuple[int, str], ...] = ()
     copy: int = 0
 
 
@@ -279,15 +279,25 @@ def _cells(statements: Iterable[Statement]) -> dict[Node, dict[NamedNode, Object
     """The well-formed cells: their ``rdf:first`` and ``rdf:rest``."""
     referred = Counter(s.object for s in paced(statements) if not isinstance(s.object, Literal))
     return {
-        node: {s.predicate: s.object for s in about_node}
+        node: {s.predicate: s.object for s in about_node} | _classes_of_cell(about_node)
         for node, about_node in paced(by_subject(statements).items())
         if referred[node] == 1 and _is_cell(about_node)
     }
 
 
 def _is_cell(statements: list[Statement]) -> bool:
-    predicates = [s.predicate for s in statements if (s.predicate, s.object) != (vocab.TYPE, LIST)]
+    """Whether a node has nothing but the two properties of a cell, and classes (SWRL)."""
+    predicates = [s.predicate for s in statements if not _is_class(s)]
     return sorted(predicates, key=str) == [vocab.FIRST, vocab.REST]
+
+
+def _is_class(statement: Statement) -> bool:
+    return statement.predicate == vocab.TYPE and isinstance(statement.object, NamedNode)
+
+
+def _classes_of_cell(statements: list[Statement]) -> dict[NamedNode, Object]:
+    classes = tuple(s.object for s in statements if _is_class(s))
+    return {vocab.TYPE: Items(tuple(sorted(classes, key=str)))} if classes else {}
 
 
 def _items(
@@ -296,7 +306,7 @@ def _items(
     """The items from a cell on; None if the list is not well-formed. Adds its cells to ``read``."""
     items: list[Object] = []
     names: list[str | None] = []
-    typed: list[int] = []
+    typed: list[tuple[int, str]] = []
     while head != vocab.NIL:
         if not isinstance(head, NamedNode | BlankNode) or head not in cells or depth == 0:
             return None
@@ -308,8 +318,9 @@ def _items(
             item = _items(item, cells, read, depth - 1)
         if item is None:
             return None
-        if vocab.TYPE in cells[head]:
-            typed.append(len(items))
+        classes = cells[head].get(vocab.TYPE)
+        if isinstance(classes, Items):
+            typed += [(len(items), str(getattr(one, "value", ""))) for one in classes.terms]
         items.append(item)
         names.append(head.value if isinstance(head, NamedNode) else None)
         head = cells[head][vocab.REST]

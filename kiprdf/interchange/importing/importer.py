@@ -173,8 +173,8 @@ def read_foreign(quads: Iterable[Quad], is_recorded: Callable[[str], bool]) -> t
     """
     collected, skipped = collect(quads)
     recorded, inner = recorded_and_inner(collected, is_recorded)
-    axioms = [statement for statement in collected if statement.subject in inner]
-    data = [s for s in collected if s.subject not in recorded and s.subject not in inner]
+    axioms = {s for s in collected if s.subject in inner or s.object in inner}
+    data = [s for s in collected if s.subject not in recorded and s not in axioms]
     with_lists, broken = gather_lists(data)
     names: dict[Node, Object] = dict(blank_names([*with_lists.values(), *broken]).items())
     names |= dict(blank_names(axioms).items())

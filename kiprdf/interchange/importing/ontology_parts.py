@@ -44,15 +44,22 @@ def is_of_ontology(about: Collection[Statement]) -> bool:
 
 
 def below(roots: Iterable[Node], groups: Mapping[Node, list[Statement]]) -> set[Node]:
-    """Some nodes, and the blank nodes that they lead to."""
+    """Some nodes, and the blank nodes and cells of lists that they lead to."""
     pending = list(roots)
     visited = set(pending)
     while pending:
         for statement in groups.get(pending.pop(), ()):
-            if isinstance(statement.object, BlankNode) and statement.object not in visited:
-                visited.add(statement.object)
-                pending.append(statement.object)
+            node = statement.object
+            if isinstance(node, Node) and node not in visited and is_inner(node, groups):
+                visited.add(node)
+                pending.append(node)
     return visited
+
+
+def is_inner(node: Node, groups: Mapping[Node, Collection[Statement]]) -> bool:
+    """Whether a node belongs to what leads to it: a blank node, or a cell of a list."""
+    is_cell = any(statement.predicate == vocab.FIRST for statement in groups.get(node, ()))
+    return is_cell or isinstance(node, BlankNode) or node.value.startswith(vocab.BLANK)
 
 
 def recorded_and_inner(
@@ -74,4 +81,4 @@ def recorded_and_inner(
         elif is_recorded(node.value):
             heads.append(node)
     recorded = below(heads, groups)
-    return recorded, {one for one in below(roots, groups) - recorded if isinstance(one, BlankNode)}
+    return recorded, {one for one in below(roots, groups) - recorded if is_inner(one, groups)}

@@ -15,7 +15,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
-from kiprdf.interchange.importing.foreign import Items, Object
+from kiprdf.interchange.importing.foreign import LIST, Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
 from kiprdf.interchange.importing.values import NodeValues, Origin, listed, to_value
 from kiprdf.interchange.mapping.datatypes import fits
@@ -189,7 +189,8 @@ def form(term: Object) -> dict[str, Json]:
 
 def _of_cells(items: Items) -> dict[str, Json]:
     """What is unusual about the cells of a list."""
-    cells: dict[str, Json] = {"cells": [*items.cells], "typed": [*items.typed], "copy": items.copy}
+    typed = [number if iri == LIST.value else [number, iri] for number, iri in items.typed]
+    cells: dict[str, Json] = {"cells": [*items.cells], "typed": typed, "copy": items.copy}
     return {key: value for key, value in cells.items() if value}
 
 

@@ -346,7 +346,12 @@ def _term(form: JsonMap) -> Object:
     if "@list" in form:
         terms = tuple(_term(cast(JsonMap, item)) for item in listed(form["@list"]))
         cells = tuple(name and NamedNode(name).value for name in listed(form.get("cells")))
-        typed = tuple(one for one in listed(form.get("typed")) if one in range(len(terms)))
+        typed = tuple(
+            (number, NamedNode(iri).value)
+            for one in listed(form.get("typed"))
+            for number, iri in [one if isinstance(one, list) else (one, LIST.value)]
+            if number in range(len(terms))
+        )
         return Items(terms, cells, typed, form.get("copy", 0))
     if "@id" in form:
         return NamedNode(cast(str, form["@id"]))
@@ -372,7 +377,9 @@ def _with_cells(term: Object, seed: str) -> tuple[Literal | NamedNode, list[Trip
         return cast("Literal | NamedNode", term), []
     inner = [_with_cells(item, f"{seed} {number}") for number, item in enumerate(term.terms)]
     head, cells = list_cells([item for item, _ in inner], seed, term.cells)
-    cells += [Triple(cells[2 * number].subject, vocab.TYPE, LIST) for number in term.typed]
+    cells += [
+        Triple(cells[2 * number].subject, vocab.TYPE, NamedNode(iri)) for number, iri in term.typed
+    ]
     return head, [*cells, *(cell for _, of_item in inner for cell in of_item)]
 
 

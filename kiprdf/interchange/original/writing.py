@@ -35,6 +35,7 @@ from kiprdf.interchange.original.record import (
     triples_of,
     value_of,
 )
+from kiprdf.interchange.vocabularies.hierarchy import ABOVE
 from kiprdf.interchange.wikibase import writing as wikibase
 from kiprdf.interchange.wikibase.terms import is_entity
 from kiprdf.language.names import META_TYPES
@@ -245,6 +246,8 @@ class _Imported(_Writer):
         if not self.is_imported(node):
             self._check(element)
             return
+        if self._is_of_hierarchy(node):
+            return  # ``axioms`` writes it
         own, graphs = self._node(node), _Graphs(element)
         triples = [
             (one, graphs.of(place[1], form.term))
@@ -268,6 +271,12 @@ class _Imported(_Writer):
         for triple, names_of_graphs in triples:
             for graph in names_of_graphs:
                 yield Quad(triple.subject, triple.predicate, triple.object, graph)
+
+    def _is_of_hierarchy(self, node: NamedNode) -> bool:
+        """Whether an element is a link from a definition to one above it."""
+        name = self.elements[node].name
+        is_link = isinstance(name, PropositionName) and name.predicate in ABOVE.values()
+        return is_link and self.is_definition(cast(NamedNode, self.facts[node].subject))
 
     def _check(self, element: Element) -> None:
         """Raise KIP_2002 for an imported concept that has lost its IRI: it would be left out."""

@@ -24,7 +24,7 @@ from kiprdf.interchange.importing.foreign import (
     replaced_in,
     statement_text,
 )
-from kiprdf.interchange.importing.ontology_parts import ONTOLOGY, is_of_ontology
+from kiprdf.interchange.importing.ontology_parts import ONTOLOGY, is_inner, is_of_ontology
 from kiprdf.interchange.importing.origins import AXIOMS, IRI, ORIGINAL
 from kiprdf.interchange.importing.plan import Concept, JsonMap, concept
 from kiprdf.interchange.vocabularies.definitions import (
@@ -138,6 +138,10 @@ def _by_definition(
         for subject in sorted(left, key=lambda node: (is_blank(node), node.value)):
             if _is_recorded(subject, left.get(subject, ()), index):
                 assigned[_name(definitions[0])] += _with_blanks(subject, left)
+        # An individual may be of a class without a name.
+        recorded = {node for node in groups.keys() - left.keys() if is_inner(node, groups)}
+        uses = (one for about in left.values() for one in about if one.object in recorded)
+        assigned[_name(definitions[0])] += uses
     return assigned
 
 
@@ -148,12 +152,12 @@ def _is_recorded(subject: Node, about: Collection[Statement], index: ElementInde
 
 
 def _with_blanks(subject: Node, left: dict[Node, list[Statement]]) -> Iterator[Statement]:
-    """The statements about a node and the blank nodes below it; they are no longer left."""
+    """The statements about a node and what is below it; they are no longer left."""
     pending: list[Node] = [subject]
     while pending:
         for statement in left.pop(pending.pop(), ()):
             yield statement
-            if isinstance(statement.object, NamedNode) and is_blank(statement.object):
+            if isinstance(statement.object, NamedNode) and is_inner(statement.object, left):
                 pending.append(statement.object)
 
 
