@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Loader
     from kiprdf.interchange.publishing.publish import Facts, Published
     from kiprdf.store import connecting
+    from kiprdf.store.journal import Sync
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -114,6 +115,7 @@ class Nexus:
         *,
         read_only: bool = False,
         history: bool = True,
+        sync: Sync = "normal",
         genesis: bool = True,
         strict_schema: bool | None = None,
         clock: Clock | None = None,
@@ -124,8 +126,9 @@ class Nexus:
 
         ``base_iri`` is chosen once, when the nexus is created. ``read_only`` works beside a writer
         and shows the state at its opening. ``history`` keeps a journal of all changes in the
-        folder; commits that the graph loses in a crash are restored from it. ``genesis=False``
-        loads no capsules.
+        folder; commits that the graph loses in a crash are restored from it. With ``sync="full"``
+        each commit is on the disk before its call returns, and survives a power cut.
+        ``genesis=False`` loads no capsules.
         ``strict_schema`` enforces instance schemas on write; it is stored in the nexus, and without
         it opening obeys what is stored (False in a new nexus). ``clock`` returns the time for
         engine-maintained metadata. ``embedder`` turns texts into vectors, for SEARCH by meaning;
@@ -133,10 +136,11 @@ class Nexus:
         one sentence.
         """
         arguments.check(history=history)
+        arguments.check_sync(sync, history)
         _check_opening(strict_schema, embedder)
 
         def opened() -> Nexus:
-            store = OxigraphStore.open(folder, base_iri, read_only, history)
+            store = OxigraphStore.open(folder, base_iri, read_only, history, sync)
             return cls._on(store, genesis, strict_schema, clock, embedder, budget)
 
         try:

@@ -39,7 +39,7 @@ def open_to_read(place: str, base_iri: str | None = None, budget: Budget | None 
         return places.connect(
             place, writes=False, base_iri=base_iri, embedder=embedder(), budget=budget
         )
-    places.refuse_options(place)
+    places.options_of(place)
     if is_absent(place):
         raise Failure(
             f"There is no nexus in {place}; create one with kiprdf load, run, import, restore or "
@@ -62,8 +62,7 @@ def open_to_write(
     }
     if places.is_url(place):
         return places.connect(place, writes=True, budget=budget, **arguments)
-    places.refuse_options(place)
-    return Nexus.open(place, **arguments)
+    return Nexus.open(place, **arguments, **places.options_of(place))
 
 
 def open_existing(place: str) -> Nexus:

@@ -45,6 +45,13 @@ class Facts(StrEnum):
     INLINE = "inline"
 
 
+class Sync(StrEnum):
+    """When a commit is on the disk."""
+
+    NORMAL = "normal"
+    FULL = "full"
+
+
 class LogFormat(StrEnum):
     """The form of the lines of a log."""
 
@@ -140,6 +147,10 @@ _OF_STORES: dict[str, Any] = {
     ],
     "default_graph": Annotated[
         str | None, typer.Option(metavar="IRI", help="Graph of the nexus in a store.")
+    ],
+    "sync": Annotated[
+        Sync | None,
+        typer.Option(help="When a commit is on the disk: full is before the answer, for a folder."),
     ],
     "profile": Annotated[
         str | None,

@@ -38,6 +38,8 @@ def connect(
 ) -> Nexus:
     """The nexus in the store at a URL, with the options of the running command."""
     options = given()
+    if options.pop("sync", None) is not None:
+        raise Failure(f"--sync belongs to a folder, and {url} is a store.")
     update_url = options.pop("update_url", None)
     if writes and update_url is None:
         raise Failure(f"The nexus at {url} is only read without --update-url.")
@@ -65,9 +67,11 @@ def served(place: str, token: str | None) -> Any:
     return nexus_at(place, token)
 
 
-def refuse_options(folder: str) -> None:
-    """Raise ``Failure`` where options of stores come with a folder."""
+def options_of(folder: str) -> dict[str, Any]:
+    """The options of a folder that is opened; raises ``Failure`` for those of stores."""
     options = given()
+    sync = options.pop("sync", None)
     if options:
         option = f"--{next(iter(options)).replace('_', '-')}"
         raise Failure(f"{option} belongs to a store, and {folder} is a folder.")
+    return {} if sync is None else {"sync": sync.value}

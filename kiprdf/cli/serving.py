@@ -222,18 +222,20 @@ def _refuse(message: str) -> NoReturn:
 def _open(place: str | None, read_only: bool, budget: Budget, create: bool) -> Nexus:
     embedder = inputs.embedder()
     if place is None:
+        if "sync" in given():
+            raise Failure("--sync belongs to a folder, and this nexus is in memory.")
         return Nexus.memory(embedder=embedder, budget=budget)
     if places.is_url(place):
         writes = not read_only and "update_url" in given()
         return places.connect(place, writes=writes, embedder=embedder, budget=budget)
-    places.refuse_options(place)
+    options = places.options_of(place)
     if inputs.is_absent(place):
         if read_only:
             raise Failure(f"There is no nexus in {place}.")
         if not (create or Path(place).exists()):
             raise Failure(f"There is no nexus in {place}; check the name, or add --create.")
         logging.getLogger(__name__).warning("There was no nexus in %s: it is a new one.", place)
-    return Nexus.open(place, read_only=read_only, embedder=embedder, budget=budget)
+    return Nexus.open(place, read_only=read_only, embedder=embedder, budget=budget, **options)
 
 
 def _log_requests(observation: ModuleType, log_format: LogFormat) -> None:

@@ -395,6 +395,7 @@ class CommandEngine:
                 "strict_schema": self.writer.strict_schema,
                 "commit": store.commit(),
                 "history": self._history(),
+                "sync": store.sync if isinstance(store, OxigraphStore) else None,
                 "concepts": total(store, vocab.TYPE),
                 "propositions": total(store, vocab.REIFIES),
                 "concept_types": len(catalog.concept_types),

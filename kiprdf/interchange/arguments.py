@@ -15,6 +15,7 @@ from kiprdf.loading import load
 
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import ContextJson, Mapping
+    from kiprdf.store.journal import Sync
 
     MappingSource: TypeAlias = Mapping | ContextJson | str | os.PathLike[str]
     MappingSources: TypeAlias = MappingSource | Sequence[MappingSource] | None
@@ -64,6 +65,7 @@ _KINDS = {
     ),
     **dict.fromkeys(("description", "publisher", "license", "author", "session"), _TEXT),
     "only": _Kind(lambda value: value == "imported", '"imported"'),
+    "sync": _Kind(lambda value: value in ("normal", "full"), '"normal" or "full"', False),
     "facts": _Kind(lambda value: value in ("pages", "inline"), '"pages" or "inline"'),
     **dict.fromkeys(
         ("engine_metadata", "define", "history", "inherit", "dry_run", "link_ids", "intervals"),
@@ -82,6 +84,14 @@ def refuse_history(history: bool) -> None:
     if history:
         message = "A nexus in a SPARQL store has no history: other programs may write to the store."
         raise KipError("KIP_1001", message, "Leave history out, or use Nexus.open(folder).")
+
+
+def check_sync(sync: Sync, history: bool) -> None:
+    """Raise KIP_1001 for a value that is none, and for one that has no history to put on disk."""
+    check(sync=sync)
+    if sync == "full" and not history:
+        message = 'sync="full" puts each record of the history on the disk, and there is none.'
+        raise KipError("KIP_1001", message, 'Leave history=False out, or sync="full".')
 
 
 def check(**arguments: Any) -> None:

@@ -28,6 +28,7 @@ class Metrics:
         self.requests: Counter[tuple[str, str, int]] = Counter()
         self.seconds: dict[str, float] = defaultdict(float)
         self.rows = 0
+        self.sync: str | None = None
         self.open_requests = 0
         self.open_connections: Callable[[], int] | None = None
         """Counts the connections, where this is a server and no part of another application."""
@@ -52,6 +53,8 @@ class Metrics:
             "# TYPE kiprdf_elements gauge",
             f"kiprdf_elements {elements}",
         ]
+        if self.sync is not None:
+            lines += ["# TYPE kiprdf_sync gauge", f'kiprdf_sync{{mode="{self.sync}"}} 1']
         return "\n".join(lines) + "\n"
 
     def _connections(self) -> list[str]:

@@ -53,6 +53,8 @@ def compact(store: NexusStore, journal: Journal, before: int | str | date) -> di
         kept = {commit.origin.digest for commit in journal.commits(number, last)}
         records = itertools.chain([base], map(encoded, journal.commits(number, last)))
         journal.prepare(records, lambda digest, text: digest in kept, has_base=True)
+        if isinstance(store, OxigraphStore):
+            store.flush()
         journal.adopt()
     return {"earliest_seq": number, "commits": number - earliest}
 

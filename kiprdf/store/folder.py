@@ -29,6 +29,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
 from kiprdf.store import log_repair
 from kiprdf.store.file_sums import FileSums
+from kiprdf.store.journal_files import sync_folder
 
 FORMAT = 2
 """The format of the folder and of the dataset in it; format 1 had no graph of texts."""
@@ -203,6 +204,7 @@ def write_manifest(
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path / MANIFEST)
+    sync_folder(path)
 
 
 def read_base(path: Path) -> str:

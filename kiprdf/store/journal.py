@@ -28,7 +28,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from kiprdf.errors import ReplacedError, StoreError
 from kiprdf.rdf.iris import Iris
@@ -44,9 +44,12 @@ from kiprdf.store.journal_files import (
     frames_of,
     joined,
     seal,
+    sync_folder,
     time_of,
 )
 
+Sync = Literal["normal", "full"]
+"""When a commit is on the disk: when the system writes it, or before the answer."""
 FOLDER = "history"
 PAST = "past-"
 """What the names of temporary copies of the graph begin with, in the same folder."""
@@ -94,7 +97,7 @@ class Journal:
         self.missing: list[str] = []
         self._file: io.FileIO | None = None
         """The log, open to be written."""
-        self._broken = self._is_torn = False
+        self._broken = self._is_torn = self._syncs = False
         self._time = ""
         self._statements: dict[str | None, str] | None = None
         self.index = CommitIndex(folder, read_only)
@@ -270,6 +273,10 @@ class Journal:
             self._cut()
             if self._file.write(frame) != len(frame):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if self._syncs:
+                _sync(self._file)
+                if log.size == 0:
+                    sync_folder(self._folder)
         except OSError as fault:
             self.drop()
             reason = fault.strerror or fault
@@ -281,6 +288,17 @@ class Journal:
         self._runs = joined(self._runs, [(commit.first, commit.number)])
         if commit.since is not None:
             self.gaps = [*self.gaps, (commit.first, commit.number)]
+
+    def sync(self) -> None:
+        """Put all records on the disk, and from now on each one that is appended."""
+        self._syncs = True
+        try:
+            with suppress(FileNotFoundError), io.FileIO(self._files[1].path, "rb+") as file:
+                _sync(file)
+        except OSError as fault:
+            raise StoreError(f"The history cannot be written: {fault.strerror}.") from None
+        for folder in (self._folder, *self._folder.absolute().parents[:2]):
+            sync_folder(folder)
 
     def note_statement(self, text: str) -> str:
         """Write the outline of a statement, once, and return its digest.
@@ -326,6 +344,8 @@ class Journal:
         """Remove from the file what is behind the last record."""
         if self._is_torn and self._file is not None:
             self._file.truncate(self._files[1].size)
+            if self._syncs:
+                _sync(self._file)
         self._is_torn = False
 
     def _seal_log(self) -> None:
@@ -560,12 +580,18 @@ def _part(log: _Log, after: int, until: int) -> bytes:
         return file.read(end - begin)
 
 
+def _sync(file: io.FileIO) -> None:
+    # Not every system has the one that leaves the times of the file out.
+    getattr(os, "fdatasync", os.fsync)(file.fileno())
+
+
 def adopt(folder: Path) -> None:
     """Give the files that were prepared in a folder their names."""
     remove_index(folder)
     # The statements come first: the sealed file alone replaces the others.
     for path in sorted(folder.glob(f"*{NEXT}"), reverse=True):
         path.replace(path.with_suffix(""))
+    sync_folder(folder)
 
 
 def discard_prepared(folder: Path) -> None:

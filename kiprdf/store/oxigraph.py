@@ -95,7 +95,7 @@ from kiprdf.store.graph_files import (
 )
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.journal import FOLDER as HISTORY
-from kiprdf.store.journal import Journal, adopt, discard_prepared
+from kiprdf.store.journal import Journal, Sync, adopt, discard_prepared
 from kiprdf.store.journal_files import Commit, rows_of
 from kiprdf.store.lock import FairLock
 from kiprdf.store.rebuilding import quads_of, rebuild
@@ -170,6 +170,8 @@ class OxigraphStore:
         self._sums = None if folder is None else FileSums(graph_folder(folder))
         self._looked_at = 0.0
         self.journal = journal
+        self.sync: Sync | None = None
+        """None where nothing is written to a folder."""
         self.failure: str | None = None
         """Why the engine refused the last write."""
         self.closed_journal: Journal | None = None
@@ -199,6 +201,7 @@ class OxigraphStore:
         base: str | None = None,
         read_only: bool = False,
         history: bool = False,
+        sync: Sync = "normal",
     ) -> OxigraphStore:
         """The store in a folder, which is created if it is absent or empty.
 
@@ -217,6 +220,9 @@ class OxigraphStore:
                 break
             store.close()
             time.sleep(0.02 * attempt)
+        store.sync = None if read_only else sync
+        if store.sync == "full" and store.journal is not None:
+            store.journal.sync()
         return store
 
     def _is_replaced(self) -> bool:
@@ -374,7 +380,8 @@ class OxigraphStore:
             if self._folder is not None and not self.read_only:
                 engine.flush()
         except ENGINE_FAULTS as fault:
-            raise StoreError(f"The nexus in {self._folder} cannot be written: {fault}") from None
+            message = f"The nexus in {self._folder} cannot be written: {fault}"
+            raise StoreError(self.failure or message) from None
         finally:
             del self._engine, engine
             self._note_files()
@@ -690,15 +697,14 @@ class OxigraphStore:
 
     def apply(self, delta: Delta) -> int:
         with self.writing():
-            # After an error RocksDB refuses all writes until it is opened again.
-            if self.failure is not None and not self._reopen():
-                raise StoreError(self.failure)
+            number = self.commit() + 1
             try:
                 return self._apply(delta)
             except StoreError as fault:
+                # After an error RocksDB refuses all writes until it is opened again.
                 if self.failure is None or not self._reopen(fault):
                     raise
-            return self._apply(delta)
+            return number if self.commit() == number else self._apply(delta)
 
     def _reopen(self, fault: BaseException | None = None) -> bool:
         """Open the graph again, for all threads; False if it cannot be written yet.
@@ -780,7 +786,10 @@ class OxigraphStore:
                 self.journal.drop(number)
             if isinstance(fault, ENGINE_FAULTS):
                 error = unreadable(fault, "written")
-                self.failure = str(error)
+                if self.failure is not None:  # then only readers have the files by now
+                    error = StoreError(self.failure)
+                if self._folder is not None:
+                    self.failure = str(error)
                 raise error from fault
             raise
         if not delta.records:  # then the removed records are not in the delta
@@ -804,6 +813,13 @@ class OxigraphStore:
             records = {key: (before.get(key), value) for key, value in delta.records.items()}
             commit = Commit(number, delta.origin, delta.removed, delta.added, records)
             self.journal.append(commit, rows)
+
+    def flush(self) -> None:
+        """Put all commits into the tables of the graph; the journal may lose them then."""
+        try:
+            self.engine.flush()
+        except ENGINE_FAULTS as fault:
+            raise unreadable(fault, "written") from fault
 
     def _flush_after(self, written: int) -> None:
         """Flush the log into tables after enough writes; a failure does not undo them."""

@@ -1,0 +1,119 @@
+"""What a power cut takes: with ``sync="full"`` nothing that was acknowledged (decision 114).
+
+``KIPRDF_CUTS`` sets how many commits are written before it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import kiprdf
+from tests.cli import runner
+from tests.long_runs import amount
+from tests.serve.running import serving
+from tests.trust import children
+from tests.trust.cutting import NOTE, TYPE
+
+CUTS = amount("CUTS", 40)
+NAMES = 'FIND(?n.name) WHERE { ?n {type: "Note"} } ORDER BY ?n.name'
+
+
+def cut(tmp_path: Path, sync: str) -> tuple[list[str], Path]:
+    """The acknowledged names, and the folder as a power cut leaves it."""
+    done = children.run_afresh(
+        "-m", "tests.trust.cutting", str(tmp_path / "brain"), sync, str(CUTS)
+    )
+    assert done == (0, "")
+    return json.loads((tmp_path / "acknowledged").read_text()), tmp_path / "synced"
+
+
+def test_a_power_cut_takes_nothing_with_full_sync(tmp_path: Path) -> None:
+    acknowledged, folder = cut(tmp_path, "full")
+    with kiprdf.Nexus.open(folder) as nexus:
+        assert nexus.execute(NAMES) == acknowledged
+        report = nexus.check()
+        assert (report["faults"], report["history"]["state"]) == ([], "sound")
+
+
+def test_a_power_cut_takes_the_last_commits_with_normal_sync(tmp_path: Path) -> None:
+    acknowledged, folder = cut(tmp_path, "normal")
+    with kiprdf.Nexus.open(folder) as nexus:
+        left = nexus.execute(NAMES)
+        assert left == acknowledged[: len(left)]
+        assert len(left) < len(acknowledged)
+        assert nexus.check()["faults"] == []
+
+
+def syncs_of_a_write(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
+) -> tuple[int, Any]:
+    """How often the history is synced by one write, and what ``info`` says of it."""
+    synced: list[str] = []
+    original = os.fdatasync
+    monkeypatch.setattr(
+        os, "fdatasync", lambda n: (synced.append(os.readlink(f"/proc/self/fd/{n}")), original(n))
+    )
+    with kiprdf.Nexus.open(folder, **options) as nexus:
+        nexus.execute(TYPE)
+        synced.clear()
+        nexus.execute(NOTE, name="a", text="b")
+        assert all(name.endswith(".klog") for name in synced)
+        return len(synced), nexus.info()["sync"]
+
+
+def test_each_commit_is_synced_once_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert syncs_of_a_write(tmp_path / "a", monkeypatch) == (0, "normal")
+    assert syncs_of_a_write(tmp_path / "b", monkeypatch, sync="normal") == (0, "normal")
+    assert syncs_of_a_write(tmp_path / "c", monkeypatch, sync="full") == (1, "full")
+    with kiprdf.Nexus.open(tmp_path / "c", read_only=True) as reader:
+        assert reader.info()["sync"] is None
+    assert kiprdf.Nexus.memory(history=True).info()["sync"] is None
+
+
+def test_full_sync_needs_a_history_and_a_known_word(tmp_path: Path) -> None:
+    with pytest.raises(kiprdf.KipError, match=r"KIP_1001 sync=.full. puts each record of the hist"):
+        kiprdf.Nexus.open(tmp_path / "brain", sync="full", history=False)
+    with pytest.raises(kiprdf.KipError, match="KIP_1001 The argument sync is"):
+        kiprdf.Nexus.open(tmp_path / "brain", sync="extra")  # type: ignore[arg-type]
+    assert not (tmp_path / "brain").exists()
+
+
+def test_a_failed_sync_is_a_failed_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with kiprdf.Nexus.open(tmp_path / "brain", sync="full") as nexus:
+        nexus.execute(TYPE)
+
+        def fail(number: int) -> None:
+            raise OSError(5, "Input/output error")
+
+        with monkeypatch.context() as failing:
+            failing.setattr(os, "fdatasync", fail)
+            with pytest.raises(kiprdf.KipError, match="KIP_4003 The history cannot be written: I"):
+                nexus.execute(NOTE, name="a", text="b")
+        nexus.execute(NOTE, name="c", text="d")
+        assert nexus.execute(NAMES) == ["c"]
+
+
+def test_the_command_line_has_the_option(tmp_path: Path) -> None:
+    brain = str(tmp_path / "brain")
+    done = runner.invoke("run", "--nexus", brain, "--sync", "full", TYPE)
+    assert done.exit_code == 0, done.output
+    done = runner.invoke("serve", "--memory", "--sync", "full")
+    assert "--sync belongs to a folder" in done.output
+    done = runner.invoke("info", "--nexus", "http://127.0.0.1:1/query", "--sync", "full")
+    assert "--sync belongs to a folder" in done.output
+
+
+def test_a_server_shows_its_mode(tmp_path: Path) -> None:
+    kiprdf.Nexus.open(tmp_path / "brain").close()
+    for options, mode in ((("--sync", "full"), "full"), ((), "normal")):
+        with serving(tmp_path / "brain", *options) as server:
+            answer: httpx.Response = server.client.get("/metrics")
+            assert f'kiprdf_sync{{mode="{mode}"}} 1' in answer.text.splitlines()
