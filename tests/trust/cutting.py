@@ -1,6 +1,6 @@
 """A power cut: python -m tests.trust.cutting FOLDER SYNC NUMBER
 
-Writes commits and is killed by its last line, without closing. Whatever was written to a file since
+Writes commits and is killed by its last line, without closing. All that was written to a file since
 it was last synced is lost, and a name since its folder was last synced. FOLDER/../synced then has
 the files as they were synced, FOLDER/../acknowledged the names that were acknowledged.
 """
