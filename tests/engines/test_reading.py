@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,9 @@ from kiprdf.sparql.abilities import Links
 from tests.engines.filling import fill
 from tests.engines.forwarding import at, forward
 from tests.engines.servers import Engine
+from tests.meta.test_same_text import MISSING, empty
+from tests.meta.test_same_text import fill as write
+from tests.nexus.support import StoppedClock
 from tests.store.answering import answering
 
 TEXT = "a\u0000b\r\n\U0001f34e e\u0301 \\ \" ' ?x } #"
@@ -553,3 +557,14 @@ def test_conditions_hold_beside_other_groups(server: Engine) -> None:
             'WHERE { (?e, "next", ?d) OPTIONAL { ?d {type: "M"} } }'
         )
         assert sorted(values.tuples) == [("a", 1, None), ("b", None, ""), ("c", 3, "b")]
+
+
+def test_models_read_the_same_text_on_each_engine(server: Engine) -> None:
+    embedded = empty()
+    write(embedded, random.Random(1))
+    with Nexus.connect(**server.arguments, genesis=False, clock=StoppedClock()) as nexus:
+        nexus.restore(embedded.snapshot())
+        commands = ('DESCRIBE CONCEPT TYPE "Drug"', MISSING[0])
+        for command in commands:
+            answers = [each.execute_kip({"command": command}) for each in (nexus, embedded)]
+            assert json.dumps(answers[0]) == json.dumps(answers[1]), command
