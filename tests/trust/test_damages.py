@@ -26,6 +26,7 @@ MEGABYTES = 1000
 SECONDS = 60.0
 SAMPLE = {
     "graph/MANIFEST-*": "half",
+    "graph/IDENTITY": "flip 0",
     "history/*1.kseg": "flip 1",
     "history/*.klog": "half",
     "nexus.json": "flip 0",
