@@ -8,13 +8,20 @@ to it in turn, until nothing is left to move.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from typing import Any, cast
 
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
+from kiprdf.kml.merged_origins import (
+    each_once,
+    items,
+    join_statements,
+    keep_loop,
+    note_end,
+    unite_origins,
+)
 from kiprdf.kml.protection import check_merge
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import explain
@@ -24,7 +31,7 @@ from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms
-from kiprdf.rdf.literals import Json, canonical_json, to_json, to_term
+from kiprdf.rdf.literals import to_term
 from kiprdf.semantics.arguments import RESERVED_METADATA
 
 ALIASES = "aliases"
@@ -114,39 +121,26 @@ def _require_one_type(source: Concept, target: Concept, command: ast.MergeConcep
 
 def _unite(source: Concept, target: Concept) -> None:
     """Add to the target the attributes it lacks, and the names and history of the source."""
-    aliases = (
-        *_items(target.attributes.get(ALIASES)),
-        *_items(source.attributes.get(ALIASES)),
+    aliases = [
+        *items(target.attributes.get(ALIASES)),
+        *items(source.attributes.get(ALIASES)),
         source.name,
-    )
+    ]
+    before = dict(target.attributes)
     note_merged(source, target)
-    target.attributes[ALIASES] = to_term(_each_once(aliases))
+    target.attributes[ALIASES] = to_term(each_once(aliases))
+    unite_origins(source, target, before)
 
 
 def note_merged(source: Concept, target: Concept) -> None:
     """Add the attributes that the target lacks, and the source to its merge history."""
-    trail = (
-        *_items(target.metadata.get(vocab.MERGED_FROM)),
-        *_items(source.metadata.get(vocab.MERGED_FROM)),
+    trail = [
+        *items(target.metadata.get(vocab.MERGED_FROM)),
+        *items(source.metadata.get(vocab.MERGED_FROM)),
         f"{source.type}:{source.name}",
-    )
+    ]
     _fill(target.attributes, source.attributes)
-    target.metadata[vocab.MERGED_FROM] = to_term(_each_once(trail))
-
-
-def _items(term: Literal | NamedNode | None) -> list[Json]:
-    """The items of an array; any other value but null counts as one."""
-    value = None if term is None else to_json(term)
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
-def _each_once(items: Iterable[Json]) -> list[Json]:
-    distinct: dict[str, Json] = {}
-    for item in items:
-        distinct.setdefault(canonical_json(item), item)
-    return list(distinct.values())
+    target.metadata[vocab.MERGED_FROM] = to_term(each_once(trail))
 
 
 def _fill(terms: Terms, others: Terms) -> None:
@@ -179,7 +173,9 @@ def _move(link: Proposition, old: NamedNode, new: NamedNode, draft: Draft) -> Na
     """Repoint one link; if another link states the fact already, return that one."""
     subject = new if link.subject == old else link.subject
     object_ = new if link.object == old else link.object
+    note_end(link, draft.element(old), draft.element(new))
     if subject == object_:
+        keep_loop(link, draft.element(new))
         draft.delete([link.node])
         return None
     survivor = draft.find_link(subject, link.predicate, object_)
@@ -187,6 +183,7 @@ def _move(link: Proposition, old: NamedNode, new: NamedNode, draft: Draft) -> Na
         draft.repoint(link, subject, object_)
         return None
     element = cast(Element, draft.element(survivor))
+    join_statements(link, element)
     _fill(element.attributes, link.attributes)
     _fill(element.metadata, _without_reserved(link.metadata))
     draft.supersede(link)

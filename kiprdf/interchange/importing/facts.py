@@ -51,8 +51,8 @@ class Fact:
     positions: list[Json] = field(default_factory=list)
     """Its positions in all lists."""
     reifiers: list[Node] = field(default_factory=list)
-    statements: list[tuple[Statement, list[Node]]] = field(default_factory=list)
-    """The triples that state it, each with its reifiers."""
+    statements: list[tuple[Statement, list[Node], list[list[Json]]]] = field(default_factory=list)
+    """The triples and lists that state it, each with its reifiers and its places in lists."""
     graphs: set[str] = field(default_factory=set)
 
 
@@ -62,7 +62,7 @@ class Facts:
     def __init__(self, context: Context) -> None:
         self._foreign, self._naming, self._index = context.foreign, context.naming, context.index
         self._resources = context.identities.resources
-        self._asserted = frozenset(self._foreign.statements)
+        self.asserted = frozenset(self._foreign.statements)
         self._new_ids = {identity.id for identity in context.identities.names}
         self._reified = self._by_reifier_iri()
         self._ids: dict[Awaited, str] = {}
@@ -233,7 +233,7 @@ class Facts:
         return None
 
     def _add(self, statement: Statement, ends: tuple[str, str, str], reifiers: list[Node]) -> Fact:
-        property, is_asserted = statement.predicate.value, statement in self._asserted
+        property, is_asserted = statement.predicate.value, statement in self.asserted
         if ends not in self._facts:
             self._facts[ends] = Fact(self._id(*ends), *ends)
         elif is_asserted:
@@ -242,12 +242,15 @@ class Facts:
         fact.properties.add(property)
         if is_asserted:
             fact.asserted.add(property)
-            fact.statements.append((statement, reifiers))
-            self.ends |= {statement.subject, statement.object}
+        lists: list[list[Json]] = []
         for number, *place in self._places.get(statement, ()):
             fact.positions.append(place[0] if len(place) == 1 else place)
             if number:
-                fact.lists.append([property, number, *place])
+                lists.append([property, number, *place])
+        fact.lists += lists
+        if is_asserted or lists:
+            fact.statements.append((statement, reifiers, lists))
+            self.ends |= {statement.subject, statement.object}
         self._naming.note("predicate", fact.predicate, property)
         fact.reifiers.extend(reifiers)
         fact.graphs.update(self._foreign.graphs[statement])

@@ -47,13 +47,14 @@ from kiprdf.interchange.importing.naming import Naming, names_by_label
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, ValueReader
 from kiprdf.interchange.importing.ontology_parts import recorded_and_inner
 from kiprdf.interchange.importing.origins import (
+    ORIGINAL,
     STATEMENTS,
     Imported,
     Part,
     record,
     recorded_subjects,
 )
-from kiprdf.interchange.importing.parts import several, shown_values
+from kiprdf.interchange.importing.parts import is_merged, several, shown_values, unchanged_links
 from kiprdf.interchange.importing.plan import (
     Concept,
     Element,
@@ -113,7 +114,7 @@ def plan(
     undescribed = stubs(foreign, subjects, naming) if default_type else set()
     identities = Identifier(subjects, naming, define, default_type, language).identify(undescribed)
     index = naming.index.without(identities.superseded).claiming(identities.originals)
-    context = Context(foreign, naming, index, identities, provenance)
+    context = Context(foreign, naming, index, identities, provenance, index.metadata(ORIGINAL))
     facts, values = Facts(context), ValueReader(context)
     links = [link for s in paced(foreign.statements) for link in _add(s, context, facts, values)]
     for statement in paced(facts.place(links)):
@@ -136,7 +137,10 @@ def plan(
         old: identities.resources[node].identity.id for old, node in identities.superseded.items()
     }
     elements: list[Element] = [*concepts, *propositions]
-    recorded = record(_imported(elements, placed, merged_values, parts, context), index)
+    recorded = record(
+        _imported(elements, placed, merged_values, parts, context), index, context.originals
+    )
+    unstated = (one.key for one in concepts if one.key not in merged_values)
     existing = [element for element in elements if index.exists(element.key)]
     return Plan(
         missing_definitions(missing, foreign.statements, language),
@@ -151,6 +155,7 @@ def plan(
         update,
         count,
         recorded=recorded,
+        same=frozenset((*unstated, *unchanged_links(propositions, context))),
     )
 
 
@@ -294,7 +299,7 @@ def _proposition(
         merged.attributes.foreign.setdefault(POSITION, fact.positions)
     attributes, metadata = _attributes_and_metadata(merged, same_as, context)
     shown = [shown_values(part, attributes) for part in parts]
-    if any(shown):
+    if any(shown) and len(shown) > 1:
         attributes[STATEMENTS] = shown
     return statements.Proposition(fact.id, *ends, attributes, metadata)
 
@@ -312,7 +317,10 @@ def _concepts(context: Context, values: ValueReader, merged_values: MergedValues
     concepts = []
     for identity in paced(order):
         merged = merged_values[identity.id] = NodeValues()
-        for node in nodes[identity]:
+        stated = [n for n in nodes[identity] if not is_merged(n, identity, values, context)]
+        if nodes[identity] and not stated:
+            del merged_values[identity.id]
+        for node in stated:
             merged.merge(values.by_node[node])
         same_as = context.index.originals.get(identity.id, ())
         concepts.append(concept(identity, *_attributes_and_metadata(merged, same_as, context)))
@@ -353,7 +361,9 @@ def _imported(
         if not context.naming.is_below_base(node.value)
     }
     for element in elements:
-        values = merged_values[element.key]
+        values = merged_values.get(element.key)
+        if values is None:
+            continue
         lists, properties, several = [], [], parts.get(element.key, [])
         if isinstance(element, statements.Proposition):
             if element.subject not in foreign:

@@ -15,6 +15,7 @@ from kiprdf.interchange.importing.import_warnings import Warnings
 from kiprdf.interchange.importing.naming import OTHER_TYPES, Key
 from kiprdf.interchange.importing.origins import ORIGINAL
 from kiprdf.interchange.importing.values import NodeValues, Origin, to_value
+from kiprdf.kml.merged_origins import merged_name
 from kiprdf.rdf import vocab
 from kiprdf.semantics.arguments import RESERVED_METADATA
 
@@ -34,6 +35,7 @@ class ValueReader:
     def __init__(self, context: Context) -> None:
         self._foreign, self._naming = context.foreign, context.naming
         self._identities, self._metadata = context.identities, context.metadata
+        self._originals = context.originals
         self.by_node: dict[Node, NodeValues] = defaultdict(NodeValues)
         self.classes: dict[str, set[str]] = defaultdict(set)
         """The classes that each type comes from."""
@@ -138,7 +140,9 @@ class ValueReader:
     def _is_name(self, statement: Statement, resource: Resource) -> bool:
         """Whether a statement only repeats the name of a concept."""
         property, type_name = statement.predicate.value, resource.identity.type
-        if statement.object != Literal(resource.identity.name):
+        record = self._originals.get(resource.identity.id)
+        name = merged_name(record, statement.subject.value) or resource.identity.name
+        if statement.object != Literal(name):
             return False
         if property == vocab.LABEL.value:
             return not self._naming.is_mapped_attribute(property, type_name)

@@ -19,6 +19,7 @@ from kiprdf.interchange.importing.foreign import LIST, Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
 from kiprdf.interchange.importing.values import NodeValues, Origin, listed, to_value
 from kiprdf.interchange.mapping.datatypes import fits
+from kiprdf.kml.merged_origins import OF_MERGES
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
@@ -72,11 +73,15 @@ class Imported(NamedTuple):
     parts: list[Part]
 
 
-def record(imported: Iterable[Imported], index: ElementIndex) -> list[Concept]:
-    """What definitions record; elements get ``original`` where they differ from it."""
+def record(
+    imported: Iterable[Imported], index: ElementIndex, earlier: Mapping[str, Json]
+) -> list[Concept]:
+    """What definitions record; elements get ``original`` where they differ from it.
+
+    ``earlier`` is what elements had there before, by their ids.
+    """
     elements = list(imported)
     definitions = _Definitions(elements, index)
-    earlier = index.metadata(ORIGINAL)
     for one in paced(elements):
         _note_differences(one, definitions, earlier.get(one.element.key))
     return definitions.changed()
@@ -335,9 +340,13 @@ def _value(origin: Origin) -> JsonMap:
     return {} if to_value(origin.term) == origin.value else {"value": origin.value}
 
 
+_KEPT = (LISTS, STATEMENTS, *OF_MERGES)
+"""What an import keeps if it does not state it itself."""
+
+
 def _merged(before: JsonMap, new: JsonMap, one: Imported) -> JsonMap:
     """What differs now, and what earlier imports noted of values that this one does not state."""
-    merged = {key: before[key] for key in (LISTS, STATEMENTS) if key in before} | new
+    merged = {key: before[key] for key in _KEPT if key in before} | new
     for is_metadata, what in ((False, "attributes"), (True, "metadata")):
         stated = {origin.key for origin in one.values.origins if origin.is_metadata == is_metadata}
         earlier = before.get(what)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
 
 from pyoxigraph import BlankNode, NamedNode
 
@@ -10,10 +11,13 @@ from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.context import Context
 from kiprdf.interchange.importing.facts import Fact, Facts
 from kiprdf.interchange.importing.foreign import Node
-from kiprdf.interchange.importing.origins import Part
-from kiprdf.interchange.importing.plan import JsonMap
-from kiprdf.interchange.importing.values import NodeValues
-from kiprdf.rdf.literals import canonical_json
+from kiprdf.interchange.importing.node_values import ValueReader
+from kiprdf.interchange.importing.origins import ORIGINAL, STATEMENTS, Part
+from kiprdf.interchange.importing.plan import JsonMap, Proposition
+from kiprdf.interchange.importing.values import NodeValues, listed
+from kiprdf.kml.merged_origins import OWN, PARTS, as_they_were, statement_order
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json
 
 
 def several(
@@ -24,24 +28,71 @@ def several(
     ``noted`` are the IRI of the reifier, and the ends that are not the usual nodes of the elements.
     """
     parts: list[Part] = []
-    properties = {one for one in fact.asserted if not context.naming.is_below_base(one)}
-    for statement, reifiers in fact.statements if properties else ():
-        ends = {
-            key: node.value
-            for key, node in (("subject", statement.subject), ("object", statement.object))
-            if isinstance(node, NamedNode | BlankNode) and _is_other(node, context, facts)
-        }
+    properties = {one for one in fact.properties if not context.naming.is_below_base(one)}
+    for statement, reifiers, lists in fact.statements if properties else ():
+        noted: JsonMap = {"predicate": [statement.predicate.value]} if len(properties) > 1 else {}
+        if lists:
+            noted = {"lists": lists} if statement in facts.asserted else _only_in(lists)
+        for key, node in (("subject", statement.subject), ("object", statement.object)):
+            if isinstance(node, NamedNode | BlankNode) and _is_other(node, context, facts):
+                noted[key] = node.value
         for reifier in (*reifiers, *(() if reifiers else (None,))):
             values = NodeValues() if reifier is None else by_node.get(reifier, NodeValues())
-            own: JsonMap = {"predicate": [statement.predicate.value]} if len(properties) > 1 else {}
+            own: JsonMap = {}
             if reifier is not None and (not is_blank(reifier) or reifier in facts.ends):
                 own["id"] = reifier.value
-            if own or ends or not reifiers or _has_values(values):
-                parts.append(Part({**own, **ends}, values))
-    distinct = [part for part in parts if part.noted.keys() - {"predicate"} or _has_values(part[1])]
-    if not distinct or (len(parts) < 2 and not parts[0].noted.keys() & {"subject", "object"}):
+            if own or noted or not reifiers or _has_values(values):
+                parts.append(Part({**own, **noted}, values))
+    if len(parts) == 1:
+        ends = {key: one for key, one in parts[0].noted.items() if key in ("subject", "object")}
+        return [Part(ends, NodeValues())] if ends else []
+    usual = {"predicate", "lists"}
+    if not any(part.noted.keys() - usual or _has_values(part.values) for part in parts):
         return []
-    return sorted(parts, key=lambda part: canonical_json([part.noted, shown_values(part, {})]))
+    return sorted(parts, key=lambda part: statement_order(part.noted, shown_values(part, {})))
+
+
+def is_merged(node: Node, identity: ConceptName, values: ValueReader, context: Context) -> bool:
+    """Whether a node states nothing but what a concept that was merged states already."""
+    record = context.originals.get(identity.id)
+    if not isinstance(record, dict) or OWN not in record:
+        return False
+    part = merged_parts(record).get(node.value)
+    if part is None:
+        before = as_they_were(context.index.attributes(identity.id), record[OWN])
+    else:
+        before = cast(JsonMap, part.get("attributes"))
+    stated = values.by_node[node].attributes.json()
+    return all(key in before and before[key] == value for key, value in stated.items())
+
+
+def merged_parts(record: Json) -> dict[str, JsonMap]:
+    """The concepts that MERGE joined to another one, by the IRI of each."""
+    parts = record.get(PARTS) if isinstance(record, dict) else None
+    return {
+        part["id"]: part
+        for part in listed(parts)
+        if isinstance(part, dict) and isinstance(part.get("attributes"), dict) and "id" in part
+    }
+
+
+def unchanged_links(propositions: Iterable[Proposition], context: Context) -> Iterator[str]:
+    """The ids of propositions of which the nexus has the same statements."""
+    for one in propositions:
+        before = context.originals.get(one.key)
+        now = cast(JsonMap, one.metadata.get(ORIGINAL) or {})
+        statements = listed(now.get(STATEMENTS))
+        if not isinstance(before, dict) or len(statements) < 2:
+            continue
+        shown = one.attributes.get(STATEMENTS)
+        is_same = before.get(STATEMENTS) == statements
+        if is_same and context.index.value(one.key, STATEMENTS) == shown:
+            yield one.key
+
+
+def _only_in(lists: list[list[Json]]) -> JsonMap:
+    """What is noted of a statement that only lists make."""
+    return {"lists": lists, "predicate": []}
 
 
 def _has_values(values: NodeValues) -> bool:

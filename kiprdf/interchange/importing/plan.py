@@ -42,8 +42,8 @@ class Plan:
     written to all elements. ``skipped`` lists what is left out, and why, ``warnings`` what users
     may not expect. ``replaced_texts`` are strings of the nexus that are propositions now,
     ``superseded`` maps ids of concepts to those that replace them. Without ``update`` only new
-    elements are written. ``changed`` are the ids of what was changed, set by the nexus when it
-    carries the plan out.
+    elements are written. ``same`` are the ids of those that state nothing new. ``changed`` are the
+    ids of what was changed, set by the nexus when it carries the plan out.
     """
 
     definitions: list[Concept] = field(default_factory=list)
@@ -59,6 +59,7 @@ class Plan:
     triples: int = 0
     changed: frozenset[str] = frozenset()
     recorded: list[Concept] = field(default_factory=list)
+    same: frozenset[str] = frozenset()
 
     def report(self) -> dict[str, Any]:
         """Counts, created definitions, and everything skipped with its reason, as JSON."""
@@ -88,7 +89,8 @@ def to_upsert(plan: Plan) -> ast.Upsert:
     has no block. What is recorded in definitions gets no metadata of the import.
     """
     elements: tuple[Element, ...] = (*plan.definitions, *plan.concepts, *plan.propositions)
-    written = [one for one in elements if plan.update or one.key not in plan.existing]
+    kept = plan.same if plan.update else plan.same | plan.existing
+    written = [one for one in elements if one.key not in kept]
     command = statements.upsert(written, lambda id: id, plan.metadata)
     recorded = statements.upsert(plan.recorded, lambda id: id)
     return ast.Upsert((*command.blocks, *recorded.blocks))

@@ -1,0 +1,156 @@
+"""What was imported under the IRIs of two merged concepts leaves under each of them as it came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyoxigraph import CanonicalizationAlgorithm, Dataset, RdfFormat, parse
+
+import kiprdf
+from tests.nexus.support import empty, facts, restored
+
+PREFIXES = """
+@prefix : <https://example.org/> .
+@prefix foaf: <http://xmlns.com/foaf/0.1/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+"""
+DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "values that contradict, and values of one alone": (
+        """:a a :T ; rdfs:label "A" ; :p 1.10 ; :q 5 . :b a :T ; rdfs:label "B" ; :p 2, 3 .""",
+        {},
+    ),
+    "names as attributes and aliases": (
+        """:a a foaf:Person ; foaf:name "A" ; foaf:nick "x", "y" ; foaf:age 1 .
+        :b a foaf:Person ; foaf:name "B" ; foaf:nick "z" .""",
+        {"mapping": "foaf"},
+    ),
+    "other classes and IRIs": (
+        """:a a :T, :U ; rdfs:label "A" ; owl:sameAs :other .
+        :b a :T, :V ; rdfs:label "B" ; owl:sameAs :another .""",
+        {},
+    ),
+    "links from one and to one": (
+        """:a a :T ; rdfs:label "A" ; :knows :c . :b a :T ; rdfs:label "B" .
+        :c a :T ; :likes :a .""",
+        {},
+    ),
+    "the same links": (
+        """:a a :T ; rdfs:label "A" ; :knows :c ~ :r {| :since 1 |} .
+        :b a :T ; rdfs:label "B" ; :knows :c {| :since 2 |} . :c a :T ; :likes :a, :b .""",
+        {},
+    ),
+    "links to each other": (
+        """:a a :T ; rdfs:label "A" ; :matches :b {| :sure 0.5 |} .
+        :b a :T ; rdfs:label "B" ; :matches :a .""",
+        {},
+    ),
+    "lists": (
+        """:a a :T ; rdfs:label "A" ; :l ( :c :d ), ( 1 2 ) . :c a :T . :d a :T ; :m ( :a :b ) .
+        :b a :T ; rdfs:label "B" ; :l ( :d ) .""",
+        {},
+    ),
+    "blank nodes": (
+        """[] a :T ; rdfs:label "A" ; :p 1 . :b a :T ; rdfs:label "B" ; :at [ a :U ] .""",
+        {},
+    ),
+}
+MERGE = "MERGE CONCEPT ?a INTO ?b WHERE { ?a {name: :source} ?b {name: :target} }"
+
+
+def home(nexus: kiprdf.Nexus) -> Dataset:
+    return dataset(nexus.snapshot(mapping="original", only="imported", profile="rdf12"))
+
+
+def dataset(text: str) -> Dataset:
+    triples = Dataset(parse(text, format=RdfFormat.TURTLE))
+    triples.canonicalize(CanonicalizationAlgorithm.UNSTABLE)
+    return triples
+
+
+def imported(text: str, **options: Any) -> kiprdf.Nexus:
+    nexus = empty()
+    assert nexus.import_rdf(PREFIXES + text, define=True, **options)["skipped"] == []
+    return nexus
+
+
+def merge(nexus: kiprdf.Nexus, source: str = "A", target: str = "B") -> None:
+    assert nexus.execute(MERGE, source=source, target=target)["merged"]
+
+
+@pytest.mark.parametrize("direction", [("A", "B"), ("B", "A")])
+@pytest.mark.parametrize("case", DOCUMENTS)
+def test_two_merged_concepts_leave_as_they_came_and_a_second_import_changes_nothing(
+    case: str, direction: tuple[str, str]
+) -> None:
+    text, options = DOCUMENTS[case]
+    nexus = imported(text, **options)
+    merge(nexus, *direction)
+    assert home(nexus) == dataset(PREFIXES + text)
+    before = facts(nexus)
+    again = nexus.import_rdf(PREFIXES + text, **options)
+    for kind in ("concepts", "propositions"):
+        assert again[kind]["created"] == again[kind]["updated"] == 0, kind
+    assert facts(nexus) == before
+    assert home(nexus) == dataset(PREFIXES + text)
+    assert restored(nexus, mapping="original").snapshot() == nexus.snapshot()
+    assert nexus.check()["faults"] == []
+
+
+def test_a_merged_concept_has_both_iris() -> None:
+    nexus = imported(DOCUMENTS["links from one and to one"][0])
+    merge(nexus)
+    assert nexus.execute('FIND(?b.attributes.same_as) WHERE { ?b {name: "B"} }') == [
+        ["https://example.org/b", "https://example.org/a"]
+    ]
+
+
+def test_a_file_that_names_either_iri_finds_the_merged_concept() -> None:
+    nexus = imported(DOCUMENTS["links from one and to one"][0])
+    merge(nexus)
+    report = nexus.import_rdf(PREFIXES + ":d a :T ; :knows :a, :b .")
+    assert report["concepts"] == {"created": 1, "updated": 0, "unchanged": 0}
+    assert nexus.execute('FIND(?o.name) WHERE { ({name: "d"}, "knows", ?o) }') == ["B"]
+
+
+def test_merges_one_after_the_other_keep_every_concept_apart() -> None:
+    text = """:a a :T ; rdfs:label "A" ; :p 1 . :b a :T ; rdfs:label "B" ; :p 2 ; :k :a .
+        :c a :T ; rdfs:label "C" ; :p 3 ; :r 4 ; :k :a, :b ."""
+    nexus = imported(text)
+    merge(nexus, "A", "B")
+    merge(nexus, "B", "C")
+    assert home(nexus) == dataset(PREFIXES + text)
+    before = facts(nexus)
+    nexus.import_rdf(PREFIXES + text)
+    assert facts(nexus) == before
+
+
+def test_a_new_concept_that_takes_over_an_imported_one_leaves_as_that_one() -> None:
+    text = ':a a :T ; rdfs:label "A" ; :p 1 ; :knows :c . :c a :T ; :likes :a .'
+    nexus = imported(text)
+    nexus.execute('UPSERT { CONCEPT { {type: "T", name: "B"} SET ATTRIBUTES { p: 2, mine: 9 } } }')
+    merge(nexus)
+    assert home(nexus) == dataset(PREFIXES + text)
+    before = facts(nexus)
+    nexus.import_rdf(PREFIXES + text)
+    assert facts(nexus) == before
+
+
+def test_what_changes_after_a_merge_is_written_under_the_first_iri() -> None:
+    nexus = imported(':a a :T ; rdfs:label "A" ; :p 1 . :b a :T ; rdfs:label "B" ; :p 2 .')
+    merge(nexus)
+    nexus.execute('UPDATE ?b SET ATTRIBUTES { p: 7 } WHERE { ?b {name: "B"} }')
+    expected = ':a a :T ; rdfs:label "A" ; :p 1 . :b a :T ; rdfs:label "B" ; :p 7 .'
+    assert home(nexus) == dataset(PREFIXES + expected)
+
+
+def test_a_merge_of_concepts_that_no_import_brought_notes_nothing() -> None:
+    nexus = imported(":a a :T .")
+    nexus.execute("""UPSERT { CONCEPT { {type: "T", name: "A"} SET ATTRIBUTES { p: 1 } }
+        CONCEPT { {type: "T", name: "B"} } }""")
+    merge(nexus)
+    (metadata,) = nexus.execute('FIND(?b.metadata) WHERE { ?b {name: "B"} }')
+    assert "original" not in metadata
+    assert metadata["_merged_from"] == ["T:A"]
