@@ -154,7 +154,7 @@ def join_statements(link: Proposition, survivor: Element) -> None:
     """Keep what a link states beside what the link with the same fact states."""
     if not (isinstance(survivor, Proposition) and _is_imported(link) and _is_imported(survivor)):
         return
-    both = [*_statements(survivor), *_statements(link)]
+    both = [*statements_of(survivor), *statements_of(link)]
     both.sort(key=lambda one: statement_order(*one))
     if any(shown for _, shown in both):
         survivor.attributes[STATEMENTS] = to_term([shown for _, shown in both])
@@ -162,8 +162,10 @@ def join_statements(link: Proposition, survivor: Element) -> None:
     survivor.metadata[ORIGINAL] = to_term(record)
 
 
-def _statements(link: Proposition) -> list[tuple[dict[str, Json], dict[str, Json]]]:
-    """What is noted of each statement of a link, and what KQL sees of it."""
+def statements_of(link: Proposition) -> list[tuple[dict[str, Json], dict[str, Json]]]:
+    """What is noted of each imported statement of a link, and what KQL sees of it."""
+    if not _is_imported(link):
+        return []
     record = _record(link)
     noted = _listed(record, STATEMENTS) or [{}]
     if len(noted) > 1:

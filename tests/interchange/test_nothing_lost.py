@@ -101,6 +101,45 @@ def test_what_two_reifiers_say_of_one_triple_stays_apart(case: str) -> None:
     assert restored(nexus, mapping="original").snapshot() == nexus.snapshot()
 
 
+FILES = {
+    "two IRIs": (
+        ":a :worked :b ~ :r1 {| :since 1999 |} .",
+        ":a :worked :b ~ :r2 {| :since 2001 |} .",
+    ),
+    "a triple alone": (":a :worked :b ~ :r1 {| :since 1999 |} .", ":a :worked :b ."),
+    "a blank node and an IRI": (
+        ":a :worked :b {| :since 1999 ; :until 2000 |} .",
+        ":a :worked :b ~ :r2 {| :since 2001 |} .",
+    ),
+    "statements about each": (
+        ":a :worked :b ~ :r1 {| :since 1999 |} . :c :doubts :r1 .",
+        ":a :worked :b ~ :r2 {| :since 2001 |} . :r2 :because :c .",
+        ":a :worked :b ~ :r3 .",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_what_reifiers_of_several_files_say_of_one_triple_stays_apart(case: str) -> None:
+    nexus, concepts = empty(), f"{PREFIXES} :a a :P . :b a :P . :c a :P . "
+    for text in FILES[case]:
+        nexus.import_rdf(concepts + text, define=True)
+    text = nexus.snapshot(mapping="original", only="imported")
+    expected = concepts + as_rdf11(" ".join(FILES[case]))
+    assert isomorphic(
+        Graph().parse(data=text, format="turtle"), Graph().parse(data=expected, format="turtle")
+    )
+    assert restored(nexus, mapping="original").snapshot() == nexus.snapshot()
+
+
+def test_a_reifier_that_says_something_else_now_is_updated() -> None:
+    nexus, concepts = empty(), f"{PREFIXES} :a a :P . :b a :P . "
+    for year in (1999, 2005):
+        nexus.import_rdf(f"{concepts} :a :worked :b ~ :r {{| :since {year} |}} .", define=True)
+    (attributes,) = nexus.execute('FIND(?l.attributes) WHERE { ?l (?a, "worked", ?b) }')
+    assert attributes == {"same_as": "https://example.org/r", "since": 2005}
+
+
 def test_kql_sees_each_of_two_statements_and_all_of_their_values() -> None:
     nexus = empty()
     nexus.import_rdf(f"{PREFIXES} :a a :P . :b a :P . {REIFIERS['two IRIs']}", define=True)

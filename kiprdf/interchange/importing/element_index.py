@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.kql.reader import link_of, read_catalog
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import json_map, read_element
+from kiprdf.rdf.elements import Proposition, json_map, read_element
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.store import Store
 
@@ -89,6 +89,12 @@ class ElementIndex:
             return None
         link = link_of(self.store, Triple(ends[0], iris.predicate(predicate), ends[1]))
         return None if link is None else iris.id(link)
+
+    def link(self, id: str) -> Proposition | None:
+        """The proposition with an id, if there is one."""
+        node = self.store.iris.from_id(id)
+        element = None if node is None else read_element(self.store.iris, node, self._describe(id))
+        return element if isinstance(element, Proposition) else None
 
     def element(self, iri: str) -> str | None:
         """The id of the element with an original IRI; definitions have their own method."""

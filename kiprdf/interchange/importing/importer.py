@@ -299,6 +299,10 @@ def _proposition(
         merged.attributes.foreign.setdefault(POSITION, fact.positions)
     attributes, metadata = _attributes_and_metadata(merged, same_as, context)
     shown = [shown_values(part, attributes) for part in parts]
+    for part in parts:
+        for key, value in (part.shown or {}).items():
+            if key in attributes and key != "id":
+                attributes[key] = together([*listed(attributes[key]), *listed(value)])
     if any(shown) and len(shown) > 1:
         attributes[STATEMENTS] = shown
     return statements.Proposition(fact.id, *ends, attributes, metadata)

@@ -51,10 +51,14 @@ Place: TypeAlias = tuple[ConceptName, bool, str]
 
 
 class Part(NamedTuple):
-    """One of several statements that a fact comes from: what is noted of it, and its values."""
+    """One of several statements that a fact comes from: what is noted of it, and its values.
+
+    ``shown`` is what KQL sees of a statement that an earlier import brought.
+    """
 
     noted: JsonMap
     values: NodeValues
+    shown: JsonMap | None = None
 
 
 class Imported(NamedTuple):

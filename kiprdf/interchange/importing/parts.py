@@ -15,9 +15,12 @@ from kiprdf.interchange.importing.node_values import ValueReader
 from kiprdf.interchange.importing.origins import ORIGINAL, STATEMENTS, Part
 from kiprdf.interchange.importing.plan import JsonMap, Proposition
 from kiprdf.interchange.importing.values import NodeValues, listed
-from kiprdf.kml.merged_origins import OWN, PARTS, as_they_were, statement_order
+from kiprdf.kml.merged_origins import OWN, PARTS, as_they_were, statement_order, statements_of
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
+
+_USUAL = {"predicate", "lists", "attributes", "metadata"}
+"""What is noted of a statement that does not distinguish it from others."""
 
 
 def several(
@@ -43,13 +46,39 @@ def several(
                 own["id"] = reifier.value
             if own or noted or not reifiers or _has_values(values):
                 parts.append(Part({**own, **noted}, values))
+    parts = _with_earlier(parts, fact, context)
     if len(parts) == 1:
         ends = {key: one for key, one in parts[0].noted.items() if key in ("subject", "object")}
         return [Part(ends, NodeValues())] if ends else []
-    usual = {"predicate", "lists"}
-    if not any(part.noted.keys() - usual or _has_values(part.values) for part in parts):
+    if not any(part.noted.keys() - _USUAL or part.shown or _has_values(part[1]) for part in parts):
         return []
     return sorted(parts, key=lambda part: statement_order(part.noted, shown_values(part, {})))
+
+
+def _with_earlier(parts: list[Part], fact: Fact, context: Context) -> list[Part]:
+    """The statements of this import, and those of earlier ones that it does not state anew."""
+    link = context.index.link(fact.id) if parts else None
+    earlier = [] if link is None else [Part(n, NodeValues(), s) for n, s in statements_of(link)]
+    new = [_identity(part, len(earlier) > 1) for part in parts]
+    kept = [
+        part
+        for part in earlier
+        if part.noted.keys() - _USUAL or part.shown
+        if _identity(part, len(earlier) > 1) not in new
+    ]
+    if not kept:
+        return parts
+    return kept + [p for p in parts if p.noted.keys() - _USUAL or _has_values(p.values)]
+
+
+def _identity(part: Part, by_values: bool) -> list[Json]:
+    """What makes a statement another one: the IRI of its reifier, else its ends, and its values if
+    there are several.
+    """
+    if "id" in part.noted:
+        return [part.noted["id"]]
+    ends = [part.noted.get("subject"), part.noted.get("object")]
+    return [*ends, shown_values(part, {})] if by_values else [*ends]
 
 
 def is_merged(node: Node, identity: ConceptName, values: ValueReader, context: Context) -> bool:
@@ -104,7 +133,9 @@ def _is_other(node: NamedNode | BlankNode, context: Context, facts: Facts) -> bo
     if context.naming.is_below_base(node.value):
         return False
     if node in facts.by_reifier:
-        return len(facts.by_reifier[node].reifiers) > 1
+        fact = facts.by_reifier[node]
+        others = {*context.index.originals.get(fact.id, ())} - {node.value}
+        return len(fact.reifiers) > 1 or bool(others)
     resource = context.identities.resources.get(node)
     if resource is None:
         return False
@@ -116,6 +147,8 @@ def shown_values(part: Part, attributes: JsonMap) -> JsonMap:
 
     Metadata are among them, unless one has the key of an attribute.
     """
+    if part.shown is not None:
+        return part.shown
     own, metadata = part.values.attributes.json(), part.values.metadata.json()
     hidden = {key: value for key, value in metadata.items() if key in attributes}
     shown = {key: value for key, value in metadata.items() if key not in attributes}

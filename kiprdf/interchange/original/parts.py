@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES
 from kiprdf.interchange.importing.origins import LISTS, NAME_IRI, ORIGINAL, STATEMENTS
 from kiprdf.interchange.importing.values import listed
@@ -20,6 +20,8 @@ from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
 from kiprdf.rdf.literals import Json, to_term
 
 _GRAPHS = (GRAPH, GRAPH_VALUES)
+_USUAL = str(None)
+"""What stands for the IRI of an end of which none is noted."""
 Nodes: TypeAlias = dict[tuple[NamedNode, str], NamedNode]
 """The nodes of parts, by their element and their original IRI."""
 
@@ -49,11 +51,27 @@ def apart(triples: Iterable[Triple], iris: Iris) -> Iterator[Triple]:
         for number, part in enumerate(parts):
             if isinstance(part.get("id"), str):
                 nodes[node, part["id"]] = _node(node, number, iris)
+    # What an import stated of a reifier before another one came is stated of the first.
+    firsts: dict[object, NamedNode] = {}
+    for node in links:
+        same_as = (value_of(t) for t in groups[node] if place_of(t) == (False, SAME_AS))
+        first = (node, str(next(iter(listed(next(same_as, None))), None)))
+        if first in nodes:
+            firsts[node] = nodes[node, _USUAL] = nodes[first]
     for node, own in groups.items():
         if node in links:
             yield from _Link(node, own, links[node], nodes, iris).triples()
+        elif firsts and _is_about(own, firsts):
+            yield from _Link(node, own, [{}], nodes, iris).triples()
         else:
             yield from own
+
+
+def _is_about(triples: list[Triple], ends: Mapping[object, NamedNode]) -> bool:
+    """Whether an imported link is about one of some links."""
+    facts: list[Any] = [t.object for t in triples if t.predicate == vocab.REIFIES]
+    is_about = any({one.subject, one.object} & ends.keys() for one in facts)
+    return is_about and any(place_of(triple) == (True, IMPORTED_AT) for triple in triples)
 
 
 def _record(triples: Iterable[Triple]) -> JsonMap:
@@ -182,7 +200,7 @@ class _Link:
 
     def triples(self) -> Iterator[Triple]:
         """Those of each statement; of the link itself what says in which lists it is."""
-        original = cast(JsonMap, self._metadata[ORIGINAL])
+        original = cast(JsonMap, self._metadata.get(ORIGINAL, {}))
         of_parts = any(LISTS in part for part in self._parts)
         lists = {LISTS: original[LISTS]} if LISTS in original and not of_parts else {}
         yield from self._others
