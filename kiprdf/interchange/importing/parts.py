@@ -56,7 +56,7 @@ def several(
 
 
 def _with_earlier(parts: list[Part], fact: Fact, context: Context) -> list[Part]:
-    """The statements of this import, and those of earlier ones that it does not state anew."""
+    """The statements of this import, and those of earlier ones that it does not state again."""
     link = context.index.link(fact.id) if parts else None
     earlier = [] if link is None else [Part(n, NodeValues(), s) for n, s in statements_of(link)]
     new = [_identity(part, len(earlier) > 1) for part in parts]
