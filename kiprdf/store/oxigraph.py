@@ -384,8 +384,10 @@ class OxigraphStore:
             raise StoreError(self.failure or message) from None
         finally:
             del self._engine, engine
-            self._note_files()
-            self._claim = None
+            try:
+                self._note_files()
+            finally:
+                self._claim = None
 
     def abandon(self) -> None:
         """Leave the folder to the process that this one was forked from."""
