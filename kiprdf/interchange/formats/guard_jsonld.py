@@ -18,6 +18,7 @@ from kiprdf import budget
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats import json_text, lengths
 from kiprdf.interchange.formats.given_contexts import GivenContexts, with_initial
+from kiprdf.interchange.formats.type_maps import without_type_maps
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.language.sizes import Sizes
 from kiprdf.source import NOWHERE, Span
@@ -50,7 +51,11 @@ def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> st
         document = with_initial(document, initial) if initial else document
         contexts.check_work()
         _check_length(document, contexts, text)
-        return json.dumps(document) if contexts.fetched or initial else text
+        plain = document
+        if '"@container"' in text or contexts.fetched or initial:
+            plain = without_type_maps(document)
+        is_changed = contexts.fetched or initial or plain != document
+        return json.dumps(plain) if is_changed else text
     except RecursionError:
         message = "A fetched context nests too deeply."
         raise KipError("KIP_4002", message, "Put the context into the file.") from None
