@@ -395,7 +395,7 @@ class CommandEngine:
                 "strict_schema": self.writer.strict_schema,
                 "commit": store.commit(),
                 "history": self._history(),
-                "sync": store.sync if isinstance(store, OxigraphStore) else None,
+                **self._sync(),
                 "concepts": total(store, vocab.TYPE),
                 "propositions": total(store, vocab.REIFIES),
                 "concept_types": len(catalog.concept_types),
@@ -404,6 +404,11 @@ class CommandEngine:
             }
 
         return self.boundary.run(lambda: store.read(run))
+
+    def _sync(self) -> dict[str, str]:
+        """When a commit is on the disk, where commits are written to a folder."""
+        sync = self.store.sync if isinstance(self.store, OxigraphStore) else None
+        return {} if sync is None else {"sync": sync}
 
     def _history(self) -> dict[str, Any] | None:
         store = self.store

@@ -340,7 +340,7 @@ class Server:
         if self._elements[0] != commit:
             info = await self.threads.run(self.nexus.info)
             self._elements = (commit, info["concepts"] + info["propositions"])
-            self.metrics.sync = info["sync"]
+            self.metrics.sync = info.get("sync")
         text = self.metrics.text(commit, self._elements[1])
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
