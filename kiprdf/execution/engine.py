@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -103,6 +104,11 @@ class CommandEngine:
                 self.indexer.close()
             finally:
                 self.store.close()
+
+    def __del__(self) -> None:
+        # The thread that builds the index holds the store, and with it the folder, for a step.
+        if hasattr(self, "indexer") and not (self.store.is_forked or sys.is_finalizing()):
+            self.indexer.end_building()
 
     def copy(self) -> CommandEngine:
         """An engine on a copy of the dataset in memory, for trying commands out."""

@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 import weakref
-from _thread import start_new_thread
+from _thread import get_ident, start_new_thread
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from itertools import islice
@@ -93,6 +93,8 @@ class Indexer:
         self._is_closed = False
         self._building = threading.Lock()
         """Locked while a thread builds, which may not be the one that has locked it."""
+        self._builder = 0
+        """The thread that builds, or was the last one to do so."""
         self._fault: BaseException | None = None
 
     def lost_commits(self) -> int:
@@ -296,22 +298,33 @@ class Indexer:
 
     def close(self) -> None:
         """Index what was noted, or store the note, and close the files."""
+        try:
+            self.end_building()
+            with self._lock():
+                self._close()
+        except BaseException:
+            self._is_closed = False
+            raise
+
+    def _close(self) -> None:
+        if self._ranks is not None:
+            self._ranks.close()
+        try:
+            is_kept = self._path is not None and not self._is_reader
+            # A shared store notes itself what its commits touch.
+            if self._is_behind and is_kept and not self._store.is_shared:
+                self._catch_up_or_postpone()
+            if self._index is not None:
+                self._index.close()
+        except sqlite3.Error as fault:
+            self._give_up(fault)
+
+    def end_building(self) -> None:
+        """Let the thread that builds end after its step, and wait for it: it holds the store."""
         self._is_closed = True
         end = time.monotonic() + CLOSING_SECONDS
-        while self._building.locked() and time.monotonic() < end:
+        while self._building.locked() and get_ident() != self._builder and time.monotonic() < end:
             time.sleep(0.001)
-        with self._lock():
-            if self._ranks is not None:
-                self._ranks.close()
-            try:
-                is_kept = self._path is not None and not self._is_reader
-                # A shared store notes itself what its commits touch.
-                if self._is_behind and is_kept and not self._store.is_shared:
-                    self._catch_up_or_postpone()
-                if self._index is not None:
-                    self._index.close()
-            except sqlite3.Error as fault:
-                self._give_up(fault)
 
     def _catch_up_or_postpone(self) -> None:
         """Leave an index that the next SEARCH does not need to rebuild."""
@@ -476,14 +489,18 @@ class Indexer:
 def _run(reference: weakref.ref[Indexer], building: threading.Lock) -> None:
     """Build until nothing is missing, or the index is closed or no longer used by anybody."""
     try:
-        while (indexer := reference()) and not indexer._is_closed and indexer._step():
-            del indexer
+        while (indexer := reference()) and not indexer._is_closed:
+            indexer._builder = get_ident()
+            if not indexer._step():
+                break
+            indexer = None
     except BaseException as fault:
         # The frames hold iterators of the engine, which must end on the thread that made them.
         traceback.clear_frames(fault.__traceback__)
         if indexer is not None:
             indexer._fault = fault.with_traceback(None)
     finally:
+        indexer = None  # before the lock: who waits for it may open the folder again
         _release(building)
 
 

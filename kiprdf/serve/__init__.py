@@ -2,8 +2,8 @@
 
 ``application`` (routes and handlers) behind ``security`` (host, origin, token) and ``observation``
 (log, numbers, audit; ``tracing``); ``kip``, ``sparql`` with ``sparql_results``, ``linked`` answer
-on threads; ``server`` runs it with uvicorn. ``negotiation``, ``body``, ``replies``, ``options``,
-``openapi`` and ``login`` are their parts.
+on threads; ``server`` runs it with uvicorn, and ``connections`` limits its connections. Their parts:
+``negotiation``, ``body``, ``replies``, ``options``, ``openapi`` and ``login``.
 """
 
 from __future__ import annotations

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -178,22 +176,11 @@ def test_a_dropped_nexus_stops_building_and_releases_its_folder(
     nexus = kiprdf.Nexus.open(folder)
     until_begun(nexus)
     del nexus
-    with opened_when_free(folder) as again:
+    with kiprdf.Nexus.open(folder) as again:
         assert again.info()["concepts"] > CONCEPTS
         done = len(slow_steps)
         time.sleep(0.3)
         assert len(slow_steps) == done < STEPS
-
-
-def opened_when_free(folder: Path) -> kiprdf.Nexus:
-    """A nexus whose folder is free as soon as a step of building ends."""
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        gc.collect()
-        with suppress(kiprdf.StoreError):
-            return kiprdf.Nexus.open(folder)
-        time.sleep(0.02)
-    return kiprdf.Nexus.open(folder)
 
 
 def test_a_process_that_is_killed_while_building_loses_nothing(
