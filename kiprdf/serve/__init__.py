@@ -2,7 +2,7 @@
 
 ``application`` (routes and handlers) behind ``security`` (host, origin, token) and ``observation``
 (log, numbers, audit; ``tracing``); ``kip``, ``sparql`` with ``sparql_results``, ``linked`` answer
-on threads; ``server`` runs it with uvicorn, and ``connections`` limits its connections. Their parts:
+on threads; ``server`` runs it with uvicorn, and ``connections`` limits what is open. Their parts:
 ``negotiation``, ``body``, ``replies``, ``options``, ``openapi`` and ``login``.
 """
 
