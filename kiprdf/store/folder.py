@@ -242,7 +242,7 @@ def identity(path: Path) -> str | None:
     None where there is no graph, and while the history is not that of the graph.
     """
     try:
-        return None if is_erasing(path) else (graph_folder(path) / "IDENTITY").read_text("latin-1")
+        return None if is_erasing(path) else (graph_folder(path) / "IDENTITY").read_bytes().hex()
     except OSError:
         return None
 
