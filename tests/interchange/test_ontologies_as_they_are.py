@@ -10,6 +10,8 @@ import rdflib
 from rdflib.compare import isomorphic
 
 import kiprdf
+from kiprdf.interchange.formats.parsing import parse
+from tests.interchange.graphs import isomorphic as same_graphs
 
 PREFIXES = """
 @prefix : <https://ex.org/> .
@@ -309,3 +311,25 @@ def test_data_use_the_keys_that_an_ontology_gave_to_its_properties(tmp_path: Pat
     assert (attributes["size"], attributes["size_2"], attributes["has_value"]) == (1, 2, 3)
     expected = rdflib.Graph().parse(data=ontology) + rdflib.Graph().parse(data=data)
     assert isomorphic(home(one), expected)
+
+
+# Whole files ----------------------------------------------------------------------------------
+
+# Each construct of gist, DCAT 3 and the Relation Ontology of OBO, as these files have them.
+CONSTRUCTS = Path(__file__).parent / "samples" / "relations.owl"
+
+
+def test_no_triple_of_any_construct_is_missing() -> None:
+    one = nexus()
+    one.import_ontology(CONSTRUCTS)
+    one.import_rdf(CONSTRUCTS, define=True, default_type="Thing")
+    expected = [quad.triple for quad in parse(CONSTRUCTS.read_text(), "rdfxml")]
+    for format in ("turtle", "rdfxml", "jsonld"):
+        text = one.snapshot(format=format, mapping="original", only="imported")
+        assert same_graphs([quad.triple for quad in parse(text, format)], expected)
+    assert {"overlaps", "part_of"} <= {*names(one, "$PropositionType")}
+    first = one.snapshot(format="ntriples", mapping="original", only="imported")
+    report = one.import_rdf(CONSTRUCTS, define=True, default_type="Thing")
+    assert report["concepts"]["created"] == report["propositions"]["created"] == 0
+    assert one.import_ontology(CONSTRUCTS)["definitions"] == {"concept_types": [], "predicates": []}
+    assert one.snapshot(format="ntriples", mapping="original", only="imported") == first
