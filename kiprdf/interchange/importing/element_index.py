@@ -116,22 +116,21 @@ class ElementIndex:
 
     def key(self, iri: str, concept_type: str | None = None) -> str | None:
         """The key that a type has for a property; without one there, that of another definition."""
-        own = self._keys.get(f"C:{META_TYPES[0]}/{concept_type}", {})
-        return own.get(iri) or self._keys[""].get(iri)
+        keys = self._keys
+        own = keys.get(concept_type or "", {}).get(iri)
+        return own or keys[""].get(iri)
 
     @cached_property
     def _keys(self) -> dict[str, dict[str, str]]:
-        """The keys of properties by the ids of the definitions that have them; "" for all."""
+        """The keys of properties by the types that have them; "" for all definitions."""
         keys: dict[str, dict[str, str]] = {"": {}}
         rules_of = self.store.match(None, vocab.attribute("instance_schema"), None)
         for triple in sorted(rules_of, key=lambda one: str(one.subject)):
-            name = isinstance(triple.subject, NamedNode) and self.store.iris.name(
-                triple.subject.value
-            )
+            id = self.store.iris.id(triple.subject) if isinstance(triple.subject, NamedNode) else ""
             rules = to_json(triple.object) if isinstance(triple.object, Literal) else None
-            if not name or not isinstance(rules, dict):
+            if not id or not isinstance(rules, dict):
                 continue
-            own = keys.setdefault(name.id, {})
+            own = keys.setdefault(id.removeprefix(f"C:{META_TYPES[0]}/"), {})
             for key, rule in rules.items():
                 iri = rule.get("iri") if isinstance(rule, dict) else None
                 if isinstance(iri, str) and key != SAME_AS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 import typing
@@ -85,6 +86,7 @@ def local_name(iri: str) -> str:
         return last
 
 
+@functools.lru_cache(maxsize=4_096)
 def identifier(iri: str) -> str | None:
     """The local name as an identifier; None if no letter or digit of it can be used.
 

@@ -7,6 +7,7 @@ both is read twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import lru_cache
 
 from pyoxigraph import BlankNode, NamedNode
 
@@ -36,11 +37,21 @@ def is_of_ontology(about: Collection[Statement]) -> bool:
     classes = [s.object for s in about if s.predicate == vocab.TYPE]
     if classes:
         return any(isinstance(c, NamedNode) and is_definition_class(c.value) for c in classes)
-    return any(
-        s.predicate in _OF_TERMS
-        or (s.predicate.value.startswith((owl, sh)) and s.predicate not in _OF_DATA)
-        for s in about
-    )
+    return any(_is_of_terms(s.predicate) for s in about)
+
+
+@lru_cache(maxsize=1_024)
+def _is_of_terms(predicate: NamedNode) -> bool:
+    """Whether only classes, properties, shapes and axioms have a property."""
+    is_standard = predicate.value.startswith((owl, sh)) and predicate not in _OF_DATA
+    return is_standard or predicate in _OF_TERMS
+
+
+def _is_hint(statement: Statement) -> bool:
+    """Whether a statement alone may say that its subject belongs to an ontology."""
+    if statement.predicate != vocab.TYPE:
+        return _is_of_terms(statement.predicate)
+    return isinstance(statement.object, NamedNode) and is_definition_class(statement.object.value)
 
 
 def below(roots: Iterable[Node], groups: Mapping[Node, list[Statement]]) -> set[Node]:
@@ -63,17 +74,21 @@ def is_inner(node: Node, groups: Mapping[Node, Collection[Statement]]) -> bool:
 
 
 def recorded_and_inner(
-    statements: Iterable[Statement], is_recorded: Callable[[str], bool]
+    statements: Collection[Statement], is_recorded: Callable[[str], bool]
 ) -> tuple[set[Node], set[Node]]:
     """The nodes that an import of data does not read: recorded heads, and insides of axioms.
 
     Blank nodes below the head of an ontology belong to it. A head that the nexus has not recorded
     is data.
     """
+    candidates = dict.fromkeys(s.subject for s in statements if _is_hint(s))
+    if not candidates:
+        return set(), set()
     groups = by_subject(statements)
     heads: list[Node] = []
     roots: list[Node] = []
-    for node, about in groups.items():
+    for node in candidates:
+        about = groups[node]
         if not is_of_ontology(about):
             continue
         if isinstance(node, BlankNode) or all(s.object != ONTOLOGY for s in about):
