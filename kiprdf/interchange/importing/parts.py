@@ -30,6 +30,8 @@ def several(
 
     ``noted`` are the IRI of the reifier, and the ends that are not the usual nodes of the elements.
     """
+    if len(fact.statements) == 1 and _is_bare(fact, context, facts):
+        return []
     parts: list[Part] = []
     properties = {one for one in fact.properties if not context.naming.is_below_base(one)}
     for statement, reifiers, lists in fact.statements if properties else ():
@@ -53,6 +55,16 @@ def several(
     if not any(part.noted.keys() - _USUAL or part.shown or _has_values(part[1]) for part in parts):
         return []
     return sorted(parts, key=lambda part: statement_order(part.noted, shown_values(part, {})))
+
+
+def _is_bare(fact: Fact, context: Context, facts: Facts) -> bool:
+    """Whether one triple states a fact, and nothing distinguishes it; so are most."""
+    record = context.originals.get(fact.id)
+    if fact.reifiers or fact.lists or (isinstance(record, dict) and STATEMENTS in record):
+        return False
+    ((statement, _, _),) = fact.statements
+    ends = statement.subject, cast(Node, statement.object)
+    return not any(_is_other(end, context, facts) for end in ends)
 
 
 def _with_earlier(parts: list[Part], fact: Fact, context: Context) -> list[Part]:

@@ -20,6 +20,7 @@ from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
 from kiprdf.rdf.literals import Json, to_term
 
 _GRAPHS = (GRAPH, GRAPH_VALUES)
+_ORIGINAL = NamedNode(vocab.METADATA + ORIGINAL)
 _USUAL = str(None)
 """What stands for the IRI of an end of which none is noted."""
 Nodes: TypeAlias = dict[tuple[NamedNode, str], NamedNode]
@@ -76,7 +77,7 @@ def _is_about(triples: list[Triple], ends: Mapping[object, NamedNode]) -> bool:
 
 def _record(triples: Iterable[Triple]) -> JsonMap:
     """What imports and merges noted of an element."""
-    original = next((value_of(t) for t in triples if place_of(t) == (True, ORIGINAL)), None)
+    original = next((value_of(t) for t in triples if t.predicate == _ORIGINAL), None)
     return original if isinstance(original, dict) else {}
 
 
