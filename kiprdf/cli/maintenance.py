@@ -113,8 +113,8 @@ def _show(place: str, report: dict[str, Any]) -> None:
         output.show_text(f"{report['vectors']} of {total} elements have vectors.")
     history = report["history"]
     if history and history["state"] != "sound":
-        begins = f"it is complete from commit {history['earliest_seq']} on"
-        output.show_text(f"The history is {_HISTORY[history['state']]}; {begins}.")
+        begins = "" if history["faults"] else f"; it begins at commit {history['earliest_seq']}"
+        output.show_text(f"The history is {_HISTORY[history['state']]}{begins}.")
         for fault in history["faults"]:
             output.show_text(f"  {fault}")
     for fault in faults[:SHOWN_FAULTS]:
