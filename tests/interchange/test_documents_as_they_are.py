@@ -206,6 +206,51 @@ def test_without_a_context_nothing_is_fetched_and_the_hint_says_what_to_give() -
     )
 
 
+@pytest.mark.parametrize(
+    "url",
+    ["https://schema.org", "http://schema.org/", "https://www.schema.org/",
+     "https://schema.org/docs/jsonldcontext.jsonld"],
+)  # fmt: skip
+@pytest.mark.parametrize("given", [None, {"https://example.org/other": {"@context": {}}}])
+def test_the_context_of_schema_org_is_bundled(url: str, given: Any) -> None:
+    nexus = kiprdf.Nexus.memory()
+    document = {
+        "@context": [url, {"shelf": "urn:shelf"}],
+        "@type": "Book",
+        "@id": "https://example.org/book",
+        "name": "Ada",
+        "url": "https://example.org/page",
+        "datePublished": "2020-01-02",
+        "shelf": 7,
+    }
+    report = nexus.import_rdf(json.dumps(document), format="jsonld", context=given, define=True)
+    assert (report["skipped"], report["warnings"]) == ([], [])
+    (book,) = nexus.execute('FIND(?b.attributes) WHERE { ?b {type: "Book"} }')
+    assert book == {
+        "name": "Ada",
+        "url": "https://example.org/page",
+        "datePublished": "2020-01-02",
+        "shelf": 7,
+        "same_as": "https://example.org/book",
+    }
+    home = nexus.snapshot(mapping="original", only="imported", format="ntriples")
+    assert sorted(home.splitlines()) == [
+        "<https://example.org/book> <http://schema.org/datePublished>"
+        ' "2020-01-02"^^<http://schema.org/Date> .',
+        '<https://example.org/book> <http://schema.org/name> "Ada" .',
+        "<https://example.org/book> <http://schema.org/url> <https://example.org/page> .",
+        "<https://example.org/book> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+        " <http://schema.org/Book> .",
+        '<https://example.org/book> <urn:shelf> "7"^^<http://www.w3.org/2001/XMLSchema#integer> .',
+    ]
+
+
+def test_only_the_context_itself_is_bundled_of_schema_org() -> None:
+    text = '{"@context": "https://schema.org/Book", "@id": "urn:a", "@type": "urn:T"}'
+    with pytest.raises(kiprdf.KipError, match=r"https://schema\.org/Book is not fetched"):
+        kiprdf.Nexus.memory().import_rdf(text, format="jsonld")
+
+
 @pytest.mark.parametrize("context", [{}, "{}", 5, {"a": 1}, "{"])
 def test_what_is_no_context_is_an_error(context: Any) -> None:
     with pytest.raises(kiprdf.KipError):

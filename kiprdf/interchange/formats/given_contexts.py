@@ -7,10 +7,13 @@ the ``expandContext`` of JSON-LD 1.1.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 from urllib.parse import urlsplit
 
+from kiprdf import resources
 from kiprdf.errors import KipError
 from kiprdf.interchange import files
 from kiprdf.interchange.formats import json_text
@@ -19,6 +22,9 @@ from kiprdf.interchange.mapping.terms import Loader
 Context: TypeAlias = "Mapping[str, Any] | files.Source"
 """An object with ``@context``, a path, a text, an open file; or these by URL."""
 Contexts: TypeAlias = "Context | Sequence[Context]"
+_SCHEMA_ORG = re.compile(
+    r"https?://(?:www\.)?schema\.org(?:/|/docs/jsonldcontext\.json(?:ld)?)?", re.IGNORECASE
+)
 _HINT = 'Give an object with "@context", a file of one, or files by their URLs.'
 
 
@@ -47,9 +53,12 @@ class GivenContexts:
         if place is not None:
             self._used.add(place)
             return self._given[place].document
-        if self._loader is None:
+        if self._loader is not None:
+            return self._loader(url)
+        bundled = bundled_context(url)
+        if bundled is None:
             raise LookupError("no context was given for it")
-        return self._loader(url)
+        return bundled
 
     def initial(self) -> list[Any]:
         """The contexts without a URL that have answered none."""
@@ -66,6 +75,19 @@ class GivenContexts:
         by_name = [place for place in plain if name and self._given[place].name == name]
         only = plain if len(plain) == 1 and self._loader is None else []
         return next(iter([*by_url, *by_name, *only]), None)
+
+
+def bundled_context(url: str) -> dict[str, Any] | None:
+    """The context of a URL that comes with kiprdf: that of schema.org.
+
+    >>> context = bundled_context("https://schema.org")
+    >>> context["@context"]["datePublished"]
+    {'@type': 'Date'}
+    """
+    if not _SCHEMA_ORG.fullmatch(url):
+        return None
+    path = resources.directory("mappings") / "contexts" / "schema-org.jsonld"
+    return cast(dict[str, Any], json.loads(path.read_text("utf-8")))
 
 
 def _read(contexts: Contexts) -> Iterator[_Given]:

@@ -1,8 +1,9 @@
 """Checks JSON-LD before it is parsed: duplicate keys, long numbers, and contexts.
 
-A context named by its URL is inserted if a loader is given, and refused otherwise. The cost of a
-document is estimated from above, before it is parsed: the parser copies the terms in use for
-each value with a context, and makes all quads of an object before it returns the first.
+A context named by its URL is inserted if a loader is given or the context is bundled, and refused
+otherwise. The cost of a document is estimated from above, before it is parsed: the parser copies
+the terms in use for each value with a context, and makes all quads of an object before it returns
+the first.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from urllib.parse import urljoin
 from kiprdf import budget
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats import json_text, lengths
-from kiprdf.interchange.formats.given_contexts import GivenContexts, with_initial
+from kiprdf.interchange.formats.given_contexts import GivenContexts, bundled_context, with_initial
 from kiprdf.interchange.formats.type_maps import without_type_maps
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.language.sizes import Sizes
@@ -40,9 +41,9 @@ def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> st
     """Return a document that its parser reads safely, with its remote contexts inserted.
 
     Raises KIP_1001 with line and column for a text that is not JSON or has a key twice, and for a
-    context that is named by its URL, unless a loader is given; KIP_4002 for a document that would
-    take the parser minutes or gigabytes. Errors of the loader that are not of the network, of a
-    text or of a lookup are raised as they are.
+    context that is named by its URL, unless a loader is given or it is bundled; KIP_4002 for a
+    document that would take the parser minutes or gigabytes. Errors of the loader that are not of
+    the network, of a text or of a lookup are raised as they are.
     """
     contexts = _Contexts(text, loader, base_iri)
     try:
@@ -254,8 +255,6 @@ class _Contexts:
     def _fetched(self, url: Any, chain: tuple[str, ...], is_scoped: bool) -> Any:
         if not isinstance(url, str):
             raise self._fault(str(url), "is not a URL")
-        if self._loader is None:
-            raise self._fault(url, "is not fetched")
         base = chain[-1] if chain else self._base
         absolute = urljoin(base, url) if base else url
         self.fetched += 1
@@ -264,10 +263,13 @@ class _Contexts:
         if self.fetched > CONTEXTS:
             raise self._fault(url, f"is one of more than {CONTEXTS} contexts")
         try:
-            document = self._loader(absolute)
+            load = self._loader or bundled_context
+            document = load(absolute)
         except (OSError, ValueError, LookupError) as fault:  # of the network, the text, a table
             why = f"cannot be loaded ({type(fault).__name__}: {fault})"
             raise self._fault(url, why) from fault
+        if document is None and self._loader is None:
+            raise self._fault(url, "is not fetched")
         if not isinstance(document, dict) or "@context" not in document:
             raise self._fault(url, "has no @context")
         self._sizes.add(document["@context"])

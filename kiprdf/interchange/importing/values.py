@@ -23,8 +23,17 @@ from kiprdf.rdf.literals import Json, canonical_json, to_json
 
 _FRACTIONS = frozenset(f"{vocab.XSD}{name}" for name in ("decimal", "double", "float"))
 _TIMES = frozenset(
-    f"{vocab.XSD}{name}"
-    for name in ("date", "dateTime", "dateTimeStamp", "time", "gYear", "gYearMonth")
+    [
+        *(
+            f"{vocab.XSD}{name}"
+            for name in ("date", "dateTime", "dateTimeStamp", "time", "gYear", "gYearMonth")
+        ),
+        *(
+            f"{scheme}://schema.org/{name}"
+            for scheme in ("http", "https")
+            for name in ("Date", "DateTime", "Time")
+        ),
+    ]
 )
 """ISO 8601 dates and times, which are strings in KIP."""
 _ANY_URI = f"{vocab.XSD}anyURI"
