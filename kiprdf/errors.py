@@ -234,8 +234,14 @@ class DamagedGraphError(StoreError):
     hint = "Close the nexus everywhere, then repair it: kiprdf check --repair --nexus FOLDER"
 
 
+class DamagedManifestError(StoreError):
+    """The manifest of a folder is damaged; ``kiprdf check --repair`` writes it again."""
+
+
 class ReplacedError(StoreError):
     """Another process has replaced the files that this one reads; opening again shows them."""
+
+    hint = "Open the nexus again."
 
 
 def without_folder(text: str, folder: Path | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,9 +12,16 @@ from kiprdf.cli import inputs, output, places
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption, ServerTokenOption
 from kiprdf.cli.root import app
-from kiprdf.errors import DamagedGraphError, ForkedLogError, ReplacedError, StoreError
+from kiprdf.errors import (
+    DamagedGraphError,
+    DamagedManifestError,
+    ForkedLogError,
+    ReplacedError,
+    StoreError,
+)
 from kiprdf.nexus import Nexus
 from kiprdf.store.folder import repair_log
+from kiprdf.store.graph_files import repair_manifest
 
 ATTEMPTS = 8
 """How often a copy is begun of a nexus that another process rewrites meanwhile."""
@@ -88,6 +96,13 @@ def _open_to_check(place: str, repair: bool) -> Nexus:
                 f"repaired and contains the writes of both; the original is in "
                 f"{folder / 'damaged'}."
             )
+            return Nexus.open(folder, genesis=False)
+        except DamagedManifestError as fault:
+            # The frames may hold the engine, and with it the folder.
+            traceback.clear_frames(fault.__traceback__)
+            if not repair_manifest(folder):
+                raise
+            output.note(f"The file nexus.json of {folder} was damaged, and was written again.")
             return Nexus.open(folder, genesis=False)
     except DamagedGraphError:
         raise

@@ -24,7 +24,13 @@ from weakref import ref
 from pyoxigraph import Store as Engine
 
 from kiprdf import forks
-from kiprdf.errors import DamagedGraphError, ForkedLogError, LockedError, StoreError
+from kiprdf.errors import (
+    DamagedGraphError,
+    DamagedManifestError,
+    ForkedLogError,
+    LockedError,
+    StoreError,
+)
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
 from kiprdf.store import log_repair
@@ -147,20 +153,33 @@ def _read_manifest(path: Path) -> _Manifest | None:
             _require_empty(path)
             return None
     except (ValueError, RecursionError):
-        raise StoreError(f"{path / MANIFEST} cannot be read: it is not JSON.") from None
+        raise _damaged(path, "cannot be read: it is not JSON") from None
     except OSError as fault:
         raise StoreError(f"The folder {path} cannot be read: {fault.strerror}.") from None
     number = manifest.get("format") if isinstance(manifest, dict) else None
     if type(number) is not int or number < 1:
-        raise StoreError(f"{path / MANIFEST} does not describe a nexus.")
+        raise _damaged(path, "does not describe a nexus")
     if number > FORMAT:
         raise StoreError(
             f"The nexus in {path} has format {number}; this kiprdf reads up to {FORMAT}: "
             "use a newer one."
         )
     if not isinstance(manifest.get("base"), str) or manifest.get("graph", GRAPH) not in GRAPHS:
-        raise StoreError(f"{path / MANIFEST} does not describe a nexus.")
+        raise _damaged(path, "does not describe a nexus")
     return cast(_Manifest, manifest)
+
+
+def _damaged(path: Path, fault: str) -> DamagedManifestError:
+    """The error of a manifest that is damaged, with what helps."""
+    can_help = graph_without_manifest(path) is not None
+    hint = f"Repair it: kiprdf check --repair --nexus {path}" if can_help else "Restore a backup."
+    return DamagedManifestError(f"{path / MANIFEST} {fault}. {hint}")
+
+
+def graph_without_manifest(path: Path) -> str | None:
+    """The folder of the graph, if there is only one, and the graph is not being rewritten."""
+    graphs = [name for name in GRAPHS if (path / name / "CURRENT").is_file()]
+    return graphs[0] if len(graphs) == 1 and not any(path.glob("history/*.next")) else None
 
 
 def _require_empty(path: Path) -> None:
@@ -171,6 +190,8 @@ def _require_empty(path: Path) -> None:
         raise StoreError(f"{path} is a file; a nexus needs a folder.")
     # An interrupted creation leaves the graph only; nothing was written to it.
     if any(entry.name not in (GRAPH, _PARTIAL) for entry in path.iterdir()):
+        if graph_without_manifest(path) is not None:
+            raise _damaged(path, "is missing")
         raise StoreError(f"The folder {path} contains other files and no nexus.")
 
 

@@ -5,17 +5,18 @@ The result is complete or absent, also after a kill.
 
 from __future__ import annotations
 
+import json
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import cast
 
 from pyoxigraph import Literal, Quad
 from pyoxigraph import Store as Engine
 
-from kiprdf.errors import StoreError
+from kiprdf.errors import DamagedManifestError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.store.commit_log import ENGINE_FAULTS, commit_note, note, readable, record
 from kiprdf.store.file_sums import FileSums
@@ -23,6 +24,7 @@ from kiprdf.store.folder import (
     FORMAT,
     GRAPH,
     MANIFEST,
+    graph_without_manifest,
     other_graph,
     write_manifest,
 )
@@ -110,6 +112,23 @@ def convert(engine: Engine, path: Path, base: str) -> None:
     write_manifest(path, base)
 
 
+def repair_manifest(path: Path) -> bool:
+    """Write a damaged manifest again, from what the graph notes; whether that was possible."""
+    graph = graph_without_manifest(path)
+    if graph is None or FileSums(path / graph).damaged():
+        return False
+    with suppress(*ENGINE_FAULTS, ValueError, StoreError):
+        engine = Engine.read_only(str(path / graph))
+        found = readable(engine, vocab.BOOKKEEPING, vocab.BASE, None, vocab.BOOKKEEPING)
+        (base,) = (cast(Literal, quad.object).value for quad in found)
+        if FORMAT_NOTE not in engine:
+            return False
+        (path / MANIFEST).write_text(json.dumps({"format": FORMAT, "base": base}), "utf-8")
+        write_manifest(path, base, graph, history=(path / HISTORY).is_dir())
+        return True
+    return False
+
+
 def require_base(engine: Engine, path: Path, base: str) -> None:
     """Refuse an edited manifest: the dataset notes its base too, and two would be mixed."""
     graph = vocab.BOOKKEEPING
@@ -117,4 +136,5 @@ def require_base(engine: Engine, path: Path, base: str) -> None:
         noted = cast(Literal, quad.object).value
         if noted != base:
             message = f"The nexus in {path} has the base {noted}; its {MANIFEST} says {base}."
-            raise StoreError(message)
+            hint = f"Repair it: kiprdf check --repair --nexus {path}"
+            raise DamagedManifestError(f"{message} {hint}")

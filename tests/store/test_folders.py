@@ -101,7 +101,10 @@ def test_a_newer_format_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "nonsense", b"\xff\xfe\x00", "[" * 100_000])
 def test_a_manifest_that_is_no_json_is_refused(tmp_path: Path, text: str | bytes) -> None:
     folder = manifest(tmp_path, text)
-    assert refusal(folder) == f"{folder / 'nexus.json'} cannot be read: it is not JSON."
+    assert (
+        refusal(folder)
+        == f"{folder / 'nexus.json'} cannot be read: it is not JSON. Restore a backup."
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,7 +118,9 @@ def test_a_manifest_that_is_no_json_is_refused(tmp_path: Path, text: str | bytes
 )  # fmt: skip
 def test_a_manifest_that_describes_no_nexus_is_refused(tmp_path: Path, text: str) -> None:
     folder = manifest(tmp_path, text)
-    assert refusal(folder) == f"{folder / 'nexus.json'} does not describe a nexus."
+    assert (
+        refusal(folder) == f"{folder / 'nexus.json'} does not describe a nexus. Restore a backup."
+    )
 
 
 def test_a_manifest_with_a_bad_base_is_refused(folder: Path) -> None:
