@@ -422,13 +422,20 @@ class OxigraphStore:
         if self._closed:
             raise ClosedError()
 
+    def _unreadable(self, fault: Exception) -> StoreError:
+        """The error of a reading that failed; a writer removes tables that a reader may need."""
+        if self.read_only and "no such file" in str(fault).lower():
+            message = "A file of the nexus was removed or replaced meanwhile; open the nexus again."
+            return ReplacedError(message)
+        return unreadable(fault)
+
     @contextmanager
     def bulk_reading(self) -> Iterator[Engine]:
         """The engine for reading many quads; a disk that fails raises ``StoreError``."""
         try:
             yield self.engine
         except ENGINE_FAULTS as fault:
-            raise unreadable(fault) from fault
+            raise self._unreadable(fault) from fault
 
     def select(
         self,
@@ -448,7 +455,7 @@ class OxigraphStore:
                 solutions = engine.query(query, custom_functions=token.functions(tests))
                 return token.fetch_all(map(tuple, cast(QuerySolutions, solutions)), width, keep)
             except ENGINE_FAULTS as fault:
-                raise unreadable(fault) from fault
+                raise self._unreadable(fault) from fault
 
         return run_cancellable(run, budget.current(), threaded=cancellation == "threaded")
 
@@ -471,7 +478,7 @@ class OxigraphStore:
                     return Solutions(names, token.fetch_all(map(tuple, results)))
                 return bool(cast(QueryBoolean, results))
             except ENGINE_FAULTS as fault:
-                raise unreadable(fault) from fault
+                raise self._unreadable(fault) from fault
 
         return run_cancellable(run, budget.current())
 
@@ -482,7 +489,7 @@ class OxigraphStore:
         object: NamedNode | Literal | Triple | None,
     ) -> Iterator[Triple]:
         budget.check()
-        return _triples(self.engine, subject, predicate, object, _DEFAULT)
+        return _triples(self, self.engine, subject, predicate, object, _DEFAULT)
 
     def lookup(
         self,
@@ -510,7 +517,7 @@ class OxigraphStore:
             self._require_open()
             raise
         except ENGINE_FAULTS as fault:
-            raise unreadable(fault) from fault
+            raise self._unreadable(fault) from fault
 
     def newest(self, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
         if self._update_times.commit != self.commit():
@@ -533,14 +540,14 @@ class OxigraphStore:
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
         facts = self.iris.predicates
-        triples = _triples(self.engine, node, None, None, _DEFAULT)
+        triples = _triples(self, self.engine, node, None, None, _DEFAULT)
         return [triple for triple in triples if not triple.predicate.value.startswith(facts)]
 
     def statements(self, node: NamedNode) -> list[Statement]:
         try:
             return list(self.engine.quads_for_pattern(node, None, None, _DEFAULT))
         except ENGINE_FAULTS as fault:
-            raise unreadable(fault) from fault
+            raise self._unreadable(fault) from fault
 
     def facts(self, node: NamedNode) -> list[Triple]:
         return [
@@ -968,10 +975,10 @@ class OxigraphStore:
         return Delta(removed, added, records=records, origin=origin)
 
 
-def _triples(engine: Engine, *pattern: Any) -> Iterator[Triple]:
+def _triples(store: OxigraphStore, engine: Engine, *pattern: Any) -> Iterator[Triple]:
     """The triples of a pattern; by itself, since another layer would slow small readings down."""
     try:
         for quad in engine.quads_for_pattern(*pattern):
             yield quad.triple
     except ENGINE_FAULTS as fault:
-        raise unreadable(fault) from fault
+        raise store._unreadable(fault) from fault
