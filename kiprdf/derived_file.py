@@ -1,5 +1,11 @@
-"""SQLite files of derived data: created when absent, emptied when damaged or outdated."""
+"""SQLite files of derived data: created when absent, emptied when damaged or outdated.
 
+SQLite does not notice a changed byte in most places. So the checksum of a file is noted when it was
+closed, and the note is removed before it is changed: the file that a killed process leaves has none
+(docs/decisions/110).
+"""
+
+import logging
 import os
 import sqlite3
 import threading
@@ -9,12 +15,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from kiprdf import forks
+from kiprdf.checksums import NOTE, drop_note, is_as_noted, note
 
 T = TypeVar("T")
 
 LOCK_SECONDS = 1.0
 """How long a write waits for another program that has the file locked; the file can wait."""
 
+_log = logging.getLogger(__name__)
 _DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
@@ -41,9 +49,14 @@ class DerivedFile:
         self._version = version
         self._create = create
         self._lock = threading.Lock()
+        is_usable = path is None or _is_usable(Path(path))
         if read_only and path is not None:
+            if not is_usable:
+                raise sqlite3.DatabaseError("The file is not as it was written.")
             self._connection = _copy(Path(path), version)
         else:
+            if not is_usable:
+                remove(self._path)
             self._connection = _connect(self._path, version, create)
         forks.protect(self)
 
@@ -67,6 +80,8 @@ class DerivedFile:
         """Call a function in one transaction, which is rolled back if the function fails."""
 
         def changed(connection: sqlite3.Connection) -> T:
+            if self._path is not None:
+                drop_note(self._path)
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
                 return function(connection)
@@ -77,10 +92,25 @@ class DerivedFile:
         """Close the file; later uses raise `sqlite3.ProgrammingError`."""
         with self._lock:
             self._connection.close()
+            # With a log another program has the file open.
+            if self._path is not None and not Path(f"{self._path}-wal").exists():
+                note(self._path)
 
     def abandon(self) -> None:
         """Leave the file to the process that this one was forked from."""
         forks.keep_forever(self._connection)
+
+
+def is_sound(path: Path, *, every_byte: bool = True) -> bool:
+    """Whether a file is absent, or as it was when it was closed."""
+    return not path.exists() or is_as_noted(path, every_byte=every_byte)
+
+
+def _is_usable(path: Path) -> bool:
+    if is_sound(path, every_byte=False):
+        return True
+    _log.warning("The file %s is not as it was written: its content is made again.", path.name)
+    return False
 
 
 def _connect(
@@ -120,7 +150,7 @@ def _copy(path: Path, version: str) -> sqlite3.Connection:
 
 def copy_file(path: Path, target: Path) -> None:
     """Copy a file that a process may be writing; nothing, where it is absent or damaged."""
-    if not path.exists():
+    if not path.exists() or not _is_usable(path):
         return
     try:
         with (
@@ -178,7 +208,7 @@ def remove(path: Path | None) -> None:
     if path is None:
         return
     try:
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in ("", "-wal", "-shm", NOTE):
             Path(f"{path}{suffix}").unlink(missing_ok=True)
     except OSError as error:
         raise sqlite3.OperationalError(f"cannot replace {path}: {error}") from error

@@ -23,7 +23,9 @@ from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
 from kiprdf.store import NexusStore, OxigraphStore
+from kiprdf.store.commit_index import INDEX
 from kiprdf.store.commit_log import record
+from kiprdf.store.folder import VECTORS
 from kiprdf.store.journal import Journal
 from kiprdf.store.past import require_embedded
 from kiprdf.store.replay import replayed
@@ -31,6 +33,10 @@ from kiprdf.store.replay import replayed
 LITTLE_DISK = 64 * 1024**2
 """Free bytes below which a disk is nearly full; of a disk below 1.25 GB, a twentieth of it."""
 _WRONG_TEXTS = "FILTER finds some texts of arrays, tagged or typed values wrongly; repair it."
+_DERIVED = (
+    "The file {} is not as it was written; "
+    "let its content be made again: kiprdf check --repair --nexus FOLDER"
+)
 _LOST = (
     "The records of commits {first} to {last} were lost: the folder was copied without them, or "
     "while it was in use. Restore a backup; or begin the history at commit {last}: "
@@ -57,7 +63,7 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
         except DamagedGraphError as fault:
             if repair and isinstance(store, OxigraphStore) and store.rebuild():
                 return _check(store, engine.indexer, repair)
-            return _unreadable(store, engine.indexer, fault)
+            return _unreadable(store, engine.indexer, fault, repair)
 
     if store.read_only or store.is_shared:
         report = store.read(run)
@@ -111,7 +117,9 @@ def _size(folder: Path | None) -> int:
     return size
 
 
-def _unreadable(store: NexusStore, indexer: Indexer, fault: DamagedGraphError) -> dict[str, Any]:
+def _unreadable(
+    store: NexusStore, indexer: Indexer, fault: DamagedGraphError, repair: bool
+) -> dict[str, Any]:
     """The report on a graph with damaged files; nothing of it is counted."""
     return {
         "concepts": None,
@@ -120,7 +128,7 @@ def _unreadable(store: NexusStore, indexer: Indexer, fault: DamagedGraphError) -
         "faults": [f"{fault} {fault.hint}"],
         "index": "unchecked",
         "vectors": indexer.embedded(),
-        "history": _check_history(store),
+        "history": _check_history(store, repair),
     }
 
 
@@ -133,16 +141,17 @@ def _check(store: NexusStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
         sentences += _faults_of_notes(store, engine)
     if isinstance(store, OxigraphStore):
         sentences += _embedded_faults(store, repair)
+    derived = list(_derived_faults(store, indexer, repair))
     names = map(store.iris.name, elements)
     kinds = Counter(isinstance(name, PropositionName) for name in names)
     return {
         "concepts": kinds[False],
         "propositions": kinds[True],
         "commit": store.commit(),
-        "faults": sentences,
+        "faults": sentences + derived,
         "index": "unchecked" if sentences else _index_state(indexer, repair),
         "vectors": indexer.embedded(),
-        "history": _check_history(store),
+        "history": _check_history(store, repair),
     }
 
 
@@ -159,13 +168,22 @@ def _embedded_faults(store: OxigraphStore, repair: bool) -> Iterator[str]:
         yield f"{hint} {fault_of_files}"
 
 
-def _check_history(store: NexusStore) -> dict[str, Any] | None:
+def _derived_faults(store: NexusStore, indexer: Indexer, repair: bool) -> Iterator[str]:
+    """The files of derived data, besides the text index, that are not as they were written."""
+    if not indexer.has_sound_vectors(repair):
+        yield _DERIVED.format(VECTORS)
+    if store.journal is not None and not store.journal.index.is_sound(repair):
+        yield _DERIVED.format(INDEX)
+
+
+def _check_history(store: NexusStore, repair: bool) -> dict[str, Any] | None:
     """The state of the journal: sound, with a gap, or wrong, with ``faults`` as sentences."""
     journal, number = store.journal, store.commit()
     if journal is None:
         lost = _lost_records(store)
         return {"state": "gap", "earliest_seq": number, "faults": lost} if lost else None
     sentences, lost = journal.verify(), list[str]()
+    texts = journal.verify_statements(repair)
     earliest = journal.earliest(number)
     try:
         if not sentences and not _leads_to(store, journal, earliest, number):
@@ -178,6 +196,7 @@ def _check_history(store: NexusStore) -> dict[str, Any] | None:
     has_gap = journal.has_gap or journal.last < number
     if journal.faults or journal.missing:
         sentences.append(BEGIN_AGAIN.format(number=earliest))
+    sentences += texts
     state = "wrong" if sentences else "gap" if has_gap else "sound"
     sentences += lost
     return {"state": state, "earliest_seq": earliest, "faults": sentences}

@@ -183,6 +183,7 @@ class Log:
             ]
         if faults:
             raise StoreError(f"{faults[0]} {BEGIN_AGAIN.format(number=self.earliest)}")
+        self.journal.require_statements()
 
     def _sources(self) -> Iterable[Any]:
         return self._store.match(None, SOURCE, None)

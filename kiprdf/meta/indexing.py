@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pyoxigraph import NamedNode
 
 from kiprdf import budget
+from kiprdf.derived_file import is_sound
 from kiprdf.errors import ClosedError, KipError, StoreError
 from kiprdf.language import ast
 from kiprdf.loading import load
@@ -193,8 +194,10 @@ class Indexer:
         self._store.read(lambda: self.current(advance))
 
     def is_sound(self) -> bool:
-        """Whether the index, once it is up to date, agrees with the graph."""
+        """Whether the file is as it was written, and the index agrees with the graph."""
         with self._lock():
+            if self._path is not None and not is_sound(self._path):
+                return False
             try:
                 index = budget.without_limit(self.current)
                 return index.holds(index_rows(self._store, all_elements(self._store)))
@@ -206,8 +209,27 @@ class Indexer:
         """Rebuild the index from the graph."""
         with self._lock():
             self._forget()
+            if self._path is not None and not (self._is_reader or is_sound(self._path)):
+                if self._index is not None:
+                    self._index.close()
+                self._index = None
+                erase_file(self._path)
             self._empty()
             budget.without_limit(self.current)
+
+    def has_sound_vectors(self, repair: bool) -> bool:
+        """Whether the file of the vectors is as it was written; ``repair`` removes it if not."""
+        path = self._vectors_path
+        is_right = path is None or is_sound(path)
+        repair = repair and not self._is_reader
+        if path is not None and repair and not is_right:
+            _log.warning("The file %s was damaged: its vectors are computed again.", path.name)
+            with self._own_lock:
+                if self._ranks is not None:
+                    self._ranks.close()
+                self._ranks = None
+                erase_file(path)
+        return is_right or repair
 
     def erase(self) -> None:
         """Begin a new index, and keep only the vectors of texts that are in the graph.

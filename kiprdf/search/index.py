@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from kiprdf.derived_file import DerivedFile, uri_to_read
+from kiprdf.derived_file import DerivedFile, is_sound, uri_to_read
 from kiprdf.search.ranking import EXACT, WEIGHTS, named, rank, table_of, type_token, whole
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, segment
@@ -241,6 +241,8 @@ def is_exact(hit: Hit) -> bool:
 
 def commit_of_file(path: str | os.PathLike[str]) -> int:
     """The commit that the index in a file reflects; -1 if unknown."""
+    if not is_sound(Path(path), every_byte=False):
+        return -1
     try:
         connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=rw", uri=True)
         try:
@@ -254,8 +256,10 @@ def commit_of_file(path: str | os.PathLike[str]) -> int:
 def count_embedded(path: Path, vectors_path: Path) -> int:
     """The number of rows in the file of an index that have vectors in another file.
 
-    0 if one of the files is absent or cannot be read.
+    0 if one of the files is absent or damaged.
     """
+    if not all(is_sound(file, every_byte=False) for file in (path, vectors_path)):
+        return 0
     try:
         connection = sqlite3.connect(uri_to_read(path), uri=True)
         try:

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode
 
-from kiprdf.derived_file import DerivedFile, remove
+from kiprdf.checksums import noted_sum
+from kiprdf.derived_file import DerivedFile, is_sound, remove
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
@@ -206,6 +207,18 @@ class CommitIndex:
         with self._lock:
             self.close()
             yield
+
+    def is_sound(self, repair: bool) -> bool:
+        """Whether the file is as it was written.
+
+        ``repair`` removes it if not, and if nothing is noted of it: it is made again when needed.
+        """
+        is_right = is_sound(self._path)
+        repair = repair and not self._read_only
+        if repair and not (is_right and noted_sum(self._path)):
+            with self.replaced():
+                remove(self._path)
+        return is_right or repair
 
     def close(self) -> None:
         """Close the file; whoever asks next opens it again."""

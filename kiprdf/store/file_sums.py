@@ -15,22 +15,14 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+
+from kiprdf.checksums import Sum, sum_of
 
 SUMS = "sums.json"
 _MANIFEST = "MANIFEST-"
 _PATTERNS = ("*.sst", f"{_MANIFEST}*")
-_CHUNK = 1024**2
-
-
-class _Sum(NamedTuple):
-    size: int
-    checksum: int
-    changed: int = 0
-    inode: int = 0
 
 
 class FileSums:
@@ -66,7 +58,7 @@ class FileSums:
                     is_unchanged &= stat.st_size == noted.size
                     if touched == noted[2:] and stat.st_size >= noted.size and not every_byte:
                         continue
-                    if _sum_of(file, noted.size) != noted[:2]:
+                    if sum_of(file, noted.size) != noted[:2]:
                         names.append(name)
                     else:
                         self._sums[name] = noted._replace(changed=touched[0], inode=touched[1])
@@ -85,7 +77,7 @@ class FileSums:
         noted before still holds.
         """
         damaged = set(self.damaged())
-        sums: dict[str, _Sum] = {}
+        sums: dict[str, Sum] = {}
         for path in (path for pattern in _PATTERNS for path in self._graph.glob(pattern)):
             noted = self._sums.get(path.name)
             with suppress(OSError), path.open("rb") as file:
@@ -98,7 +90,7 @@ class FileSums:
                     or is_new
                     or (noted.size != stat.st_size and path.name not in damaged)
                 ):
-                    noted = _Sum(*_sum_of(file, stat.st_size), stat.st_mtime_ns, stat.st_ino)
+                    noted = Sum(*sum_of(file, stat.st_size), stat.st_mtime_ns, stat.st_ino)
                 sums[path.name] = noted
         if (sums, is_closed) != _read(self._graph / SUMS):
             partial = self._graph / (SUMS + ".partial")
@@ -108,20 +100,11 @@ class FileSums:
         self._sums, self.is_closed = sums, is_closed
 
 
-def _read(path: Path) -> tuple[dict[str, _Sum], bool]:
+def _read(path: Path) -> tuple[dict[str, Sum], bool]:
     """The noted checksums, and whether the engine was closed; nothing of a file that is damaged."""
     try:
         content = json.loads(path.read_bytes())
-        sums = {name: _Sum(*noted) for name, noted in content["files"].items()}
+        sums = {name: Sum(*noted) for name, noted in content["files"].items()}
         return sums, bool(content["is_closed"])
     except (OSError, ValueError, TypeError, AttributeError, KeyError):
         return {}, False
-
-
-def _sum_of(file: BinaryIO, size: int) -> tuple[int, int]:
-    """The size and the checksum of the beginning of a file, up to a size."""
-    read = checksum = 0
-    while data := file.read(min(_CHUNK, size - read)):
-        read += len(data)
-        checksum = zlib.crc32(data, checksum)
-    return read, checksum

@@ -30,6 +30,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Literal
 
+from kiprdf.checksums import NOTE, drop_note, is_as_noted, note
 from kiprdf.errors import ReplacedError, StoreError
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.commit_index import CommitIndex, remove_index
@@ -64,6 +65,10 @@ SEALED_BYTES = 4 * 1024**2
 CLOSED = "closed"
 """The name of the file that says that the graph is written without the journal."""
 _COMPACTED = "The history was compacted meanwhile; open the nexus again."
+_TEXTS_LOST = f"The file {STATEMENTS} of the history is damaged: texts of statements are lost."
+_REPAIR_TEXTS = (
+    "Restore a backup; or show the others without them: kiprdf check --repair --nexus FOLDER"
+)
 _NO_HASH = "0" * 64
 
 
@@ -379,11 +384,29 @@ class Journal:
 
         ``keeps`` says of which digests and outlines of statements remain.
         """
+        self.require_statements()
         sealed = self._path_after(self._files[1]).with_suffix(f".kseg{NEXT}")
         seal(sealed, records, _NO_HASH, is_first=True, has_base=has_base)
         texts = [text for digest, text in self.statements().items() if keeps(digest, text)]
         lines = "".join(f"\n{json.dumps(text, ensure_ascii=False)}" for text in texts)
         (self._folder / f"{STATEMENTS}{NEXT}").write_text(lines, "utf-8")
+
+    def require_statements(self) -> None:
+        """Raise ``StoreError`` if texts of statements are damaged: they would be left out."""
+        if not is_as_noted(self._folder / STATEMENTS):
+            raise StoreError(f"{_TEXTS_LOST} {_REPAIR_TEXTS}")
+
+    def verify_statements(self, repair: bool) -> list[str]:
+        """A sentence if texts of statements are damaged; ``repair`` keeps the others."""
+        path = self._folder / STATEMENTS
+        repair = repair and not self._read_only
+        if is_as_noted(path, every_byte=True):
+            return []
+        if repair:
+            path.touch()
+            drop_note(path)
+            note(path)
+        return [f"{_TEXTS_LOST} {'The others are kept.' if repair else _REPAIR_TEXTS}"]
 
     def adopt(self) -> None:
         """Replace all earlier files by the prepared ones."""
@@ -393,11 +416,15 @@ class Journal:
             adopt(self._folder)
             self._statements = None
             self._read()
+            # Last: with the files before, nobody copies the note of this one.
+            note(self._folder / STATEMENTS)
         self._broken = False
 
     def close(self) -> None:
         """Close the files."""
         self._close_log()
+        if not self._read_only:
+            note(self._folder / STATEMENTS)
         self.index.close()
 
     def _close_log(self) -> None:
@@ -477,7 +504,7 @@ class Journal:
             if until < self.last and (not is_there or self.gap_at(until)):
                 raise ReplacedError(_COMPACTED)
             try:
-                for name in (STATEMENTS, CLOSED):
+                for name in (STATEMENTS, STATEMENTS + NOTE, CLOSED):
                     with suppress(FileNotFoundError):
                         shutil.copy2(self._folder / name, folder / name)
                 for segment in segments:
@@ -588,6 +615,7 @@ def _sync(file: io.FileIO) -> None:
 def adopt(folder: Path) -> None:
     """Give the files that were prepared in a folder their names."""
     remove_index(folder)
+    drop_note(folder / STATEMENTS)
     # The statements come first: the sealed file alone replaces the others.
     for path in sorted(folder.glob(f"*{NEXT}"), reverse=True):
         path.replace(path.with_suffix(""))

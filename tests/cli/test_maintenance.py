@@ -10,6 +10,7 @@ from pathlib import Path
 from pyoxigraph import Quad
 
 import kiprdf
+from kiprdf.checksums import drop_note
 
 from .conftest import Invoke
 
@@ -46,6 +47,7 @@ def test_a_wrong_index_is_repaired(loaded: Invoke, tmp_path: Path) -> None:
     with connection:
         connection.execute("DELETE FROM element WHERE kind = 'concept'")
     connection.close()
+    drop_note(tmp_path / "nexus" / "search.sqlite3")
     first, second = loaded("check"), loaded("check")
     assert first.stdout.endswith("The text index is repaired.\n")
     assert second.stdout.endswith("The text index is sound.\n")

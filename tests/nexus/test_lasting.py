@@ -13,6 +13,7 @@ from pyoxigraph import Literal, Quad
 from pyoxigraph import Store as Engine
 
 import kiprdf
+from kiprdf.checksums import drop_note
 from kiprdf.rdf import vocab
 from kiprdf.search import TextIndex
 from kiprdf.store import oxigraph
@@ -126,6 +127,7 @@ def test_writes_not_yet_indexed_are_found_after_an_index_upgrade(tmp_path: Path)
         nexus.apply_capsule(many(0, 1_000, "word"))
     with sqlite3.connect(tmp_path / "kb" / "search.sqlite3") as connection:
         connection.execute("UPDATE about SET version = '3'")
+    drop_note(tmp_path / "kb" / "search.sqlite3")
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         assert [hit["name"] for hit in nexus.execute('SEARCH CONCEPT "765" LIMIT 1')] == ["n765"]
 

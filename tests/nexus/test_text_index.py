@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import kiprdf
+from kiprdf.checksums import drop_note
 from kiprdf.search.vectors import SAMPLE
 from tests.nexus.support import FACTS, SCHEMA
 from tests.search.toys import Counting, by_meaning
@@ -74,6 +75,7 @@ def test_search_after_the_index_was_overwritten(folder: Path, content: bytes) ->
 def test_search_after_the_index_lost_its_tail(folder: Path) -> None:
     content = (folder / INDEX).read_bytes()
     (folder / INDEX).write_bytes(content[: len(content) // 2])
+    drop_note(folder / INDEX)
     with kiprdf.Nexus.open(folder, genesis=False) as nexus:
         assert names(nexus, "aspirin") == ["Aspirin"]
 
@@ -82,6 +84,7 @@ def test_search_after_another_program_emptied_the_index(folder: Path) -> None:
     with sqlite3.connect(folder / INDEX) as connection:
         connection.execute("DROP TABLE element")
     connection.close()
+    drop_note(folder / INDEX)
     with kiprdf.Nexus.open(folder, genesis=False) as nexus:
         assert names(nexus, "aspirin") == ["Aspirin"]
 
@@ -118,6 +121,7 @@ def test_an_index_newer_than_the_store_is_rebuilt(folder: Path) -> None:
         connection.execute("UPDATE about SET store_commit = 99")
         connection.execute("DELETE FROM concept")
     connection.close()
+    drop_note(folder / INDEX)
     with kiprdf.Nexus.open(folder, genesis=False) as nexus:
         assert names(nexus, "aspirin") == ["Aspirin"]
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from kiprdf.checksums import drop_note
 from kiprdf.execution.history import Log
 from kiprdf.store import journal as journals
 from tests.long_runs import SEED, amount
@@ -126,10 +127,12 @@ def remove(index: Path) -> None:
 
 def damage(index: Path) -> None:
     index.write_bytes(b"no database" * 1_000)
+    drop_note(index)
 
 
 def cut(index: Path) -> None:
     index.write_bytes(index.read_bytes()[:5_000])
+    drop_note(index)
 
 
 @pytest.mark.parametrize("fault", [remove, damage, cut])
@@ -158,6 +161,7 @@ def test_index_of_another_journal_is_not_believed(tmp_path: Path, read_only: boo
         entries = of_element(nexus, "C:Drug/A")
     index = Path("history", "index.sqlite3")
     shutil.copy(tmp_path / "other" / index, tmp_path / "kb" / index)
+    drop_note(tmp_path / "kb" / index)
     with kiprdf.Nexus.open(tmp_path / "kb", read_only=read_only) as nexus:
         assert of_element(nexus, "C:Drug/A") == entries
         with pytest.raises(kiprdf.KipError, match="does not mention C:Person/C"):

@@ -89,7 +89,8 @@ def ask(nexus: kiprdf.Nexus) -> Answers:
     }
     entries = _answer(lambda: nexus.history("C:Note/note3")["entries"])
     if isinstance(entries, list):
-        entries = [(entry["seq"], entry["change"], entry["keys"]) for entry in entries]
+        shown = ("seq", "change", "keys", "statement")
+        entries = [[entry[key] for key in shown] for entry in entries]
     answers["history"] = entries
     answers["changes"] = _answer(
         lambda: [commit["seq"] for commit in nexus.changes(20, until=40, limit=100)["commits"]]
@@ -104,6 +105,25 @@ def ask(nexus: kiprdf.Nexus) -> Answers:
     answers["snapshot"] = _answer(lambda: [hashlib.sha256(nexus.snapshot().encode()).hexdigest()])
     answers["sparql"] = _answer(lambda: len(nexus.sparql("SELECT ?s { ?s ?p ?o } LIMIT 9").tuples))  # type: ignore[union-attr]
     return answers
+
+
+def found(nexus: kiprdf.Nexus) -> Answers:
+    """What is answered from files of which SQLite, or nobody, notices a flipped byte."""
+    found: Answers = {}
+    for term in ("note7", "number 11", "t1", "fill the blocks", "about"):
+        for mode in ("keyword", "semantic", "hybrid"):
+            command = f'SEARCH CONCEPT :term MODE "{mode}" LIMIT 9'
+            found[f"{mode} {term}"] = _answer(
+                lambda term=term, command=command: nexus.execute(command, term=term)  # type: ignore[misc]
+            )
+    for name in ("note3", "note9", "note41"):
+        found[f"history {name}"] = _answer(
+            lambda name=name: nexus.history(f"C:Note/{name}")["entries"]  # type: ignore[misc]
+        )
+    found["changes"] = _answer(
+        lambda: [commit["seq"] for commit in nexus.changes(0, source="a test")["commits"]]
+    )
+    return found
 
 
 def visit(folder: str, read_only: bool) -> Answers:

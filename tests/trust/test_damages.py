@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import kiprdf
 from tests.long_runs import SEED, amount
 from tests.trust import damaging
 from tests.trust.damaging import Answers
@@ -24,6 +25,7 @@ from tests.trust.visiting import files_of
 DAMAGES = amount("DAMAGES", 1)
 MEGABYTES = 1000
 SECONDS = 60.0
+STATEMENTS = "history/statements.jsonl"
 SAMPLE = {
     "graph/MANIFEST-*": "half",
     "graph/IDENTITY": "flip 0",
@@ -32,6 +34,11 @@ SAMPLE = {
     "nexus.json": "flip 0",
 }
 """What is damaged by default, besides the largest table."""
+
+UNNOTICED = ("search.sqlite3", "vectors.sqlite3", "history/index.sqlite3", STATEMENTS)
+"""The files of which SQLite, or nobody, notices a flipped byte in most places."""
+FLIPS = 1 if DAMAGES == 1 else 8 * DAMAGES
+"""The places in each of these at which a bit is flipped."""
 
 Damages = list[tuple[Path, str]]
 
@@ -153,6 +160,42 @@ def test_a_damaged_file_gives_right_answers_or_a_sentence(
         visits += 2
     record_property("count", f"{visits} openings of {visits // 2} damaged folders")
     print(f"{visits} openings, {answered} of them answered everything")
+
+
+@pytest.mark.parametrize("name", UNNOTICED)
+def test_a_flipped_bit_changes_no_hit_no_score_and_no_text(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    with kiprdf.Nexus.open(copy, read_only=True, embedder=damaging.embed) as nexus:
+        right = damaging.found(nexus)
+    assert [name for name, answer in right.items() if is_sentence(answer)] == []
+    chance = random.Random(f"{SEED} {name}")
+    for _ in range(FLIPS):
+        data = bytearray((folder / name).read_bytes())
+        at, bit = chance.randrange(len(data)), 1 << chance.randrange(8)
+        data[at] ^= bit
+        for read_only in (True, False):
+            shutil.rmtree(copy)
+            shutil.copytree(folder, copy)
+            (copy / name).write_bytes(data)
+            with kiprdf.Nexus.open(copy, read_only=read_only, embedder=damaging.embed) as nexus:
+                found = damaging.found(nexus)
+                report = nexus.check(repair=not read_only)
+                again = damaging.found(nexus)
+            wrong = {key for key in right if found[key] != right[key]}
+            if name == STATEMENTS:
+                assert wrong == {"history note3", "history note9", "history note41"}
+                assert all(is_sentence(found[key]) for key in wrong)
+                assert "statements.jsonl of the history is damaged" in str(report["history"])
+            else:
+                assert (wrong, is_sound(report) or read_only) == (set(), True), (at, bit, report)
+                assert again == right
+            if not read_only:
+                with kiprdf.Nexus.open(copy, read_only=True, embedder=damaging.embed) as nexus:
+                    assert is_sound(nexus.check())
+                    assert name == STATEMENTS or damaging.found(nexus) == right
 
 
 @pytest.mark.skipif(DAMAGES == 1, reason="KIPRDF_DAMAGES is 1")

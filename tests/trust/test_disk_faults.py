@@ -24,6 +24,7 @@ import httpx
 import pytest
 
 import kiprdf
+from kiprdf.checksums import drop_note
 from tests.long_runs import SEED, amount
 from tests.programs import PROCESSES
 from tests.serve.running import serving
@@ -204,6 +205,7 @@ def test_an_index_of_another_version_is_rebuilt(closed: Path, tmp_path: Path) ->
         connection.execute("UPDATE about SET version = '1, segmenter 0'")
         connection.execute("DELETE FROM concept")
     connection.close()
+    drop_note(tmp_path / "copy" / "search.sqlite3")
     visit = run(visiting.visit, str(tmp_path / "copy"))
     assert {key: visit[key] for key in RIGHT} == RIGHT
 
@@ -237,6 +239,7 @@ def test_a_graph_that_is_older_than_its_index_is_reported(closed: Path, tmp_path
     with sqlite3.connect(tmp_path / "copy" / "search.sqlite3") as connection:
         connection.execute("UPDATE about SET store_commit = store_commit + 3")
     connection.close()
+    drop_note(tmp_path / "copy" / "search.sqlite3")
     visit = run(visiting.visit, str(tmp_path / "copy"))
     lost = "The graph has lost 3 commits, which its text index knows of; restore a backup."
     assert visit == {**RIGHT, "faults": [lost], "write": None, "close": None}

@@ -86,6 +86,7 @@ def written(store: NexusStore) -> Iterator[str]:
     """The patches of a nexus, from its earliest commit on."""
     journal, last = journal_of(store), store.commit()
     earliest = journal.earliest(last)
+    journal.require_statements()
     statements = journal.statements()
     previous = None
     first = [base_record(store, journal, earliest)] if earliest else []
