@@ -119,8 +119,8 @@ def repair_manifest(path: Path) -> bool:
         return False
     with suppress(*ENGINE_FAULTS, ValueError, StoreError):
         engine = Engine.read_only(str(path / graph))
-        found = readable(engine, vocab.BOOKKEEPING, vocab.BASE, None, vocab.BOOKKEEPING)
-        (base,) = (cast(Literal, quad.object).value for quad in found)
+        quads = readable(engine, vocab.BOOKKEEPING, vocab.BASE, None, vocab.BOOKKEEPING)
+        (base,) = (cast(Literal, quad.object).value for quad in quads)
         if FORMAT_NOTE not in engine:
             return False
         (path / MANIFEST).write_text(json.dumps({"format": FORMAT, "base": base}), "utf-8")

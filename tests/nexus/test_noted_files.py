@@ -1,4 +1,4 @@
-"""Files beside the graph that are not as they were written: found, said, and made again."""
+"""Files beside the graph that are not as they were written: found, reported, and made again."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def test_a_derived_file_that_differs_is_made_again_with_a_line_in_the_log(
         right = ask(nexus)
     assert [message for message in caplog.messages if CHANGED in message] == []
     flip(folder / name)
-    for _ in range(2):
+    for number in range(2):
         caplog.clear()
         with kiprdf.Nexus.open(folder, read_only=read_only, embedder=by_meaning) as nexus:
             assert ask(nexus) == right
-        said = [message for message in caplog.messages if CHANGED in message]
-        assert bool(said) == (read_only or _ == 0)
+        messages = [message for message in caplog.messages if CHANGED in message]
+        assert bool(messages) == (read_only or number == 0)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -88,11 +88,12 @@ def test_check_reads_every_byte_and_repairs(folder: Path, name: str) -> None:
     flip(folder / name, keeps_time=True)
     with kiprdf.Nexus.open(folder, read_only=True, embedder=by_meaning) as nexus:
         report = nexus.check(repair=True)
-    said = [*report["faults"], *report["history"]["faults"]]
+    messages = [*report["faults"], *report["history"]["faults"]]
     if name == INDEX:
-        assert (report["index"], said) == ("wrong", [])
+        assert (report["index"], messages) == ("wrong", [])
     else:
-        assert [Path(name).name in fault and "check --repair" in fault for fault in said] == [True]
+        about = [Path(name).name in fault and "check --repair" in fault for fault in messages]
+        assert about == [True]
     answer = invoke("check", "--repair", "--nexus", str(folder))
     assert answer.exit_code == (name == STATEMENTS)
     assert ("texts of statements are lost. The others are kept." in answer.stdout) == (

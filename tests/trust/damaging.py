@@ -107,23 +107,23 @@ def ask(nexus: kiprdf.Nexus) -> Answers:
     return answers
 
 
-def found(nexus: kiprdf.Nexus) -> Answers:
+def derived_answers(nexus: kiprdf.Nexus) -> Answers:
     """What is answered from files of which SQLite, or nobody, notices a flipped byte."""
-    found: Answers = {}
+    answers: Answers = {}
     for term in ("note7", "number 11", "t1", "fill the blocks", "about"):
         for mode in ("keyword", "semantic", "hybrid"):
             command = f'SEARCH CONCEPT :term MODE "{mode}" LIMIT 9'
-            found[f"{mode} {term}"] = _answer(
+            answers[f"{mode} {term}"] = _answer(
                 lambda term=term, command=command: nexus.execute(command, term=term)  # type: ignore[misc]
             )
     for name in ("note3", "note9", "note41"):
-        found[f"history {name}"] = _answer(
+        answers[f"history {name}"] = _answer(
             lambda name=name: nexus.history(f"C:Note/{name}")["entries"]  # type: ignore[misc]
         )
-    found["changes"] = _answer(
+    answers["changes"] = _answer(
         lambda: [commit["seq"] for commit in nexus.changes(0, source="a test")["commits"]]
     )
-    return found
+    return answers
 
 
 def visit(folder: str, read_only: bool) -> Answers:

@@ -169,7 +169,7 @@ def test_a_flipped_bit_changes_no_hit_no_score_and_no_text(
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     with kiprdf.Nexus.open(copy, read_only=True, embedder=damaging.embed) as nexus:
-        right = damaging.found(nexus)
+        right = damaging.derived_answers(nexus)
     assert [name for name, answer in right.items() if is_sentence(answer)] == []
     chance = random.Random(f"{SEED} {name}")
     for _ in range(FLIPS):
@@ -181,13 +181,13 @@ def test_a_flipped_bit_changes_no_hit_no_score_and_no_text(
             shutil.copytree(folder, copy)
             (copy / name).write_bytes(data)
             with kiprdf.Nexus.open(copy, read_only=read_only, embedder=damaging.embed) as nexus:
-                found = damaging.found(nexus)
+                answers = damaging.derived_answers(nexus)
                 report = nexus.check(repair=not read_only)
-                again = damaging.found(nexus)
-            wrong = {key for key in right if found[key] != right[key]}
+                again = damaging.derived_answers(nexus)
+            wrong = {key for key in right if answers[key] != right[key]}
             if name == STATEMENTS:
                 assert wrong == {"history note3", "history note9", "history note41"}
-                assert all(is_sentence(found[key]) for key in wrong)
+                assert all(is_sentence(answers[key]) for key in wrong)
                 assert "statements.jsonl of the history is damaged" in str(report["history"])
             else:
                 assert (wrong, is_sound(report) or read_only) == (set(), True), (at, bit, report)
@@ -195,7 +195,7 @@ def test_a_flipped_bit_changes_no_hit_no_score_and_no_text(
             if not read_only:
                 with kiprdf.Nexus.open(copy, read_only=True, embedder=damaging.embed) as nexus:
                     assert is_sound(nexus.check())
-                    assert name == STATEMENTS or damaging.found(nexus) == right
+                    assert name == STATEMENTS or damaging.derived_answers(nexus) == right
 
 
 @pytest.mark.skipif(DAMAGES == 1, reason="KIPRDF_DAMAGES is 1")
