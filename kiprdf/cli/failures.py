@@ -18,13 +18,20 @@ from kiprdf.cli import output
 from kiprdf.errors import KipError, LockedError, StoreError
 
 _log = logging.getLogger(__name__)
-_TO_THE_SERVER = "or, if that is kiprdf serve, send the command to its address, POST /kip"
+_OVER_THE_SERVER = (
+    ", or, if that is kiprdf serve, name its address: --nexus http://HOST:PORT/ (and its --token)"
+)
 _WAYS = {
-    "serve": "or serve the state of now with --read-only",
-    "mcp": "or serve the state of now with --read-only",
-    "shell": "or read the state of now with --readonly",
+    "run": ", or, if that is kiprdf serve, send the command to its address, POST /kip",
+    "serve": ", or serve the state of now with --read-only",
+    "mcp": ", or serve the state of now with --read-only",
+    "shell": ", or read the state of now with --readonly",
+    **dict.fromkeys(
+        ("forget", "import", "optimize", "compact-history", "backup"), _OVER_THE_SERVER
+    ),
 }
 """What a command can do beside the process that has the nexus open."""
+_NO_WAY = " first; if that is kiprdf serve, stop it, because a server does not run this command"
 
 
 class Failure(Exception):
@@ -44,8 +51,8 @@ class Commands(TyperGroup):
             _discard_output()
             raise typer.Exit(1) from None
         except LockedError as error:
-            way = _WAYS.get(ctx.invoked_subcommand, _TO_THE_SERVER)
-            report(Failure(f"{error.where}, {way}."))
+            way = _WAYS.get(ctx.invoked_subcommand, _NO_WAY)
+            report(Failure(f"{error.where}{way}."))
             raise typer.Exit(_status(ctx)) from None
         except (KipError, StoreError, Failure, OSError) as error:
             report(error)

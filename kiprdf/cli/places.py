@@ -8,6 +8,7 @@ from typing import Any
 
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import given
+from kiprdf.errors import KipError, StoreError
 from kiprdf.nexus import Nexus
 from kiprdf.search import Embedder
 
@@ -46,14 +47,22 @@ def connect(
     auth: Any = os.environ.get(AUTH) or None
     if auth is not None and ":" in auth:
         auth = tuple(auth.split(":", 1))
-    return Nexus.connect(
-        url,
-        update_url,
-        auth=auth,
-        read_only=not writes and update_url is not None,
-        embedder=embedder,
-        **options,
-        **arguments,
+    try:
+        return Nexus.connect(
+            url,
+            update_url,
+            auth=auth,
+            read_only=not writes and update_url is not None,
+            embedder=embedder,
+            **options,
+            **arguments,
+        )
+    except (KipError, StoreError):
+        if served(url, os.environ.get("KIPRDF_TOKEN")) is None:
+            raise
+    raise Failure(
+        f"{url} is a kiprdf server, not a SPARQL store: send commands to it by POST /kip; "
+        "--nexus with its address is for forget, import, optimize, compact-history and backup."
     )
 
 

@@ -173,6 +173,7 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
     run: Run, drugs: Path, tmp_path: Path
 ) -> None:
     run("load", "drugs.kip")
+    (tmp_path / "drugs.ttl").write_text("<urn:x:1> a <http://xmlns.com/foaf/0.1/Person> .")
     with subprocess.Popen(
         [sys.executable, "-m", "kiprdf", "shell"],
         stdin=subprocess.PIPE,
@@ -191,17 +192,32 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
             "serve": run("serve", "--port", "0"),
             "mcp": run("mcp"),
             "shell": run("shell"),
+            "forget": run("forget", COUNT),
+            "import": run("import", "drugs.ttl", "--mapping", "foaf"),
+            "optimize": run("optimize"),
+            "compact-history": run("compact-history", "--before", "1"),
+            "load": run("load", "drugs.kip"),
+            "undo": run("undo", "--seq", "2"),
+            "memory": run("memory", "add", "I prefer tea."),
+            "rebuild": run("rebuild"),
+            "check": run("check", "--repair"),
         }
         shell.stdin.close()
         assert shell.wait(30) == 0
     assert {each.returncode for each in refused.values()} == {1}
-    where = f"kiprdf: Another process has the nexus in {tmp_path}/nexus open: close it there, "
-    to_serve = "or serve the state of now with --read-only.\n"
+    where = f"kiprdf: Another process has the nexus in {tmp_path}/nexus open: close it there"
+    to_serve = ", or serve the state of now with --read-only.\n"
+    over = ", or, if that is kiprdf serve, name its address: "
+    over += "--nexus http://HOST:PORT/ (and its --token).\n"
+    stop = " first; if that is kiprdf serve, stop it, "
+    stop += "because a server does not run this command.\n"
     assert {name: each.stderr.removeprefix(where) for name, each in refused.items()} == {
-        "run": "or, if that is kiprdf serve, send the command to its address, POST /kip.\n",
+        "run": ", or, if that is kiprdf serve, send the command to its address, POST /kip.\n",
         "serve": to_serve,
         "mcp": to_serve,
-        "shell": "or read the state of now with --readonly.\n",
+        "shell": ", or read the state of now with --readonly.\n",
+        **dict.fromkeys(("forget", "import", "optimize", "compact-history"), over),
+        **dict.fromkeys(("load", "undo", "memory", "rebuild", "check"), stop),
     }
 
 

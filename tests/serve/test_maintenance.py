@@ -72,6 +72,19 @@ def temporary(folder: Path) -> list[str]:
     return [path.name for path in (folder / "history").glob("past-*")]
 
 
+@pytest.mark.parametrize("more", [(), ("--update-url", "http://127.0.0.1:1/")])
+def test_a_command_for_stores_says_what_a_server_takes(
+    refusing: RunningServer, more: tuple[str, ...]
+) -> None:
+    done = run(refusing, "run", JANE, *more)
+    assert done.exit_code == 1
+    assert done.stderr == (
+        f"kiprdf: {refusing.address} is a kiprdf server, not a SPARQL store: send commands to it "
+        "by POST /kip; --nexus with its address is for forget, import, optimize, compact-history "
+        "and backup.\n"
+    )
+
+
 # Backups --------------------------------------------------------------------------------------
 
 
