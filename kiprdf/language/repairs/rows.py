@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, count
 from typing import NamedTuple, TypeAlias
 
 New: TypeAlias = str | Callable[[re.Match[str]], str | None] | None
@@ -122,9 +123,10 @@ def unquoted(string: str) -> str:
 
 
 def fresh(text: str, *names: str) -> str:
-    """The first variable that a text does not have."""
+    """The first variable that a text does not have; the last one with a number if it has all."""
     used = variables(text)
-    return next((name for name in names if name not in used), names[0])
+    numbered = (f"{names[-1]}{number}" for number in count(2))
+    return next(name for name in chain(names, numbered) if name not in used)
 
 
 def variables(text: str) -> list[str]:

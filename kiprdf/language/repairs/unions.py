@@ -1,4 +1,4 @@
-"""Several types or names in one matcher: a UNION with a clause for each."""
+"""Several types or names in one matcher: a UNION with a clause for each, or a FILTER."""
 
 from __future__ import annotations
 
@@ -74,16 +74,23 @@ def _hint(
     if kept:
         union += f" {variable} {{{kept}}}"
     passed = text[block + 1 : start].lstrip()
+    fact = None if is_clause else _FACT.match(text, opened[opened.index(block) + 1])
+    rest = text[matcher.end() : fact.end()] if fact else ""
     old, new = text[start : matcher.end()], union
     where = "As the first clause of WHERE, write"
-    if passed:
-        fact = None if is_clause else _FACT.match(text, opened[opened.index(block) + 1])
-        rest = text[matcher.end() : fact.end()] if fact else ""
+    otherwise = f"Begin the block with {union}; here {variable} is enough."
+    if _ORDERED.search(passed):  # a later UNION would unite what is before it
+        test = f"FILTER(IN({variable}.{key}, [{', '.join(strings)}]))"
+        old += rest
+        new, where = f"{variable} {{{kept}}}{rest} {test}", "Write"
+        otherwise = f"Here {variable} {{{kept}}} is enough; after this clause comes {test}."
+    elif passed:
         old = text[block : matcher.end()] + rest
         new = f"{{ {union} {passed}{'' if is_clause else variable}{rest}".rstrip()
         where = "UNION unites what is before it, so it comes first: write"
-    if len(old) + len(new) > LONGEST or "`" in old or _ORDERED.search(passed):
-        return f"A matcher has one {key}. Begin the block with {union}; here {variable} is enough."
+    is_open = not is_clause and fact is None
+    if len(old) + len(new) > LONGEST or "`" in old or is_open:
+        return f"A matcher has one {key}. {otherwise}"
     return f"A matcher has one {key}. {where} `{new}` instead of `{old}`."
 
 
