@@ -150,7 +150,7 @@ _OF_STORES: dict[str, Any] = {
     ],
     "sync": Annotated[
         Sync | None,
-        typer.Option(help="When a commit is on the disk: full is before the answer, for a folder."),
+        typer.Option(help="full: a folder has each commit on the disk before the answer."),
     ],
     "profile": Annotated[
         str | None,
