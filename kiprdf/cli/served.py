@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from kiprdf.cli.failures import Failure
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.interchange import files, formats
 from kiprdf.interchange.formats.parsing import decoded
+from kiprdf.store import OxigraphStore
 from kiprdf.store.folder import MANIFEST
 from kiprdf.store.graph_files import new_folder
 from kiprdf.store.http import HttpClient, Response
@@ -95,8 +96,15 @@ class ServedNexus:
                         tar.extract(member, partial, filter="data")
             except tarfile.TarError as fault:
                 raise Failure(f"The backup of {self._url} is not complete: {fault}.") from None
-            if stream.read() or not (partial / MANIFEST).is_file():
+            # The reader of the archive may leave some of the zeros at its end.
+            rest = stream.read(2 * tarfile.RECORDSIZE)
+            if rest.strip(b"\0") or stream.read(1) or not (partial / MANIFEST).is_file():
                 raise Failure(f"The backup of {self._url} is not complete.")
+            try:
+                OxigraphStore.open(partial, read_only=True).close()
+            except StoreError as fault:
+                reason = without_folder(str(fault), partial)
+                raise Failure(f"The backup of {self._url} is no nexus: {reason}") from None
 
     def _run(self, name: str, arguments: dict[str, Any]) -> Any:
         body = json.dumps(arguments).encode()

@@ -24,7 +24,7 @@ StoreArgument = Annotated[
     typer.Argument(metavar="STORE", help="Folder of the nexus, or URL of a SPARQL store."),
 ]
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
-PortOption = Annotated[int, typer.Option(help="Port; 0 for any free port.", min=0)]
+PortOption = Annotated[int, typer.Option(help="Port; 0 for any free port.", min=0, max=65535)]
 TokenOption = Annotated[
     str | None,
     typer.Option(envvar="KIPRDF_TOKEN", show_envvar=True, help="Token for reading and writing."),

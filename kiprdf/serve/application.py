@@ -172,6 +172,9 @@ class Server:
     async def backup(self, request: Request) -> Response:
         """POST /backup: the folder, as of one commit, as a tar stream."""
         _require_write(request)
+        if (await read_body(request, self.options.max_body)).strip() not in (b"", b"{}"):
+            hint = "Send no body; kiprdf backup --nexus URL does so."
+            raise HttpError(400, "A backup takes no arguments.", hint)
         files = await run_for(request, self.threads, partial(maintenance.back_up, self.nexus))
         self.note(request.scope, None)
         return maintenance.TarResponse(files)

@@ -12,6 +12,7 @@ import tarfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -190,12 +191,20 @@ ANSWERS = {
     "no tar": (b"<html>" * 500, "is not complete"),
     "compressed": (gzip.compress(WHOLE), "is not complete"),
     "cut connection": (WHOLE, "is incomplete"),
+    "no graph": (WHOLE, "is no nexus"),
+    "more behind the end": (WHOLE + b"more", "is not complete"),
+    "zeros without end": (WHOLE + bytes(10**6), "is not complete"),
 }
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_what_is_no_backup_leaves_nothing(tmp_path: Path, name: str) -> None:
-    body, sentence = ANSWERS[name]
+def test_a_backup_takes_no_arguments(refusing: RunningServer) -> None:
+    refused = refusing.client.post("/backup", json={"history": False}, headers=WRITER)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "KIP_1001")
+    assert refusing.client.post("/backup", json={}, headers=WRITER).status_code == 200
+
+
+def download(body: bytes, target: Path, more: int = 0) -> Any:
+    """What ``kiprdf backup`` does with an answer whose length says more than there is."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -205,21 +214,44 @@ def test_what_is_no_backup_leaves_nothing(tmp_path: Path, name: str) -> None:
 
         def do_POST(self) -> None:
             self.send_response(200)
-            self.send_header("Content-Length", str(len(body) + 100 * (name == "cut connection")))
+            self.send_header("Content-Length", str(len(body) + more))
             self.end_headers()
-            self.wfile.write(body)
+            with suppress(OSError):  # the client may have seen enough
+                self.wfile.write(body)
 
         def log_message(self, *arguments: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as hostile:
-        threading.Thread(target=hostile.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{hostile.server_port}"
-        answer = invoke("backup", str(tmp_path / "to" / "copy"), "--nexus", address)
-        hostile.shutdown()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        answer = invoke("backup", str(target), "--nexus", address)
+        server.shutdown()
+    return answer
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_what_is_no_backup_leaves_nothing(tmp_path: Path, name: str) -> None:
+    body, sentence = ANSWERS[name]
+
+    more = 100 * (name == "cut connection")
+    answer = download(body, tmp_path / "to" / "copy", more)
     assert (answer.exit_code, answer.stdout) == (1, "")
     assert sentence in answer.stderr
     assert [path for path in tmp_path.rglob("*") if path.name != "to"] == []
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 5, 19])
+def test_zeros_at_the_end_of_a_backup_are_part_of_it(tmp_path: Path, blocks: int) -> None:
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        nexus.backup(tmp_path / "copy")
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as tar:
+        tar.add(tmp_path / "copy", ".")
+    answer = download(stream.getvalue() + bytes(512 * blocks), tmp_path / "to")
+    assert (answer.exit_code, answer.stderr.count("Copied")) == (0, 1)
+    with kiprdf.Nexus.open(tmp_path / "to", read_only=True) as copy:
+        assert copy.check()["faults"] == []
 
 
 # Maintenance ----------------------------------------------------------------------------------
