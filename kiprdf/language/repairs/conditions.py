@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import get_args
 
+from kiprdf.language import ast
 from kiprdf.language.repairs.rows import TERMS, Repair, quoted, unquoted
 
 _CONDITION = "condition"
@@ -51,7 +53,15 @@ _AGGREGATES = {
     "MAX": "MAXIMUM|GREATEST",
     "MIN": "MINIMUM|LEAST",
 }
-_CASE = r"(?i:LOWER|UPPER|LCASE|UCASE|TOLOWER|TOUPPER|TO_LOWER|TO_UPPER|CASEFOLD)"
+_NAMES = (
+    *("IN", "IS_NULL", "IS_NOT_NULL", *get_args(ast.StringFunction)),
+    *(*get_args(ast.AggregateFunction), *get_args(ast.NumberFunction)),
+)
+_CASE = (
+    r"(?:[A-Za-z]\w*:)?"
+    r"(?i:(?:LOWER|UPPER)(?:-CASE)?|LCASE|UCASE|TOLOWER|TOUPPER|TO_LOWER|TO_UPPER|CASEFOLD)"
+)
+_PREFIXED = r"(?=\w+[:-])(?P<prefixed>(?:[A-Za-z]\w*:)?(?P<function>[A-Za-z][\w-]*))(?=\s*\()"
 _FOLDED = rf"{_CASE}\s*\(\s*(?P<path>{{PATH}})\s*\)"
 _TEXT = r"(?P<text>{STRING})"
 _FOLDED_TEXT = rf"(?:{{STRING}}|{_CASE}\s*\(\s*{{STRING}}\s*\))"
@@ -71,6 +81,9 @@ _PATTERNS = {
 _LOWER_METHOD = r"(?:lower|upper|toLowerCase|toUpperCase|casefold)\s*\(\s*\)"
 _SLASHES = r"/(?P<text>[^/\n]+)/(?P<flags>[imsx]*)"
 _LIST_AGGREGATES = "The aggregates are COUNT, SUM, AVG, MIN and MAX"
+_LIST_FUNCTIONS = (
+    "The functions are IN, IS_NULL, IS_NOT_NULL, CONTAINS, STARTS_WITH, ENDS_WITH and REGEX."
+)
 _CONSTANTS = {
     "null": "NULL|Null|None|nil|NIL|undefined|NONE",
     "true": "TRUE|True|YES",
@@ -108,6 +121,15 @@ def _case_rows(function: str, mistake: str, before: str = "") -> Iterator[Repair
             f"REGEX ignores case with (?i). {hint}",
             before.replace("TEXTS", texts),
         )
+
+
+def _unprefixed(match: re.Match[str]) -> str | None:
+    """The function of KIP that a name with a prefix or hyphens means."""
+    name = match["function"].upper().replace("-", "_")
+    if name in _NAMES:
+        return name
+    words = {**_FUNCTIONS, **_AGGREGATES, "COUNT": "", "!": "NOT"}
+    return next((new for new in words if name in re.split(r"[ |]", words[new])), None)
 
 
 def _like(match: re.Match[str]) -> str:
@@ -222,7 +244,7 @@ ROWS = (
     # Time
     Repair(
         "value|condition|argument|calculation",
-        r"(?i:NOW|CURRENT_TIMESTAMP|CURRENT_DATE|CURRENT_TIME|TODAY|GETDATE|SYSDATE|TIMESTAMP"
+        r"(?:[a-z]+:)?(?i:NOW|CURRENT[_-](?:TIMESTAMP|DATE|TIME|DATETIME)|TODAY|GETDATE|SYSDATE|TIMESTAMP"
         r"|DATETIME)\s*\(\s*\)|datetime\.now\(\)|CURRENT_(?:TIMESTAMP|DATE)\b",
         ":now",
         'Send the time as a parameter: {write}, and send {"now": "2026-01-31T12:00:00Z"} in '
@@ -370,6 +392,23 @@ ROWS = (
     ),
     Repair(_OPERATOR, r"!\s*(?P<call>IN|CONTAINS)\b", hint="Negate the whole condition: !(…)."),
     # Functions
+    Repair(
+        f"{_EXPRESSION}|^a value|calculation",
+        _PREFIXED,
+        _unprefixed,
+        "Names of functions have no prefix and no hyphen. {Write}.",
+    ),
+    Repair("aggregate", _PREFIXED, hint=rf"KIP has no function \g<prefixed>. {_LIST_AGGREGATES}."),
+    Repair(
+        "condition|dot path",
+        _PREFIXED,
+        hint=rf"KIP has no function \g<prefixed>. {_LIST_FUNCTIONS}",
+    ),
+    Repair(
+        "^a value",
+        _PREFIXED,
+        hint="A value is JSON; only UPDATE has functions: ADD, MUL, CLAMP and COALESCE.",
+    ),
     *(
         Repair(
             _ANY,
@@ -611,8 +650,7 @@ LAST = (
         r"(?!(?:IN|IS_NULL|IS_NOT_NULL|CONTAINS|STARTS_WITH|ENDS_WITH|REGEX)\b)"
         r"(?!(?i:IN|IS_NULL|IS_NOT_NULL|CONTAINS|STARTS_WITH|ENDS_WITH|REGEX)\b)"
         r"(?P<word>[A-Za-z_]\w*)\s*\(",
-        hint=r"KIP has no function \g<word>. The functions are IN, IS_NULL, IS_NOT_NULL, CONTAINS, "
-        "STARTS_WITH, ENDS_WITH and REGEX.",
+        hint=rf"KIP has no function \g<word>. {_LIST_FUNCTIONS}",
     ),
 )
 """Hints that are less specific than a keyword of similar spelling."""
