@@ -236,7 +236,8 @@ class Server:
             moment = moment_of(self.store)
             html = make(Explorer(self.nexus, self.store, title, root, moment))
         else:
-            with self.nexus.at(_commit(when) or when) as past:
+            seq = _commit(when)
+            with self.nexus.at(when if seq is None else seq) as past:
                 moment = moment_of(self.store, past._store.commit())
                 html = make(Explorer(past, past._store, title, root, moment))
         return html.encode(errors="replace")
@@ -245,11 +246,16 @@ class Server:
         """/page/{path}: an element for people."""
         node = linked.node_at(self.store, _path_after(request, "/page/"))
         when = request.query_params.get("as_of")
-        make = partial(self._in_explorer, request, when, lambda explorer: explorer.element(node))
+        make = partial(
+            self._in_explorer, request, when, lambda explorer: explorer.element(node, self.nexus)
+        )
         try:
             return await self._document(request, linked.HTML, make)
         except Absent as page:
-            return HTMLResponse(str(page).encode(errors="replace"), 404)
+            if not _is_for_people(request):
+                raise linked.no_element() from None
+            headers = {"Vary": "Accept"}
+            return HTMLResponse(str(page).encode(errors="replace"), 404, headers)
 
     async def history(self, request: Request) -> Response:
         """/explore/history/{path}: the changes of an element."""

@@ -36,6 +36,7 @@ from kiprdf.rdf.iris import ConceptName
 from kiprdf.serve import time_pages
 from kiprdf.serve.drawing import DRAWN, Arrow, Node, drawing
 from kiprdf.serve.explorer_page import ExplorerPage, ExplorerSite, element_path
+from kiprdf.serve.linked import no_element
 from kiprdf.serve.surroundings import surroundings
 from kiprdf.serve.time_pages import Moment, time
 from kiprdf.store import Store
@@ -75,25 +76,47 @@ class Explorer:
     root: str = ""
     moment: Moment | None = None
 
-    def _page(self, path: str, knowledge: Knowledge | None = None) -> ExplorerPage:
+    def _page(
+        self, path: str, knowledge: Knowledge | None = None, **query: str | None
+    ) -> ExplorerPage:
+        """A page whose address has a query; a field of it is None where it is absent."""
         knowledge = knowledge or Knowledge(self.store.iris)
         site = ExplorerSite(knowledge, Paths(), self.title, Mapping.none())
-        return ExplorerPage(site, path, self.root, self.moment)
+        given = {key: value for key, value in query.items() if value}
+        return ExplorerPage(site, path, self.root, self.moment, query=given)
 
-    def element(self, node: NamedNode) -> str:
-        """The page of an element; ``Absent`` where it does not exist."""
+    def element(self, node: NamedNode, now: Nexus) -> str:
+        """The page of an element; ``Absent`` where it does not exist.
+
+        ``now`` is the nexus with its whole history.
+        """
         path = f"page/{element_path(self.store.iris.base, node.value)}"
         if not self.store.describe(node):
-            page = self._page(path)
+            page = replace(self._page(path), has_history=self._was_there(node, now))
             when = "now" if self.moment is None or self.moment.seq is None else "as of this commit"
+            refusal = no_element()
             body = element(
-                "p", f"This element does not exist {when}.", class_="lead", role="status"
+                "div",
+                element(
+                    "p",
+                    f"This element does not exist {when}. ",
+                    element("strong", f"HTTP_{refusal.status}"),
+                    class_="lead",
+                ),
+                element("p", refusal.hint),
+                role="status",
             )
             raise Absent(page.html("Not there", element("h1", _title(self.store, node)), body))
         triples, numbers = self.store.read(lambda: surroundings(self.store, node))
         knowledge = Knowledge.of(triples, self.store.iris)
         page = replace(self._page(path, knowledge), numbers=numbers)
         return element_page(page, knowledge.elements[node])
+
+    def _was_there(self, node: NamedNode, now: Nexus) -> bool:
+        try:
+            return bool(now.history(self.store.iris.id(node), limit=1)["entries"])
+        except KipError:
+            return False
 
     def failure(self, status: int, error: dict[str, str]) -> str:
         """The page of a request that failed, with the error object of the other clients."""
@@ -112,7 +135,7 @@ class Explorer:
 
     def start(self, term: str) -> str:
         """The start page: a search field, its results, or what there is."""
-        page = self._page("explore/")
+        page = self._page("explore/", q=term)
         field = element(
             "input",
             type="search",
@@ -241,7 +264,7 @@ class Explorer:
         """The commits, newest first; without a history, the elements that changed last."""
         if self.moment is None:
             return self._changed_last()
-        last = min(self.moment.latest, until or self.moment.seq or self.moment.latest)
+        last = self.moment.latest if until is None else min(self.moment.latest, until)
         # Links lead to what there is now.
         page = ExplorerPage(self._page("").site, "explore/log", self.root)
         body = time_pages.log(page, self.nexus, self.moment, last)
@@ -284,7 +307,7 @@ class Explorer:
 
     def queries(self, command: str | None) -> str:
         """The pane for commands that read: text, answer, and the SPARQL of a FIND."""
-        page = self._page("explore/kql")
+        page = self._page("explore/kql", command=command)
         text = _EXAMPLES[1][1] if command is None else command
         area = element(
             "textarea",

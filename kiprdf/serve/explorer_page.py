@@ -47,6 +47,9 @@ class ExplorerPage(Page):
     root: str = ""
     moment: Moment | None = None
     numbers: Numbers = field(default_factory=dict)
+    query: dict[str, str] = field(default_factory=dict)
+    """What the address of the page has beside the commit: a search, a command."""
+    has_history: bool = True
 
     def number(self, of: str, key: str | None, read: int) -> int:
         """How many facts or members there are, where the page has not read all."""
@@ -82,9 +85,9 @@ class ExplorerPage(Page):
         if self.moment is None or self.path in _NO_SLIDER:
             return None
         history = None
-        if self.path.startswith("page/"):
+        if self.path.startswith("page/") and self.has_history:
             history = f"{self.root}/explore/history/{self.path.removeprefix('page/')}"
-        return time_pages.slider(self, self.moment, f"{self.root}/{self.path}", history)
+        return time_pages.slider(self.moment, f"{self.root}/{self.path}", self.query, history)
 
     def navigation(self, crumbs: Child) -> Child:
         """The search field and the sections."""

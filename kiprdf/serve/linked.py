@@ -103,8 +103,13 @@ def element_at(store: Store, path: str) -> NamedNode:
     """The element at a percent-encoded path below the base; 404 if there is none."""
     node = node_at(store, path)
     if not store.describe(node):
-        raise HttpError(404, "There is no such element.", "Search for it at /explore/.")
+        raise no_element()
     return node
+
+
+def no_element() -> HttpError:
+    """The refusal of a path without an element."""
+    return HttpError(404, "There is no such element.", "Search for it at /explore/.")
 
 
 def node_at(store: Store, path: str) -> NamedNode:
@@ -120,7 +125,7 @@ def node_at(store: Store, path: str) -> NamedNode:
     elif len(texts) == 3 and texts[0] == "$proposition":
         node = store.iris.from_id(f"P:{texts[1]}:{texts[2]}")
     if node is None:
-        raise HttpError(404, "There is no such element.", "Search for it at /explore/.")
+        raise no_element()
     return node
 
 

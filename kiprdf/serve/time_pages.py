@@ -42,11 +42,13 @@ def moment_of(store: NexusStore, seq: int | None = None) -> Moment | None:
     return Moment(store.journal.earliest(latest), latest, seq, at)
 
 
-def slider(page: Page, moment: Moment, now: str, history: str | None) -> Markup:
+def slider(moment: Moment, path: str, query: dict[str, str], history: str | None) -> Markup:
     """The form of the slider, with the address of the page as it is now, and of the history."""
+    now = f"{path}?{urlencode(query)}" if query else path
     shown: Child = "now"
     if moment.seq is not None:
-        shown = [f"commit {moment.seq} · ", time(moment.at)]
+        # Nothing is known of the time before the first commit.
+        shown = [f"commit {moment.seq}", [" · ", time(moment.at)] if moment.at else None]
     field = element(
         "input",
         type="range",
@@ -60,10 +62,12 @@ def slider(page: Page, moment: Moment, now: str, history: str | None) -> Markup:
         None if moment.seq is None else element("a", "Back to now", href=now),
         None if history is None else element("a", "History", href=history),
     ]
+    # The browser replaces the query of the address of a form.
+    hidden = [element("input", type="hidden", name=key, value=query[key]) for key in query]
     label = element("span", "As of ", element("output", shown))
     show = element("button", "Show", type="submit")
     class_ = "time" if moment.seq is None else "time past"
-    return element("form", label, field, show, links, action=now, class_=class_)
+    return element("form", label, field, hidden, show, links, action=path, class_=class_)
 
 
 def log(page: Page, nexus: Nexus, moment: Moment, until: int) -> list[Child]:

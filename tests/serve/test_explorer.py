@@ -36,9 +36,9 @@ PAGES = [
 FIND = 'FIND(?d, ?s.name) WHERE { (?d, "treats", ?s) }'
 
 
-def page(server: RunningServer, address: str) -> str:
+def page(server: RunningServer, address: str, status: int = 200) -> str:
     answer = server.client.get(address, headers=HTML)
-    assert answer.status_code == 200, answer.text
+    assert answer.status_code == status, answer.text
     assert answer.headers["content-type"].replace(" ", "") == "text/html;charset=utf-8"
     return answer.text
 
@@ -180,6 +180,7 @@ def test_other_files_are_not_served(server: RunningServer, name: str) -> None:
     [
         ("/nothing", 404, "HTTP_404", "The routes are listed at"),
         ("/page/Drug", 404, "HTTP_404", "Search for it at /explore/."),
+        ("/page/Drug/Nobody", 404, "HTTP_404", "Search for it at /explore/."),
         ("/data/Drug/Nobody", 404, "HTTP_404", "Search for it at /explore/."),
         ("/static/nothing.js", 404, "HTTP_404", "The routes are listed at"),
         ("/kip", 405, "HTTP_405", "The routes are listed at"),
@@ -290,9 +291,8 @@ def commits(server: RunningServer) -> tuple[int, int]:
 
 def words_of(server: RunningServer, address: str, status: int = 200) -> str:
     """The text of a page, without its tags."""
-    answer = server.client.get(address, headers=HTML)
-    assert answer.status_code == status
-    return " ".join(re.sub("<[^>]*>", " ", answer.text.partition("<main>")[2]).split())
+    text = page(server, address, status)
+    return " ".join(re.sub("<[^>]*>", " ", text.partition("<main>")[2]).split())
 
 
 def test_the_log_has_what_each_commit_changed(
@@ -342,6 +342,13 @@ def test_pages_of_the_past_lead_to_pages_of_the_past(
     address = "/page/Drug/Fleeting"
     assert "young" in words_of(server, f"{address}?as_of={first}")
     assert "old" in words_of(server, f"{address}?as_of={last - 1}")
+    assert "/explore/history/Drug/Fleeting" in page(server, address, 404)
+    assert "/explore/history/" not in page(server, "/page/Drug/Nobody", 404)
+    for query in ("", f"?as_of={first}"):
+        answer = server.client.get(
+            f"/page/Drug/Nobody{query}", headers={"Accept": "application/json"}
+        )
+        assert answer.json()["error"]["code"] == "HTTP_404"
     absent = "Fleeting This element does not exist as of this commit."
     assert absent in words_of(server, f"{address}?as_of={first - 1}", 404)
     assert "does not exist now" in words_of(server, address, 404)
@@ -352,6 +359,52 @@ def test_pages_of_the_past_lead_to_pages_of_the_past(
     for state, hits in ((first, 1), (last, 0)):
         results = page(server, f"/explore/?q=Fleeting&as_of={state}")
         assert results.count(f'href="/page/Drug/Fleeting?as_of={state}"') == hits
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "shown"),
+    [
+        ("/page/Drug/Aspirin", 404, "Aspirin This element does not exist as of this commit."),
+        ("/explore/", 200, "0 concepts, 0 facts"),
+        ("/explore/?q=Aspirin", 200, "No concept matches “Aspirin”."),
+        ("/explore/schema", 200, "Schema"),
+        ("/explore/kql", 200, "Query"),
+        ("/explore/kql?command=FIND(?d)WHERE{?d{type:%22Drug%22}}", 200, "KIP_2001"),
+        ("/explore/kql?command=FIND(?d.name)WHERE{?d{}}", 200, "0 rows"),
+        ("/explore/log", 200, "Changes up to commit 0"),
+    ],
+)
+def test_the_left_end_of_the_slider_is_before_the_first_commit(
+    server: RunningServer, address: str, status: int, shown: str
+) -> None:
+    slider = page(server, "/page/Drug/Aspirin")
+    assert '<input type="range" name="as_of" min="0" ' in slider
+    assert "As of commit 0 " not in words_of(server, "/page/Drug/Aspirin")
+    at_zero = address + ("&" if "?" in address else "?") + "as_of=0"
+    text = page(server, at_zero, status)
+    assert shown in words_of(server, at_zero, status)
+    if not address.endswith("log"):
+        assert "As of <output>commit 0</output>" in text
+
+
+@pytest.mark.parametrize(
+    ("address", "key", "value"),
+    [
+        ("/explore/kql", "command", 'FIND(?d.name) WHERE { ?d {type: "Drug"} }'),
+        ("/explore/", "q", "as<p"),
+    ],
+)
+def test_the_slider_keeps_the_query_and_the_search(
+    server: RunningServer, commits: tuple[int, int], address: str, key: str, value: str
+) -> None:
+    hidden = f'<input type="hidden" name="{key}" value="{html.escape(value)}">'
+    for as_of in ("", f"&as_of={commits[0]}"):
+        text = page(server, f"{address}?{urlencode({key: value})}{as_of}")
+        (form,) = re.findall('<form action="[^"]*" class="time.*?</form>', text)
+        assert hidden in form
+        assert f'action="{address}"' in form
+    assert f'<a href="{address}?{html.escape(urlencode({key: value}))}">Back to now</a>' in form
+    assert hidden not in page(server, address)
 
 
 @pytest.mark.parametrize(
