@@ -8,6 +8,7 @@ concepts that were merged into this one, as they were; ``own`` what the merge ch
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, json_map
@@ -16,7 +17,7 @@ from kiprdf.semantics.arguments import RESERVED_METADATA
 
 SAME_AS, ORIGINAL = "same_as", "original"
 PARTS, OWN, LABEL, LOOPS = "parts", "own", "label", "loops"
-STATEMENTS = "statements"
+STATEMENTS, POSITION = "statements", "position"
 _OF_GRAPHS = ("graph", "graph_values")
 _OF_IMPORTS = (*RESERVED_METADATA, *_OF_GRAPHS, ORIGINAL, "imported_at", "source")
 _FORMS = ("attributes", "metadata", "predicate", "lists")
@@ -82,6 +83,15 @@ def as_they_were(attributes: dict[str, Json], changes: Json) -> dict[str, Json]:
             if "was" in change:
                 original[key] = change["was"]
     return original
+
+
+def merged_parts(record: Json) -> dict[str, dict[str, Any]]:
+    """The concepts that MERGE joined to another one, by the IRI of each."""
+    return {
+        part["id"]: part
+        for part in (_listed(record, PARTS) if isinstance(record, dict) else ())
+        if isinstance(part.get("attributes"), dict) and "id" in part
+    }
 
 
 def merged_name(record: Json, iri: str) -> str | None:
@@ -154,12 +164,36 @@ def join_statements(link: Proposition, survivor: Element) -> None:
     """Keep what a link states beside what the link with the same fact states."""
     if not (isinstance(survivor, Proposition) and _is_imported(link) and _is_imported(survivor)):
         return
-    both = [*statements_of(survivor), *statements_of(link)]
+    both = [
+        one for one in (*statements_of(survivor), *statements_of(link)) if not _states_nothing(*one)
+    ]
     both.sort(key=lambda one: statement_order(*one))
-    if any(shown for _, shown in both):
-        survivor.attributes[STATEMENTS] = to_term([shown for _, shown in both])
-    record = {**_record(survivor), STATEMENTS: [noted for noted, _ in both]}
+    record = _record(survivor)
+    if len(both) > 1:
+        if any(shown for _, shown in both):
+            survivor.attributes[STATEMENTS] = to_term([shown for _, shown in both])
+        # Each statement has its own now.
+        record.pop("predicate", None)
+        record[STATEMENTS] = [noted for noted, _ in both]
+    elif both:
+        ((noted, _),) = both
+        ends = {key: noted[key] for key in ("subject", "object") if key in noted}
+        record = {key: noted[key] for key in _FORMS if key in noted}
+        record |= {STATEMENTS: [ends]} if ends else {}
     survivor.metadata[ORIGINAL] = to_term(record)
+    places = [*items(survivor.attributes.get(POSITION)), *items(link.attributes.get(POSITION))]
+    if places:
+        places = sorted(each_once(places), key=_by_number)
+        survivor.attributes[POSITION] = to_term(places[0] if len(places) == 1 else places)
+
+
+def _by_number(place: Json) -> tuple[int, str]:
+    return (place if isinstance(place, int) else sys.maxsize), canonical_json(place)
+
+
+def _states_nothing(noted: dict[str, Json], shown: dict[str, Json]) -> bool:
+    """Whether a link is only there so that KQL can follow a list, which is a value."""
+    return noted.get("predicate") == [] and "lists" not in noted and not shown
 
 
 def statements_of(link: Proposition) -> list[tuple[dict[str, Json], dict[str, Json]]]:
@@ -170,12 +204,13 @@ def statements_of(link: Proposition) -> list[tuple[dict[str, Json], dict[str, Js
     noted = _listed(record, STATEMENTS) or [{}]
     if len(noted) > 1:
         shown = [*items(link.attributes.get(STATEMENTS)), *([{}] * len(noted))]
-        return list(zip(noted, shown, strict=False))
+        usual = {"predicate": record["predicate"]} if "predicate" in record else {}
+        return list(zip([{**usual, **one} for one in noted], shown, strict=False))
     iris = items(link.attributes.get(SAME_AS))
     own = {"id": iris[0]} if iris else {}
     attributes, metadata = json_map(link.attributes), json_map(link.metadata)
     values = {key: value for key, value in metadata.items() if key not in _OF_IMPORTS}
-    values |= {k: v for k, v in attributes.items() if k not in (SAME_AS, STATEMENTS, "position")}
+    values |= {k: v for k, v in attributes.items() if k not in (SAME_AS, STATEMENTS, POSITION)}
     forms = {key: record[key] for key in _FORMS if key in record}
     return [({**own, **forms, **noted[0]}, {**own, **values})]
 

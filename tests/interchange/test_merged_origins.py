@@ -52,6 +52,31 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
         :b a :T ; rdfs:label "B" ; :l ( :d ) .""",
         {},
     ),
+    "a list that has the other in it": (
+        """:a a :T ; rdfs:label "A" ; :l ( :c :b ( :d :b ) ) . :b a :T ; rdfs:label "B" .
+        :c a :T . :d a :T .""",
+        {},
+    ),
+    "lists of resources and literals": (
+        """:a a :T ; rdfs:label "A" ; :l ( 1 :c ) . :b a :T ; rdfs:label "B" ; :l ( :c 3 ) .
+        :c a :T .""",
+        {},
+    ),
+    "a link of one in a list with a literal of the other": (
+        """:a a :T ; rdfs:label "A" ; :q :d . :b a :T ; rdfs:label "B" ; :q ( :d 1 ) .
+        :d a :T .""",
+        {},
+    ),
+    "a link of one in a list of the other": (
+        """:a a :T ; rdfs:label "A" ; :q ( :d ) . :b a :T ; rdfs:label "B" ; :q :d .
+        :d a :T .""",
+        {},
+    ),
+    "a link with a value of one in a list with a literal of the other": (
+        """:a a :T ; rdfs:label "A" ; :q ( :d 1 ) . :b a :T ; rdfs:label "B" ;
+        :q :d {| :since 1 |} . :d a :T .""",
+        {},
+    ),
     "blank nodes": (
         """[] a :T ; rdfs:label "A" ; :p 1 . :b a :T ; rdfs:label "B" ; :at [ a :U ] .""",
         {},

@@ -23,6 +23,7 @@ from kiprdf.interchange.importing.foreign import (
     leaves,
 )
 from kiprdf.interchange.importing.identities import claimed
+from kiprdf.kml.merged_origins import merged_parts
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName, proposition_digits
@@ -61,7 +62,7 @@ class Facts:
 
     def __init__(self, context: Context) -> None:
         self._foreign, self._naming, self._index = context.foreign, context.naming, context.index
-        self._resources = context.identities.resources
+        self._resources, self._originals = context.identities.resources, context.originals
         self.asserted = frozenset(self._foreign.statements)
         self._new_ids = {identity.id for identity in context.identities.names}
         self._reified = self._by_reifier_iri()
@@ -130,12 +131,21 @@ class Facts:
         return links, is_whole
 
     def _is_other(self, item: Object, statement: Statement) -> bool:
-        """Whether an item of a list is an element other than its subject."""
+        """Whether an item of a list is an element other than its subject.
+
+        Two nodes that MERGE joined were two elements when the list was imported.
+        """
         if not isinstance(item, NamedNode) or self._awaited(item) is not None:
             return False
-        subject = statement.subject
+        subject, element = statement.subject, self._element(item)
         own = self._element(subject) if isinstance(subject, NamedNode) else None
-        return self._element(item) not in (None, own)
+        if element is None or element != own:
+            return element is not None
+        return item != subject and bool({item.value, subject.value} & self._merged(element))
+
+    def _merged(self, id: str) -> set[str]:
+        """The IRIs of the concepts that were merged into an element."""
+        return {*merged_parts(self._originals.get(id))}
 
     def _awaited(self, end: Object) -> Awaited | None:
         """The triple that must first become a proposition; None for other ends."""

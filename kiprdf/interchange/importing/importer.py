@@ -67,6 +67,7 @@ from kiprdf.interchange.importing.plan import (
 from kiprdf.interchange.importing.values import NodeValues, listed, one_or_all, together
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.kml import statements
+from kiprdf.kml.merged_origins import merged_parts
 from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, base_fault
@@ -455,12 +456,19 @@ def _replaced_texts(
 ) -> Iterator[ReplacedText]:
     """What an earlier import stored of these links as strings."""
     attributes = {element.key: element.attributes for element in existing}
+    # What a part of a merged concept states is not in the plan if it is the same as before.
+    of_parts: dict[str, list[JsonMap]] = defaultdict(list)
+    for node, one in context.identities.resources.items():
+        if one.identity.id in attributes and merged_parts(context.originals.get(one.identity.id)):
+            of_parts[one.identity.id].append(values.by_node[node].attributes.json())
     for statement in paced(links):
         id, text = _id(statement.subject, context, facts), getattr(statement.object, "value", "")
         if id not in attributes or not facts.is_placed(statement):
             continue
         resource = context.identities.resources.get(statement.subject)
         key, is_metadata = values.key(statement, resource)
-        if key is None or is_metadata or text in listed(attributes[id].get(key.name)):
+        if key is None or is_metadata:
+            continue
+        if any(text in listed(own.get(key.name)) for own in (attributes[id], *of_parts[id])):
             continue
         yield ReplacedText(id, key.name, text)

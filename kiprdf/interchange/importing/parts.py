@@ -15,7 +15,13 @@ from kiprdf.interchange.importing.node_values import ValueReader
 from kiprdf.interchange.importing.origins import ORIGINAL, STATEMENTS, Part
 from kiprdf.interchange.importing.plan import JsonMap, Proposition
 from kiprdf.interchange.importing.values import NodeValues, listed
-from kiprdf.kml.merged_origins import OWN, PARTS, as_they_were, statement_order, statements_of
+from kiprdf.kml.merged_origins import (
+    OWN,
+    as_they_were,
+    merged_parts,
+    statement_order,
+    statements_of,
+)
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 
@@ -105,16 +111,6 @@ def is_merged(node: Node, identity: ConceptName, values: ValueReader, context: C
         before = cast(JsonMap, part.get("attributes"))
     stated = values.by_node[node].attributes.json()
     return all(key in before and before[key] == value for key, value in stated.items())
-
-
-def merged_parts(record: Json) -> dict[str, JsonMap]:
-    """The concepts that MERGE joined to another one, by the IRI of each."""
-    parts = record.get(PARTS) if isinstance(record, dict) else None
-    return {
-        part["id"]: part
-        for part in listed(parts)
-        if isinstance(part, dict) and isinstance(part.get("attributes"), dict) and "id" in part
-    }
 
 
 def unchanged_links(propositions: Iterable[Proposition], context: Context) -> Iterator[str]:
