@@ -33,9 +33,11 @@ def _remove_text(replaced: ReplacedText, draft: Draft) -> None:
     value = to_json(term)
     items = value if isinstance(value, list) else [value]
     remaining = [item for item in items if item != replaced.text]
+    if remaining == items:
+        return  # such as an empty list beside a link
     if not remaining:
         del element.attributes[replaced.key]
-    elif remaining != items:
+    else:
         term = to_term(remaining[0] if len(remaining) == 1 else remaining)
         element.attributes[replaced.key] = term
 

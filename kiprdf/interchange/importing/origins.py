@@ -332,11 +332,18 @@ def _written(origin: Origin, rule: Rule | None) -> tuple[JsonMap, bool]:
         items = origin.value if isinstance(origin.value, list) else []
         usual: JsonMap = {"@list": [usual_form(item, rule) for item in items]}
         is_usual = written == usual and rule.get("container") == "@list"
+        is_usual = is_usual and not any(map(_is_several, items))
     else:
         is_usual = written == usual_form(origin.value, rule) and rule.get("container") != "@list"
+        is_usual = is_usual and not _is_several(origin.value)
     if origin.property != rule.get(IRI):
         return {**written, "property": origin.property}, False
     return written, is_usual
+
+
+def _is_several(value: Json) -> bool:
+    """Whether a value would be read as several values, or as none."""
+    return value is None or isinstance(value, list)
 
 
 def _value(origin: Origin) -> JsonMap:

@@ -214,10 +214,10 @@ class Values:
         }
 
     def apart(self) -> dict[str, Json]:
-        """As ``json``, but a value that is a list is an item of an array."""
+        """As ``json``, but a value that is a list, or null, is an item of an array."""
         return {
             key: [value]
-            if value in self.foreign.get(key, ()) and isinstance(value, list)
+            if value in self.foreign.get(key, ()) and (value is None or isinstance(value, list))
             else value
             for key, value in self.json().items()
         }

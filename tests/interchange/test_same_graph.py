@@ -1,0 +1,89 @@
+"""The original of an import is the same graph, to the last character of each literal."""
+
+from __future__ import annotations
+
+import pytest
+from pyoxigraph import CanonicalizationAlgorithm, Dataset, RdfFormat, parse
+
+import kiprdf
+from tests.nexus.support import empty, restored
+
+PREFIXES = """
+@prefix : <https://example.org/> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+JSON = {
+    "an array": ':a a :T ; :j "[1,2]"^^rdf:JSON .',
+    "an array of one": ':a a :T ; :j "[1]"^^rdf:JSON .',
+    "an array of arrays": ':a a :T ; :j "[[1,2]]"^^rdf:JSON .',
+    "an empty array": ':a a :T ; :j "[]"^^rdf:JSON .',
+    "null": ':a a :T ; :j "null"^^rdf:JSON .',
+    "null in an array": ':a a :T ; :j "[null]"^^rdf:JSON .',
+    "an array as it was written": ':a a :T ; :j "[ 1 , 2 ]"^^rdf:JSON .',
+    "an array and its items": ':a a :T ; :j "[1,2]"^^rdf:JSON, 1, 2 .',
+    "an array and a list": ':a a :T ; :j "[1,2]"^^rdf:JSON, (1 2) .',
+    "several of all kinds": ':a a :T ; :j "[]"^^rdf:JSON, "[3]"^^rdf:JSON, "null"^^rdf:JSON, 1 .',
+    "an array on one of two": ':a a :T ; :j "[1]"^^rdf:JSON . :b a :T ; :j "2"^^rdf:JSON .',
+    "an array in a list": ':a a :T ; :j ( "[1,2]"^^rdf:JSON ) .',
+    "null in a list": ':a a :T ; :j ( "null"^^rdf:JSON "[]"^^rdf:JSON ) .',
+    "an array in a list in a list": ':a a :T ; :j ( ( "[1]"^^rdf:JSON ) ) .',
+    "a graph": ':a a :T . :g { :a :j "[1,2]"^^rdf:JSON ; :k "null"^^rdf:JSON }',
+    "two graphs": ':g { :a a :T ; :j "[1]"^^rdf:JSON } :h { :a :j "null"^^rdf:JSON }',
+    "a reifier": """:a a :T ; :p :b ~ :r {| :j "[1,2]"^^rdf:JSON ; :k "null"^^rdf:JSON |} .
+        :b a :T .""",
+    "two reifiers": """:a a :T ; :p :b ~ :r {| :j "[1]"^^rdf:JSON |} ~ :s {| :j "[]"^^rdf:JSON |} .
+        :b a :T .""",
+}
+BESIDE_LINKS = {
+    "an empty list": ":a a :T ; :p :b, () . :b a :T .",
+    "a list": ":a a :T ; :p :b, ( ( :b ) ) . :b a :T .",
+    "null": ':a a :T ; :p :b, "null"^^rdf:JSON . :b a :T .',
+    "empty JSON": ':a a :T ; :p :b, "[]"^^rdf:JSON . :b a :T .',
+}
+
+
+def canonical(text: str) -> Dataset:
+    dataset = Dataset(parse(text, format=RdfFormat.TRIG))
+    dataset.canonicalize(CanonicalizationAlgorithm.UNSTABLE)
+    return dataset
+
+
+def original(nexus: kiprdf.Nexus) -> str:
+    return nexus.snapshot(mapping="original", only="imported", format="trig", profile="rdf12")
+
+
+def check_home(text: str) -> None:
+    """Import a text twice: each time all of it comes home, and the second changes nothing."""
+    nexus = empty()
+    for _ in range(2):
+        report = nexus.import_rdf(PREFIXES + text, format="trig", define=True)
+        assert (report["skipped"], report["warnings"]) == ([], [])
+        assert canonical(original(nexus)) == canonical(PREFIXES + text)
+    assert report["concepts"]["updated"] == report["propositions"]["updated"] == 0
+    assert restored(nexus, mapping="original").snapshot() == nexus.snapshot()
+
+
+@pytest.mark.parametrize("case", JSON)
+def test_json_that_is_an_array_or_null_comes_home_as_one_literal(case: str) -> None:
+    check_home(JSON[case])
+
+
+def test_json_of_json_ld_comes_home_as_one_literal() -> None:
+    nexus, text = (
+        empty(),
+        """{"@context": {"@vocab": "https://example.org/",
+        "j": {"@type": "@json"}, "k": {"@type": "@json"}},
+        "@id": "https://example.org/a", "@type": "T", "j": [1, {"b": []}], "k": null}""",
+    )
+    report = nexus.import_rdf(text, format="jsonld", define=True)
+    assert (report["skipped"], report["warnings"]) == ([], [])
+    (attributes,) = nexus.execute('FIND(?a.attributes) WHERE { ?a {type: "T"} }')
+    assert attributes["j"] == [1, {"b": []}]
+    expected = r""":a a :T ; :j "[1,{\"b\":[]}]"^^rdf:JSON ; :k "null"^^rdf:JSON ."""
+    assert canonical(original(nexus)) == canonical(PREFIXES + expected)
+
+
+@pytest.mark.parametrize("case", BESIDE_LINKS)
+def test_a_second_import_keeps_a_value_beside_a_link(case: str) -> None:
+    check_home(BESIDE_LINKS[case])
