@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import traceback
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -196,6 +197,22 @@ class KipWarning(_Located):
 
     def __str__(self) -> str:
         return self.located_message + (f" Hint: {self.hint}" if self.hint else "")
+
+
+def clear_frames(fault: BaseException) -> None:
+    """Release what the frames of an exception, and of those that led to it, still hold.
+
+    Among that are the engine, and with it the folder, and iterators of the engine: one that ends on
+    another thread than the one that made it keeps the folder open for ever.
+    """
+    remaining: list[BaseException | None] = [fault]
+    seen = set()
+    while remaining:
+        one = remaining.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            traceback.clear_frames(one.__traceback__)
+            remaining += one.__cause__, one.__context__
 
 
 class StoreError(Exception):

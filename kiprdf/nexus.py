@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import io
 import os
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kiprdf.budget import Budget
-from kiprdf.errors import DamagedGraphError, StoreError
+from kiprdf.errors import DamagedGraphError, StoreError, clear_frames
 from kiprdf.execution import bootstrap, summary
 from kiprdf.execution.acting import acting
 from kiprdf.execution.empty_answers import Diagnosis
@@ -146,8 +145,7 @@ class Nexus:
         try:
             return opened()
         except DamagedGraphError as fault:
-            # The frames hold the engine, and with it the folder.
-            traceback.clear_frames(fault.__traceback__)
+            clear_frames(fault)
             if read_only or not rebuild(absolute(folder)):
                 raise
             return opened()

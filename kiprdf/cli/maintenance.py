@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +17,7 @@ from kiprdf.errors import (
     ForkedLogError,
     ReplacedError,
     StoreError,
+    clear_frames,
 )
 from kiprdf.nexus import Nexus
 from kiprdf.store.folder import repair_log
@@ -98,8 +98,7 @@ def _open_to_check(place: str, repair: bool) -> Nexus:
             )
             return Nexus.open(folder, genesis=False)
         except DamagedManifestError as fault:
-            # The frames may hold the engine, and with it the folder.
-            traceback.clear_frames(fault.__traceback__)
+            clear_frames(fault)
             if not repair_manifest(folder):
                 raise
             output.note(f"The file nexus.json of {folder} was damaged, and was written again.")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kiprdf.budget import Budgets
-from kiprdf.errors import KipError, StoreError, without_folder
+from kiprdf.errors import KipError, StoreError, clear_frames, without_folder
 from kiprdf.store import NexusStore
 from kiprdf.store.base import Moved
 
@@ -38,7 +38,7 @@ class ErrorBoundary:
         """
         self._store.require_own_process()
         try:
-            return self._budgets.spend_as_work(function)
+            return self._run(function)
         except Moved:
             raise  # the function that reads or judges here runs again
         except KipError as error:
@@ -55,3 +55,11 @@ class ErrorBoundary:
             _log.exception("kiprdf failed on a command; the store is unchanged")
             message = f"The engine failed: {type(fault).__name__}."
             raise KipError("KIP_4003", message) from fault
+
+    def _run(self, function: Callable[[], T]) -> T:
+        try:
+            return self._budgets.spend_as_work(function)
+        except BaseException as fault:
+            # Here, on the thread that made the iterators in them.
+            clear_frames(fault)
+            raise

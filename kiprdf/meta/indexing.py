@@ -7,7 +7,6 @@ import math
 import sqlite3
 import threading
 import time
-import traceback
 import weakref
 from _thread import get_ident, start_new_thread
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -20,7 +19,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf import budget
 from kiprdf.derived_file import is_sound
-from kiprdf.errors import ClosedError, KipError, StoreError
+from kiprdf.errors import ClosedError, KipError, StoreError, clear_frames
 from kiprdf.language import ast
 from kiprdf.loading import load
 from kiprdf.meta.search import Hits, Semantic, all_elements, index_rows, search
@@ -517,8 +516,7 @@ def _run(reference: weakref.ref[Indexer], building: threading.Lock) -> None:
                 break
             indexer = None
     except BaseException as fault:
-        # The frames hold iterators of the engine, which must end on the thread that made them.
-        traceback.clear_frames(fault.__traceback__)
+        clear_frames(fault)
         if indexer is not None:
             indexer._fault = fault.with_traceback(None)
     finally:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-import traceback
 from _thread import start_new_thread
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
@@ -23,7 +22,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import Spending
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, clear_frames
 from kiprdf.rdf import vocab
 from kiprdf.store.base import Cell, Keep, Tests
 
@@ -205,8 +204,7 @@ def _call(function: Callable[[CancellationToken], T], token: CancellationToken) 
     try:
         return function(token)
     except BaseException as fault:
-        # The frames hold iterators of the engine, which must end on the thread that made them.
-        traceback.clear_frames(fault.__traceback__)
+        clear_frames(fault)
         raise
 
 

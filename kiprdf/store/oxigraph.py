@@ -7,7 +7,6 @@ import os
 import shutil
 import tempfile
 import time
-import traceback
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -31,7 +30,13 @@ from pyoxigraph import Store as Engine
 
 from kiprdf import budget, forks
 from kiprdf.derived_file import copy_file
-from kiprdf.errors import ClosedError, DamagedGraphError, ReplacedError, StoreError
+from kiprdf.errors import (
+    ClosedError,
+    DamagedGraphError,
+    ReplacedError,
+    StoreError,
+    clear_frames,
+)
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.abilities import EMBEDDED
@@ -238,8 +243,7 @@ class OxigraphStore:
         try:
             return cls._open(path, base, read_only, history)
         except DamagedGraphError as fault:
-            # The frames hold the engine, and with it the folder.
-            traceback.clear_frames(fault.__traceback__)
+            clear_frames(fault)
             if read_only and (path / HISTORY).is_dir():
                 hint = f"Its history may have all of it: kiprdf check --nexus {path}"
             elif read_only or not rebuild(path):
@@ -720,9 +724,8 @@ class OxigraphStore:
 
         Meanwhile readers read the same files; those that began before end first.
         """
-        while fault is not None:
-            traceback.clear_frames(fault.__traceback__)  # which hold the engine
-            fault = fault.__cause__
+        if fault is not None:
+            clear_frames(fault)
         number, journal = self._last.number, self.journal
         try:
             if self._folder is None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -85,3 +88,25 @@ def _write_and_fill(folder: Path, history: bool, full: Full) -> dict[str, Any]:
             with nexus.at(nexus.info()["commit"]) as past:
                 assert past.snapshot() == nexus.snapshot()
     return {"errors": errors, "problems": faults}
+
+
+def with_another_thread(folder: str) -> list[str]:
+    """What a failed ``optimize`` leaves is collected by another thread; errors of the engine."""
+    errors: list[str] = []
+    sys.unraisablehook = lambda unraisable: errors.append(str(unraisable.exc_value))
+    gc.disable()
+    nexus = kiprdf.Nexus.open(folder)
+    nexus.execute(TYPE)
+    Path(folder, "graph.2").write_text("no folder")
+    try:
+        nexus.optimize()
+    except kiprdf.KipError as error:
+        kept = [error]
+        thread = threading.Thread(target=lambda: (kept.clear(), gc.collect()))
+    thread.start()
+    thread.join()
+    nexus.execute(NOTE, name="after", text="")
+    nexus.close()
+    with kiprdf.Nexus.open(folder) as nexus:
+        assert nexus.execute(NAMES) == ["after"]
+    return errors

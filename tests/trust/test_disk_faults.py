@@ -336,6 +336,11 @@ def test_writes_work_again_when_the_disk_has_room_again(
     assert all(problems[-1] == "The disk has only 0 MB left." for problems in visit["problems"])
 
 
+def test_a_failed_optimize_never_keeps_the_folder_open(tmp_path: Path) -> None:
+    """An iterator of the engine that another thread drops would keep the folder for ever."""
+    assert run(filling.with_another_thread, str(tmp_path / "brain")) == []
+
+
 def test_a_server_says_what_is_wrong_and_recovers(
     tmp_path: Path,
 ) -> None:
