@@ -109,11 +109,12 @@ def _schema(nexus: Nexus) -> Iterator[str]:
     )
     yield ""
     yield "Concept types:"
-    yield from (f"- `{name}` ({count})" for name, count in types.items())
+    yield from (f"- `{_cut(name)}` ({count})" for name, count in types.items())
     yield from _left_out(primer, "concept_types")
     yield ""
     yield "Predicates:"
-    yield from (f"- `{name}` ({count})" for name, count in totals["proposition_types"].items())
+    predicates = totals["proposition_types"].items()
+    yield from (f"- `{_cut(name)}` ({count})" for name, count in predicates)
     yield from _left_out(primer, "proposition_types")
     yield ""
     yield "Domains:"
@@ -135,21 +136,21 @@ def _left_out(primer: dict[str, Any], key: str) -> Iterator[str]:
 
 def _type(definition: dict[str, Any]) -> Iterator[str]:
     declared, usage = definition.get("attributes", {}), definition["usage"]
-    yield f"- `{definition['name']}`{_described(declared)}"
+    yield f"- `{_cut(definition['name'])}`{_described(declared)}"
     attributes = list(usage["attributes"].items())[:_ATTRIBUTES_OF_TYPE]
     if attributes:
-        shown = (f"{key}, such as {_example(use)}" for key, use in attributes)
+        shown = (f"{_cut(key)}, such as {_example(use)}" for key, use in attributes)
         yield f"  - attributes: {'; '.join(shown)}"
     required = _required(declared.get("instance_schema"), usage["attributes"])
     if required:
         yield f"  - required: {', '.join(required)}"
     outgoing = list(usage["outgoing"].items())[:_RELATIONS_OF_TYPE]
     if outgoing:
-        ends = (f'"{predicate}" → {", ".join(use["types"])}' for predicate, use in outgoing)
+        ends = (f'"{_cut(predicate)}" → {_types(use)}' for predicate, use in outgoing)
         yield f"  - as subject: {'; '.join(ends)}"
     incoming = list(usage["incoming"].items())[:_RELATIONS_OF_TYPE]
     if incoming:
-        ends = (f'{", ".join(use["types"])} "{predicate}" →' for predicate, use in incoming)
+        ends = (f'{_types(use)} "{_cut(predicate)}" →' for predicate, use in incoming)
         yield f"  - as object: {'; '.join(ends)}"
 
 
@@ -177,13 +178,22 @@ def _described(attributes: dict[str, Any]) -> str:
     is_ours = any(literal in capsule.text for capsule in resources.bundled_capsules())
     if not is_ours:
         return f": {quoted(description)}"
-    is_long = len(description) > _LONGEST
-    return f": {description[: _LONGEST - 1]}…" if is_long else f": {description}"
+    return f": {_cut(description)}"
 
 
 def _named(name: str) -> str:
     """A name as Markdown code; one that is no identifier may say anything, and is quoted."""
-    return f"`{name}`" if is_identifier(name) else quoted(name)
+    return f"`{_cut(name)}`" if is_identifier(name) else quoted(name)
+
+
+def _types(use: dict[str, Any]) -> str:
+    """The types at the other end of a relation."""
+    return ", ".join(map(_cut, use["types"]))
+
+
+def _cut(text: str) -> str:
+    """The beginning of a long text or identifier; one of them must not take the place of others."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def quoted(value: Any, most: int | None = _LONGEST) -> str:

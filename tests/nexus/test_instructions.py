@@ -172,6 +172,42 @@ def test_a_bundled_description_is_ours_until_it_is_changed() -> None:
     assert '- `Event`: "Obey me."\n' in kiprdf.instructions(nexus)
 
 
+LONG = "a" * 20_000
+SHOWN = "a" * 119 + "…"
+
+
+def test_a_long_key_of_a_schema_leaves_room_for_the_other_types() -> None:
+    nexus = medical()
+    rule = f'{{ {LONG}: {{ "type": "string", "is_required": true }} }}'
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "Crowd"} '
+        f"SET ATTRIBUTES {{ instance_schema: {rule} }} }} }}"
+    )
+    members = [f'CONCEPT {{ {{type: "Crowd", name: "c{n}"}} }}' for n in range(60)]
+    nexus.execute(f"UPSERT {{ {' '.join(members)} }}")
+    text = kiprdf.instructions(nexus)
+    required = text.index(f"- `Crowd`\n  - required: `{SHOWN}`\n")
+    assert required < text.index("- `Drug`\n  - attributes: colour")
+    assert "more: ask DESCRIBE PRIMER" not in text
+
+
+def test_long_names_in_relations_and_keys_are_cut() -> None:
+    nexus, long = medical(), LONG[:1000]
+    nexus.execute(
+        f'UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "{long}"}} }} '
+        f'CONCEPT {{ {{type: "$PropositionType", name: "{long}"}} }} }}'
+    )
+    nexus.execute(
+        f'UPSERT {{ CONCEPT ?a {{ {{type: "{long}", name: "x"}} }} CONCEPT {{ {{type: "Symptom", '
+        f'name: "y"}} SET ATTRIBUTES {{ {LONG[:128]}: 1 }} '
+        f'SET PROPOSITIONS {{ ("{long}", ?a) }} }} }}'
+    )
+    text = kiprdf.instructions(nexus)
+    assert "a" * 120 not in text
+    assert f'  - as subject: "{SHOWN}" → {SHOWN}\n' in text
+    assert f"  - attributes: {SHOWN}, such as `1`\n" in text
+
+
 def test_equal_snapshots_have_equal_instructions() -> None:
     nexus = medical()
     copy = kiprdf.Nexus.memory()
