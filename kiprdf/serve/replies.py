@@ -26,6 +26,9 @@ STATUS_OF = {
 class HttpError(Exception):
     """A refusal of HTTP: a status, and the sentence and hint of its error object."""
 
+    is_malformed_http = False
+    """Whether no route has read the request, so that no command can be wrong."""
+
     def __init__(
         self, status: int, message: str, hint: str = "", headers: Mapping[str, str] | None = None
     ) -> None:
@@ -56,15 +59,16 @@ def error_response(error: HttpError | KipError) -> Response:
     if isinstance(error, KipError):
         content: Any = protocol.error_response(error)
         return json_response(content, STATUS_OF.get(error.code, 400))
-    code, name = _code_of(error.status)
+    code, name = _code_of(error)
     texts = protocol.error_object(KipError("KIP_4003", error.message, error.hint))
     content = {"error": {**texts, "code": code, "name": name}}
     return json_response(content, error.status, error.headers)
 
 
-def _code_of(status: int) -> tuple[str, str]:
+def _code_of(error: HttpError) -> tuple[str, str]:
     """The code and name of a refusal: those of HTTP where no command is wrong."""
-    if status == 400 or status >= 500:
+    status = error.status
+    if (status == 400 and not error.is_malformed_http) or status >= 500:
         code = "KIP_1001" if status == 400 else "KIP_4003"
         return code, ERROR_CODES[code].name
     return f"HTTP_{status}", HTTPStatus(status).phrase

@@ -44,6 +44,7 @@ class _Protocol(HttpToolsProtocol):
         self._connections = connections
         self.address = ""
         self._received = 0
+        self._head_bytes = 0
         self._is_in_head = True
         self._timer: asyncio.TimerHandle | None = None
 
@@ -65,22 +66,27 @@ class _Protocol(HttpToolsProtocol):
         self._received += len(data)
         super().data_received(data)
         if self._is_in_head and self._received > HEAD_BYTES:
-            self._refuse(431, f"The head of the request is longer than {HEAD_BYTES} bytes.")
+            self._refuse_head()
         elif self._received > self._most_bytes:
             self.transport.abort()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._received, self._is_in_head = 0, True
+        self._received, self._head_bytes, self._is_in_head = 0, 0, True
         self._start_timer()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # What follows a body in chunks is not a field of the request that was checked.
         if self._is_in_head:
+            self._head_bytes += len(name) + len(value) + len(": \r\n")
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False
+        # The head and what follows it may have come in one piece.
+        if self._head_bytes + len(self.url) > HEAD_BYTES:
+            self._refuse_head()
+            raise ValueError("The head is refused.")
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -89,12 +95,18 @@ class _Protocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400, msg)
+        self._refuse(400, msg, "Send a request of HTTP/1.1.")
 
-    def _refuse(self, status: int, message: str) -> None:
+    def _refuse_head(self) -> None:
+        message = f"The head of the request is longer than {HEAD_BYTES} bytes."
+        self._refuse(431, message, "Send a long query as the body of a POST.")
+
+    def _refuse(self, status: int, message: str, hint: str) -> None:
         if self.transport.is_closing():
             return
-        error = error_response(HttpError(status, message, "Send a request of HTTP/1.1."))
+        refusal = HttpError(status, message, hint)
+        refusal.is_malformed_http = True
+        error = error_response(refusal)
         error.headers["Connection"] = "close"
         error.headers["X-Content-Type-Options"] = "nosniff"
         fields = b"".join(b"%s: %s\r\n" % field for field in error.raw_headers)

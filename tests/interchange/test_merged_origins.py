@@ -141,7 +141,8 @@ def test_a_file_that_names_either_iri_finds_the_merged_concept() -> None:
 
 
 def test_merges_one_after_the_other_keep_every_concept_apart() -> None:
-    text = """:a a :T ; rdfs:label "A" ; :p 1 . :b a :T ; rdfs:label "B" ; :p 2 ; :k :a .
+    text = """:a a :T ; rdfs:label "A" ; :p 1 ; owl:sameAs :other .
+        :b a :T ; rdfs:label "B" ; :p 2 ; :k :a .
         :c a :T ; rdfs:label "C" ; :p 3 ; :r 4 ; :k :a, :b ."""
     nexus = imported(text)
     merge(nexus, "A", "B")

@@ -71,6 +71,12 @@ REIFIERS = {
     "one says nothing": ":a :worked :b ~ :r1 ~ :r2 {| :since 2001 |} .",
     "statements about one of two": """:a :worked :b ~ :r1 {| :since 1999 |} ~ :r2 .
         :c :doubts :r2 . :r1 :because :c . :r2 :because :a .""",
+    "owl:sameAs of one reifier": ":a :worked :b ~ :r {| owl:sameAs :q ; :since 1999 |} .",
+    "owl:sameAs of a blank node": ":a :worked :b {| owl:sameAs :q, :s ; :since 1999 |} .",
+    "owl:sameAs of two reifiers": """:a :worked :b ~ :r1 {| owl:sameAs :r1, :q1 |}
+        ~ :r2 {| owl:sameAs :r2, :q2 ; :since 2001 |} {| owl:sameAs :q3 |} .""",
+    "a statement about a reifier with owl:sameAs": """:a :worked :b ~ :r {| owl:sameAs :q |} .
+        :c :doubts :r .""",
     "an attribute with the name of ours": """:a :worked :b ~ :r1 {| :id "5" |}
         ~ :r2 {| :id "6" |} .""",
 }
