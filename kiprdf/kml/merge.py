@@ -25,6 +25,7 @@ from kiprdf.kml.merged_origins import (
 from kiprdf.kml.protection import check_merge
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import explain
+from kiprdf.kql.diagnosis.names import taken
 from kiprdf.kql.find import bindings
 from kiprdf.kql.identities import merged_hint
 from kiprdf.language import ast
@@ -72,16 +73,23 @@ def _receipt(repointed: int, deduplicated: int, filled: int) -> dict[str, Any]:
 
 def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
     """The one pair of concepts that the WHERE binds."""
-    rows = bindings((command.source, command.target), command.where, draft.store)
+    targets = (command.source, command.target)
+    rows = bindings(targets, command.where, draft.store, taken=taken(command.where))
     elements = ((draft.element(source), draft.element(target)) for source, target in rows)
     pairs = [pair for pair in elements if all(isinstance(end, Concept) for end in pair)]
     if not pairs:
         both = f"?{command.source.name} and ?{command.target.name}"
         message = f"The WHERE binds no pair of concepts to {both}."
         merged = _merged_already(command, draft)
-        reasons = " ".join(map(str, explain(command, None, draft.store)))
+        reasons = list(explain(command, None, draft.store))
+        # The error is at the place of the one reason whose hint is given.
+        reasons.sort(key=lambda reason: reason.hint is None)
+        span = reasons[0].span if reasons and not merged else command.span
         hint = f"See what it binds: FIND({both.replace(' and ', ', ')}) WHERE {{…}}."
-        raise KipError("KIP_3002", message, merged or reasons or hint, command.span)
+        if reasons:
+            texts = (reasons[0].message, reasons[0].hint, *(each.message for each in reasons[1:]))
+            hint = " ".join(filter(None, texts))
+        raise KipError("KIP_3002", message, merged or hint, span)
     if len(pairs) > 1:
         message = f"The WHERE binds {len(pairs)} pairs of concepts; MERGE joins one."
         hint = 'Name both exactly: ?a {type: "…", name: "…"} ?b {type: "…", name: "…"}.'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -322,10 +322,11 @@ def bindings(
     store: Store,
     most: int | None = None,
     creates: bool = False,
+    taken: Collection[str] = (),
 ) -> list[tuple[NamedNode, ...]]:
     """What a checked WHERE binds to some variables together, in at most ``most`` rows; rows with a
-    null are left out."""
-    check_identities(where, store, creates=creates)
+    null are left out. An error suggests no name that is ``taken``."""
+    check_identities(where, store, creates=creates, taken=taken)
     plan = replace(plan_bindings(targets, where, store.iris, store.abilities), limit=most)
     indices = [plan.cells.names[target.name] for target in targets]
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode
@@ -27,19 +28,22 @@ Of more names none is compared: which ones the store gives first depends on how 
 """
 
 
-def check_identities(where: ast.Block, store: Store, *, creates: bool = False) -> None:
+def check_identities(
+    where: ast.Block, store: Store, *, creates: bool = False, taken: Collection[str] = ()
+) -> None:
     """Raise KIP_3002 for a dangling exact identity in the mandatory pattern of a WHERE, and
     KIP_1001 for a REGEX pattern that the engine refuses.
 
     Inside NOT, OPTIONAL and UNION a missing identity is not an error: it does not match.
-    ``creates`` is for commands that may follow the creation of a concept.
+    ``creates`` is for commands that may follow the creation of a concept; the names ``taken``
+    are not suggested.
     """
     check_patterns(where)
     nodes = required(where, store.iris)
     store.prefetch(node for node in nodes if isinstance(node, NamedNode))
     for node, clause in nodes.items():
         if not isinstance(node, NamedNode) or not exists(node, store):
-            raise missing_identity(clause, store, creates=creates)
+            raise missing_identity(clause, store, creates=creates, taken=taken)
 
 
 def exists(node: NamedNode, store: Store) -> bool:
@@ -51,7 +55,9 @@ def exists(node: NamedNode, store: Store) -> bool:
     return bool(store.lookup(node, vocab.TYPE, type, 1))
 
 
-def missing_identity(clause: Clause, store: Store, *, creates: bool) -> KipError:
+def missing_identity(
+    clause: Clause, store: Store, *, creates: bool, taken: Collection[str] = ()
+) -> KipError:
     """KIP_3002 for an exact identity, with the names that look like it; where a command
     ``creates``, also with the UPSERT of the concept."""
     matcher = clause.matcher
@@ -68,8 +74,9 @@ def missing_identity(clause: Clause, store: Store, *, creates: bool) -> KipError
         missing = shown(checked_text(cast(ast.Value, matcher.id)))
         hint = 'Ids look like C:Type/name; or name the concept by {type: "…", name: "…"}.'
         return KipError("KIP_3002", f"There is no concept {missing}.", hint, place.span)
-    message = f'There is no concept {{type: "{name.type}", name: "{shown(name.name)}"}}.'
-    hint = _near_hint(name, store, matcher.id is not None, _creation(name) if creates else "")
+    message = f'There is no concept {{type: "{name.type}", name: {quoted(name.name)}}}.'
+    creation = _creation(name) if creates else ""
+    hint = _near_hint(name, store, matcher.id is not None, creation, taken)
     return KipError("KIP_3002", message, hint, place.span)
 
 
@@ -82,12 +89,15 @@ def _creation(name: ConceptName) -> str:
     return f" If it is new, create it first: `UPSERT {{ CONCEPT {{ {matcher} }} }}`."
 
 
-def _near_hint(name: ConceptName, store: Store, is_id: bool, creation: str) -> str:
+def _near_hint(
+    name: ConceptName, store: Store, is_id: bool, creation: str, taken: Collection[str]
+) -> str:
     """The names, or the ids, that look like a missing one, or how to look further."""
     merged = merged_hint(name.name, store, name.type)
     if merged:
         return merged
     close = nearest(name.name, names_of_type(name.type, store, 5 * NEAR_NAMES))
+    close = [candidate for candidate in close if candidate not in taken]
     if close:
         if is_id:
             close = [ConceptName(name.type, candidate).id for candidate in close]
@@ -96,10 +106,14 @@ def _near_hint(name: ConceptName, store: Store, is_id: bool, creation: str) -> s
     if placeholder:
         return placeholder
     elsewhere = types_of_name(name.name, store)
-    if elsewhere:
-        return f'There is {{type: "{elsewhere[0]}", name: "{name.name}"}}.{creation}'
-    search = f'Look for it with SEARCH CONCEPT "{shown(name.name)}"'
-    return f"{search}.{creation}" if creation else f"{search}, or create it with UPSERT."
+    if elsewhere and not taken:
+        return f'There is {{type: "{elsewhere[0]}", name: {quoted(name.name)}}}.{creation}'
+    return f"Look for it with SEARCH CONCEPT {quoted(name.name)}.{creation}"
+
+
+def quoted(text: str) -> str:
+    """A text of the user as a string of KIP for a message; a long one is cut."""
+    return json.dumps(shown(text), ensure_ascii=False)
 
 
 def placeholder_hint(text: str) -> str | None:
@@ -125,7 +139,7 @@ def merged_hint(name: str, store: Store, type_name: str | None = None) -> str | 
         if f"{target.type}:{name}" in trail and type_name in (None, target.type):
             targets.append(target)
     for target in sorted(targets)[:1]:
-        shown_target = f'{{type: "{target.type}", name: "{shown(target.name)}"}}'
+        shown_target = f'{{type: "{target.type}", name: {quoted(target.name)}}}'
         return f"'{shown(name)}' was already merged into {shown_target}."
     return None
 

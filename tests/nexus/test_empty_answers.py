@@ -203,7 +203,7 @@ def test_a_merge_that_finds_no_pair_says_why_in_its_hint(nexus: kiprdf.Nexus) ->
     with pytest.raises(kiprdf.KipError) as raised:
         nexus.execute(command)
     assert raised.value.code == "KIP_3002"
-    assert raised.value.hint.startswith('No concept is called "aspirin". Hint: Did you mean "Asp')
+    assert raised.value.hint.startswith('No concept is called "aspirin". Did you mean "Asp')
 
 
 # When there are none --------------------------------------------------------------------------

@@ -21,7 +21,7 @@ _FORMS = (
         ),
     ),
     ("remove", re.compile(rf"(?i:remove) {_TICKED}")),
-    ("mean", re.compile(r"Did you mean '?([^'?]+?)'?(?: or [^?]*)?\?")),
+    ("mean", re.compile(r"Did you mean ['\"]?([^'\"?]+?)['\"]?(?: or [^?]*)?\?")),
     ("fences", re.compile(r"Remove the code fences")),
     ("invisible", re.compile(r"Remove this invisible character")),
     ("space", re.compile(r"Write a space instead")),

@@ -63,9 +63,10 @@ def explain(
 
 def _explain(command: Question, is_empty: bool, store: Store) -> Iterator[KipWarning]:
     of = homes(command.where)
+    taken = names.taken(command.where) if isinstance(command, ast.MergeConcept) else ()
     for matcher in names.matchers(command.where):
         type_name = None if matcher.type is None else checked_text(matcher.type)
-        yield from names.explain_name(matcher.name, type_name, store)
+        yield from names.explain_name(matcher.name, type_name, store, taken)
     for test in conditions.positive_tests(command.where):
         yield from conditions.explain_test(test, of, store)
     removals = list(clauses.removals(command.where, clauses.whole, store, is_empty=is_empty))

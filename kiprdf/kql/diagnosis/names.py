@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode
 
-from kiprdf.errors import KipWarning, nearest, shown
+from kiprdf.errors import KipWarning, nearest
 from kiprdf.kql.identities import (
     NEAR_NAMES,
     exists,
     merged_hint,
     names_of_type,
     placeholder_hint,
+    quoted,
     types_of_name,
 )
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
+from kiprdf.semantics import scope
 from kiprdf.store import Store
 from kiprdf.store.base import Statement
 
@@ -49,34 +50,43 @@ def _matchers_in(clause: ast.Endpoint) -> Iterator[ast.ConceptMatcher]:
             yield from _matchers_in(matcher.object)
 
 
+def taken(where: ast.Block) -> frozenset[str]:
+    """The names in a WHERE, also those within ids: no correction makes two of its concepts one."""
+    strings = [
+        operand for each in scope.filters(where) for operand in scope.operands(each.condition)
+    ]
+    for clause in where.clauses:
+        if isinstance(clause, ast.ConceptClause):
+            strings += [each for each in (clause.matcher.name, clause.matcher.id) if each]
+    texts = [each.value for each in strings if isinstance(each, ast.Scalar)]
+    named = [text for text in texts if isinstance(text, str)]
+    return frozenset((*named, *(text.partition("/")[2] for text in named)))
+
+
 def explain_name(
-    name: ast.Operand | None, type_name: str | None, store: Store
+    name: ast.Operand | None, type_name: str | None, store: Store, taken: Collection[str] = ()
 ) -> Iterator[KipWarning]:
-    """A name that no concept, or none of a type, has."""
+    """A name that no concept, or none of a type, has, without suggesting the names ``taken``."""
     if not isinstance(name, ast.Scalar) or not isinstance(name.value, str):
         return
     if _is_used(name.value, type_name, store):
         return
     noun = "concept" if type_name is None else type_name
-    message = f"No {noun} is called {_quoted(name.value)}."
-    yield KipWarning("UnknownName", message, _hint(name.value, type_name, store), name.span)
+    message = f"No {noun} is called {quoted(name.value)}."
+    yield KipWarning("UnknownName", message, _hint(name.value, type_name, store, taken), name.span)
 
 
-def _hint(name: str, type_name: str | None, store: Store) -> str | None:
+def _hint(name: str, type_name: str | None, store: Store, taken: Collection[str]) -> str | None:
     """Where the concept went, or the names that may be meant."""
     merged = merged_hint(name, store, type_name)
     if merged is not None:
         return merged
     others = types_of_name(name, store)
-    if others:
-        return f"There is {{type: {_quoted(others[0])}, name: {_quoted(name)}}}."
+    if others and not taken:
+        return f"There is {{type: {quoted(others[0])}, name: {quoted(name)}}}."
     near = _respelled(name, type_name, store) or nearest(name, _names(type_name, store))
-    texts = [_quoted(text) for text in near[:SHOWN]]
+    texts = [quoted(text) for text in near[:SHOWN] if text not in taken]
     return f"Did you mean {' or '.join(texts)}?" if texts else placeholder_hint(name)
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(shown(text), ensure_ascii=False)
 
 
 def _is_used(name: str, type_name: str | None, store: Store) -> bool:
