@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from kiprdf.language.repairs.rows import Repair, quoted
+from kiprdf.language.repairs.rows import Repair, quoted, variables
 
 _OPEN = "'‘‚“”„‟«»‹›「『《〈＂＇"
 _CLOSE = "'’‘“”„‟«»‹›」』》〉＂＇\""
 _WIDE = "（）｛｝［］，：；？！＝｜＆＜＞．、。＋－＊％＠＄"
 _VALUE = "value|string|number|list|object|key or"
+_END = r"^\(subject|^an endpoint"
+_ACTOR = r"\$(?P<name>self|system)\b"
 
 
 def _ascii(match: re.Match[str]) -> str:
@@ -25,6 +27,12 @@ def _placeholder(pattern: str, expected: str = _VALUE, before: str = "") -> Repa
     """A placeholder of another language, whose name is in the group ``name``."""
     hint = "Placeholders are :name. {Write}, and send its value in `parameters`."
     return Repair(expected, pattern, r":\g<name>", hint.replace("`", ""), before)
+
+
+def _named_by_parameter(match: re.Match[str]) -> str | None:
+    """A matcher for a placeholder as an end of a proposition; None for a variable."""
+    is_variable = f"?{match['name']}" in variables(match.string)
+    return None if is_variable else f"{{name: :{match['name']}}}"
 
 
 ROWS = (
@@ -65,6 +73,21 @@ ROWS = (
     ),
     Repair(
         "", "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u0085]", hint="Write a space instead."
+    ),
+    Repair(
+        _END,
+        _ACTOR,
+        r'{type: "Person", name: "$\g<name>"}',
+        "A concept is named by a matcher. {Write}.",
+        command="UPSERT",
+    ),
+    Repair(_END, _ACTOR, r'{name: "$\g<name>"}', "A concept is named by a matcher. {Write}."),
+    Repair(_VALUE, _ACTOR, r'"$\g<name>"', "A string has double quotes. {Write}."),
+    Repair(
+        _END,
+        r"[:$](?P<name>[A-Za-z_]\w*)(?=\s*[,)])",
+        _named_by_parameter,
+        "A concept is named by a matcher. {Write}, and send its name in parameters.",
     ),
     _placeholder(r"\$\{\s*(?P<name>[A-Za-z_]\w*)\s*\}"),
     _placeholder(r"\$(?P<name>[A-Za-z_]\w*)"),
