@@ -84,7 +84,8 @@ class _Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._is_in_head = False
         # The head and what follows it may have come in one piece.
-        if self._head_bytes + len(self.url) > HEAD_BYTES:
+        line = self.parser.get_method() + b" " + self.url + b" HTTP/1.1\r\n"
+        if self._head_bytes + len(line) + len("\r\n") > HEAD_BYTES:
             self._refuse_head()
             raise ValueError("The head is refused.")
         super().on_headers_complete()

@@ -170,4 +170,5 @@ def test_a_request_that_is_no_http_is_refused_in_json(server: RunningServer) -> 
     head, _, content = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert b"nosniff" in head
-    assert json.loads(content)["error"]["code"] == "KIP_1001"
+    # No command was read, so none is wrong.
+    assert json.loads(content)["error"]["code"] == "HTTP_400"

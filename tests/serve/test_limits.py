@@ -93,6 +93,32 @@ def test_a_request_without_end_is_refused_and_not_kept(
     assert resident_bytes(server.pid) < 400_000_000
 
 
+FIELD = "X-Field: " + "a" * 30_000
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (head("GET", "/sparql?query=" + "a" * 70_000), 431),
+        (head("GET", "/sparql?query=" + "a" * 65_500), 431),
+        (head("GET", "/health", *[FIELD] * 3), 431),
+        (head("POST", "/kip", *[FIELD] * 3, *LATE) + b"a" * 100, 431),
+        (head("GET", "/health", *[FIELD] * 2, "Connection: close"), 200),
+        (head("GET", "/health?query=" + "a" * 60_000, "Connection: close"), 200),
+    ],
+)
+def test_a_long_head_in_one_write_is_refused(
+    server: RunningServer, request_: bytes, status: int
+) -> None:
+    with connect(server) as connection:
+        connection.sendall(request_)
+        answer, _, content = until_closed(connection).partition(b"\r\n\r\n")
+    assert int(answer[9:12]) == status
+    code = json.loads(content).get("error", {}).get("code")
+    assert code == ("HTTP_431" if status == 431 else None)
+    assert server.client.get("/health").status_code == 200
+
+
 def resident_bytes(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
 
