@@ -18,7 +18,7 @@ from kiprdf.cli.options import (
 )
 from kiprdf.cli.root import app
 from kiprdf.execution.history import DIGITS
-from kiprdf.interchange.differences.changes import DEEPEST_SHOWN, shown
+from kiprdf.interchange.differences.changes import DEEPEST_SHOWN, printable, shown
 from kiprdf.nexus import Nexus
 from kiprdf.rdf.iris import ConceptName
 
@@ -88,7 +88,7 @@ def history(
         for item in entry["keys"]:
             values = [json.dumps(item[side], ensure_ascii=False) for side in _SIDES if side in item]
             sign = "~" if len(values) == 2 else "+" if "after" in item else "-"
-            output.show_text(f"    {sign} {item['key']}: {' -> '.join(values)}")
+            output.show_text(printable(f"    {sign} {item['key']}: {' -> '.join(values)}"))
     if not page["entries"]:
         output.note("No changes.")
     output.note_cursor(page["next_cursor"])
@@ -178,7 +178,7 @@ def undo(
     for item in report["reverted"]:
         output.show_text(f"{item['id']}: {item['change']}")
     for conflict in report["conflicts"]:
-        output.show_text(f"conflict: {json.dumps(conflict, ensure_ascii=False)}")
+        output.show_text(printable(f"conflict: {json.dumps(conflict, ensure_ascii=False)}"))
     if not report["reverted"]:
         output.note("Nothing to undo.")
     if dry_run:
@@ -287,5 +287,5 @@ _SIDES = ("before", "after")
 
 def _head(entry: dict[str, Any]) -> str:
     """The number and the time of a commit, and who made it."""
-    who = " ".join(filter(None, (entry["author"], entry["session"])))
+    who = printable(" ".join(filter(None, (entry["author"], entry["session"]))))
     return f"{entry['seq']} {entry['at']}{' ' + who if who else ''}"

@@ -53,6 +53,28 @@ def test_history_and_changes_are_text_or_json(folder: tuple[str, int]) -> None:
     assert commit["seq"] == last
 
 
+def test_authors_and_values_cannot_forge_lines_or_control_the_terminal(
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "brain")
+    with kiprdf.Nexus.open(path) as nexus:
+        before = nexus.info()["commit"]
+        author, session = "x\n99 2026-01-01Z: FORGET", "\x1b[31mred\u202e"
+        with nexus.acting(author=author, session=session):
+            nexus.execute(
+                'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES {a: :a} } }',
+                a="\x9b31m",
+            )
+    who = r"x\u000a99 2026-01-01Z: FORGET \u001b[31mred\u202e"
+    options = ("--nexus", path)
+    lines = invoke("changes", "--since", str(before), *options).stdout.split("\n")
+    assert lines[0].endswith(f"Z {who}: UPSERT")
+    assert lines[1:] == ["    + Person:Ada", ""]
+    lines = invoke("history", "C:Person/Ada", *options).stdout.split("\n")
+    assert lines[0].endswith(f"Z {who}: created by UPSERT")
+    assert lines[1] == r'    + attributes.a: "\u009b31m"'
+
+
 def test_undo_shows_its_plan_and_writes(folder: tuple[str, int]) -> None:
     path, _ = folder
     dry = invoke("undo", "--session", "s-1", "--dry-run", "--nexus", path)
