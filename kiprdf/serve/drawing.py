@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kiprdf.interchange.publishing.markup import Markup, element
@@ -12,8 +12,12 @@ DRAWN = 14
 """Other ends that a drawing shows."""
 _HALF_HEIGHT = 19
 _LONGEST = 22
+_LOOP = 6
+"""How far the label of a loop is beside its box."""
 _ADVANCE = 7.2
 """About the width of a character of 13 pixels."""
+_LINK_ADVANCE = 6.4
+"""About the width of a character at a link, of 11 pixels."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,7 @@ class Node:
 
     @property
     def half_width(self) -> float:
-        wide = sum(2 if ord(character) > 0x2E7F else 1 for character in self.shown)
-        return max(wide, len(self.note) * 0.85, 5) * _ADVANCE / 2 + 12
+        return max(_columns(self.shown), len(self.note) * 0.85, 5) * _ADVANCE / 2 + 12
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,11 @@ class Arrow:
     start: int
     end: int
     label: str
+
+
+def _columns(text: str) -> int:
+    """The width of a text, in characters."""
+    return sum(2 if ord(character) > 0x2E7F else 1 for character in text)
 
 
 def drawing(nodes: Sequence[Node], arrows: Sequence[Arrow], title: str) -> Markup:
@@ -72,7 +80,11 @@ def _svg(frame: _Frame, nodes: Sequence[Node], arrows: Sequence[Arrow], title: s
     for arrow in arrows:
         labels.setdefault((arrow.start, arrow.end), []).append(arrow.label)
     tip = f"tip-{frame.name}"
-    lines = [_line(nodes, places, ends, texts, f"url(#{tip})") for ends, texts in labels.items()]
+    shown = {
+        ends: texts[0] if len(texts) == 1 else f"{texts[0]} +{len(texts) - 1}"
+        for ends, texts in labels.items()
+    }
+    lines = [_line(nodes, places, ends, text, f"url(#{tip})") for ends, text in shown.items()]
     boxes = [_box(node, place) for node, place in zip(nodes, places, strict=True)]
     marker = element(
         "marker",
@@ -85,15 +97,33 @@ def _svg(frame: _Frame, nodes: Sequence[Node], arrows: Sequence[Arrow], title: s
         markerHeight="7",
         orient="auto",
     )
+    left, right = _sides(frame, nodes, places, shown)
     content = [element("title", title), element("defs", marker), lines, boxes]
     return element(
         "svg",
         content,
-        viewBox=f"0 0 {frame.width:.0f} {frame.height:.0f}",
+        viewBox=f"{left:.0f} 0 {right - left:.0f} {frame.height:.0f}",
         role="group",
         aria_label=title,
         class_=frame.name,
     )
+
+
+def _sides(
+    frame: _Frame,
+    nodes: Sequence[Node],
+    places: Sequence[tuple[float, float]],
+    labels: Mapping[tuple[int, int], str],
+) -> tuple[float, float]:
+    """The left and the right side of a drawing, which has room for boxes and labels of loops."""
+    sides = [0, frame.width]
+    for node, (x, _) in zip(nodes, places, strict=True):
+        sides += [x - node.half_width - 2, x + node.half_width + 2]
+    for (start, end), text in labels.items():
+        if start == end:
+            middle = places[start][0] + nodes[start].half_width + _LOOP
+            sides.append(middle + _columns(text) * _LINK_ADVANCE / 2 + 4)
+    return min(sides), max(sides)
 
 
 def _places(frame: _Frame, number: int, is_star: bool) -> list[tuple[float, float]]:
@@ -115,10 +145,9 @@ def _line(
     nodes: Sequence[Node],
     places: Sequence[tuple[float, float]],
     ends: tuple[int, int],
-    texts: Sequence[str],
+    text: str,
     tip: str,
 ) -> Markup:
-    text = texts[0] if len(texts) == 1 else f"{texts[0]} +{len(texts) - 1}"
     start, end = ends
     (x1, y1), (x2, y2) = places[start], places[end]
     if start == end:
@@ -126,7 +155,9 @@ def _line(
         path = (
             f"M{x1 + half - 14:.0f} {y1 - _HALF_HEIGHT:.0f} c 10 -42 58 -22 14 {_HALF_HEIGHT - 6}"
         )
-        label = element("text", text, x=f"{x1 + half + 6:.0f}", y=f"{y1 - _HALF_HEIGHT - 18:.0f}")
+        label = element(
+            "text", text, x=f"{x1 + half + _LOOP:.0f}", y=f"{y1 - _HALF_HEIGHT - 18:.0f}"
+        )
         return element("g", element("path", d=path, marker_end=tip), label, class_="link")
     # A curve, so that the links of both directions are apart.
     dx, dy = x2 - x1, y2 - y1

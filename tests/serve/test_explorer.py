@@ -468,6 +468,42 @@ def test_the_drawing_fits_the_screen(server: RunningServer, width: int, frame: s
         assert window.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+@needs_browser
+@pytest.mark.parametrize("width", [390, 1200])
+def test_no_label_of_the_drawing_is_cut(tmp_path: Path, width: int) -> None:
+    kinds = ["Drug", "AnotherTypeOf22Letters", "Symptom", "DrugClass"]
+    define = "UPSERT { " + " ".join(
+        f'CONCEPT {{ {{type: "{meta}", name: "{one}"}} }}'
+        for meta, names in (
+            ("$ConceptType", kinds),
+            ("$PropositionType", ["interacts_with_each_other"]),
+        )
+        for one in names
+    )
+    members = " ".join(
+        f'CONCEPT ?a{n} {{ {{type: "{kind}", name: "a"}} }} CONCEPT {{ {{type: "{kind}", '
+        f'name: "b"}} SET PROPOSITIONS {{ ("interacts_with_each_other", ?a{n}) }} }}'
+        for n, kind in enumerate(kinds)
+    )
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute(define + " }")
+        nexus.execute(f"UPSERT {{ {members} }}")
+    outside = """
+      const svg = [...document.querySelectorAll("svg")].find(one => one.checkVisibility());
+      const frame = svg.getBoundingClientRect();
+      const parts = [...svg.querySelectorAll("text, rect")];
+      return [parts.filter(one => one.textContent === "interacts with each other").length,
+        parts.filter(one => {
+          const box = one.getBoundingClientRect();
+          return box.left < frame.left || box.right > frame.right || box.top < frame.top;
+        }).map(one => one.textContent)];
+    """
+    with serving(tmp_path / "kb") as server, browser(width) as window:
+        window.get(f"{server.address}explore/schema")
+        assert window.execute_script(outside) == [4, []]
+        assert window.execute_script("return document.documentElement.scrollWidth") <= width
+
+
 def test_the_changes_are_written_in_words(server: RunningServer) -> None:
     text = re.sub("<[^>]*>", "", page(server, "/explore/log"))
     assert "Aspirin treats Headache" in text
