@@ -18,7 +18,8 @@ from kiprdf.semantics.arguments import RESERVED_METADATA
 SAME_AS, ORIGINAL = "same_as", "original"
 PARTS, OWN, LABEL, LOOPS = "parts", "own", "label", "loops"
 STATEMENTS, POSITION = "statements", "position"
-_OF_GRAPHS = ("graph", "graph_values")
+GRAPH, DEFAULT = "graph", "@default"
+_OF_GRAPHS = (GRAPH, "graph_values")
 _OF_IMPORTS = (*RESERVED_METADATA, *_OF_GRAPHS, ORIGINAL, "imported_at", "source")
 _FORMS = ("attributes", "metadata", "predicate", "lists")
 _ABSENT = object()
@@ -108,7 +109,8 @@ def _part(concept: Concept, record: dict[str, Any]) -> dict[str, Json]:
     iris = items(concept.attributes.get(SAME_AS))
     attributes = as_they_were(json_map(concept.attributes), record.get(OWN))
     graphs = {key: to_json(concept.metadata[key]) for key in _OF_GRAPHS if key in concept.metadata}
-    inner = [part["id"] for part in _listed(record, PARTS)]
+    parts = merged_parts(record).values()
+    inner = [iri for part in parts for iri in items(to_term(part["attributes"].get(SAME_AS)))]
     return {
         "id": iris[0],
         "name": record.get(LABEL, concept.name),
@@ -167,6 +169,12 @@ def join_statements(link: Proposition, survivor: Element) -> None:
     both = [
         one for one in (*statements_of(survivor), *statements_of(link)) if not _states_nothing(*one)
     ]
+    graphs = [items(one.metadata.get(GRAPH)) or [DEFAULT] for one in (survivor, link)]
+    if graphs[0] == graphs[1]:
+        for noted, _ in both:
+            noted.pop(GRAPH, None)
+    elif len(both) > 1 and "graph_values" not in survivor.metadata:
+        survivor.metadata[GRAPH] = to_term(sorted(each_once([*graphs[0], *graphs[1]]), key=str))
     both.sort(key=lambda one: statement_order(*one))
     record = _record(survivor)
     if len(both) > 1:
@@ -202,17 +210,18 @@ def statements_of(link: Proposition) -> list[tuple[dict[str, Json], dict[str, Js
         return []
     record = _record(link)
     noted = _listed(record, STATEMENTS) or [{}]
+    graph = items(link.metadata.get(GRAPH)) or [DEFAULT]
     if len(noted) > 1:
         shown = [*items(link.attributes.get(STATEMENTS)), *([{}] * len(noted))]
-        usual = {"predicate": record["predicate"]} if "predicate" in record else {}
-        return list(zip([{**usual, **one} for one in noted], shown, strict=False))
+        usual: dict[str, Json] = {key: record[key] for key in ("predicate",) if key in record}
+        return list(zip([{GRAPH: graph, **usual, **one} for one in noted], shown, strict=False))
     iris = items(link.attributes.get(SAME_AS))
     own = {"id": iris[0]} if iris else {}
     attributes, metadata = json_map(link.attributes), json_map(link.metadata)
     values = {key: value for key, value in metadata.items() if key not in _OF_IMPORTS}
     values |= {k: v for k, v in attributes.items() if k not in (SAME_AS, STATEMENTS, POSITION)}
     forms = {key: record[key] for key in _FORMS if key in record}
-    return [({**own, **forms, **noted[0]}, {**own, **values})]
+    return [({GRAPH: graph, **own, **forms, **noted[0]}, {**own, **values})]
 
 
 def statement_order(noted: dict[str, Json], shown: dict[str, Json]) -> str:

@@ -180,3 +180,21 @@ def test_a_merge_of_concepts_that_no_import_brought_notes_nothing() -> None:
     (metadata,) = nexus.execute('FIND(?b.metadata) WHERE { ?b {name: "B"} }')
     assert "original" not in metadata
     assert metadata["_merged_from"] == ["T:A"]
+
+
+@pytest.mark.parametrize("direction", [("A", "B"), ("B", "A")])
+def test_links_of_merged_concepts_stay_in_their_graphs(direction: tuple[str, str]) -> None:
+    text = (
+        PREFIXES
+        + """:a a :T ; rdfs:label "A" . :b a :T ; rdfs:label "B" . :d a :T .
+        :g { :a :knows :d . } :h { :b :knows :d . }"""
+    )
+    nexus = empty()
+    nexus.import_rdf(text, define=True, format="trig")
+    merge(nexus, *direction)
+    expected = set(parse(text, format=RdfFormat.TRIG))
+    for _ in range(2):
+        written = nexus.snapshot(mapping="original", only="imported", format="nquads")
+        assert set(parse(written, format=RdfFormat.N_QUADS)) == expected
+        again = nexus.import_rdf(text, format="trig")
+        assert again["propositions"] == {"created": 0, "updated": 0, "unchanged": 1}

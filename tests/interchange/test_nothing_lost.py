@@ -33,6 +33,20 @@ KEPT = {
         :a a :T . :b a :T . :h { :r :since 1 . }
         :g { :a :knows :b .
         :r a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ; rdf:object :b . }""",
+    "reifiers of one triple in two graphs": """:a a :T . :b a :T .
+        :g { :a :knows :b . :r a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ;
+        rdf:object :b ; :since 1 . }
+        :h { :a :knows :b . :s a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ;
+        rdf:object :b ; :since 2 . }""",
+    "a reifier in another graph than the fact": """:a a :T . :b a :T . :g { :a :knows :b . }
+        :h { :r a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ; rdf:object :b ;
+        :since 1 . }""",
+    "a reifier in the default graph": """:a a :T . :b a :T . :g { :a :knows :b . }
+        :r a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ; rdf:object :b ;
+        :since 1 .""",
+    "a fact in both graphs and its reifier in one": """:a a :T . :b a :T . :a :knows :b .
+        :g { :a :knows :b . :r a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ;
+        rdf:object :b ; :since 1 . }""",
     "owl:sameAs in a named graph": ":a a :T . :g { :a owl:sameAs :other . }",
     "cells with a class": """
         :a a :T ; :p :first . :first a rdf:List ; rdf:first 1 ; rdf:rest [ a rdf:List ;

@@ -16,7 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from kiprdf.budget import check, paced
 from kiprdf.rdf import vocab
 
-_PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
+PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
 
 Node: TypeAlias = NamedNode | BlankNode
 
@@ -199,22 +199,22 @@ def _is_reifier(statements: list[Statement]) -> bool:
 def _is_structure(statement: Statement) -> bool:
     predicate = statement.predicate
     is_type = predicate == vocab.TYPE and statement.object == vocab.STATEMENT
-    return is_type or predicate == vocab.REIFIES or predicate in _PARTS
+    return is_type or predicate == vocab.REIFIES or predicate in PARTS
 
 
 def _agrees(statement: Statement, fact: Statement) -> bool:
     """Whether a part of a reifier agrees with its fact."""
-    expected = dict(zip(_PARTS, fact, strict=True)) | {vocab.REIFIES: fact}
+    expected = dict(zip(PARTS, fact, strict=True)) | {vocab.REIFIES: fact}
     return statement.object == expected.get(statement.predicate, vocab.STATEMENT)
 
 
 def _facts(statements: list[Statement]) -> set[Statement]:
     """The triples that a reifier names, by its triple terms and by its three parts."""
     objects = {s.object for s in statements if s.predicate == vocab.REIFIES}
-    parts = {part: [s.object for s in statements if s.predicate == part] for part in _PARTS}
+    parts = {part: [s.object for s in statements if s.predicate == part] for part in PARTS}
     facts = {fact for fact in objects if isinstance(fact, Statement)}
     if all(len(values) == 1 for values in parts.values()):
-        subject, predicate, object_ = (parts[part][0] for part in _PARTS)
+        subject, predicate, object_ = (parts[part][0] for part in PARTS)
         if isinstance(subject, NamedNode) and isinstance(predicate, NamedNode):
             facts.add(Statement(subject, predicate, object_))
     return facts

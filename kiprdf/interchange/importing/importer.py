@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -287,18 +287,21 @@ def _proposition(
 ) -> Proposition:
     merged = merged_values[fact.id] = NodeValues()
     ends = (fact.subject, fact.predicate, fact.object)
+    own: list[str] = []
     for reifier in sorted(fact.reifiers, key=str):
         merged.merge(values.by_node[reifier])
-        if not context.naming.is_below_base(reifier.value) and not is_blank(reifier):
-            merged.same_as.add(reifier.value)
+        # A blank node needs an IRI only beside another one, which would be its own.
+        has_iri = not is_blank(reifier) or values.by_node[reifier].same_as
+        if has_iri and not context.naming.is_below_base(reifier.value):
+            own.append(reifier.value)
     merged.graphs = fact.graphs
     merged.places.add(tuple(sorted(fact.graphs)))
     before = context.index.originals.get(fact.id, ())
-    more = {iri for iri in merged.same_as if facts.is_free(iri, fact.id)}
-    same_as = [*before, *sorted(more - {*before})]
+    more = (iri for iri in (*own, *sorted(merged.same_as)) if facts.is_free(iri, fact.id))
+    same_as = list(dict.fromkeys((*before, *more)))
     if fact.positions:
         merged.attributes.foreign.setdefault(POSITION, fact.positions)
-    attributes, metadata = _attributes_and_metadata(merged, same_as, context)
+    attributes, metadata = _attributes_and_metadata(merged, same_as, context, fact.graphs)
     shown = [shown_values(part, attributes) for part in parts]
     for part in parts:
         for key, value in (part.shown or {}).items():
@@ -333,7 +336,7 @@ def _concepts(context: Context, values: ValueReader, merged_values: MergedValues
 
 
 def _attributes_and_metadata(
-    values: NodeValues, same_as: Sequence[str], context: Context
+    values: NodeValues, same_as: Sequence[str], context: Context, of_fact: Collection[str] = ()
 ) -> tuple[JsonMap, JsonMap]:
     attributes, metadata = values.attributes.json(), values.metadata.json()
     if same_as:
@@ -342,7 +345,9 @@ def _attributes_and_metadata(
         # As in ``ValueReader.add``: the metadata of the import itself come first.
         graph_map = attributes if GRAPH in context.metadata else metadata
         of_graphs = values.graph_values()
-        graph_map[GRAPH] = together(values.graphs - ({DEFAULT} if of_graphs else set()))
+        graph_map[GRAPH] = together(
+            values.graphs - ({DEFAULT} - {*of_fact} if of_graphs else set())
+        )
         if of_graphs:
             graph_map[GRAPH_VALUES] = of_graphs
     return attributes, metadata

@@ -30,6 +30,8 @@ ORIGINAL = "original"
 """The metadata key with what differs from the record of the definitions."""
 STATEMENTS = "statements"
 """The attribute with what each of several statements of a fact says; in ``original``, how."""
+REIFIED_IN = "reified_in"
+"""The key of a statement with the graphs of its reifier, where the triple is in others."""
 LISTS = "lists"
 """The key of ``original`` with the places of a link in lists."""
 AXIOMS = "axioms"
@@ -263,9 +265,11 @@ def _note_differences(one: Imported, definitions: _Definitions, before: Json) ->
     is_concept = one.definition.type == META_TYPES[0]
     if is_concept and (definitions.usual(one.definition, NAME_IRI) or "") != one.values.label:
         difference["name"] = [one.values.label] if one.values.label else []
-    difference |= _unusual_values(one, definitions)
+    own = next(iter(listed(one.element.attributes.get(SAME_AS))), None)
+    difference |= _unusual_values(one, definitions, own)
     for part in one.parts:
-        part.noted.update(_unusual_values(one._replace(values=part.values), definitions))
+        of_part = one._replace(values=part.values)
+        part.noted.update(_unusual_values(of_part, definitions, part.noted.get("id")))
     if one.parts:
         difference[STATEMENTS] = [part.noted for part in one.parts]
     if isinstance(before, dict):
@@ -275,14 +279,17 @@ def _note_differences(one: Imported, definitions: _Definitions, before: Json) ->
         one.element.metadata[ORIGINAL] = difference
 
 
-def _unusual_values(one: Imported, definitions: _Definitions) -> JsonMap:
-    """The forms of attributes and of metadata that have another form than the usual one."""
+def _unusual_values(one: Imported, definitions: _Definitions, own: Json) -> JsonMap:
+    """The forms of attributes and of metadata that have another form than the usual one.
+
+    ``own`` is the IRI that the values are written under: a triple that states it is reflexive.
+    """
     places = ((False, "attributes"), (True, "metadata"))
-    forms = {what: _unusual(one, is_metadata, definitions) for is_metadata, what in places}
+    forms = {what: _unusual(one, is_metadata, definitions, own) for is_metadata, what in places}
     return {what: keys for what, keys in forms.items() if keys}
 
 
-def _unusual(one: Imported, is_metadata: bool, definitions: _Definitions) -> JsonMap:
+def _unusual(one: Imported, is_metadata: bool, definitions: _Definitions, own: Json) -> JsonMap:
     """The forms of the values that have another form than the usual one, by key."""
     stated = [
         (
@@ -292,8 +299,6 @@ def _unusual(one: Imported, is_metadata: bool, definitions: _Definitions) -> Jso
         for origin in one.values.origins
         if origin.is_metadata == is_metadata and not _is_too_deep(origin.term)
     ]
-    # The first IRI of an element is its own: a triple that states it is reflexive.
-    own = next(iter(listed(one.element.attributes.get(SAME_AS))), None)
     stated = [
         (origin, written, is_usual and (origin.key, origin.value) != (SAME_AS, own))
         for origin, written, is_usual in stated

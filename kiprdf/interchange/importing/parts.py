@@ -9,10 +9,11 @@ from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.context import Context
+from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.facts import Fact, Facts
-from kiprdf.interchange.importing.foreign import Node
-from kiprdf.interchange.importing.node_values import ValueReader
-from kiprdf.interchange.importing.origins import ORIGINAL, STATEMENTS, Part
+from kiprdf.interchange.importing.foreign import PARTS, Node, Statement
+from kiprdf.interchange.importing.node_values import GRAPH, ValueReader
+from kiprdf.interchange.importing.origins import ORIGINAL, REIFIED_IN, STATEMENTS, Part
 from kiprdf.interchange.importing.plan import JsonMap, Proposition
 from kiprdf.interchange.importing.values import NodeValues, listed
 from kiprdf.kml.merged_origins import (
@@ -22,6 +23,7 @@ from kiprdf.kml.merged_origins import (
     statement_order,
     statements_of,
 )
+from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 
@@ -40,6 +42,8 @@ def several(
         return []
     parts: list[Part] = []
     properties = {one for one in fact.properties if not context.naming.is_below_base(one)}
+    graphs = context.foreign.graphs
+    differ = len({tuple(sorted(graphs[statement])) for statement, _, _ in fact.statements}) > 1
     for statement, reifiers, lists in fact.statements if properties else ():
         noted: JsonMap = {"predicate": [statement.predicate.value]} if len(properties) > 1 else {}
         if lists:
@@ -47,20 +51,36 @@ def several(
         for key, node in (("subject", statement.subject), ("object", statement.object)):
             if isinstance(node, NamedNode | BlankNode) and _is_other(node, context, facts):
                 noted[key] = node.value
+        if differ:
+            noted[GRAPH] = sorted(graphs[statement])
         for reifier in (*reifiers, *(() if reifiers else (None,))):
             values = NodeValues() if reifier is None else by_node.get(reifier, NodeValues())
             own: JsonMap = {}
-            if reifier is not None and (not is_blank(reifier) or reifier in facts.ends):
+            others = sorted(iri for iri in values.same_as if facts.is_free(iri, fact.id))
+            if reifier is not None and (others or not is_blank(reifier) or reifier in facts.ends):
                 own["id"] = reifier.value
+            if others:
+                own[SAME_AS] = list(others)
+            of_reifier = set() if reifier is None else _graphs_of(reifier, statement, context)
+            if of_reifier and of_reifier != set(graphs[statement]):
+                own[REIFIED_IN] = sorted(of_reifier)
             if own or noted or not reifiers or _has_values(values):
                 parts.append(Part({**own, **noted}, values))
     parts = _with_earlier(parts, fact, context)
     if len(parts) == 1:
-        ends = {key: one for key, one in parts[0].noted.items() if key in ("subject", "object")}
+        kept = ("subject", "object", REIFIED_IN)
+        ends = {key: one for key, one in parts[0].noted.items() if key in kept}
         return [Part(ends, NodeValues())] if ends else []
     if not any(part.noted.keys() - _USUAL or part.shown or _has_values(part[1]) for part in parts):
         return []
     return sorted(parts, key=lambda part: statement_order(part.noted, shown_values(part, {})))
+
+
+def _graphs_of(reifier: Node, fact: Statement, context: Context) -> set[str]:
+    """The graphs that say which triple a reifier stands for."""
+    structure = [Statement(reifier, vocab.REIFIES, fact)]
+    structure += [Statement(reifier, part, end) for part, end in zip(PARTS, fact, strict=True)]
+    return {graph for one in structure for graph in context.foreign.graphs.get(one, ())}
 
 
 def _is_bare(fact: Fact, context: Context, facts: Facts) -> bool:
@@ -142,8 +162,8 @@ def _is_other(node: NamedNode | BlankNode, context: Context, facts: Facts) -> bo
         return False
     if node in facts.by_reifier:
         fact = facts.by_reifier[node]
-        others = {*context.index.originals.get(fact.id, ())} - {node.value}
-        return len(fact.reifiers) > 1 or bool(others)
+        own = context.index.originals.get(fact.id, (node.value,))[0]
+        return len(fact.reifiers) > 1 or own != node.value
     resource = context.identities.resources.get(node)
     if resource is None:
         return False

@@ -268,7 +268,8 @@ class NodeValues:
         stated = {graph: values.apart() for graph, values in sorted(self.by_graph.items())}
         named = {key for graph, values in stated.items() if graph != DEFAULT for key in values}
         default = {k: v for k, v in stated.pop(DEFAULT, {}).items() if k in named}
-        return ({DEFAULT: default} if default else {}) | stated
+        stated = ({DEFAULT: default} if default else {}) | stated
+        return stated or {graph: {} for graph in sorted(self.graphs - {DEFAULT})}
 
     def merge(self, other: NodeValues) -> None:
         self.attributes.merge(other.attributes)

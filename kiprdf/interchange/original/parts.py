@@ -11,7 +11,13 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES
-from kiprdf.interchange.importing.origins import LISTS, NAME_IRI, ORIGINAL, STATEMENTS
+from kiprdf.interchange.importing.origins import (
+    LISTS,
+    NAME_IRI,
+    ORIGINAL,
+    REIFIED_IN,
+    STATEMENTS,
+)
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.original.record import Groups, JsonMap, Place, place_of, value_of
 from kiprdf.kml.merged_origins import LABEL, LOOPS, OF_MERGES, OWN, PARTS, as_they_were
@@ -225,6 +231,8 @@ class _Link:
             (vocab.METADATA, self._metadata),
         ):
             for key, value in values.items():
+                if key == ORIGINAL and REIFIED_IN in self._parts[0]:
+                    value = {**cast(JsonMap, value), REIFIED_IN: self._parts[0][REIFIED_IN]}
                 yield _value(self._node, space, key, value)
 
     def _statement(self, node: NamedNode, part: JsonMap, values: JsonMap) -> Iterator[Triple]:
@@ -233,14 +241,18 @@ class _Link:
         usual = cast(JsonMap, self._metadata[ORIGINAL])
         original = {key: usual[key] for key in ("predicate",) if key in usual}
         original |= {
-            k: part[k] for k in ("predicate", LISTS, "attributes", "metadata") if k in part
+            k: part[k]
+            for k in ("predicate", LISTS, "attributes", "metadata", REIFIED_IN)
+            if k in part
         }
         yield _value(node, vocab.METADATA, ORIGINAL, original)
         if "id" in part:
-            yield _value(node, vocab.ATTRIBUTE, SAME_AS, part["id"])
+            iris = [part["id"], *(one for one in listed(part.get(SAME_AS)) if one != part["id"])]
+            yield _value(node, vocab.ATTRIBUTE, SAME_AS, iris)
+        graphs = self._metadata if GRAPH not in part else part
         for key in _GRAPHS:
-            if key in self._metadata:
-                yield _value(node, vocab.METADATA, key, self._metadata[key])
+            if key in graphs:
+                yield _value(node, vocab.METADATA, key, graphs[key])
         for key, value in {**values, **cast(JsonMap, values.get("metadata", {}))}.items():
             is_metadata = key in self._metadata and key not in self._attributes
             yield _value(node, vocab.METADATA if is_metadata else vocab.ATTRIBUTE, key, value)

@@ -22,6 +22,7 @@ from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.foreign import Items
 from kiprdf.interchange.importing.naming import OTHER_TYPES
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES, TYPES
+from kiprdf.interchange.importing.origins import REIFIED_IN
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.original.axioms import axioms, definitions
 from kiprdf.interchange.original.parts import apart
@@ -267,7 +268,10 @@ class _Imported(_Writer):
                 triples.append((Triple(own, iri, name), graphs.of(NAMES, iri)))
         fact = self.facts.get(node)
         if fact is not None:
-            triples += [(one, graphs.all) for one in self._fact(node, fact, bool(triples), rdf11)]
+            noted = [_graph(name) for name in listed(element.noted(REIFIED_IN))]
+            forms, reifier = self._fact(node, fact, bool(triples), rdf11)
+            triples += [(one, graphs.all) for one in forms]
+            triples += [(one, noted or graphs.all) for one in reifier]
         for triple, names_of_graphs in triples:
             for graph in names_of_graphs:
                 yield Quad(triple.subject, triple.predicate, triple.object, graph)
@@ -291,16 +295,16 @@ class _Imported(_Writer):
 
     def _fact(
         self, link: NamedNode, fact: Triple, has_values: bool, rdf11: bool
-    ) -> Iterator[Triple]:
+    ) -> tuple[list[Triple], list[Triple]]:
+        """The triples of a link, and those that say which triple its reifier stands for."""
         subject, end = self._node(fact.subject), self._node(fact.object)
         forms = [Triple(subject, iri, end) for iri in self.elements[link].properties]
-        yield from forms
-        if has_values or link in self._are_ends or link in self.record.own:
-            reifier = self._node(link)
-            if rdf11:
-                yield from to_rdf11(reifier, forms[0])
-            else:
-                yield Triple(reifier, vocab.REIFIES, forms[0])
+        if not (has_values or link in self._are_ends or link in self.record.own):
+            return forms, []
+        reifier = self._node(link)
+        if rdf11:
+            return forms, list(to_rdf11(reifier, forms[0]))
+        return forms, [Triple(reifier, vocab.REIFIES, forms[0])]
 
     def _triples(self, own: Any, form: OriginalValue) -> Iterator[Triple]:
         for triple in triples_of(own, form):
