@@ -22,7 +22,7 @@ import json
 import os
 import shutil
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -102,7 +102,9 @@ class Journal:
         self.missing: list[str] = []
         self._file: io.FileIO | None = None
         """The log, open to be written."""
-        self._broken = self._is_torn = self._syncs = False
+        self._broken = self._syncs = False
+        self._begun = 0
+        """The first commit of the record that was appended last, or was not finished."""
         self._time = ""
         self._statements: dict[str | None, str] | None = None
         self.index = CommitIndex(folder, read_only)
@@ -263,7 +265,9 @@ class Journal:
         The time that is recorded never falls, even if the clock does. ``rows`` are the triples as
         N-Triples, where they are written already.
         """
-        if self._broken:
+        # Only what has not happened has its number given again.
+        self.drop(commit.first)
+        if self._broken or commit.first <= self.last:
             raise StoreError("The history could not be corrected; open the nexus again.")
         if self._files[1].size >= SEALED_BYTES:
             self._seal_log()
@@ -271,7 +275,7 @@ class Journal:
         if commit.origin.at < self._time:
             commit = replace(commit, origin=commit.origin._replace(at=self._time))
         frame = framed(encoded(commit, rows))
-        self._before = log.size
+        self._begun = commit.first
         try:
             if self._file is None:
                 self._file = _locked(io.FileIO(log.path, "ab"))
@@ -282,17 +286,20 @@ class Journal:
                 _sync(self._file)
                 if log.size == 0:
                     sync_folder(self._folder)
-        except OSError as fault:
-            self.drop()
+            # In the order that `drop` takes back, wherever an interrupt comes.
+            log.offsets.append(log.size)
+            log.numbers.append(commit.number)
+            log.size += len(frame)
+            self._time = commit.origin.at
+            if commit.since is not None:
+                self.gaps = [*self.gaps, (commit.first, commit.number)]
+            self._runs = joined(self._runs, [(commit.first, commit.number)])
+        except BaseException as fault:
+            self.drop(commit.first)
+            if not isinstance(fault, OSError):
+                raise
             reason = fault.strerror or fault
             raise StoreError(f"The history cannot be written: {reason}.") from fault
-        log.offsets.append(log.size)
-        log.numbers.append(commit.number)
-        log.size += len(frame)
-        self._time = commit.origin.at
-        self._runs = joined(self._runs, [(commit.first, commit.number)])
-        if commit.since is not None:
-            self.gaps = [*self.gaps, (commit.first, commit.number)]
 
     def sync(self) -> None:
         """Put all records on the disk, and from now on each one that is appended."""
@@ -331,42 +338,52 @@ class Journal:
                         self._statements[digest_of(text)] = text
         return self._statements
 
-    def drop(self, number: int | None = None) -> None:
-        """Remove the record that was appended last, if it has this number."""
+    def drop(self, number: int) -> None:
+        """Remove the record that was appended last, if this is its first commit.
+
+        That may be interrupted, as the appending was, and is complete when it is repeated.
+        """
+        if number != self._begun:
+            return
         log = self._files[1]
-        if log.size > self._before:
-            log.size = self._before
-            del log.numbers[-1], log.offsets[-1]
-        self._is_torn = True
+        kept = bisect_left(log.numbers, number)
+        log.size = log.offsets[kept] if kept < len(log.offsets) else log.size
+        del log.offsets[kept:], log.numbers[kept:]
+        self.gaps = [gap for gap in self.gaps if gap[0] < number]
+        self._runs = [
+            (first, min(last, number - 1)) for first, last in self._runs if first < number
+        ]
         with suppress(OSError):
             self._cut()
-        if number is not None and self._runs and self._runs[-1][1] == number:
-            first = self._runs[-1][0]
-            rest = [(first, number - 1)] if first < number else []
-            self._runs = [*self._runs[:-1], *rest]
 
     def _cut(self) -> None:
         """Remove from the file what is behind the last record."""
-        if self._is_torn and self._file is not None:
-            self._file.truncate(self._files[1].size)
+        size = self._files[1].size
+        if self._file is not None and os.fstat(self._file.fileno()).st_size > size:
+            self._file.truncate(size)
             if self._syncs:
                 _sync(self._file)
-        self._is_torn = False
 
     def _seal_log(self) -> None:
         """Compress the file of the last records and begin another; a full disk is not an error."""
         segments, log = self._files
+        sealed = log.path.with_suffix(".kseg")
         try:
             text = log.path.read_bytes()[: log.size]
             previous = segments[-1].hash() if segments else _NO_HASH
-            sealed = log.path.with_suffix(".kseg")
             frames = frames_of(text)
             seal(sealed, (text[start:end] for start, end in frames.places), previous)
             segment = Sealed(sealed)
-        except (OSError, ValueError):
+            self._close_log()
+            self._files = [*segments, segment], _Log(self._path_after(log), [], [], 0)
+        except BaseException as fault:
+            # A log beside its sealed file is not read again, and would get further records.
+            if self._files[1] is log:
+                with suppress(OSError):
+                    sealed.unlink(missing_ok=True)
+            if not isinstance(fault, OSError | ValueError):
+                raise
             return
-        self._close_log()
-        self._files = [*segments, segment], _Log(self._path_after(log), [], [], 0)
         with suppress(OSError):
             log.path.unlink()
 

@@ -310,7 +310,7 @@ class OxigraphStore:
             if commit.first != self._last.number + 1:
                 raise StoreError(f"{lost} {commit.first - 1}, and so does its history: {_RESTORE}")
             self._last = self._last._replace(number=commit.number - 1)
-            self._apply(commit.delta())
+            self._apply(commit.delta(), is_recorded=True)
         self.read_only = read_only
 
     def _note_files(self) -> None:
@@ -761,8 +761,11 @@ class OxigraphStore:
         except OSError as fault:
             raise StoreError(f"The nexus cannot be written: {fault.strerror}.") from None
 
-    def _apply(self, delta: Delta) -> int:
-        """Write a commit; ``failure`` says from then on why that failed, or None."""
+    def _apply(self, delta: Delta, *, is_recorded: bool = False) -> int:
+        """Write a commit; ``failure`` says from then on why that failed, or None.
+
+        ``is_recorded`` says that its record is in the journal.
+        """
         engine = self.engine
         self.require_sound_files()
         before = self._last if self._last.is_certain else read_commit_number(engine)
@@ -775,10 +778,12 @@ class OxigraphStore:
             notes += [note(record(key), Literal(text)) for key, text in delta.records.items()]
         only_adds = not (delta.removed or (delta.records and number > 1))
         rows = rows_of(delta.added) if only_adds else None
-        self._note_in_journal(number, delta, rows)
+        journal = None if is_recorded else self.journal
         self._last = before._replace(is_certain=False)
         earlier: Sequence[Quad] = ()
         try:
+            if journal is not None:
+                self._note_in_journal(journal, number, delta, rows)
             texts = texts_of(delta.removed), texts_of(delta.added)
             if rows is None:
                 self._update(delta, texts, before.notes, notes)
@@ -794,8 +799,8 @@ class OxigraphStore:
             # Only the graph shows whether the write has happened.
             with suppress(StoreError):
                 self._last = read_commit_number(engine)
-            if self.journal is not None and self._last.number < number:
-                self.journal.drop(number)
+            if journal is not None and self._last.number < number:
+                journal.drop(number)
             if isinstance(fault, ENGINE_FAULTS):
                 error = unreadable(fault, "written")
                 if self.failure is not None:  # then only readers have the files by now
@@ -817,14 +822,12 @@ class OxigraphStore:
         return number
 
     def _note_in_journal(
-        self, number: int, delta: Delta, rows: Sequence[str] | None = None
+        self, journal: Journal, number: int, delta: Delta, rows: Sequence[str] | None = None
     ) -> None:
         """Append a commit to the journal, before it happens."""
-        if self.journal is not None:
-            before = self.records() if delta.records else {}
-            records = {key: (before.get(key), value) for key, value in delta.records.items()}
-            commit = Commit(number, delta.origin, delta.removed, delta.added, records)
-            self.journal.append(commit, rows)
+        before = self.records() if delta.records else {}
+        records = {key: (before.get(key), value) for key, value in delta.records.items()}
+        journal.append(Commit(number, delta.origin, delta.removed, delta.added, records), rows)
 
     def flush(self) -> None:
         """Put all commits into the tables of the graph; the journal may lose them then."""
@@ -901,7 +904,8 @@ class OxigraphStore:
                 return self.apply(self._difference(dataset, records, origin))
             graph, number = vocab.BOOKKEEPING, self.commit() + 1
             if self.journal is not None:
-                self._note_in_journal(number, self._difference(dataset, records, origin))
+                difference = self._difference(dataset, records, origin)
+                self._note_in_journal(self.journal, number, difference)
             notes = {quad.predicate: quad.object for quad in self._quads(graph, None, None, graph)}
             notes |= {vocab.FORMAT: FORMAT_NOTE.object, vocab.BASE: Literal(self.iris.base)}
             notes |= {record(key): Literal(value) for key, value in records.items()}

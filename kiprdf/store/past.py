@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import sys
+import weakref
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -61,12 +62,16 @@ class PastStore(OxigraphStore):
 
     def __init__(self, engine: Engine, base: str, files: Path | None) -> None:
         super().__init__(engine, base, read_only=True)
-        self._files = files
+        # One that an interrupt keeps from its user is never closed.
+        self._removal = weakref.finalize(self, _remove, files)
 
     def close(self) -> None:
         super().close()
-        if self._files is not None:
-            shutil.rmtree(self._files, ignore_errors=True)
+        self._removal()
+
+    def abandon(self) -> None:
+        super().abandon()
+        self._removal.detach()
 
 
 def open_past(store: NexusStore, when: int | str | datetime) -> PastStore:
@@ -77,26 +82,32 @@ def open_past(store: NexusStore, when: int | str | datetime) -> PastStore:
     """
     journal = journal_of(store)
     assert isinstance(store, OxigraphStore)
-    with nullcontext() if store.read_only else store.writing():
-        last = store.commit()
-        number = number_at(journal, when, last)
-        if store.folder is None or store.read_only:
-            files, engine = None, store.copy().engine
-        else:
-            files = store.folder / FOLDER / f"{PAST}{secrets.token_hex(4)}"
-            store.engine.flush()
-            store.engine.backup(str(files))
-            engine = Engine(str(files))
+    files: Path | None = None
+    engine: Engine | None = None
     try:
+        with nullcontext() if store.read_only else store.writing():
+            last = store.commit()
+            number = number_at(journal, when, last)
+            if store.folder is None or store.read_only:
+                engine = store.copy().engine
+            else:
+                files = store.folder / FOLDER / f"{PAST}{secrets.token_hex(4)}"
+                store.engine.flush()
+                store.engine.backup(str(files))
+                engine = Engine(str(files))
         _undo(engine, net(journal.commits(number, last)), number)
         if files is None:
             engine = _sorted(engine)
         return PastStore(engine, store.iris.base, files)
     except BaseException:
-        del engine
-        if files is not None:
-            shutil.rmtree(files, ignore_errors=True)
+        engine = None
+        _remove(files)
         raise
+
+
+def _remove(files: Path | None) -> None:
+    if files is not None:
+        shutil.rmtree(files, ignore_errors=True)
 
 
 def _sorted(engine: Engine) -> Engine:

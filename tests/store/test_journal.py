@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -108,6 +112,62 @@ def test_flipped_bit_loses_one_record_and_is_reported(tmp_path: Path) -> None:
     damaged = Journal(tmp_path)
     assert (numbers(damaged), damaged.earliest(4), damaged.has_gap) == ([1, 3, 4], 2, True)
     assert damaged.verify() == ["1 record of the file 000001.klog of the history is damaged."]
+
+
+def interrupted(lines: int, function: Callable[[], object]) -> bool:
+    """Whether a call was interrupted before this line of the journal that it runs."""
+
+    def trace(frame: FrameType, event: str, value: object) -> Any:
+        nonlocal lines
+        if frame.f_code.co_filename != journals.__file__:
+            return None
+        if event == "line":
+            lines -= 1
+            if lines == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_an_interrupt_at_any_line_leaves_a_record_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journals, "SEALED_BYTES", 1_500)
+    journal = Journal(tmp_path)
+    number, lines, interrupts = 1, 1, 0
+    while number < 30:
+        # As far as the lines go; then the next record, and from the first line again.
+        if interrupted(lines, lambda: journal.append(note(number))):  # noqa: B023
+            interrupts += 1
+            if lines % 3 == 0:  # the next one takes back what the interrupt has left
+                interrupted(lines % 7, lambda: journal.drop(number))  # noqa: B023
+            lines += 1
+            continue
+        assert journal.verify() == []
+        number, lines = number + 1, 1
+    assert interrupts > 500
+    assert numbers(journal) == list(range(1, 30))
+    journal.close()
+    assert numbers(Journal(tmp_path)) == list(range(1, 30))
+
+
+def test_a_past_nexus_that_nobody_closes_leaves_no_files(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path) as nexus:
+        past = nexus.at(1)
+        assert len(list(tmp_path.glob("history/past-*"))) == 1
+        del past
+        gc.collect()
+        assert not list(tmp_path.glob("history/past-*"))
 
 
 @pytest.fixture

@@ -137,7 +137,7 @@ class Run:
             "schema": lambda: self.nexus.execute('DESCRIBE CONCEPT TYPE "N"'),
         }
         if folder is not None:
-            self._calls |= {"reopen": self._reopen, "drop": self._drop}
+            self._calls |= {"reopen": self._reopen, "drop": self._drop, "at": self._at}
         self._hops = self.nexus.execute(HOPS)
         for call in self._calls.values():  # what is imported when it is first used
             call()
@@ -155,6 +155,9 @@ class Run:
     def _limited(self) -> None:
         with self.nexus.limited(timeout_s=1e-9):
             assert "error" in self.nexus.execute_kip({"command": ALL})
+
+    def _at(self) -> None:
+        assert len(self.nexus.at(2).execute('FIND(?x) WHERE { ?x {type: "N"} }')) in (0, PEOPLE + 2)
 
     def _reopen(self) -> None:
         assert self._folder is not None
@@ -205,6 +208,11 @@ class Run:
     def finish(self) -> None:
         report = self.nexus.check()
         assert (report["faults"], report["index"]) == ([], "sound"), report
+        assert report.get("history", {}).get("faults", []) == [], report
+        if self._folder is not None:
+            gc.collect()
+            assert report["history"]["state"] == "sound", report
+            assert not list(self._folder.glob("history/past-*"))
         assert not any(run.is_alive() for run in cancellation._abandoned)
         self.nexus.close()
         if self._folder is not None:
