@@ -208,7 +208,6 @@ class Run:
     def finish(self) -> None:
         report = self.nexus.check()
         assert (report["faults"], report["index"]) == ([], "sound"), report
-        assert report.get("history", {}).get("faults", []) == [], report
         if self._folder is not None:
             gc.collect()
             assert report["history"]["state"] == "sound", report
