@@ -282,12 +282,14 @@ def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     ['Drug']
     >>> nearest("risk", ["form", "risk_level"])
     ['risk_level']
+    >>> nearest("Basil", ["Skill"])
+    []
     """
     by_folded: dict[str, list[str]] = {}
     for candidate in sorted(names):
         by_folded.setdefault(_folded(candidate), []).append(candidate)
     folded = _folded(name)
-    matches = difflib.get_close_matches(folded, by_folded, n=most, cutoff=0.6)
+    matches = difflib.get_close_matches(folded, by_folded, n=most, cutoff=0.61)
     if folded in by_folded:
         matches = [match for match in matches if folded in match]
     if not matches:

@@ -195,3 +195,18 @@ def test_an_error_without_a_place_has_no_corrections() -> None:
     error = KipError("KIP_2001", "X.", "Did you mean 'Drug'?", source="FIND(?x) WHERE { ?x {} }")
     assert corrections(error) == []
     assert corrections(KipError("KIP_2001", "X.", "Write `a` instead of `b`.")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "is_near"),
+    [("Basil", "Skill", False), ("true", "treats", False), ("Skil", "Skill", True)],
+)
+def test_a_name_that_shares_half_of_its_letters_is_not_suggested(
+    name: str, other: str, is_near: bool
+) -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Herb"} } }')
+    nexus.execute('UPSERT { CONCEPT { {type: "Herb", name: :n} } }', n=other)
+    warnings = nexus.answer(f'FIND(?x) WHERE {{ ?x {{name: "{name}"}} }}').warnings
+    assert warnings
+    assert (f'Did you mean "{other}"?' in " ".join(map(str, warnings))) == is_near

@@ -85,7 +85,8 @@ def _hint(name: str, type_name: str | None, store: Store, taken: Collection[str]
     if others and not taken:
         return f"There is {{type: {quoted(others[0])}, name: {quoted(name)}}}."
     near = _respelled(name, type_name, store) or nearest(name, _names(type_name, store))
-    texts = [quoted(text) for text in near[:SHOWN] if text not in taken]
+    # Concepts of several types may share a name.
+    texts = list(dict.fromkeys(quoted(text) for text in near if text not in taken))[:SHOWN]
     return f"Did you mean {' or '.join(texts)}?" if texts else placeholder_hint(name)
 
 
