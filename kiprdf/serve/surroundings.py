@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import nsmallest
 from itertools import islice
 from typing import Any, TypeAlias, cast
 
@@ -113,12 +114,20 @@ class _Surroundings:
         links = (link_of(self._store, fact) for fact in dict.fromkeys(facts))
         return [link for link in links if link is not None]
 
+    def _order(self, triple: Triple) -> tuple[str, str]:
+        """The names of the ends of a triple, by which pages sort; facts come before concepts."""
+        name = self._store.iris.concept_name
+        subject, object = cast("tuple[NamedNode, NamedNode]", (triple.subject, triple.object))
+        return (name(subject.value) or "").casefold(), (name(object.value) or "").casefold()
+
     def members(self, node: NamedNode) -> Iterator[NamedNode]:
-        """The concepts of a type, or the propositions with a predicate, at most some."""
-        for triple in islice(self._store.match(None, vocab.TYPE, node), MOST_MEMBERS + 1):
+        """The first concepts of a type, or propositions with a predicate, in the page's order."""
+        members = self._store.match(None, vocab.TYPE, node)
+        for triple in nsmallest(MOST_MEMBERS + 1, members, self._order):
             yield cast(NamedNode, triple.subject)
         if node.value.startswith(self._store.iris.predicates):
-            for fact in list(islice(self._store.match(None, node, None), MOST_MEMBERS + 1)):
+            facts = self._store.match(None, node, None)
+            for fact in nsmallest(MOST_MEMBERS + 1, facts, self._order):
                 link = link_of(self._store, fact)
                 if link is not None:
                     yield link

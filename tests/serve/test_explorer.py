@@ -272,6 +272,23 @@ def test_numbers_are_true_beyond_what_a_page_reads(
     assert re.search(r"\b50[01]\b|1,00[01]|\b30 facts about", text) is None
 
 
+@pytest.mark.parametrize(
+    ("address", "first", "last"),
+    [
+        ("/page/$ConceptType/Person", ["$self", "$system", "p0000", "p0001"], "p0497"),
+        ("/page/$PropositionType/lives_in", ["p0000", "p0001", "p0002"], "p0499"),
+    ],
+)
+def test_a_long_list_has_the_first_by_name(
+    crowd: RunningServer, address: str, first: list[str], last: str
+) -> None:
+    _, _, listed = page(crowd, address).partition(" more are not shown.")
+    names = list(dict.fromkeys(re.findall(r'href="/page/Person/([^"?]*)', listed)))
+    assert names[: len(first)] == first
+    assert names[-1] == last
+    assert len(names) == 500
+
+
 # Time ---------------------------------------------------------------------------------------------
 
 

@@ -286,5 +286,5 @@ def _list(page: Page, title: str, class_: str, read: int, rows: Iterable[Child])
         return None
     number = page.number(title, None, read)
     items = (element("li", row) for row, _ in zip(rows, range(MOST_ROWS), strict=False))
-    parts = [element("ul", items, class_=class_), _omitted(page, max(0, number - MOST_ROWS))]
+    parts = [_omitted(page, max(0, number - MOST_ROWS)), element("ul", items, class_=class_)]
     return section(title, parts, note=f"{number:,}")
