@@ -42,6 +42,27 @@ BESIDE_LINKS = {
     "empty JSON": ':a a :T ; :p :b, "[]"^^rdf:JSON . :b a :T .',
 }
 
+VARIANTS = {
+    "a number with a zero": ("1", '"01"^^xsd:integer'),
+    "decimals": ("1.10", "1.1"),
+    "doubles": ("1.0e0", "1.0"),
+    "booleans": ("true", '"1"^^xsd:boolean'),
+    "a date and a string": ('"2020-01-01"', '"2020-01-01"^^xsd:date'),
+    "an IRI and a string": (":x", '"https://example.org/x"'),
+    "JSON and a list": ('"[1]"^^rdf:JSON', "( 1 )"),
+    "JSON of a literal": (
+        '"x"^^:d',
+        r'"{\"@type\":\"https://example.org/d\",\"@value\":\"x\"}"^^rdf:JSON',
+    ),
+    "lists": ("( 1 )", '( "01"^^xsd:integer )'),
+}
+IN_GRAPHS = {
+    "two graphs": ":g {{ :b a :T ; :q {0} }} :h {{ :b :q {1} }}",
+    "the default graph": ":b a :T ; :q {0} . :h {{ :b :q {1} }}",
+    "a reifier": """:a a :T . :b a :T . :g {{ :a :p :b . :r rdf:reifies <<( :a :p :b )>> ; :q {0} }}
+        :h {{ :r :q {1} }}""",
+}
+
 
 def canonical(text: str) -> Dataset:
     dataset = Dataset(parse(text, format=RdfFormat.TRIG))
@@ -87,3 +108,32 @@ def test_json_of_json_ld_comes_home_as_one_literal() -> None:
 @pytest.mark.parametrize("case", BESIDE_LINKS)
 def test_a_second_import_keeps_a_value_beside_a_link(case: str) -> None:
     check_home(BESIDE_LINKS[case])
+
+
+@pytest.mark.parametrize("where", IN_GRAPHS)
+@pytest.mark.parametrize("case", VARIANTS)
+def test_forms_of_one_value_stay_in_their_graphs(case: str, where: str) -> None:
+    check_home(IN_GRAPHS[where].format(*VARIANTS[case]))
+
+
+def test_properties_of_one_key_stay_in_their_graphs() -> None:
+    nexus, other = empty(), "https://example.com/q"
+    text = f':g {{ :b a :T ; :q 1 ; :s "x"@en }} :h {{ :b <{other}> 1 ; :s "y"@en, "x" }}'
+    mapping = {"@context": {"s": {"@id": "https://example.org/s", "@language": "en"}}}
+    nexus.import_rdf(PREFIXES + text, format="trig", define=True, mapping=mapping)
+    assert canonical(original(nexus)) == canonical(PREFIXES + text)
+
+
+def test_a_value_of_a_graph_is_shown_as_it_is_where_it_has_one_form() -> None:
+    nexus, text = empty(), ':g { :b a :T ; :q 1 ; :r 2 } :h { :b :q "01"^^xsd:integer ; :r 3 }'
+    nexus.import_rdf(PREFIXES + text, format="trig", define=True)
+    (values,) = nexus.execute('FIND(?b.metadata.graph_values) WHERE { ?b {type: "T"} }')
+    number, q = "http://www.w3.org/2001/XMLSchema#integer", "https://example.org/q"
+    assert values == {
+        "https://example.org/g": {
+            "@type": "https://example.org/T",
+            "q": {"@value": "1", "@type": number, "property": q},
+            "r": 2,
+        },
+        "https://example.org/h": {"q": {"@value": "01", "@type": number, "property": q}, "r": 3},
+    }

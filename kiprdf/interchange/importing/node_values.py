@@ -86,6 +86,7 @@ class ValueReader:
                 return
             is_metadata = False
         node_values, property = self._values_of(statement), statement.predicate.value
+        origin = None
         if not key.is_native:
             origin = Origin(is_metadata, key.name, property, statement.object, value)
             node_values.origins.append(origin)
@@ -95,12 +96,12 @@ class ValueReader:
             if len(iris) < len(items):
                 self._foreign.skip(statement, "the value of same_as must be an IRI")
             node_values.same_as.update(iris)
-            node_values.note_graphs(self._foreign.graphs[statement], SAME_AS, value)
+            node_values.note_graphs(self._foreign.graphs[statement], SAME_AS, value, origin)
             return
         values = node_values.metadata if is_metadata else node_values.attributes
         always_array = key.term is not None and key.term.container is not None
         values.add(key.name, value, always_array, key.is_native)
-        node_values.note_graphs(self._foreign.graphs[statement], key.name, value)
+        node_values.note_graphs(self._foreign.graphs[statement], key.name, value, origin)
         if not key.is_native:
             self._naming.note("metadata key" if is_metadata else "attribute", key.name, property)
         self.warnings.note_numbers(key.name, statement.object, value)

@@ -15,15 +15,15 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
-from kiprdf.interchange.importing.foreign import LIST, Items, Object
+from kiprdf.interchange.importing.foreign import Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
-from kiprdf.interchange.importing.values import NodeValues, Origin, listed, to_value
+from kiprdf.interchange.importing.values import NodeValues, Origin, form, listed, to_value
 from kiprdf.interchange.mapping.datatypes import fits
 from kiprdf.kml.merged_origins import OF_MERGES
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.rdf.literals import Json, canonical_json, to_json
+from kiprdf.rdf.literals import Json, canonical_json
 from kiprdf.semantics.protected import SYSTEM
 
 ORIGINAL = "original"
@@ -178,31 +178,6 @@ def _usage(origin: Origin) -> Usage:
 
 UNCHANGED = (vocab.STRING, vocab.INTEGER, vocab.BOOLEAN, vocab.DOUBLE)
 """The datatypes that the values of KIP have by themselves."""
-
-
-def form(term: Object) -> dict[str, Json]:
-    """A term as expanded JSON-LD.
-
-    >>> form(Literal("1.10", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#decimal")))
-    {'@value': '1.10', '@type': 'http://www.w3.org/2001/XMLSchema#decimal'}
-    """
-    if isinstance(term, Items):
-        return {"@list": [form(item) for item in term.terms], **_of_cells(term)}
-    if isinstance(term, Literal):
-        if term.language is not None:
-            value: dict[str, Json] = to_json(term)
-            return value
-        is_string = term.datatype == vocab.STRING
-        return {"@value": term.value} | ({} if is_string else {"@type": term.datatype.value})
-    assert isinstance(term, NamedNode)
-    return {"@id": term.value}
-
-
-def _of_cells(items: Items) -> dict[str, Json]:
-    """What is unusual about the cells of a list."""
-    typed = [number if iri == LIST.value else [number, iri] for number, iri in items.typed]
-    cells: dict[str, Json] = {"cells": [*items.cells], "typed": typed, "copy": items.copy}
-    return {key: value for key, value in cells.items() if value}
 
 
 def usual_form(value: Json, rule: Mapping[str, str]) -> dict[str, Json]:

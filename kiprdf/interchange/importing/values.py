@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from kiprdf.interchange.importing.foreign import DEFAULT, Items, Object, Statement
+from kiprdf.interchange.importing.foreign import DEFAULT, LIST, Items, Object, Statement
 from kiprdf.interchange.mapping.contexts import Term
 from kiprdf.interchange.mapping.datatypes import INTEGER_TYPES
 from kiprdf.language import limits
@@ -156,6 +156,31 @@ def _is_within_limits(value: Json, depth: int) -> bool:
     return depth > 0 and all(_is_within_limits(item, depth - 1) for item in items)
 
 
+def form(term: Object) -> dict[str, Json]:
+    """A term as expanded JSON-LD.
+
+    >>> form(Literal("1.10", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#decimal")))
+    {'@value': '1.10', '@type': 'http://www.w3.org/2001/XMLSchema#decimal'}
+    """
+    if isinstance(term, Items):
+        return {"@list": [form(item) for item in term.terms], **_of_cells(term)}
+    if isinstance(term, Literal):
+        if term.language is not None:
+            value: dict[str, Json] = to_json(term)
+            return value
+        is_string = term.datatype == vocab.STRING
+        return {"@value": term.value} | ({} if is_string else {"@type": term.datatype.value})
+    assert isinstance(term, NamedNode)
+    return {"@id": term.value}
+
+
+def _of_cells(items: Items) -> dict[str, Json]:
+    """What is unusual about the cells of a list."""
+    typed = [number if iri == LIST.value else [number, iri] for number, iri in items.typed]
+    cells: dict[str, Json] = {"cells": [*items.cells], "typed": typed, "copy": items.copy}
+    return {key: value for key, value in cells.items() if value}
+
+
 def listed(value: Json) -> list[Json]:
     """The items of a list; one value as a list, null as none."""
     return value if isinstance(value, list) else [] if value is None else [value]
@@ -232,19 +257,23 @@ class Origin(NamedTuple):
     term: Object
     value: Json
 
+    def written(self) -> dict[str, Json]:
+        """The term with its property, which tells it from all others of the key."""
+        return {**form(self.term), "property": self.property}
+
 
 @dataclass(slots=True)
 class NodeValues:
     """The values of one node, and what they come from; ``same_as`` are further IRIs of it.
 
-    ``by_graph`` are the values that each named graph states, ``places`` the graphs of each value.
+    ``places`` are the graphs of each value, ``stated`` its graphs, key, and what it comes from.
     """
 
     attributes: Values = field(default_factory=Values)
     metadata: Values = field(default_factory=Values)
     graphs: set[str] = field(default_factory=set)
-    by_graph: dict[str, Values] = field(default_factory=lambda: defaultdict(Values))
     places: set[tuple[str, ...]] = field(default_factory=set)
+    stated: list[tuple[tuple[str, ...], str, Json, Origin | None]] = field(default_factory=list)
     same_as: set[str] = field(default_factory=set)
     origins: list[Origin] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
@@ -252,20 +281,34 @@ class NodeValues:
     label: str = ""
     """The property that states nothing but the name."""
 
-    def note_graphs(self, graphs: Iterable[str], key: str, value: Json) -> None:
+    def note_graphs(
+        self, graphs: Iterable[str], key: str, value: Json, origin: Origin | None = None
+    ) -> None:
         """Remember which named graphs state a value."""
-        self.places.add(tuple(sorted(graphs)))
-        for graph in graphs:
-            self.by_graph[graph].add(key, value)
+        names = tuple(sorted(graphs))
+        self.places.add(names)
+        self.stated.append((names, key, value, origin))
 
     def graph_values(self) -> dict[str, Json]:
         """What each named graph states, unless all values are in the same graphs.
 
-        Of the default graph only what has other values, or the same ones, in a named graph.
+        Of the default graph only what has other values, or the same ones, in a named graph. A value
+        that several terms have, or that its term alone does not give, is written as its term.
         """
         if len(self.places) < 2:
             return {}
-        stated = {graph: values.apart() for graph, values in sorted(self.by_graph.items())}
+        forms: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for _, key, value, origin in self.stated:
+            if origin is not None:
+                forms[key, canonical_json(value)].add(canonical_json(origin.written()))
+        by_graph: dict[str, Values] = defaultdict(Values)
+        for graphs, key, value, origin in self.stated:
+            is_clear = len(forms[key, canonical_json(value)]) < 2
+            if origin is not None and not (is_clear and to_value(origin.term) == value):
+                value = origin.written()
+            for graph in graphs:
+                by_graph[graph].add(key, value)
+        stated = {graph: values.apart() for graph, values in sorted(by_graph.items())}
         named = {key for graph, values in stated.items() if graph != DEFAULT for key in values}
         default = {k: v for k, v in stated.pop(DEFAULT, {}).items() if k in named}
         stated = ({DEFAULT: default} if default else {}) | stated
@@ -276,8 +319,7 @@ class NodeValues:
         self.metadata.merge(other.metadata)
         self.graphs |= other.graphs
         self.places |= other.places
-        for graph, values in other.by_graph.items():
-            self.by_graph[graph].merge(values)
+        self.stated += other.stated
         self.same_as |= other.same_as
         self.origins += other.origins
         self.classes += other.classes

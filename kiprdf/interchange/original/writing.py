@@ -23,6 +23,7 @@ from kiprdf.interchange.importing.foreign import Items
 from kiprdf.interchange.importing.naming import OTHER_TYPES
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES, TYPES
 from kiprdf.interchange.importing.origins import REIFIED_IN
+from kiprdf.interchange.importing.values import form as form_of
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.original.axioms import axioms, definitions
 from kiprdf.interchange.original.parts import apart
@@ -251,7 +252,7 @@ class _Imported(_Writer):
             return  # ``axioms`` writes it
         own, graphs = self._node(node), _Graphs(element)
         triples = [
-            (one, graphs.of(place[1], form.term))
+            (one, graphs.of(place[1], form))
             for place, triple in element.values()
             for form in element.forms(place, triple)
             for one in self._triples(own, form)
@@ -263,9 +264,11 @@ class _Imported(_Writer):
         ):
             name = Literal(element.name.name)
             for iri in element.classes:
-                triples.append((Triple(own, vocab.TYPE, iri), graphs.of(TYPES, iri)))
+                triples.append(
+                    (Triple(own, vocab.TYPE, iri), graphs.of(TYPES, OriginalValue(iri, iri)))
+                )
             for iri in element.names:
-                triples.append((Triple(own, iri, name), graphs.of(NAMES, iri)))
+                triples.append((Triple(own, iri, name), graphs.of(NAMES, OriginalValue(iri, iri))))
         fact = self.facts.get(node)
         if fact is not None:
             noted = [_graph(name) for name in listed(element.noted(REIFIED_IN))]
@@ -349,17 +352,20 @@ class _Graphs:
         by_graph = metadata.get(GRAPH_VALUES)
         self._by_graph = by_graph if isinstance(by_graph, dict) else {}
 
-    def of(self, key: str, term: object) -> list[Any]:
-        """The graphs that state a term of a key; a new term is in those that have the key."""
+    def of(self, key: str, value: OriginalValue) -> list[Any]:
+        """The graphs that state a value of a key; a new one is in those that have the key."""
         if not self._by_graph:
             return self.all
         key = TYPES if key == OTHER_TYPES else key
-        item = canonical_json(read_back([cast(Any, term)], False))
         terms = {
             name: {canonical_json(one) for one in listed(values.get(key))}
             for name, values in sorted(self._by_graph.items())
         }
-        stating = [name for name in terms if item in terms[name]]
+        written = {**form_of(value.term), "property": value.property.value}
+        for item in (written, read_back([value.term], False)):
+            stating = [name for name in terms if canonical_json(item) in terms[name]]
+            if stating:
+                break
         if not stating and key not in (TYPES, NAMES):
             stating = [name for name in terms if terms[name]]
         return [_graph(name) for name in stating] or [DefaultGraph()]
