@@ -100,6 +100,66 @@ def test_namespaces_repeated_in_many_literals_are_bounded() -> None:
     assert sum(namespace in value for value, _ in values(few)) == 1
 
 
+NAMESPACES = f'xmlns:rdf="{rdflib.RDF}" xmlns="https://ex.org/" xmlns:e="https://ex.org/"'
+IN_TWO_PREFIXES = [
+    ('<b e:x="1">t</b>', '<b xmlns="{0}" xmlns:e="{0}" e:x="1">t</b>'),
+    ('<e:b x="2" e:x="1"/>', '<e:b xmlns:e="{0}" x="2" e:x="1"></e:b>'),
+    ('<b xmlns="" e:x="1"/>', '<b xmlns:e="{0}" e:x="1"></b>'),
+    ('<b xmlns="urn:b"><e:c/><c/></b>', '<b xmlns="urn:b"><e:c xmlns:e="{0}"></e:c><c></c></b>'),
+    (
+        '<e:b xmlns:e="urn:e" xmlns:f="https://ex.org/"><f:c e:z="1"/></e:b>',
+        '<e:b xmlns:e="urn:e"><f:c xmlns:f="{0}" e:z="1"></f:c></e:b>',
+    ),
+    ('<b xml:lang="de"/><?p a?>', '<b xmlns="{0}" xml:lang="de"></b><?p a?>'),
+]
+
+
+@pytest.mark.parametrize(("content", "expected"), IN_TWO_PREFIXES)
+def test_names_in_xml_literals_keep_their_namespaces(content: str, expected: str) -> None:
+    text = f"""<rdf:RDF {NAMESPACES}><rdf:Description rdf:about="https://ex.org/a">
+        <p rdf:parseType="Literal">{content}</p></rdf:Description></rdf:RDF>"""
+    assert values(text) == [(expected.format("https://ex.org/"), str(XML_LITERAL))]
+
+
+SPACE = {
+    "line ends of a text": ("<p>a\r\nb\rc\n\nd\r\r\n</p>", "a\nb\nc\n\nd\n\n"),
+    "references": ("<p>a&#13;&#xD;\r\n&#10;</p>", "a\r\r\n\n"),
+    "a section": ('<p><![CDATA[<a b="\r\n\t"/>\r]]></p>', '<a b="\n\t"/>\n'),
+    "what looks like a value": ('<p>a="\t\n"</p>', 'a="\t\n"'),
+    "a value": ('<rdf:Description e:p="a\tb\nc\r\nd&#9;&#10;&#13;e"/>', "a b c d\t\n\re"),
+    "a value in apostrophes": ("<rdf:Description e:p='\">\t'/>", '"> '),
+    "after a comment": ('<!-- <a b="\t> -->\r\n<rdf:Description\r\n e:p="a\tb"/>', "a b"),
+}
+
+
+@pytest.mark.parametrize("case", SPACE)
+def test_line_ends_and_values_are_those_that_xml_parsers_read(case: str) -> None:
+    content, expected = SPACE[case]
+    if "<p>" in content:
+        content = f"<rdf:Description>{content}</rdf:Description>"
+    text = f"<rdf:RDF\r\n{NAMESPACES}>\r\n{content}\r\n</rdf:RDF>\r\n"
+    assert [value for value, _ in values(text)] == [expected]
+    (other,) = rdflib.Graph().parse(data=text.encode(), format="xml").objects()
+    assert str(other) == expected
+
+
+def test_raw_space_in_an_xml_literal_is_that_of_xml_parsers() -> None:
+    text = f"""<rdf:RDF\r\n{NAMESPACES}><rdf:Description rdf:about="https://ex.org/a">
+        <p rdf:parseType="Literal"><b c="1\t2">x\r\ny</b></p></rdf:Description></rdf:RDF>"""
+    ((value, _),) = values(text)
+    assert value == '<b xmlns="https://ex.org/" c="1 2">x\ny</b>'
+
+
+def test_a_fault_after_raw_space_is_shown_at_its_place() -> None:
+    text = f"""<rdf:RDF {NAMESPACES}>\r\n<rdf:Description e:p="a\tb\r\nc">\r
+        <p rdf:parseType="Resource" rdf:ID="1">\r\n</p></rdf:Description></rdf:RDF>"""
+    with pytest.raises(kiprdf.KipError) as error:
+        parsing.parse(text, "rdfxml")
+    span = error.value.span
+    assert span is not None
+    assert text[span.start : span.end] == '<p rdf:parseType="Resource" rdf:ID="1">'
+
+
 TEXTS = [r"x\r\ny", r"\r", r"lone\rcr", r"\n a\tb \n", r"]]> &#xD; <a> \"", r"\u0085\u2028é"]
 
 

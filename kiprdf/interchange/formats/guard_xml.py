@@ -40,10 +40,16 @@ _DOCTYPE = re.compile(r"<!DOCTYPE\s+[^\s\[<>]+\s*(?P<opening>\[|>)")
 _NAME = r"[^\s&;#%<>\"'/]+"
 _ENTITY = rf"<!ENTITY\s+(?P<name>{_NAME})\s+(?P<value>\"[^\"]*\"|'[^']*')\s*>"
 _DECLARATION = re.compile(rf"\s+|{_SKIPPED}|{_ENTITY}|(?P<closing>\]\s*>)", re.DOTALL)
-_REFERENCE = re.compile(rf"{_SKIPPED}|<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?P<name>{_NAME});", re.DOTALL)
+_SECTION = rf"{_SKIPPED}|<!\[CDATA\[.*?(?:\]\]>|\Z)"
+_REFERENCE = re.compile(rf"{_SECTION}|&(?P<name>{_NAME});", re.DOTALL)
 _MARKUP = re.compile(r"<|&#(?:0*60|x0*3[cC]);")
 _AMPERSAND = re.compile(r"&#(?:0*38|x0*26);")
 _PREDEFINED = frozenset(("amp", "lt", "gt", "quot", "apos"))
+_VALUES = r"\"[^\"]*+\"|'[^']*+'"
+_TAG = re.compile(rf"{_SECTION}|<(?:[^\"'>]|{_VALUES})*+>", re.DOTALL)
+_VALUE = re.compile(_VALUES)
+_RAW_SPACE = re.compile("=\\s*+(?:\"[^\"<\t\n]*+[\t\n]|'[^'<\t\n]*+[\t\n])")
+"""A tab or a line end in what may be the value of an attribute."""
 _QUOTED = {'"': "&quot;", "'": "&apos;", ">": "&gt;"}
 """What would end an attribute value, a tag or a section of the text around a reference."""
 
@@ -65,6 +71,7 @@ def checked(text: str) -> str:
         span = offset(text, fault.lineno, fault.offset + 1)
         message = f"The text is not valid XML: {expat.ErrorString(fault.code)}."
         raise KipError("KIP_1001", message, "Check the file at this place.", span, text) from None
+    read = _with_plain_space(read)
     if _LITERALS.search(read):
         load("kiprdf.interchange.formats.xml_literals")
         from kiprdf.interchange.formats.xml_literals import with_xml_literals
@@ -73,6 +80,22 @@ def checked(text: str) -> str:
     declaration = _XML_DECLARATION.match(read)
     # The text is decoded already, regardless of the encoding it declares.
     return read if declaration is None else _blank(declaration.group()) + read[declaration.end() :]
+
+
+def _with_plain_space(text: str) -> str:
+    """The text with the line ends and the attribute values that XML parsers read (XML 1.0, 2.11 and
+    3.3.3); the parser of RDF leaves them as they are.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _TAG.sub(_with_spaces, text) if _RAW_SPACE.search(text) else text
+
+
+def _with_spaces(tag: re.Match[str]) -> str:
+    """A tag with spaces for the tabs and line ends in its values; a comment as it is."""
+    text = tag.group()
+    if text.startswith(("<!", "<?")):
+        return text
+    return _VALUE.sub(lambda value: value.group().translate({9: " ", 10: " "}), text)
 
 
 def offset(text: str, line: int, column: int) -> Span:

@@ -7,7 +7,7 @@ text in RDF is that of Exclusive XML Canonicalization (RDF 1.1 XML, 7.2.17).
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
+from typing import NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
@@ -18,8 +18,14 @@ from kiprdf.source import Span
 
 _PARSE_TYPE = re.compile(rb"""(\s)([^\s=<>/"']+):parseType\s*=\s*(?:"Literal"|'Literal')""")
 _PREFIXES = re.compile(r"([\w.-]+):")
-_WRAPPER = "kiprdf-literal"
-"""The element around the XML of a literal, with the namespaces that are declared outside."""
+_SEPARATOR = "\x01"
+"""What separates the namespace, the local name and the prefix of a name; XML cannot have it."""
+_XML = {"xml": "http://www.w3.org/XML/1998/namespace"}
+"""The prefix that needs no declaration."""
+_IN_TEXT = {"\r": "&#xD;"}
+_IN_VALUE = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "&#x9;", "\n": "&#xA;", "\r": "&#xD;"}
+)
 
 
 def with_xml_literals(text: str, room: int) -> str:
@@ -82,9 +88,9 @@ class _Reader:
         inside = b"" if is_empty else self.content[self._inside : at]
         try:
             text = escape(_canonical(inside.decode(), scope), {"\r": "&#xD;"})
-        except ElementTree.ParseError as fault:
+        except expat.ExpatError as fault:
             start = len(self.content[: self._inside].decode())
-            message = f"The XML of a literal is not valid: {fault.msg.partition(':')[0]}."
+            message = f"The XML of a literal is not valid: {expat.ErrorString(fault.code)}."
             hint = "Declare the prefixes of its elements and attributes."
             span, whole = Span(start, start + 1), self.content.decode()
             raise KipError("KIP_1001", message, hint, span, whole) from None
@@ -115,10 +121,68 @@ def _canonical(content: str, scope: dict[str, str]) -> str:
     used = {"", *_PREFIXES.findall(content)} & scope.keys()
     declared = " ".join(
         f"xmlns{':' if prefix else ''}{prefix}={quoteattr(scope[prefix])}"
-        for prefix in sorted(used - {"xml"})
+        for prefix in sorted(used - _XML.keys())
     )
-    opening = f"<{_WRAPPER}:x xmlns:{_WRAPPER}={quoteattr(_WRAPPER)} {declared}>"
-    text = ElementTree.canonicalize(
-        f"{opening}{content}</{_WRAPPER}:x>", with_comments=True, rewrite_prefixes=False
-    )
-    return text[text.index(">") + 1 : text.rindex("<")]
+    writer = _Writer()
+    writer.parser.Parse(f"<x {declared}>{content}</x>".encode(), True)
+    return "".join(writer.pieces)
+
+
+class _Name(NamedTuple):
+    """A name of XML; they sort as attributes are written."""
+
+    namespace: str
+    local: str
+    prefix: str
+
+    @classmethod
+    def of(cls, text: str) -> _Name:
+        """A name as the parser has it: a local name, or its namespace, itself and a prefix."""
+        match text.split(_SEPARATOR):
+            case [local]:
+                return cls("", local, "")
+            case [namespace, local, *prefix]:
+                return cls(namespace, local, "".join(prefix))
+        raise AssertionError(text)
+
+    def __str__(self) -> str:
+        return f"{self.prefix}:{self.local}" if self.prefix else self.local
+
+
+class _Writer:
+    """Writes what is inside of the first element; each namespace where its prefix is used."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self._written: list[dict[str, str]] = []
+        """The namespaces that are declared in what is written, for each open element."""
+        self.parser = expat.ParserCreate("utf-8", _SEPARATOR)
+        self.parser.namespace_prefixes = True
+        self.parser.StartElementHandler = self._on_start
+        self.parser.EndElementHandler = self._on_end
+        self.parser.CharacterDataHandler = lambda text: self.pieces.append(escape(text, _IN_TEXT))
+        self.parser.CommentHandler = lambda text: self.pieces.append(f"<!--{text}-->")
+        self.parser.ProcessingInstructionHandler = self._on_instruction
+
+    def _on_start(self, tag: str, values: dict[str, str]) -> None:
+        if not self._written:
+            self._written.append({"": "", **_XML})
+            return
+        name, attributes = _Name.of(tag), {_Name.of(one): value for one, value in values.items()}
+        # An attribute without a prefix has no namespace.
+        used = {one.prefix: one.namespace for one in attributes if one.prefix}
+        used[name.prefix] = name.namespace
+        new = dict(sorted(used.items() - self._written[-1].items()))
+        written = {f"xmlns:{prefix}".rstrip(":"): iri for prefix, iri in new.items()}
+        written |= {str(one): attributes[one] for one in sorted(attributes)}
+        texts = (f' {one}="{value.translate(_IN_VALUE)}"' for one, value in written.items())
+        self.pieces.append(f"<{name}{''.join(texts)}>")
+        self._written.append({**self._written[-1], **new} if new else self._written[-1])
+
+    def _on_end(self, tag: str) -> None:
+        self._written.pop()
+        if self._written:
+            self.pieces.append(f"</{_Name.of(tag)}>")
+
+    def _on_instruction(self, target: str, data: str) -> None:
+        self.pieces.append(f"<?{target} {data}?>" if data else f"<?{target}?>")
