@@ -258,7 +258,7 @@ class Origin(NamedTuple):
     value: Json
 
     def written(self) -> dict[str, Json]:
-        """The term with its property, which tells it from all others of the key."""
+        """The term with its property: no other value of the key has both."""
         return {**form(self.term), "property": self.property}
 
 
