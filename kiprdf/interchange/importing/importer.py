@@ -3,8 +3,8 @@
 ``foreign`` and ``blank_nodes`` turn triples into statements, ``naming`` looks IRIs up in the
 mapping and the nexus, ``identities`` finds concepts and their names, ``facts`` the propositions and
 their order, ``node_values`` and ``values`` the JSON values of both, ``missing`` defines what is not
-defined, ``origins`` records IRIs and datatypes, ``import_warnings`` collects warnings, ``plan``
-is the result. ``element_index`` is what
+defined, ``origins`` records IRIs and datatypes, ``import_warnings`` collects warnings, ``replaced`` those
+of what earlier imports brought, ``plan`` is the result. ``element_index`` is what
 the nexus has; ``corrections`` is used when a plan is carried out. A plan depends on the arguments
 only, and nothing is written.
 """
@@ -64,6 +64,7 @@ from kiprdf.interchange.importing.plan import (
     ReplacedText,
     concept,
 )
+from kiprdf.interchange.importing.replaced import replaced
 from kiprdf.interchange.importing.values import NodeValues, listed, one_or_all, together
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.kml import statements
@@ -447,6 +448,7 @@ def _warnings(context: Context, facts: Iterable[Fact], values: ValueReader) -> I
     )
     if context.foreign.statements and naming.mapping_is_unused():
         yield "The mapping has no term for any type or property of the data."
+    yield from replaced(facts, context, values)
     for old, node in identities.superseded.items():
         new = identities.resources[node].identity.id
         yield f"{shown(old)} had only its IRI and becomes {shown(new)}."
