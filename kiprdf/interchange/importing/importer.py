@@ -3,9 +3,10 @@
 ``foreign`` and ``blank_nodes`` turn triples into statements, ``naming`` looks IRIs up in the
 mapping and the nexus, ``identities`` finds concepts and their names, ``facts`` the propositions and
 their order, ``node_values`` and ``values`` the JSON values of both, ``missing`` defines what is not
-defined, ``origins`` records IRIs and datatypes, ``import_warnings`` collects warnings, ``replaced`` those
-of what earlier imports brought, ``plan`` is the result. ``element_index`` is what
-the nexus has; ``corrections`` is used when a plan is carried out. A plan depends on the arguments
+defined, ``origins`` records IRIs and datatypes, ``import_warnings`` collects warnings,
+``replaced`` those of what earlier imports brought, ``plan`` is the result.
+``element_index`` is what the nexus has; ``corrections`` is used when a plan is carried out. A plan
+depends on the arguments
 only, and nothing is written.
 """
 
