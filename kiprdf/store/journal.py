@@ -403,10 +403,17 @@ class Journal:
         """
         self.require_statements()
         sealed = self._path_after(self._files[1]).with_suffix(f".kseg{NEXT}")
-        seal(sealed, records, _NO_HASH, is_first=True, has_base=has_base)
-        texts = [text for digest, text in self.statements().items() if keeps(digest, text)]
-        lines = "".join(f"\n{json.dumps(text, ensure_ascii=False)}" for text in texts)
-        (self._folder / f"{STATEMENTS}{NEXT}").write_text(lines, "utf-8")
+        try:
+            seal(sealed, records, _NO_HASH, is_first=True, has_base=has_base)
+            texts = [text for digest, text in self.statements().items() if keeps(digest, text)]
+            lines = "".join(f"\n{json.dumps(text, ensure_ascii=False)}" for text in texts)
+            (self._folder / f"{STATEMENTS}{NEXT}").write_text(lines, "utf-8")
+        except BaseException as fault:
+            discard_prepared(self._folder)
+            if not isinstance(fault, OSError):
+                raise
+            reason = fault.strerror or fault
+            raise StoreError(f"The history cannot be written: {reason}.") from fault
 
     def require_statements(self) -> None:
         """Raise ``StoreError`` if texts of statements are damaged: they would be left out."""

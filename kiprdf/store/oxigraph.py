@@ -375,6 +375,10 @@ class OxigraphStore:
         self.require_own_process()
         if self._closed:
             return
+        if self.failure is not None:
+            # The disk may have room again since the write that failed.
+            with self._lock:
+                self._reopen()
         self._closed = True
         engine = self._engine
         try:
@@ -834,7 +838,10 @@ class OxigraphStore:
         try:
             self.engine.flush()
         except ENGINE_FAULTS as fault:
-            raise unreadable(fault, "written") from fault
+            # The readers that a fault has left cannot flush, which says nothing about the disk.
+            self.failure = self.failure or str(unreadable(fault, "written"))
+            if not self._reopen(fault):
+                raise StoreError(self.failure) from None
 
     def _flush_after(self, written: int) -> None:
         """Flush the log into tables after enough writes; a failure does not undo them."""

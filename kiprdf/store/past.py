@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 from pyoxigraph import Literal, Quad
 from pyoxigraph import Store as Engine
 
-from kiprdf.errors import KipError, shown
+from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.sparql.text import render_update
 from kiprdf.store.base import NexusStore
-from kiprdf.store.commit_log import commit_note, note, read_commit_number, record
+from kiprdf.store.commit_log import ENGINE_FAULTS, commit_note, note, read_commit_number, record
 from kiprdf.store.journal import FOLDER, PAST, Journal
 from kiprdf.store.journal_files import Commit
 from kiprdf.store.oxigraph import OxigraphStore
@@ -92,16 +92,19 @@ def open_past(store: NexusStore, when: int | str | datetime) -> PastStore:
                 engine = store.copy().engine
             else:
                 files = store.folder / FOLDER / f"{PAST}{secrets.token_hex(4)}"
-                store.engine.flush()
+                store.flush()
                 store.engine.backup(str(files))
                 engine = Engine(str(files))
         _undo(engine, net(journal.commits(number, last)), number)
         if files is None:
             engine = _sorted(engine)
         return PastStore(engine, store.iris.base, files)
-    except BaseException:
+    except BaseException as fault:
         engine = None
         _remove(files)
+        if files is not None and isinstance(fault, ENGINE_FAULTS):
+            reason = getattr(fault, "strerror", None) or fault
+            raise StoreError(f"The earlier state cannot be written: {reason}.") from fault
         raise
 
 

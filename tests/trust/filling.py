@@ -8,7 +8,7 @@ import resource
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,34 @@ def _write_and_fill(folder: Path, history: bool, full: Full) -> dict[str, Any]:
     return {"errors": errors, "problems": faults}
 
 
+def with_history(folder: str, left: int) -> list[str]:
+    """Ask for the history while the disk is full, and close when it has room again."""
+    errors: list[str] = []
+    other = Path(folder).parent / "other"
+    nexus = kiprdf.Nexus.open(folder)
+    nexus.execute(TYPE)
+    nexus.execute(NOTE, name="first", text="")
+    nexus.at(2).close()
+    disk = os.statvfs(other.parent)
+    with other.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, disk.f_bavail * disk.f_frsize - left)
+    for number in range(4):
+        with suppress(kiprdf.KipError):
+            nexus.execute(NOTE, name=f"{number}", text="word " * 600)
+    for ask in (lambda: nexus.at(2).close(), lambda: nexus.compact_history(3)):
+        try:
+            ask()
+        except kiprdf.KipError as error:
+            errors.append(str(error))
+    names = nexus.execute(NAMES)
+    other.unlink()
+    nexus.close()
+    with kiprdf.Nexus.open(folder) as nexus:
+        assert nexus.execute(NAMES) == names
+        nexus.at(3).close()
+    return errors
+
+
 def with_another_thread(folder: str) -> list[str]:
     """What a failed ``optimize`` leaves is collected by another thread; errors of the engine."""
     errors: list[str] = []
@@ -102,7 +130,12 @@ def with_another_thread(folder: str) -> list[str]:
         nexus.optimize()
     except kiprdf.KipError as error:
         kept = [error]
-        thread = threading.Thread(target=lambda: (kept.clear(), gc.collect()))
+
+    def drop() -> None:
+        kept.clear()
+        gc.collect()
+
+    thread = threading.Thread(target=drop)
     thread.start()
     thread.join()
     nexus.execute(NOTE, name="after", text="")

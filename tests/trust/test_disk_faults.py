@@ -336,6 +336,17 @@ def test_writes_work_again_when_the_disk_has_room_again(
     assert all(problems[-1] == "The disk has only 0 MB left." for problems in visit["problems"])
 
 
+@pytest.mark.parametrize("left", [0, 8_192])
+def test_a_history_on_a_full_disk_says_so_and_the_nexus_closes_when_it_has_room(
+    small_disk: Callable[[str], Path], left: int
+) -> None:
+    errors = run(filling.with_history, str(small_disk("12m") / "brain"), left)
+    assert len(errors) == 2
+    for error in errors:
+        assert is_plain_error(error), error
+        assert "No space left on device" in error
+
+
 def test_a_failed_optimize_never_keeps_the_folder_open(tmp_path: Path) -> None:
     """An iterator of the engine that another thread drops would keep the folder for ever."""
     assert run(filling.with_another_thread, str(tmp_path / "brain")) == []
