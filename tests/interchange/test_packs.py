@@ -13,7 +13,7 @@ import pytest
 
 import kiprdf
 from kiprdf.interchange.mapping.contexts import packs
-from tests.nexus.support import empty
+from tests.nexus.support import empty, restored
 
 PREFIXES = """
 @prefix : <https://example.org/> .
@@ -225,3 +225,45 @@ def test_a_time_that_the_data_state_is_no_metadata_of_the_engine() -> None:
     nexus.import_rdf(PREFIXES + modified, mapping=["dcterms", "skos"], define=True)
     question = 'FIND(?c.attributes.modified) WHERE { ?c {type: "Concept", name: "tea"} }'
     assert nexus.execute(question) == ["2024-03-01T12:30:00+01:00"]
+
+
+MODIFIED = {
+    "schema-org": ("schema:dateModified", "dateModified"),
+    "dcterms": ("dcterms:modified", "modified"),
+}
+
+
+@pytest.mark.parametrize("pack", MODIFIED)
+def test_the_time_of_a_thing_is_not_that_of_its_record(pack: str) -> None:
+    nexus, (property, key) = empty(), MODIFIED[pack]
+    text = f'{PREFIXES} :b a :T ; rdfs:label "B" ; {property} "2020-01-01" .'
+    nexus.import_rdf(f'{text} :c a :T ; rdfs:label "C" .', mapping=pack, define=True)
+    written = nexus.snapshot(mapping=pack, format="ntriples")
+    iri = property.replace("schema:", "https://schema.org/")
+    iri = iri.replace("dcterms:", "http://purl.org/dc/terms/")
+    lines = [line for line in written.splitlines() if "/T/" in line.split(" ")[0]]
+    stated = [line for line in lines if f"<{iri}>" in line]
+    assert [line.split(" ", 2)[2] for line in stated] == ['"2020-01-01" .']
+    assert sum("<urn:kip:metadata/_updated_at>" in line for line in lines) == 2
+    assert restored(nexus, mapping=pack).snapshot() == nexus.snapshot()
+    other = empty()
+    other.import_rdf(written, mapping=pack, format="ntriples", define=True)
+    assert other.execute(
+        f'FIND(?b.attributes.{key}) WHERE {{ ?b {{type: "T"}} }} ORDER BY ?b.name'
+    ) == [
+        "2020-01-01",
+        None,
+    ]
+
+
+@pytest.mark.parametrize("pack", MODIFIED)
+def test_the_time_of_a_statement_is_that_of_its_record(pack: str) -> None:
+    nexus, (property, key) = empty(), MODIFIED[pack]
+    text = f'{PREFIXES} :a :p :b {{| {property} "2020-01-01" |}} . :a a :T . :b a :T .'
+    nexus.import_rdf(text, mapping=pack, define=True)
+    assert nexus.execute(f'FIND(?l.attributes.{key}) WHERE {{ ?l (?a, "p", ?b) }}') == [
+        "2020-01-01"
+    ]
+    written = nexus.snapshot(mapping=pack, format="ntriples")
+    assert f'<urn:kip:attribute/{key}> "2020-01-01"' in written
+    assert restored(nexus, mapping=pack).snapshot() == nexus.snapshot()

@@ -127,7 +127,7 @@ class ValueReader:
             or property == self._naming.labels(type_name)[0]
         )
         if is_reserved:
-            is_attribute = not is_ours
+            is_attribute = is_attribute or not is_ours
         if metadata is not None and not is_attribute:
             return metadata, resource is None or is_ours
         return self._naming.attribute(property, type_name, statement.object), False

@@ -26,6 +26,7 @@ from kiprdf.interchange.mapping.datatypes import fits
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
 from kiprdf.rdf.literals import DIRECTIONS, canonical_json, is_ours, normal, to_json, to_term
+from kiprdf.semantics.arguments import RESERVED_METADATA
 
 Subject: TypeAlias = NamedNode | BlankNode | Triple
 
@@ -123,15 +124,22 @@ class _Element:
 
     def _term(self, space: str, key: str) -> Term | None:
         """The term of a key. Where a metadata key and an attribute of that name share an IRI, it is
-        the attribute of a concept and the metadata of a fact: a book's author wrote no record.
+        the attribute of a concept and the metadata of a fact: a book's author wrote no record. The
+        times of the engine share theirs with attributes of other names.
         """
         attribute = self._mapping.attribute(key, self._type)
         metadata = self._mapping.metadata(key)
-        if attribute is not None and metadata is not None and attribute.iri == metadata.iri:
-            own = vocab.ATTRIBUTE if self._type is not None else vocab.METADATA
-            if space != own:
-                return None
-        return attribute if space == vocab.ATTRIBUTE else metadata
+        of_concept, is_attribute = self._type is not None, space == vocab.ATTRIBUTE
+        own, other = (attribute, metadata) if is_attribute else (metadata, attribute)
+        if own is None or is_attribute == of_concept:
+            return own
+        is_shared = other is not None and other.iri == own.iri
+        if is_attribute:
+            named = (name for name, _ in self._mapping.all_metadata_of(own.iri.value))
+            is_shared = is_shared or not RESERVED_METADATA.isdisjoint(named)
+        elif key in RESERVED_METADATA:
+            is_shared = is_shared or bool(self._mapping.attributes_of(own.iri.value, self._type))
+        return None if is_shared else own
 
     def _written(
         self, term: Term, predicate: NamedNode, value: Literal | NamedNode
