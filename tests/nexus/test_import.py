@@ -459,7 +459,7 @@ XML = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
         ("x.rdf", f'<!DOCTYPE r [<!ENTITY e "x">]>\n{XML}\n&e;</rdf:RDF>', (3, 1), "&e;"),
         ("x.rdf", f'<!DOCTYPE r SYSTEM "file:///etc/passwd">{XML}</rdf:RDF>', (1, 1), "SYSTEM"),
         ("x.rdf", f"{XML}&e;</rdf:RDF>", None, "&e;"),
-        ("x.jsonld", '{"@context": "https://schema.org/"}', (1, 14), "schema.org"),
+        ("x.jsonld", '{"@context": "https://example.org/"}', (1, 14), "example.org"),
     ],
 )
 def test_a_broken_file_is_shown_at_its_line_and_column(
