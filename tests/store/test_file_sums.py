@@ -197,3 +197,14 @@ def test_a_full_disk_keeps_what_was_noted(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(file_sums.Path, "write_text", full)
     FileSums(folder / "graph").note()
     assert (folder / "graph" / SUMS).read_bytes() == before
+
+
+def test_bytes_behind_the_end_of_a_table_are_damage(tmp_path: Path) -> None:
+    kiprdf.Nexus.open(tmp_path).close()
+    table = min(tmp_path.glob("graph/*.sst"))
+    with table.open("ab") as file:
+        file.write(bytes(100))
+    assert FileSums(tmp_path / "graph").damaged() == [table.name]
+    with kiprdf.Nexus.open(tmp_path) as nexus:
+        assert nexus.check()["faults"] == []
+    assert FileSums(tmp_path / "graph").damaged(every_byte=True) == []
