@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from kiprdf.errors import KipError
 from kiprdf.interchange import arguments, files, formats
 from kiprdf.interchange.formats import graphs
 from kiprdf.interchange.importing import importer
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
+from kiprdf.interchange.importing.import_warnings import listed
 from kiprdf.interchange.importing.ontology_parts import ONTOLOGY
 from kiprdf.interchange.importing.plan import JsonMap, Plan
 from kiprdf.interchange.mapping.contexts import Loader, Mapping
@@ -185,6 +186,9 @@ def _ontology_plan(
     name_of_source = str(provenance.get("source") or min(heads, default=""))
     plan.recorded = record_axioms(quads, definitions, attributes, index, name_of_source)
     plan.triples = len(quads)
+    named = sorted({str(quad.graph_name) for quad in quads} - {str(DefaultGraph())})
+    if named:
+        plan.warnings.append(f"Definitions have no graphs; these are not kept: {listed(named)}.")
     return plan
 
 

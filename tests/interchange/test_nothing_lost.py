@@ -261,3 +261,38 @@ def triples_of(skipped: str) -> int:
         re.findall(r'<[^>]*>|"[^"]*"|\(', skipped[skipped.find("( ") :]) if "( " in skipped else []
     )
     return 1 + 3 * len(cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "reasons"),
+    [
+        (":g { :a a :T ; :l (1 2) } :h { :b a :T ; :l (1 2) }", []),
+        (
+            ":g { :a a :T ; :l (1 2) } :h { :a :l (1 2) }",
+            ["an equal list is in another graph; both are written as one list"],
+        ),
+        (
+            ":a a :T ; :l _:x . :g { _:x rdf:first 1 ; rdf:rest () }",
+            ["it is written to the graph of its list"] * 2,
+        ),
+    ],
+)
+def test_a_list_that_loses_its_graph_is_in_the_report(text: str, reasons: list[str]) -> None:
+    nexus = kiprdf.Nexus.memory()
+    report = nexus.import_rdf(PREFIXES + text, format="trig", define=True)
+    assert [one["reason"] for one in report["skipped"]] == reasons
+
+
+@pytest.mark.parametrize(
+    ("text", "warnings"),
+    [
+        (":C a owl:Class .", []),
+        (
+            ":g { :C a owl:Class }",
+            ["Definitions have no graphs; these are not kept: <https://example.org/g>."],
+        ),
+    ],
+)
+def test_the_graphs_of_an_ontology_are_in_the_report(text: str, warnings: list[str]) -> None:
+    nexus = kiprdf.Nexus.memory()
+    assert nexus.import_ontology(PREFIXES + text, format="trig")["warnings"] == warnings

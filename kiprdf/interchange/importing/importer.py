@@ -187,19 +187,37 @@ def read_foreign(quads: Iterable[Quad], is_recorded: Callable[[str], bool]) -> t
     names: dict[Node, Object] = dict(blank_names([*with_lists.values(), *broken]).items())
     names |= dict(blank_names(axioms).items())
     graphs: dict[Statement, list[str]] = defaultdict(list)
+    equal: list[Statement] = []
     for original, one in with_lists.items():
         statement, places = replaced_in(one, names), collected[original]
         while isinstance(statement.object, Items) and not {*places}.isdisjoint(graphs[statement]):
             copy = statement.object.copy + 1
             statement = statement._replace(object=replace(statement.object, copy=copy))
+        if isinstance(statement.object, Items) and statement.object.terms and graphs[statement]:
+            equal.append(statement)
         graphs[statement].extend(places)
     foreign = Foreign(sorted(graphs, key=statement_text), graphs, {}, skipped)
     for statement in broken:
         foreign.skip(replaced_in(statement, names), BROKEN_LIST)
+    for statement in equal:
+        foreign.skip(statement, "an equal list is in another graph; both are written as one list")
+    for statement in _moved(collected, {*broken, *with_lists}):
+        foreign.skip(replaced_in(statement, names), "it is written to the graph of its list")
     for statement in axioms:
         foreign.skip(replaced_in(statement, names), "a part of an axiom; import it as an ontology")
     separate_reifiers(foreign)
     return foreign, len(collected)
+
+
+def _moved(
+    collected: dict[Statement, list[str]], others: Collection[Statement]
+) -> Iterator[Statement]:
+    """The statements of list cells that are in other graphs than what refers to the cell."""
+    cells = {s.subject for s in collected if s.predicate == vocab.FIRST and s not in others}
+    graphs = {s.object: {*places} for s, places in collected.items() if s.object in cells}
+    for statement, places in collected.items():
+        if statement.subject in cells and {*places} != graphs.get(statement.subject):
+            yield statement
 
 
 # Statements -----------------------------------------------------------------------------------
