@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kiprdf.checksums import drop_note
 from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact, ranking
 from tests.search.toys import rebuild
 from tests.threads import together
@@ -531,6 +532,7 @@ def test_damage_found_later_is_an_error_and_then_an_empty_index(
     other.execute("UPDATE concept_config SET v = 99")
     other.commit()
     other.close()
+    drop_note(path)  # so that SQLite finds the damage
     index = TextIndex(path)
     assert index.commit == 7
     with pytest.raises(sqlite3.DatabaseError, match="was damaged; it is empty"):
