@@ -57,8 +57,9 @@ def connect(
             **options,
             **arguments,
         )
-    except (KipError, StoreError):
-        if served(url, os.environ.get("KIPRDF_TOKEN")) is None:
+    except (KipError, StoreError) as error:
+        is_late = isinstance(error, KipError) and error.code == "KIP_4001"
+        if is_late or served(url, os.environ.get("KIPRDF_TOKEN")) is None:
             raise
     raise Failure(
         f"{url} is a kiprdf server, not a SPARQL store: send commands to it by POST /kip; "

@@ -39,9 +39,13 @@ def with_little_room(folder: str, left: int) -> dict[str, Any]:
 
     @contextmanager
     def full() -> Iterator[None]:
-        disk = os.statvfs(other.parent)
         with other.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(1, disk.f_bavail * disk.f_frsize - left))
+            while True:
+                disk = os.statvfs(other.parent)
+                with suppress(OSError):  # the engine may have taken some of it meanwhile
+                    free = disk.f_bavail * disk.f_frsize
+                    os.posix_fallocate(file.fileno(), 0, max(1, free - left))
+                    break
         yield
         other.unlink()
 
