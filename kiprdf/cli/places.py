@@ -6,6 +6,7 @@ import os
 import re
 from typing import Any
 
+from kiprdf.budget import Budget
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import given
 from kiprdf.errors import KipError, StoreError
@@ -58,8 +59,11 @@ def connect(
             **arguments,
         )
     except (KipError, StoreError) as error:
-        is_late = isinstance(error, KipError) and error.code == "KIP_4001"
-        if is_late or served(url, os.environ.get("KIPRDF_TOKEN")) is None:
+        try:
+            server = served(url, os.environ.get("KIPRDF_TOKEN"), arguments.get("budget"))
+        except (KipError, StoreError):
+            raise error from None
+        if server is None:
             raise
     raise Failure(
         f"{url} is a kiprdf server, not a SPARQL store: send commands to it by POST /kip; "
@@ -67,14 +71,17 @@ def connect(
     )
 
 
-def served(place: str, token: str | None) -> Any:
-    """The nexus of the kiprdf server at a URL; None for a folder, and for a SPARQL store."""
+def served(place: str, token: str | None, budget: Budget | None = None) -> Any:
+    """The nexus of the kiprdf server at a URL; None for a folder, and for a SPARQL store.
+
+    The time of ``budget`` is how long the server may take to say what it is.
+    """
     if not is_url(place):
         return None
     # HTTP takes long to load.
     from kiprdf.cli.served import nexus_at
 
-    return nexus_at(place, token)
+    return nexus_at(place, token, budget)
 
 
 def options_of(folder: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+from kiprdf.budget import Budget, spend
 from kiprdf.cli.failures import Failure
 from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.interchange import files, formats
@@ -21,14 +22,19 @@ _MOST_BYTES = 64 * 1024**2
 """The longest report that is read."""
 
 
-def nexus_at(place: str, token: str | None) -> ServedNexus | None:
+def nexus_at(place: str, token: str | None, budget: Budget | None = None) -> ServedNexus | None:
     """The nexus of the kiprdf server at a URL; None for a SPARQL store.
 
     The one place that decides whether a URL is a server or a store.
     """
-    response = HttpClient(place, token or None).get({"Accept": "application/json"})
-    answer = _json(response)
-    if response.status == 401 and "error" in answer:
+    client = HttpClient(place, token or None)
+
+    def ask() -> tuple[int, Any]:
+        response = client.get({"Accept": "application/json"})
+        return response.status, _json(response)
+
+    status, answer = spend(budget or Budget(), ask)
+    if status == 401 and "error" in answer:
         raise Failure(f"The server at {place} needs a token: set --token or KIPRDF_TOKEN.")
     return ServedNexus(place, token) if answer.get("name") == "kiprdf" else None
 

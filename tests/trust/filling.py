@@ -33,19 +33,24 @@ def with_small_files(folder: str, history: bool) -> dict[str, Any]:
     return _write_and_fill(Path(folder), history, full)
 
 
+def fill(other: Path, left: int = 0) -> None:
+    """Write a file that takes all the room of its disk but some bytes."""
+    with other.open("wb") as file:
+        while True:
+            disk = os.statvfs(other.parent)
+            with suppress(OSError):  # the engine may have taken some of it meanwhile
+                free = disk.f_bavail * disk.f_frsize
+                os.posix_fallocate(file.fileno(), 0, max(1, free - left))
+                return
+
+
 def with_little_room(folder: str, left: int) -> dict[str, Any]:
     """Another file takes all the room but some bytes for a while; the folder is on a small disk."""
     other = Path(folder).parent / "other"
 
     @contextmanager
     def full() -> Iterator[None]:
-        with other.open("wb") as file:
-            while True:
-                disk = os.statvfs(other.parent)
-                with suppress(OSError):  # the engine may have taken some of it meanwhile
-                    free = disk.f_bavail * disk.f_frsize
-                    os.posix_fallocate(file.fileno(), 0, max(1, free - left))
-                    break
+        fill(other, left)
         yield
         other.unlink()
 

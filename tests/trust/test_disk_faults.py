@@ -389,9 +389,7 @@ def test_a_full_disk_of_a_server_shows_clients_no_path(small_disk: Callable[[str
     with serving(brain, "--create") as server:
         assert server.kip(filling.TYPE).status_code == 200
         other = brain.parent / "other"
-        disk = os.statvfs(other.parent)
-        with other.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, disk.f_bavail * disk.f_frsize)
+        filling.fill(other)
         note = {"name": "a", "text": "b"}
         failed = [server.kip(filling.NOTE, parameters={**note, "name": f"{n}"}) for n in range(9)]
         texts = [answer.text for answer in failed if answer.status_code == 500]
