@@ -31,12 +31,20 @@ def normalized(name: str) -> str:
 
 @dataclass(frozen=True)
 class Item:
-    """A stored memory. ``timestamp`` is ISO 8601 in UTC."""
+    """A stored memory. Times are ISO 8601 in UTC.
+
+    ``seen`` counts how often the same text was added in the same session, ``last_seen`` is the
+    time of the last one.
+    """
 
     id: str
     content: str
     tags: tuple[str, ...]
     timestamp: str
+    session: str | None = None
+    speaker: str | None = None
+    seen: int = 1
+    last_seen: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,11 @@ class Entity:
 
 @dataclass(frozen=True)
 class Edge:
-    """A relation of two entities. ``evidence`` names the memories that state it."""
+    """A relation of two entities. ``evidence`` names the memories that state it.
+
+    ``valid_until`` is None while the relation holds, else the time of the memory that ended it;
+    ``superseded_by`` is the id of the edge that took its place.
+    """
 
     id: str
     subject_id: str
@@ -113,6 +125,8 @@ class Edge:
     weight: float
     evidence: dict[str, Any] = field(default_factory=dict)
     created_ts: str = ""
+    valid_until: str | None = None
+    superseded_by: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON."""
