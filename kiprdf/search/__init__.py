@@ -3,7 +3,7 @@
 Rows are keyed by strings and replaced by key. Nothing here depends on a graph, and everything can
 be rebuilt. Words match in any case, accents, width and script. Meanings are compared as
 vectors, which an embedder computes from texts, and need numpy (`semantic`, `vectors`).
-Modules: rows, segment, index, embedders, vectors, semantic, fusion.
+Modules: rows, segment, words, index, embedders, vectors, semantic, fusion.
 """
 
 from kiprdf.search.embedders import Embedder, EmbeddingError
@@ -20,6 +20,7 @@ from kiprdf.search.index import (
 )
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind
 from kiprdf.search.segment import segment_term
+from kiprdf.search.words import asked_tokens, matches
 
 __all__ = [
     "INDEX_FILE",
@@ -31,11 +32,13 @@ __all__ = [
     "IndexRow",
     "Kind",
     "TextIndex",
+    "asked_tokens",
     "batches",
     "commit_of_file",
     "count_embedded",
     "fuse",
     "is_exact",
+    "matches",
     "overtaken",
     "segment_term",
 ]
