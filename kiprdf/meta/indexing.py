@@ -13,22 +13,33 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pyoxigraph import NamedNode
 
 from kiprdf import budget
 from kiprdf.derived_file import is_sound
-from kiprdf.errors import ClosedError, KipError, StoreError, clear_frames
+from kiprdf.errors import ClosedError, KipError, KipWarning, StoreError, clear_frames
 from kiprdf.language import ast
 from kiprdf.loading import load
-from kiprdf.meta.search import Hits, Semantic, all_elements, index_rows, search
+from kiprdf.meta.search import (
+    Hits,
+    Meaning,
+    Question,
+    Semantic,
+    all_elements,
+    index_rows,
+    rank,
+    search,
+)
 from kiprdf.rdf.elements import Element
 from kiprdf.search import (
     KINDS,
     Embedder,
     EmbeddingError,
+    Hit,
     IndexRow,
+    Kind,
     TextIndex,
     batches,
     commit_of_file,
@@ -44,6 +55,8 @@ from kiprdf.store.lock import FairLock
 
 if TYPE_CHECKING:
     from kiprdf.search.semantic import SemanticIndex
+
+T = TypeVar("T")
 
 KEPT_ELEMENTS = 1_000
 KEPT_CHARACTERS = 1_000_000
@@ -250,19 +263,43 @@ class Indexer:
             keep_vectors(self._vectors_path, set(digests))
 
     def search(self, command: ast.Search) -> Hits:
-        """Answer a SEARCH; an index that turns out to be damaged is rebuilt once."""
+        """Answer a SEARCH."""
+        return self._ask(lambda index, meaning: search(command, self._store, index, meaning))
+
+    def rank(
+        self,
+        kind: Kind,
+        term: str,
+        type: str | None = None,
+        mode: Mode = "keyword",
+        limit: int | None = None,
+    ) -> tuple[list[Hit], tuple[KipWarning, ...]]:
+        """The keys and scores of a SEARCH, best first, and its warnings; reads no element.
+
+        Without a limit these are all rows that match by words, and the best ones by meaning. Raises
+        ``ValueError`` for a term without a word.
+        """
+        question = Question(kind, term, type, mode, limit)
+        if not self._store.is_shared:
+            self.current()  # it may take long, and other commits may come
+        return self._store.read(
+            lambda: self._ask(lambda index, meaning: rank(question, index, meaning))
+        )
+
+    def _ask(self, ask: Callable[[TextIndex, Meaning | None], T]) -> T:
+        """Call a function with the index; one that turns out to be damaged is rebuilt once."""
+
+        def answer() -> T:
+            index = self.current()
+            return ask(index, None if self._embedder is None else lambda: self._semantic(index))
+
         try:
-            return self._answer(command)
+            return answer()
         except sqlite3.Error as fault:
             with self._lock():
                 self._give_up(fault)
                 self._path = None if self._is_reader else self._path
-            return self._answer(command)
-
-    def _answer(self, command: ast.Search) -> Hits:
-        index = self.current()
-        meaning = (lambda: self._semantic(index)) if self._embedder is not None else None
-        return search(command, self._store, index, meaning)
+            return answer()
 
     def embed(self, advance: Callable[[int, int], None]) -> int:
         """Compute the missing vectors of all elements; return the number of elements.

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 MOST_HITS = 100
 READ_AT_ONCE = 500
 """The elements that are read ahead for the rows of the index."""
+ALL_HITS = 1_000_000
 FUSED_HITS = 1000
 """The hits of each ranking that a hybrid search merges; far more than it returns, since an element
 in the middle of both rankings may beat one at the top of one."""
@@ -64,14 +65,14 @@ class Semantic:
     rows_of: RowsOf
 
 
-class _Question(NamedTuple):
-    """What a SEARCH asks for, in any mode."""
+class Question(NamedTuple):
+    """What a SEARCH asks for, in any mode; without a limit, all that matches."""
 
     kind: Kind
     term: str
-    type: str | None
-    mode: Mode
-    limit: int
+    type: str | None = None
+    mode: Mode = "keyword"
+    limit: int | None = MOST_HITS
 
 
 class Hits(NamedTuple):
@@ -99,7 +100,7 @@ def search(
         hint = "Search for a name, an alias or a word of a description."
         raise KipError("KIP_1001", message, hint, command.term.span)
 
-    hits, warnings = _ranked(_Question(kind, term, type, mode, limit), index, meaning)
+    hits, warnings = rank(Question(kind, term, type, mode, limit), index, meaning)
     least = threshold(command.threshold) or 0.0
     scored = ((NamedNode(hit.key), _rounded(hit.score)) for hit in hits)
     objects = (
@@ -111,15 +112,16 @@ def search(
     return Hits([_hit(shown, score) for shown, score in objects if shown is not None], warnings)
 
 
-def _ranked(
-    question: _Question, index: TextIndex, meaning: Meaning | None
+def rank(
+    question: Question, index: TextIndex, meaning: Meaning | None = None
 ) -> tuple[list[Hit], tuple[KipWarning, ...]]:
     """The best hits of a mode, or those by words if the mode cannot be served (KIP 5.2).
 
     In every mode those come first whose name or alias is the term.
     """
     kind, term, type, mode, limit = question
-    words = index.search(kind, term, type, FUSED_HITS if mode == "hybrid" else limit)
+    limit = ALL_HITS if limit is None else limit
+    words = index.search(kind, term, type, max(FUSED_HITS, limit) if mode == "hybrid" else limit)
     if mode == "keyword":
         return words, ()
     if meaning is None:
@@ -137,15 +139,17 @@ def _ranked(
     return [*exact.values(), *(hit for hit in ranked if hit.key not in exact)][:limit], warnings
 
 
-def _prepared(semantic: Semantic, question: _Question) -> str | None:
+def _prepared(semantic: Semantic, question: Question) -> str | None:
     """Embed the term and elements that have no vectors; how the embedder failed, if it did.
 
     It runs on a separate thread, since an embedder cannot be cancelled. When its share of the
     time is over the thread is abandoned; the vectors that the embedder returns later are stored.
     """
+    kind, term, type = question.kind, question.term, question.type
+    if semantic.ranks.is_prepared(semantic.index, kind, term):
+        return None
 
     def prepare() -> None:
-        kind, term, type = question.kind, question.term, question.type
         semantic.ranks.prepare(semantic.index, semantic.rows_of, kind, term, type)
 
     def run() -> None:
@@ -179,7 +183,7 @@ def _by_words(mode: Mode, reason: str, hint: str) -> KipWarning:
     return KipWarning("SearchedByWords", message, hint)
 
 
-def _unfinished(question: _Question, ranking: Ranking, fault: str | None) -> KipWarning:
+def _unfinished(question: Question, ranking: Ranking, fault: str | None) -> KipWarning:
     elements = f"{question.kind}s" if question.type is None else f"elements of {question.type}"
     message = (
         f"{ranking.embedded} of {ranking.total} {elements} have vectors; MODE {question.mode} "

@@ -89,6 +89,12 @@ class SemanticIndex:
             self._vectors.term(clean(term))
             self.build(index, rows_of, kind, type)
 
+    def is_prepared(self, index: TextIndex, kind: Kind, term: str) -> bool:
+        """Whether `prepare` would have nothing to embed."""
+        entries = self._current_entries(index, kind)
+        is_finished = self._finished.get(kind) is entries
+        return is_finished and self._vectors.cached_term(clean(term)) is not None
+
     def build(
         self,
         index: TextIndex,
