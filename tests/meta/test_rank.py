@@ -33,7 +33,8 @@ def test_a_rank_is_that_of_a_search(nexus: kiprdf.Nexus, mode: Mode) -> None:
     command = f'SEARCH CONCEPT "headache tea" WITH TYPE "Note" MODE "{mode}" LIMIT 3'
     shown = nexus.execute(command)
     hits, warnings = rank(nexus, "concept", "headache tea", "Note", mode, 3)
-    assert len(hits) == 3 and warnings == ()
+    assert len(hits) == 3
+    assert warnings == ()
     names = [hit.key.rpartition("/")[2] for hit in hits]
     assert names == [element["name"] for element in shown]
     scores = [element["metadata"]["_score"] for element in shown]
