@@ -63,8 +63,8 @@ def measure() -> Result:
     """Extract from each text of the corpus and compare."""
     result = Result()
     for case in cases():
-        expected = {(kind, _name(name)) for kind, name in case["entities"]}
-        stated = {(_name(s), p, _name(o), w) for s, p, o, w in case["edges"]}
+        expected = {(kind, short_name(name)) for kind, name in case["entities"]}
+        stated = {(short_name(s), p, short_name(o), w) for s, p, o, w in case["edges"]}
         extraction = extract(case["text"])
         entities, edges = set(_entities(extraction)), set(_edges(extraction))
         result.add(("all", "entities", case["kind"]), expected, entities)
@@ -84,7 +84,7 @@ def _of(facts: set[Any], index: int, value: str) -> set[Any]:
     return {fact for fact in facts if fact[index] == value}
 
 
-def _name(name: str) -> str:
+def short_name(name: str) -> str:
     if name == USER_NAME:
         return "user"
     name = normalized(name)
@@ -92,12 +92,12 @@ def _name(name: str) -> str:
 
 
 def _entities(extraction: Extraction) -> Iterator[tuple[str, str]]:
-    return ((entity.type, _name(entity.name)) for entity in extraction.entities)
+    return ((entity.type, short_name(entity.name)) for entity in extraction.entities)
 
 
 def _edges(extraction: Extraction) -> Iterator[tuple[str, str, str, float]]:
     return (
-        (_name(edge.subject.name), edge.predicate, _name(edge.object.name), edge.weight)
+        (short_name(edge.subject.name), edge.predicate, short_name(edge.object.name), edge.weight)
         for edge in extraction.edges
     )
 

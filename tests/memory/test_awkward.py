@@ -1,0 +1,23 @@
+"""The notes by which extraction is judged."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiprdf.memory.items import PREDICATES
+from tests.memory import awkward
+
+
+@pytest.mark.parametrize(("name", "least"), [("awkward", 250), ("held_out", 120)])
+def test_each_expected_edge_is_one_that_a_memory_can_have(name: str, least: int) -> None:
+    cases = awkward.cases(name)
+    assert len(cases) >= least
+    for case in cases:
+        for subject, _, predicate, target, _, held in [*case["edges"], *case.get("may", ())]:
+            subjects, objects = PREDICATES[predicate]
+            assert subject in subjects and target in objects and held in ("held", "ended")
+
+
+def test_no_held_out_text_is_among_those_that_are_shown() -> None:
+    shown = {case["text"] for case in awkward.cases("awkward")}
+    assert not shown & {case["text"] for case in awkward.cases("held_out")}
