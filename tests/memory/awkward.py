@@ -53,8 +53,8 @@ def measure(name: str) -> Result:
             for edge in extraction.edges
         ]
         missed = [edge for edge in case["edges"] if not any(map(_same(edge), extracted))]
-        known = [_same(edge) for edge in [*case["edges"], *case.get("may", ())]]
-        wrong = [edge for edge in extracted if not any(same(edge) for same in known)]
+        right = [_same(edge) for edge in [*case["edges"], *case.get("may", ())]]
+        wrong = [edge for edge in extracted if not any(same(edge) for same in right)]
         names = " ".join(entity.name for entity in extraction.entities).lower()
         leaks = [text for text in case.get("never", ()) if text.lower() in names]
         for key in {"all", case["kind"], "plain" if case["kind"] == "plain" else "all but plain"}:
