@@ -360,6 +360,8 @@ MEMBER = "a owl:Class ; rdfs:subClassOf [ a owl:Restriction ; owl:onProperty"
         (':n a owl:DatatypeProperty ; rdfs:comment "Of years."@en, "Jahre."@de ; rdfs:domain :A .',
          NS + "n", "rdfs:comment has no counterpart in an instance_schema"),
         (":x a :A ; :n 1 . :A a owl:Class .", NS + "x", "data, not a definition"),
+        (":A a owl:Class . :x rdfs:isDefinedBy <https://example.org/o#> .",
+         NS + "x", "data, not a definition"),
         ("[] a :A ; :n 1 . :A a owl:Class .", NS + "A", "data, not a definition"),
         (':A a owl:Class . <urn:o> a owl:Ontology ; owl:versionInfo "1" .',
          "urn:o", "about the ontology itself, not about its terms"),

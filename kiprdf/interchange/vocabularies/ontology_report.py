@@ -76,13 +76,13 @@ def left_out(graph: Graph, terms: DefinedTerms) -> Iterator[Skipped]:
     subjects = _ReportedSubjects(graph, terms.properties_of)
     unused: dict[_Subject, set[Statement]] = defaultdict(set)
     for statement in graph.unused():
-        if not _is_structure(statement):
+        if not _is_structure(graph, terms, statement):
             unused[subjects.of(statement[0])].add(statement)
     for reported, statements in unused.items():
         yield from _reasons(graph, terms, reported, statements)
 
 
-def _is_structure(statement: Statement) -> bool:
+def _is_structure(graph: Graph, terms: DefinedTerms, statement: Statement) -> bool:
     """Whether a statement has no meaning by itself, such as the cells of a list."""
     subject, predicate, term = statement
     if isinstance(subject, NamedNode):
@@ -90,7 +90,7 @@ def _is_structure(statement: Statement) -> bool:
             return term in (sh("NodeShape"), sh("PropertyShape"), owl("Ontology"))
         # The IRI of a term already has the namespace of its vocabulary.
         is_namespace = isinstance(term, NamedNode) and subject.value.startswith(term.value)
-        return predicate == _DEFINED_BY and is_namespace
+        return predicate == _DEFINED_BY and is_namespace and _is_of_schema(graph, terms, subject)
     return predicate in _LISTS or (predicate == vocab.TYPE and term in _KINDS)
 
 
