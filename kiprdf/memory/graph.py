@@ -5,6 +5,10 @@ proposition whose weight is its metadata key ``confidence``. What a stored memor
 ``states`` from the memory to the proposition, so that another memory with the same statement adds a
 link and rewrites nothing; an entity without an edge has a link ``mentions``. What has no stored
 memory, from ``upsert_edge`` or a snapshot, is the metadatum ``evidence`` of the proposition.
+
+A relation that ended has the metadata ``superseded``, ``valid_until`` and ``superseded_by``, and
+the link ``states`` of the memory that ended it has ``superseded``. What a memory denies is also its
+attribute ``denies``, since the relation may be stated by an older memory that is added later.
 """
 
 from __future__ import annotations
@@ -40,9 +44,10 @@ _ENTITY_KEYS = (
     *("entity_id", "normalized_name", "details", "created_ts", "updated_ts", "aliases", "is_kept"),
 )
 _EDGE_KEYS = ("edge_id", "confidence", "created_ts", "memory_id", "src", "timestamp", "pattern")
-_OWN_KEYS = ("evidence", "memory_ids")
+_OWN_KEYS = ("evidence", "memory_ids", "valid_until", "superseded_by")
 _MERGE = "MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: :type, name: :a} ?b {type: :type, name: :b} }"
 _EVIDENCE = ("memory_id", "src", "timestamp", "pattern")
+_STATED = (*_EVIDENCE, "superseded", "superseded_by")
 
 
 @dataclass(frozen=True)
@@ -69,16 +74,29 @@ class EdgeLink:
 
 @dataclass(frozen=True)
 class Statement:
-    """What one memory states: the evidence of an edge, with its weight."""
+    """What one memory states: the evidence of an edge, with its weight.
+
+    It ends the edge if its evidence has ``superseded``; with a weight of 0 it is no evidence that
+    the edge ever held.
+    """
 
     weight: float
     evidence: dict[str, Any]
 
     @property
+    def ends(self) -> bool:
+        """Whether it says that the edge does not hold."""
+        return bool(self.evidence.get("superseded"))
+
+    @property
+    def time(self) -> str:
+        """The time in a form that is compared as text."""
+        return str(self.evidence.get("timestamp") or "").rstrip("Z")
+
+    @property
     def strength(self) -> tuple[float, str, str]:
         """The strongest statement has the greatest; of equal weights, the newest."""
-        timestamp = str(self.evidence.get("timestamp") or "")
-        return self.weight, timestamp.rstrip("Z"), str(self.evidence.get("memory_id") or "")
+        return self.weight, self.time, str(self.evidence.get("memory_id") or "")
 
 
 def type_name(type: str) -> str:
@@ -183,13 +201,14 @@ class Graph:
 
     def statements(self, pattern: str = "", **values: Any) -> dict[str, list[Statement]]:
         """What memories state about the propositions ``?l`` of a pattern; the oldest first."""
+        keys = ", ".join(f"?x.metadata.{key}" for key in _STATED[1:])
         command = (
-            "FIND(?l.id, ?m.name, ?x.metadata.confidence, ?x.metadata.src, ?x.metadata.timestamp,"
-            f' ?x.metadata.pattern) WHERE {{ {pattern} ?x (?m, "states", ?l) }}'
+            f"FIND(?l.id, ?m.name, ?x.metadata.confidence, {keys})"
+            f' WHERE {{ {pattern} ?x (?m, "states", ?l) }}'
         )
         stated: dict[str, list[Statement]] = {}
         for id, memory_id, weight, *rest in self.rows(command, **values):
-            evidence = dict(zip(_EVIDENCE, (memory_id, *rest), strict=True))
+            evidence = dict(zip(_STATED, (memory_id, *rest), strict=True))
             stated.setdefault(id, []).append(Statement(weight, _without_nulls(evidence)))
         for group in stated.values():
             group.sort(key=lambda statement: statement.strength[1:])
@@ -201,6 +220,20 @@ class Graph:
         subject, object_ = (matcher, "?o") if end == "subject" else ("?s", matcher)
         type, name = node
         return self.statements(f"?l ({subject}, {_EDGES}, {object_})", type=type, name=name)
+
+    def denials(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """The ids and times of the memories that deny a relation, by its names in ``denies``."""
+        command = (
+            "FIND(?m.name, ?m.attributes.timestamp)"
+            " WHERE { ?m {type: :type} FILTER(IN(:name, ?m.attributes.denies)) }"
+        )
+        rows = [row for name in names for row in self.rows(command, type=ITEM, name=name)]
+        return [(id, timestamp) for id, timestamp in rows]
+
+    def denying(self) -> list[str]:
+        """The memories that deny anything."""
+        command = "FIND(?m.name) WHERE { ?m {type: :type} FILTER(?m.attributes.denies != null) }"
+        return self.column(command, type=ITEM)
 
     # Writing ----------------------------------------------------------------------------------
 
@@ -290,6 +323,7 @@ class Change:
             "confidence": edge.weight,
             "created_ts": edge.created_ts,
             **{key: edge.evidence.get(key) for key in _EVIDENCE},
+            **_end_of(edge),
         }
         if own is not None:
             metadata["evidence"] = dict(own) or None
@@ -333,13 +367,24 @@ def _entity(row: tuple[Any, ...]) -> EntityNode:
 
 def _edge(row: tuple[Any, ...]) -> EdgeLink:
     link, subject_id, predicate, object_id, id, weight, created_ts, *rest = row
-    *evidence, own, memory_ids = rest
+    *evidence, own, memory_ids, valid_until, superseded_by = rest
     fields = _without_nulls({**(own or {}), **dict(zip(_EVIDENCE, evidence, strict=True))})
-    fields.pop("weight", None)
+    for key in ("weight", "valid_until", "superseded_by"):
+        fields.pop(key, None)
     if memory_ids:
         fields["memory_ids"] = list(memory_ids)
-    edge = Edge(id, subject_id, predicate, object_id, weight, fields, created_ts)
+    ends = (subject_id, predicate, object_id)
+    edge = Edge(id, *ends, weight, fields, created_ts, valid_until, superseded_by)
     return EdgeLink(edge, link, own or {})
+
+
+def _end_of(edge: Edge) -> dict[str, Any]:
+    """The metadata that say whether an edge holds."""
+    return {
+        "superseded": None if edge.valid_until is None else True,
+        "valid_until": edge.valid_until,
+        "superseded_by": edge.superseded_by,
+    }
 
 
 def drafted_edge(link: Proposition, draft: Draft) -> tuple[EdgeLink, list[Statement]]:
@@ -352,15 +397,15 @@ def drafted_edge(link: Proposition, draft: Draft) -> tuple[EdgeLink, list[Statem
         if other.predicate == STATES and isinstance(memory, Concept):
             evidence = {**json_map(other.metadata), "memory_id": memory.name}
             weight = evidence.pop("confidence")
-            stated.append(Statement(weight, {key: evidence.get(key) for key in _EVIDENCE}))
+            stated.append(Statement(weight, {key: evidence.get(key) for key in _STATED}))
     return _edge((draft.id(link.node), "", link.predicate, "", *keys)), stated
 
 
-def write_strongest(link: Proposition, strongest: Statement) -> None:
-    """Give a proposition of a draft the weight and the evidence of a statement."""
-    link.metadata["confidence"] = to_term(strongest.weight)
-    for key in _EVIDENCE:
-        link.metadata[key] = to_term(strongest.evidence.get(key))
+def write_settled(link: Proposition, edge: Edge) -> None:
+    """Give a proposition of a draft the weight, the evidence and the end of an edge."""
+    evidence = {key: edge.evidence.get(key) for key in _EVIDENCE}
+    for key, value in {"confidence": edge.weight, **evidence, **_end_of(edge)}.items():
+        link.metadata[key] = to_term(value)
 
 
 def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:

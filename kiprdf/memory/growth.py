@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from kiprdf.memory.graph import (
     Change,
@@ -29,7 +29,10 @@ from kiprdf.memory.items import (
     Found,
     FoundEdge,
     Item,
+    normalized,
 )
+
+_EdgeKey: TypeAlias = tuple[Node, str, Node]
 
 _NO_NAME = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _MOST_NAME = 1024
@@ -64,9 +67,12 @@ class Growth:
         self._node_of: dict[Key, Node] = {}
         self._nodes: dict[Node, EntityNode] = {}
         self._changed: dict[Node, None] = {}
-        self._edges: dict[tuple[Node, str, Node], Edge] = {}
-        self._statements: list[tuple[str, tuple[Node, str, Node], Statement]] = []
+        self._edges: dict[_EdgeKey, Edge] = {}
+        self._links: dict[_EdgeKey, EdgeLink] = {}
+        self._statements: dict[_EdgeKey, list[Statement]] = {}
         self._mentions: list[tuple[str, Node]] = []
+        self._denials: dict[str, dict[str, str]] = {}
+        """By the name of a relation, the ids and times of the memories that deny it."""
 
     @property
     def entities(self) -> list[EntityNode]:
@@ -82,8 +88,15 @@ class Growth:
         """Add what a memory states; the user is created with the first one."""
         self._entity(USER, memory.timestamp)
         for edge in extraction.edges:
-            if _is_valid(edge.subject) and _is_valid(edge.object) and edge.predicate in PREDICATES:
+            if _is_valid_edge(edge):
                 self._edge(edge, memory, src)
+        held = {edge.key for edge in extraction.edges}
+        for edge in extraction.ended:
+            if _is_valid_edge(edge) and edge.key not in held:
+                if edge.weight:
+                    self._edge(edge, memory, src, ends=True)
+                else:
+                    self._denial(edge, memory)
         linked = {end.key for edge in extraction.edges for end in (edge.subject, edge.object)}
         for entity in extraction.entities:
             if entity.key not in linked and _is_valid(entity):
@@ -93,16 +106,38 @@ class Growth:
     def change(self) -> Change:
         """What must be written."""
         change = Change()
+        self._settle()
         for node in self.entities:
             change.write_entity(node)
         for (subject, _, object_), edge in self._edges.items():
             own: dict[str, Any] | None = {} if _ends(edge) in self._replaced else None
             change.write_edge(subject, object_, edge, own)
-        for memory_id, key, statement in self._statements:
-            change.write_statement(memory_id, key, statement)
+        for key, statements in self._statements.items():
+            for statement in statements:
+                change.write_statement(statement.evidence["memory_id"], key, statement)
         for memory_id, mentioned in self._mentions:
             change.write_mention(memory_id, mentioned)
+        denies: dict[str, list[str]] = {}
+        for name, times in self._denials.items():
+            for memory_id in times:
+                denies.setdefault(memory_id, []).append(name)
+        for memory_id in [*denies, *(self._graph.denying() if self._builds else ())]:
+            change.write_item(memory_id, {"denies": denies.get(memory_id)})
         return change
+
+    def _settle(self) -> None:
+        """Decide which of the edges hold, where a memory says that one does not."""
+        for key, edge in self._edges.items():
+            statements, link = self._statements[key], self._links.get(key)
+            is_ended = link is not None and link.edge.valid_until is not None
+            if not is_ended and not any(statement.ends for statement in statements):
+                continue
+            if link is not None:
+                stated = self._graph.statements("?l (id: :id)", id=link.link).get(link.link, [])
+                new = {statement.evidence["memory_id"] for statement in statements}
+                before = [each for each in stated if each.evidence["memory_id"] not in new]
+                statements = [*statements_of(link, before), *statements]
+            self._edges[key] = settled(edge, statements)
 
     def _entity(self, entity: Found, timestamp: str) -> EntityNode:
         """The entity of the graph, created or with its times extended."""
@@ -143,26 +178,119 @@ class Growth:
         self._node_of[type, normalized_name] = (type_name(type), name)
         return EntityNode(created, (type_name(type), name), aliases)
 
-    def _edge(self, stated: FoundEdge, memory: Item, src: str) -> None:
+    def _edge(self, stated: FoundEdge, memory: Item, src: str, *, ends: bool = False) -> None:
         subject = self._entity(stated.subject, memory.timestamp)
         object_ = self._entity(stated.object, memory.timestamp)
         key = (subject.node, stated.predicate, object_.node)
         evidence = {"memory_id": memory.id, "src": src, "timestamp": memory.timestamp}
         if stated.pattern:
             evidence["pattern"] = stated.pattern
+        if ends:
+            evidence |= {"superseded": True, "superseded_by": self._id_of(stated.superseded_by)}
         statement = Statement(stated.weight, evidence)
-        edge = self._edges.get(key)
-        if edge is None and not self._builds:
-            link = self._graph.edge(*key)
-            edge = None if link is None else link.edge
+        edge = self._current_edge(key)
         if edge is None:
-            ends = (subject.entity.id, stated.predicate, object_.entity.id)
-            id = self._kept_edges.get(ends) or edge_id(*ends)
-            edge = Edge(id, *ends, stated.weight, evidence, memory.timestamp)
+            nodes = (subject.entity.id, stated.predicate, object_.entity.id)
+            id = self._kept_edges.get(nodes) or edge_id(*nodes)
+            edge = Edge(id, *nodes, stated.weight, evidence, memory.timestamp)
+            self._statements[key] = self._denied(stated, object_)
         else:
             edge = strengthened(edge, statement)
         self._edges[key] = edge
-        self._statements.append((memory.id, key, statement))
+        self._statements.setdefault(key, []).append(statement)
+
+    def _current_edge(self, key: _EdgeKey) -> Edge | None:
+        """The edge of this change, else of the graph."""
+        if key not in self._edges and not self._builds:
+            link = self._graph.edge(*key)
+            if link is not None:
+                self._links[key] = link
+                return link.edge
+        return self._edges.get(key)
+
+    def _id_of(self, stated: FoundEdge | None) -> str | None:
+        """The id of an edge that this change writes."""
+        if stated is None or not {stated.subject.key, stated.object.key} <= self._node_of.keys():
+            return None
+        subject, object_ = self._node_of[stated.subject.key], self._node_of[stated.object.key]
+        edge = self._edges.get((subject, stated.predicate, object_))
+        return None if edge is None else edge.id
+
+    def _denial(self, stated: FoundEdge, memory: Item) -> None:
+        """Add that a memory denies a relation of the user, and end the edge if there is one."""
+        name = _denied_name(stated, stated.object.normalized_name)
+        self._denials.setdefault(name, {})[memory.id] = memory.timestamp
+        object_ = stated.object.key
+        if self._builds and object_ in self._kept:
+            entity = self._kept[object_].entity
+            object_ = (entity.type, entity.normalized_name)
+        subject, node = self._current(USER.key), self._current(object_)
+        if subject is None or node is None:
+            return
+        key = (subject.node, stated.predicate, node.node)
+        edge = self._current_edge(key)
+        if edge is not None:
+            self._edges[key] = edge
+            self._statements.setdefault(key, []).append(_denial(memory.id, memory.timestamp))
+
+    def _denied(self, stated: FoundEdge, object_: EntityNode) -> list[Statement]:
+        """What memories deny of an edge that is created."""
+        if stated.subject.key != USER.key:
+            return []
+        names = (stated.object.normalized_name, object_.entity.normalized_name, *object_.aliases)
+        names = tuple(dict.fromkeys(_denied_name(stated, normalized(name)) for name in names))
+        denials = [pair for name in names for pair in self._denials.get(name, {}).items()]
+        if not self._builds:
+            denials += self._graph.denials(names)
+        return [_denial(*pair) for pair in dict(denials).items()]
+
+
+def _denied_name(stated: FoundEdge, normalized_name: str) -> str:
+    """The name of a relation of the user in the attribute ``denies`` of a memory."""
+    return f"{stated.predicate} {stated.object.type} {normalized_name}"
+
+
+def _denial(memory_id: str, timestamp: str) -> Statement:
+    evidence = {"memory_id": memory_id, "src": "deterministic", "timestamp": timestamp}
+    return Statement(0.0, {**evidence, "superseded": True})
+
+
+def statements_of(link: EdgeLink, stated: list[Statement]) -> list[Statement]:
+    """All statements of an edge: those of stored memories, and its own evidence."""
+    if not link.own:
+        return stated or [Statement(link.edge.weight, link.edge.evidence)]
+    own = {"timestamp": link.edge.created_ts, **link.own}
+    statements = [*stated, Statement(own["weight"], own)]
+    until = own.get("valid_until")
+    if isinstance(until, str):
+        ending = {**own, "timestamp": until, "superseded": True}
+        statements.append(Statement(own["weight"], ending))
+    return statements
+
+
+def settled(edge: Edge, statements: list[Statement]) -> Edge:
+    """An edge after all its statements: it holds if the newest says so.
+
+    It ends with the first statement after those that it holds; of two of the same time, the one
+    that ends it is the later.
+    """
+    holding = [statement for statement in statements if not statement.ends]
+    strongest = max(holding or statements, key=lambda statement: statement.strength)
+    last = max((statement.time for statement in holding), default="")
+    ending = sorted(
+        (each for each in statements if each.ends and each.time >= last),
+        key=lambda statement: (statement.time, str(statement.evidence.get("memory_id"))),
+    )
+    edge = replace(edge, weight=strongest.weight, valid_until=None, superseded_by=None)
+    if not ending:
+        return replace(edge, evidence=strongest.evidence)
+    superseding = (each.evidence.get("superseded_by") for each in ending)
+    return replace(
+        edge,
+        evidence=ending[0].evidence,
+        valid_until=ending[0].evidence.get("timestamp"),
+        superseded_by=next(filter(None, superseding), None),
+    )
 
 
 def strengthened(edge: Edge, statement: Statement) -> Edge:
@@ -190,6 +318,10 @@ def _earlier(first: str, second: str) -> str:
 
 def _is_valid(entity: Any) -> bool:
     return isinstance(entity, Found) and entity.type in TYPES and is_name(entity.name)
+
+
+def _is_valid_edge(edge: FoundEdge) -> bool:
+    return _is_valid(edge.subject) and _is_valid(edge.object) and edge.predicate in PREDICATES
 
 
 def _ends(edge: Edge) -> tuple[str, str, str]:

@@ -71,13 +71,18 @@ USER = Found("user", USER_NAME)
 
 @dataclass(frozen=True)
 class FoundEdge:
-    """A relation in a text. ``weight`` is from 0 to 1."""
+    """A relation in a text. ``weight`` is from 0 to 1.
+
+    Of a relation that does not hold, ``superseded_by`` is the one that took its place, and a
+    weight of 0 says that it need not have held before.
+    """
 
     subject: Found
     predicate: str
     object: Found
     weight: float
     pattern: str = ""
+    superseded_by: FoundEdge | None = None
 
     @property
     def key(self) -> tuple[tuple[str, str], str, tuple[str, str]]:
@@ -87,10 +92,14 @@ class FoundEdge:
 
 @dataclass(frozen=True)
 class Extraction:
-    """What a text states, each entity and edge once, in the order of the text."""
+    """What a text states, each entity and edge once, in the order of the text.
+
+    ``edges`` hold; ``ended`` do not, or not any more.
+    """
 
     entities: tuple[Found, ...] = ()
     edges: tuple[FoundEdge, ...] = ()
+    ended: tuple[FoundEdge, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,6 +136,11 @@ class Edge:
     created_ts: str = ""
     valid_until: str | None = None
     superseded_by: str | None = None
+
+    @property
+    def time(self) -> str:
+        """When its evidence was written, in a form that is compared as text."""
+        return str(self.evidence.get("timestamp") or self.created_ts).rstrip("Z")
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON."""

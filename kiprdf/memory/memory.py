@@ -202,15 +202,21 @@ class Memory:
         return sorted(nodes, key=lambda entity: (TYPES.index(entity.type), entity.normalized_name))
 
     def edges(self, predicate: str | None = None) -> list[Edge]:
-        """The edges with a predicate, or all, by predicate, then weight."""
+        """The edges with a predicate, or all: by predicate, those that hold first, then weight,
+        then the newest first."""
         if predicate is not None:
             _require(predicate, PREDICATES, "predicate")
         stated = self.graph.statements()
         edges = [with_memories(link, stated) for link in self.graph.edges(predicate=predicate)]
         names = list(PREDICATES)
+        newest_first = sorted(sorted(edges, key=lambda edge: edge.id), key=lambda edge: edge.time, reverse=True)
         return sorted(
-            edges,
-            key=lambda edge: (names.index(edge.predicate), -edge.weight, edge.created_ts, edge.id),
+            newest_first,
+            key=lambda edge: (
+                names.index(edge.predicate),
+                edge.valid_until is not None,
+                -edge.weight,
+            ),
         )
 
     def entity(self, id_or_name: str, type: str | None = None) -> Entity | None:
@@ -257,7 +263,8 @@ class Memory:
         return context.search(query, self.graph.entities(type))[:limit]
 
     def neighbors(self, id_or_name: str, *, direction: str = "both") -> list[Neighbor]:
-        """The edges of an entity, with the other ends, by weight, then name."""
+        """The edges of an entity, with the other ends: those that hold first, then by weight,
+        then name."""
         _require(direction, ("both", "outgoing", "incoming"), "direction")
         node = self._node(id_or_name)
         if node is None:
@@ -274,7 +281,11 @@ class Memory:
                         neighbors.append(Neighbor(edge, entity.entity, name))
         return sorted(
             neighbors,
-            key=lambda neighbor: (-neighbor.edge.weight, neighbor.entity.normalized_name),
+            key=lambda neighbor: (
+                neighbor.edge.valid_until is not None,
+                -neighbor.edge.weight,
+                neighbor.entity.normalized_name,
+            ),
         )
 
     def stats(self) -> dict[str, Any]:
@@ -335,8 +346,8 @@ class Memory:
             return upkeep.merge(self.graph, first, second)
 
     def contradictions(self) -> list[upkeep.Contradiction]:
-        """The pairs of decisions of which the newer contradicts the older; nothing is deleted."""
-        return list(upkeep.contradictions(self.graph))
+        """The pairs of statements of which the newer contradicts the older; nothing is deleted."""
+        return upkeep.contradictions(self.graph)
 
     # Snapshots --------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from kiprdf.memory.items import (
 from kiprdf.memory.upserts import add_edge, checked_weight, json_object
 
 VERSION = "1.0"
+_END = ("valid_until", "superseded_by")
 
 
 def export(entities: Iterable[Entity], edges: Iterable[Edge], moment: str) -> dict[str, Any]:
@@ -31,8 +32,14 @@ def export(entities: Iterable[Entity], edges: Iterable[Edge], moment: str) -> di
         "version": VERSION,
         "exported_at": moment,
         "entities": [entity.to_dict() for entity in entities],
-        "edges": [edge.to_dict() for edge in edges],
+        "edges": [_exported(edge) for edge in edges],
     }
+
+
+def _exported(edge: Edge) -> dict[str, Any]:
+    """An edge as JSON; when it ended only if it did, which version 1.0 does not know."""
+    values = edge.to_dict()
+    return {key: value for key, value in values.items() if key not in _END or value is not None}
 
 
 def text(snapshot: Mapping[str, Any]) -> str:
@@ -96,27 +103,30 @@ def importing(
             raise ValueError(f"The edge {edge.id} of the snapshot is there twice.")
         written.add(key)
         time = edge.created_ts or moment
-        statement = Statement(edge.weight, edge.evidence)
+        end = {key: value for key in _END if (value := getattr(edge, key)) is not None}
         if merge:
+            statement = Statement(edge.weight, {**edge.evidence, **end})
             is_new = add_edge(
                 graph, change, subject, edge.predicate, object_, statement, time, edge.id
             )[1]
         else:
             is_new = graph.edge(*key) is None
-            _replace_edge(change, subject, object_, replace(edge, created_ts=time))
+            _replace_edge(change, subject, object_, replace(edge, created_ts=time), end)
         created += is_new
     total = len(snapshot["entities"]) + len(edges)
     counts = {"entities": len(snapshot["entities"]), "edges": len(edges)}
     return change, {**counts, "created": min(created, total), "updated": max(total - created, 0)}
 
 
-def _replace_edge(change: Change, subject: EntityNode, object_: EntityNode, edge: Edge) -> None:
+def _replace_edge(
+    change: Change, subject: EntityNode, object_: EntityNode, edge: Edge, end: Mapping[str, str]
+) -> None:
     ids = edge.evidence.get("memory_ids")
     ids = [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
     memory_id = edge.evidence.get("memory_id")
     if isinstance(memory_id, str) and memory_id not in ids:
         ids.append(memory_id)
-    own = {**edge.evidence, "weight": edge.weight, "memory_ids": ids}
+    own = {**edge.evidence, **end, "weight": edge.weight, "memory_ids": ids}
     change.write_edge(subject.node, object_.node, edge, own)
 
 
@@ -176,7 +186,8 @@ def _edge(value: Mapping[str, Any], number: int) -> Edge:
     weight = checked_weight(value.get("weight"))
     evidence = json_object(value.get("evidence") or {}, f"evidence of the edge {id}")
     created = _text(value.get("created_ts"), "", f"edge {id}")
-    return Edge(id, subject_id, str(predicate), object_id, weight, evidence, created)
+    until, by = (_text(value.get(key), "", f"edge {id}") or None for key in _END)
+    return Edge(id, subject_id, str(predicate), object_id, weight, evidence, created, until, by)
 
 
 def _text(value: object, default: str, place: str) -> str:

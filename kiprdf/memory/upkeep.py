@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import cast
+from typing import NamedTuple, cast
 
 from kiprdf.kml.draft import Draft
 from kiprdf.kml.merge import ALIASES
@@ -19,21 +18,29 @@ from kiprdf.memory.graph import (
     Node,
     Statement,
     drafted_edge,
-    write_strongest,
+    write_settled,
 )
-from kiprdf.memory.items import PREDICATES, Entity, normalized
+from kiprdf.memory.growth import settled, statements_of
+from kiprdf.memory.items import PREDICATES, USER_ID, Entity, normalized
 from kiprdf.rdf.literals import to_json, to_term
 
 _NEGATION = re.compile(r"^(?:not to|never|no longer|stop|drop)\s+", re.I)
+_VERBS = {"uses": "use", "prefers": "prefer", "works_on": "work on"}
 _DAY = 86_400
 
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Two decisions about the same thing, one of them with a negation."""
+    """Two statements about the same thing, one of them with a negation.
+
+    ``older`` and ``newer`` are the decisions that they make, or the objects of their relations:
+    the same one twice where a memory states a relation and another one ends it. ``memories`` are
+    the memories that state them.
+    """
 
     older: Entity
     newer: Entity
+    memories: tuple[str, ...] = ()
 
 
 def decay(graph: Graph, half_life_days: float, now: datetime) -> int:
@@ -52,7 +59,7 @@ def decay(graph: Graph, half_life_days: float, now: datetime) -> int:
     for link in graph.edges():
         weights = [
             statement.weight * 0.5 ** (_age(statement, link, now) / (half_life_days * _DAY))
-            for statement in statements_of(link, stated.get(link.link, []))
+            for statement in _holding(statements_of(link, stated.get(link.link, [])))
         ]
         weight = round(max(weights), 6)
         if weight != link.edge.weight:
@@ -63,11 +70,9 @@ def decay(graph: Graph, half_life_days: float, now: datetime) -> int:
     return count
 
 
-def statements_of(link: EdgeLink, stated: list[Statement]) -> list[Statement]:
-    """All statements of an edge: those of stored memories, and its own evidence."""
-    if link.own:
-        return [*stated, Statement(link.own["weight"], link.own)]
-    return stated or [Statement(link.edge.weight, link.edge.evidence)]
+def _holding(statements: list[Statement]) -> list[Statement]:
+    """The statements that an edge holds; those that it ended if there is no other."""
+    return [statement for statement in statements if not statement.ends] or statements
 
 
 def _age(statement: Statement, link: EdgeLink, now: datetime) -> float:
@@ -98,40 +103,67 @@ def merge(graph: Graph, source: EntityNode, target: EntityNode) -> str:
 
 def _join(draft: Draft, source: EntityNode, target: Node) -> None:
     """Give an entity the names of one that was merged into it, and each edge its strongest
-    statement."""
+    statement, and its end."""
     concept = draft.concept(*target)
     aliases = to_json(concept.attributes[ALIASES])
     names = [*cast("list[str]", aliases), *source.aliases, source.entity.normalized_name]
     concept.attributes[ALIASES] = to_term(list(dict.fromkeys([*names, *map(normalized, names)])))
     for link in draft.links_at(concept.node):
         if link.predicate in PREDICATES and "edge_id" in link.metadata:
-            statements = statements_of(*drafted_edge(link, draft))
-            strongest = max(statements, key=lambda statement: statement.strength)
-            write_strongest(link, strongest)
+            edge, stated = drafted_edge(link, draft)
+            write_settled(link, settled(edge.edge, statements_of(edge, stated)))
 
 
-def contradictions(graph: Graph) -> Iterator[Contradiction]:
-    """The decisions of which a newer one negates an older one, or takes a negation back."""
-    decisions = sorted(
-        (node.entity for node in graph.entities("decision")),
-        key=lambda decision: (decision.created_ts.rstrip("Z"), decision.normalized_name),
-    )
-    earlier: dict[str, dict[bool, Entity]] = {}
-    for decision in decisions:
-        is_negative = _NEGATION.match(decision.normalized_name) is not None
-        for subject in _subjects(decision):
-            before = earlier.get(subject, {})
-            opposite = before.get(not is_negative)
-            if opposite is not None:
-                yield Contradiction(opposite, decision)
-                break
-        for subject in _subjects(decision):
-            earlier.setdefault(subject, {})[is_negative] = decision
+def contradictions(graph: Graph) -> list[Contradiction]:
+    """The statements of which a newer one negates an older one, or takes a negation back.
+
+    Decisions and relations are compared by a verb and its object: "use Docker".
+    """
+    entities = {node.entity.id: node.entity for node in graph.entities()}
+    stated, links = graph.statements(), graph.edges()
+    sources = {link.edge.object_id: link.edge.evidence.get("memory_id") for link in links}
+    claims = [
+        _Claim(entity.created_ts.rstrip("Z"), is_negative, entity, sources.get(entity.id), subjects)
+        for entity in entities.values()
+        if entity.type == "decision"
+        for is_negative, subjects in [_decided(entity)]
+    ]
+    for link in links:
+        verb, entity = _VERBS.get(link.edge.predicate), entities[link.edge.object_id]
+        if verb is not None and link.edge.subject_id == USER_ID:
+            claims += [
+                _Claim(each.time, each.ends, entity, each.evidence.get("memory_id"), (subject,))
+                for each in statements_of(link, stated.get(link.link, []))
+                for subject in [f"{verb} {entity.normalized_name}"]
+            ]
+    earlier: dict[str, dict[bool, _Claim]] = {}
+    found: dict[tuple[str, str], Contradiction] = {}
+    for claim in sorted(claims, key=lambda claim: (*claim[:2], claim.entity.normalized_name)):
+        opposites = (earlier.get(subject, {}).get(not claim.ends) for subject in claim.subjects)
+        older = next(filter(None, opposites), None)
+        if older is not None and (older.memory is None or older.memory != claim.memory):
+            memories = tuple(id for id in (older.memory, claim.memory) if id)
+            pair = Contradiction(older.entity, claim.entity, memories)
+            found[older.entity.id, claim.entity.id] = pair
+        for subject in claim.subjects:
+            earlier.setdefault(subject, {})[claim.ends] = claim
+    return list(found.values())
 
 
-def _subjects(decision: Entity) -> list[str]:
-    """What a decision is about: its words without a negation, and its verb with each tool."""
+class _Claim(NamedTuple):
+    """What a memory says at a time for or against the subjects, each a verb with its object."""
+
+    time: str
+    ends: bool
+    entity: Entity
+    memory: str | None
+    subjects: tuple[str, ...]
+
+
+def _decided(decision: Entity) -> tuple[bool, tuple[str, ...]]:
+    """Whether a decision is negative, and its subjects: its words, and its verb with each tool."""
     words = _NEGATION.sub("", decision.normalized_name)
     verb = words.split(" ", 1)[0]
     names = [mention.name for mention in tools.mentions(_NEGATION.sub("", decision.name))]
-    return [words, *(f"{verb} {name}" for name in names)]
+    subjects = (words, *(f"{verb} {normalized(name)}" for name in names))
+    return words != decision.normalized_name, subjects

@@ -21,7 +21,7 @@ from kiprdf.memory.graph import (
     entity_id,
     type_name,
 )
-from kiprdf.memory.growth import is_name, strengthened
+from kiprdf.memory.growth import is_name, settled, statements_of, strengthened
 from kiprdf.memory.items import Edge, Entity, normalized
 
 
@@ -87,12 +87,18 @@ def add_edge(
     link = graph.edge(subject.node, predicate, object_.node)
     own = united(link.own if link else {}, statement)
     stated = Statement(statement.weight, {"timestamp": moment, **statement.evidence})
+    times = (str(own.get("timestamp") or ""), str(stated.evidence["timestamp"]))
+    own["timestamp"] = max(times, key=lambda time: time.rstrip("Z"))
     if link is None:
         ids = (subject.entity.id, predicate, object_.entity.id)
         id = new_id or edge_id(*ids)
         written = Edge(id, *ids, statement.weight, stated.evidence, moment)
     else:
         written = replace(strengthened(link.edge, stated), created_ts=link.edge.created_ts)
+    if written.valid_until or "valid_until" in own:
+        id = link.link if link else ""
+        memories = graph.statements("?l (id: :id)", id=id).get(id, []) if link else []
+        written = settled(written, statements_of(EdgeLink(written, id, own), memories))
     change.write_edge(subject.node, object_.node, written, own)
     return written.id, link is None
 
@@ -172,13 +178,12 @@ def _weaken(
             own["memory_id"] = next(iter(own["memory_ids"]), None)
         own = own if own["memory_ids"] else {}
     if own:
-        others.append(Statement(own["weight"], own))
-    if not others:
+        others = statements_of(replace(link, own=own), others)
+    if all(statement.ends and not statement.weight for statement in others):
         removed.append(link)
         change.removed.append(link.link)
         return
-    strongest = max(others, key=lambda statement: statement.strength)
-    edge = replace(link.edge, weight=strongest.weight, evidence=strongest.evidence)
+    edge = settled(link.edge, others)
     subject, object_ = graph.with_id(edge.subject_id), graph.with_id(edge.object_id)
     if subject is not None and object_ is not None:
         change.write_edge(subject.node, object_.node, edge, own if link.own else None)
