@@ -209,14 +209,11 @@ class Memory:
         stated = self.graph.statements()
         edges = [with_memories(link, stated) for link in self.graph.edges(predicate=predicate)]
         names = list(PREDICATES)
-        newest_first = sorted(sorted(edges, key=lambda edge: edge.id), key=lambda edge: edge.time, reverse=True)
+        edges.sort(key=lambda edge: edge.id)
+        edges.sort(key=lambda edge: edge.time, reverse=True)
         return sorted(
-            newest_first,
-            key=lambda edge: (
-                names.index(edge.predicate),
-                edge.valid_until is not None,
-                -edge.weight,
-            ),
+            edges,
+            key=lambda edge: (names.index(edge.predicate), bool(edge.valid_until), -edge.weight),
         )
 
     def entity(self, id_or_name: str, type: str | None = None) -> Entity | None:
@@ -282,7 +279,7 @@ class Memory:
         return sorted(
             neighbors,
             key=lambda neighbor: (
-                neighbor.edge.valid_until is not None,
+                bool(neighbor.edge.valid_until),
                 -neighbor.edge.weight,
                 neighbor.entity.normalized_name,
             ),
