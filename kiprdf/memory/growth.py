@@ -182,7 +182,8 @@ class Growth:
         subject = self._entity(stated.subject, memory.timestamp)
         object_ = self._entity(stated.object, memory.timestamp)
         key = (subject.node, stated.predicate, object_.node)
-        evidence = {"memory_id": memory.id, "src": src, "timestamp": memory.timestamp}
+        evidence: dict[str, Any] = {"memory_id": memory.id, "src": src}
+        evidence["timestamp"] = memory.timestamp
         if stated.pattern:
             evidence["pattern"] = stated.pattern
         if ends:
