@@ -401,7 +401,7 @@ def drafted_edge(link: Proposition, draft: Draft) -> tuple[EdgeLink, list[Statem
     return _edge((draft.id(link.node), "", link.predicate, "", *keys)), stated
 
 
-def write_settled(link: Proposition, edge: Edge) -> None:
+def write_resolved(link: Proposition, edge: Edge) -> None:
     """Give a proposition of a draft the weight, the evidence and the end of an edge."""
     evidence = {key: edge.evidence.get(key) for key in _EVIDENCE}
     for key, value in {"confidence": edge.weight, **evidence, **_end_of(edge)}.items():

@@ -106,7 +106,7 @@ class Growth:
     def change(self) -> Change:
         """What must be written."""
         change = Change()
-        self._settle()
+        self._resolve()
         for node in self.entities:
             change.write_entity(node)
         for (subject, _, object_), edge in self._edges.items():
@@ -125,7 +125,7 @@ class Growth:
             change.write_item(memory_id, {"denies": denies.get(memory_id)})
         return change
 
-    def _settle(self) -> None:
+    def _resolve(self) -> None:
         """Decide which of the edges hold, where a memory says that one does not."""
         for key, edge in self._edges.items():
             statements, link = self._statements[key], self._links.get(key)
@@ -137,7 +137,7 @@ class Growth:
                 new = {statement.evidence["memory_id"] for statement in statements}
                 before = [each for each in stated if each.evidence["memory_id"] not in new]
                 statements = [*statements_of(link, before), *statements]
-            self._edges[key] = settled(edge, statements)
+            self._edges[key] = resolved(edge, statements)
 
     def _entity(self, entity: Found, timestamp: str) -> EntityNode:
         """The entity of the graph, created or with its times extended."""
@@ -269,7 +269,7 @@ def statements_of(link: EdgeLink, stated: list[Statement]) -> list[Statement]:
     return statements
 
 
-def settled(edge: Edge, statements: list[Statement]) -> Edge:
+def resolved(edge: Edge, statements: list[Statement]) -> Edge:
     """An edge after all its statements: it holds if the newest says so.
 
     It ends with the first statement after those that it holds; of two of the same time, the one

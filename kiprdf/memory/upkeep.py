@@ -18,9 +18,9 @@ from kiprdf.memory.graph import (
     Node,
     Statement,
     drafted_edge,
-    write_settled,
+    write_resolved,
 )
-from kiprdf.memory.growth import settled, statements_of
+from kiprdf.memory.growth import resolved, statements_of
 from kiprdf.memory.items import PREDICATES, USER_ID, Entity, normalized
 from kiprdf.rdf.literals import to_json, to_term
 
@@ -111,7 +111,7 @@ def _join(draft: Draft, source: EntityNode, target: Node) -> None:
     for link in draft.links_at(concept.node):
         if link.predicate in PREDICATES and "edge_id" in link.metadata:
             edge, stated = drafted_edge(link, draft)
-            write_settled(link, settled(edge.edge, statements_of(edge, stated)))
+            write_resolved(link, resolved(edge.edge, statements_of(edge, stated)))
 
 
 def contradictions(graph: Graph) -> list[Contradiction]:
@@ -137,17 +137,17 @@ def contradictions(graph: Graph) -> list[Contradiction]:
                 for subject in [f"{verb} {entity.normalized_name}"]
             ]
     earlier: dict[str, dict[bool, _Claim]] = {}
-    found: dict[tuple[str, str], Contradiction] = {}
+    pairs: dict[tuple[str, str], Contradiction] = {}
     for claim in sorted(claims, key=lambda claim: (*claim[:2], claim.entity.normalized_name)):
         opposites = (earlier.get(subject, {}).get(not claim.ends) for subject in claim.subjects)
         older = next(filter(None, opposites), None)
         if older is not None and (older.memory is None or older.memory != claim.memory):
             memories = tuple(id for id in (older.memory, claim.memory) if id)
             pair = Contradiction(older.entity, claim.entity, memories)
-            found[older.entity.id, claim.entity.id] = pair
+            pairs[older.entity.id, claim.entity.id] = pair
         for subject in claim.subjects:
             earlier.setdefault(subject, {})[claim.ends] = claim
-    return list(found.values())
+    return list(pairs.values())
 
 
 class _Claim(NamedTuple):

@@ -21,7 +21,7 @@ from kiprdf.memory.graph import (
     entity_id,
     type_name,
 )
-from kiprdf.memory.growth import is_name, settled, statements_of, strengthened
+from kiprdf.memory.growth import is_name, resolved, statements_of, strengthened
 from kiprdf.memory.items import Edge, Entity, normalized
 
 
@@ -98,7 +98,7 @@ def add_edge(
     if written.valid_until or "valid_until" in own:
         id = link.link if link else ""
         memories = graph.statements("?l (id: :id)", id=id).get(id, []) if link else []
-        written = settled(written, statements_of(EdgeLink(written, id, own), memories))
+        written = resolved(written, statements_of(EdgeLink(written, id, own), memories))
     change.write_edge(subject.node, object_.node, written, own)
     return written.id, link is None
 
@@ -183,7 +183,7 @@ def _weaken(
         removed.append(link)
         change.removed.append(link.link)
         return
-    edge = settled(link.edge, others)
+    edge = resolved(link.edge, others)
     subject, object_ = graph.with_id(edge.subject_id), graph.with_id(edge.object_id)
     if subject is not None and object_ is not None:
         change.write_edge(subject.node, object_.node, edge, own if link.own else None)
