@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -10,14 +9,13 @@ from typing import TYPE_CHECKING
 from kiprdf.memory.extraction.ordinary_words import word_set
 from kiprdf.memory.graph import EdgeLink, EntityNode
 from kiprdf.memory.items import Edge, Entity, Hit, normalized
-from kiprdf.memory.texts import environment
+from kiprdf.memory.texts import setting
 
 if TYPE_CHECKING:
     from kiprdf.memory.graph import Graph
 
 MAX_EDGES = 20
 MAX_CHARACTERS = 1500
-ENABLED = "MILTON_KG_CONTEXT_ENABLED"
 _WORD = re.compile(r"[\w.+#/-]+")
 _MARKS = ".,-/"
 _COMMON_WORDS = word_set(
@@ -77,13 +75,13 @@ def edge_order(edge: Edge, subject: Entity, object: Entity) -> tuple[float, str,
 
 def is_enabled() -> bool:
     """Whether the environment allows context."""
-    return environment(os.environ, ENABLED) not in ("false", "0", "no", "off")
+    return setting("CONTEXT_ENABLED") not in ("false", "0", "no", "off")
 
 
-def limit(value: object, variable: str, default: int) -> int:
+def limit(value: object, name: str, default: int) -> int:
     """A number of the caller, else of the environment, else the default; not below 0."""
     if value is None:
-        text = environment(os.environ, variable)
+        text = setting(name)
         value = int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else None
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         return default

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import threading
 from collections.abc import Callable
@@ -11,11 +10,9 @@ from typing import Any, TypeAlias
 
 from kiprdf.memory.context import limit
 from kiprdf.memory.items import PREDICATES, TYPES, USER, USER_NAME, Extraction, Found, FoundEdge
-from kiprdf.memory.texts import environment
+from kiprdf.memory.texts import setting
 
 Enricher: TypeAlias = Callable[[str], str]
-ENABLED = "MILTON_KG_LLM_ENRICH_ENABLED"
-MAX_EDGES = "MILTON_KG_LLM_ENRICH_MAX_EDGES"
 DEFAULT_MAX_EDGES = 10
 LEAST_WEIGHT = 0.5
 SECONDS = 30.0
@@ -43,8 +40,8 @@ Memory:
 
 
 def is_enabled() -> bool:
-    """Whether the environment allows enrichment, which is off by default."""
-    return environment(os.environ, ENABLED) in ("true", "1", "yes", "on")
+    """Whether the environment allows to ask the model: it says so, or nothing."""
+    return setting("LLM_ENRICH_ENABLED") in ("", "true", "1", "yes", "on")
 
 
 def enrich(content: str, extraction: Extraction, enricher: Enricher) -> Extraction:
@@ -53,7 +50,7 @@ def enrich(content: str, extraction: Extraction, enricher: Enricher) -> Extracti
     ``TimeoutError`` after ``SECONDS``; what the model raises is passed on.
     """
     answer = _with_time_limit(lambda: enricher(prompt(content, extraction)))
-    return validated(answer, limit(None, MAX_EDGES, DEFAULT_MAX_EDGES))
+    return validated(answer, limit(None, "LLM_ENRICH_MAX_EDGES", DEFAULT_MAX_EDGES))
 
 
 def prompt(content: str, extraction: Extraction) -> str:

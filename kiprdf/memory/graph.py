@@ -152,6 +152,11 @@ class Graph:
             nodes += [_entity(row) for row in rows if row[2] and row[0].lower() in TYPES]
         return sorted(nodes, key=lambda node: TYPES.index(node.entity.type))
 
+    def has(self, *nodes: Node) -> bool:
+        """Whether there are concepts of these types with these names."""
+        store = self.nexus._store
+        return all(exists(store.iris.concept(*node), store) for node in nodes)
+
     def entity(self, key: Key) -> EntityNode | None:
         """The entity of a type with a normalized name, or one that was merged into it."""
         type, name = key
@@ -192,8 +197,7 @@ class Graph:
 
     def edge(self, subject: Node, predicate: str, object: Node) -> EdgeLink | None:
         """The edge that states a relation of two concepts, which need not exist."""
-        store = self.nexus._store
-        if not all(exists(store.iris.concept(*node), store) for node in (subject, object)):
+        if not self.has(subject, object):
             return None
         ends = "?s {type: :st, name: :sn} ?o {type: :ot, name: :on}"
         (st, sn), (ot, on) = subject, object

@@ -34,7 +34,8 @@ class Item:
     """A stored memory. Times are ISO 8601 in UTC.
 
     ``seen`` counts how often the same text was added in the same session, ``last_seen`` is the
-    time of the last one.
+    time of the last one. ``turn`` is the place in the session, from 1. ``echo_of`` names what was
+    recalled before the text was written; such a text is no evidence.
     """
 
     id: str
@@ -45,6 +46,16 @@ class Item:
     speaker: str | None = None
     seen: int = 1
     last_seen: str = ""
+    role: str | None = None
+    turn: int | None = None
+    echo_of: tuple[str, ...] = ()
+
+    @property
+    def is_of_user(self) -> bool:
+        """Whether the first person of the text is the user."""
+        if self.role is not None:
+            return self.role == "user"
+        return self.speaker is None or self.speaker.casefold() in ("user", USER_NAME.casefold())
 
 
 @dataclass(frozen=True)

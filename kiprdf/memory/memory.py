@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from kiprdf import resources
-from kiprdf.memory import context, enrichment, snapshots, texts, upkeep, upserts
+from kiprdf.memory import context, enrichment, notes, snapshots, texts, upkeep, upserts
 from kiprdf.memory.extraction import extract
-from kiprdf.memory.graph import ITEM, Change, EdgeLink, EntityNode, Graph
+from kiprdf.memory.graph import ITEM, EdgeLink, EntityNode, Graph
 from kiprdf.memory.growth import Growth, is_name
 from kiprdf.memory.items import (
     PREDICATES,
@@ -29,6 +28,7 @@ from kiprdf.memory.items import (
     Neighbor,
     normalized,
 )
+from kiprdf.memory.storing import Notebook
 from kiprdf.nexus import Nexus
 
 T = TypeVar("T")
@@ -65,6 +65,7 @@ class Memory:
             nexus.apply_capsule(resources.optional_capsule("memory").text)
         types = nexus.execute("DESCRIBE CONCEPT TYPES") if nexus.read_only else [ITEM]
         self.graph = Graph(nexus, is_ready=ITEM in types)
+        self._notebook = Notebook(self.graph)
 
     # Memories ---------------------------------------------------------------------------------
 
@@ -75,40 +76,85 @@ class Memory:
         tags: Iterable[str] = (),
         id: str | None = None,
         timestamp: object = None,
+        session: str | None = None,
+        speaker: str | None = None,
+        after_recall: Iterable[str] = (),
     ) -> str:
         """Store a text, add what it states to the graph, and return its id.
 
+        The first person of a text is its ``speaker``: the user, if none is given. The same text of
+        the same speaker in the same ``session`` is one memory. ``after_recall`` names memories that
+        were recalled before the text was written: it may repeat them, and is no evidence.
+
         At most two commits. Only the storing can raise: ``TypeError`` and ``ValueError`` for what
         is no memory, and for an id that another text has; ``KipError`` and ``StoreError`` of the
-        nexus. A failure of the graph is logged.
+        nexus. A failure of the graph is logged; adding the same text with the same id again, or
+        ``rebuild``, makes up for it.
         """
-        moment = texts.iso_time(self._clock() if timestamp is None else timestamp)
-        attributes = texts.attributes(content, tags, moment)
-        if id is not None and not is_name(id):
-            raise ValueError(f"{id!r} cannot be the id of a memory.")
-        item = Item(
-            id or f"mem_{uuid.uuid4().hex[:16]}", content, tuple(attributes["tags"]), moment
+        note = notes.note(
+            self._clock,
+            content,
+            tags=tags,
+            id=id,
+            timestamp=timestamp,
+            session=session,
+            speaker=speaker,
+            after_recall=after_recall,
         )
+        return self._add([note])[0]
 
-        def store() -> bool:
-            stored = None if id is None else self.get(id)
-            if stored is None:
-                change = Change()
-                change.write_item(item.id, attributes)
+    def add_many(self, texts: Iterable[str | Mapping[str, Any]]) -> list[str]:
+        """Store texts, or dicts with the arguments of ``add``, as ``add`` does; return their ids.
+
+        At most two commits for all. If one of them is no memory, none is stored.
+        """
+        return self._add(notes.notes(self._clock, texts))
+
+    def add_messages(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        session: str,
+        tags: Iterable[str] = (),
+        after_recall: Iterable[str] = (),
+    ) -> list[str]:
+        """Store the messages of a conversation as ``add_many`` does; return an id for each.
+
+        A message has a ``role`` and ``content``, as text or in parts, and may have a ``name`` and a
+        ``timestamp``. The first person of a message with the role ``user`` is the user, and of any
+        other somebody else.
+        """
+        options = {"session": session, "tags": tuple(tags), "after_recall": tuple(after_recall)}
+        return self._add(notes.messages(self._clock, messages, **options))
+
+    def _add(self, given: Sequence[notes.Note]) -> list[str]:
+        """Store notes as one commit, and what they state as another; return their ids."""
+        ids, items = self._notebook.write(lambda: self._notebook.store(given))
+        self._without_failing("enrich the graph", lambda: self._grow(items), None)
+        return ids
+
+    def _grow(self, items: Iterable[Item]) -> None:
+        """Add what stored memories state to the graph, as one commit."""
+        stated = [(item, part, src) for item in items for src, part in self._read(item)]
+
+        def write() -> None:
+            growth = Growth(self.graph)
+            for item, part, src in stated:
+                growth.add(item, notes.of_speaker(item, part), src)
+            change = growth.change()
+            if change:
                 self.graph.commit(change)
-            elif stored.content != content:
-                raise ValueError(f"The memory {id} has another text; forget it first.")
-            return stored is None
 
-        if self.graph.write(store):
-            self._without_failing("enrich the graph", lambda: self._grow(item), None)
-        return item.id
+        if stated:
+            self._notebook.write(write)
 
-    def _grow(self, item: Item) -> None:
-        """Add what a stored memory states to the graph, as one commit."""
-        extraction = self._without_failing(
-            "extract", lambda: self.extract(item.content), Extraction()
-        )
+    def _read(self, item: Item) -> list[tuple[str, Extraction]]:
+        """What a memory states, by source; nothing if it cannot be read now."""
+        if item.echo_of:
+            return []
+        extraction = self._without_failing("extract", lambda: self.extract(item.content), None)
+        if extraction is None:
+            return []
         stated = [("deterministic", extraction)]
         enricher = self._enricher
         if enricher is not None and enrichment.is_enabled():
@@ -117,14 +163,7 @@ class Memory:
                 "ask the model", lambda: ask(item.content, extraction, enricher), Extraction()
             )
             stated.append(("llm", answer))
-
-        def write() -> None:
-            growth = Growth(self.graph)
-            for src, part in stated:
-                growth.add(item, part, src)
-            self.graph.commit(growth.change())
-
-        self.graph.write(write)
+        return stated
 
     def _without_failing(self, task: str, function: Callable[[], T], default: T) -> T:
         """Call a function; what it raises is logged, and the default returned."""
@@ -137,18 +176,11 @@ class Memory:
 
     def get(self, id: str) -> Item | None:
         """The memory with an id."""
-        if not is_name(id):
-            return None
-        rows = self._item_rows("FILTER(?m.name == :id)", id=id)
-        return next(map(texts.item, rows), None)
+        return self._notebook.get(id)
 
     def items(self) -> Iterator[Item]:
         """All memories, by time."""
-        return iter(sorted(map(texts.item, self._item_rows()), key=texts.order))
-
-    def _item_rows(self, filter: str = "", **parameters: Any) -> Iterable[tuple[Any, ...]]:
-        command = f"FIND({texts.COLUMNS}) WHERE {{ ?m {{type: :type}} {filter} }}"
-        return self.graph.rows(command, type=ITEM, **parameters)
+        return iter(sorted(self._notebook.rows(), key=texts.order))
 
     def forget(self, id: str) -> bool:
         """Delete a memory, and what nothing else is evidence for; whether there was one."""
@@ -175,7 +207,7 @@ class Memory:
             growth = Growth(self.graph, (self.graph.entities(), self.graph.edges()))
             items = list(self.items())
             for item in items:
-                growth.add(item, extract(item.content))
+                growth.add(item, notes.of_speaker(item, extract(item.content)))
             if not dry_run:
                 change = growth.change()
                 upserts.replace_graph(self.graph, change)
@@ -310,8 +342,8 @@ class Memory:
         """
         if not context.is_enabled():
             return ""
-        edges = context.limit(max_edges, "MILTON_KG_CONTEXT_MAX_EDGES", context.MAX_EDGES)
-        characters = context.limit(max_chars, "MILTON_KG_CONTEXT_MAX_CHARS", context.MAX_CHARACTERS)
+        edges = context.limit(max_edges, "CONTEXT_MAX_EDGES", context.MAX_EDGES)
+        characters = context.limit(max_chars, "CONTEXT_MAX_CHARS", context.MAX_CHARACTERS)
         return self._without_failing(
             "build a context", lambda: context.block(self.graph, query, edges, characters), ""
         )

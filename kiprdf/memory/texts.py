@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from kiprdf.memory.extraction import check_text
 from kiprdf.memory.items import Item
 
 Clock: TypeAlias = Callable[[], datetime]
 PIECE = 200_000
 """Characters of a piece of a long text; a string of KIP has at most 1 MiB."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-COLUMNS = "?m.name, ?m.attributes.content, ?m.attributes.more_content, " + (
-    "?m.attributes.lone_surrogates, ?m.attributes.tags, ?m.attributes.timestamp"
+_KEYS = (
+    *("content", "more_content", "lone_surrogates", "tags", "timestamp"),
+    *("session", "speaker", "seen", "last_seen", "role", "turn", "echo_of"),
 )
+COLUMNS = ", ".join(["?m.name", *(f"?m.attributes.{key}" for key in _KEYS)])
 
 
 def now() -> datetime:
@@ -41,38 +43,78 @@ def iso_time(moment: object) -> str:
     return aware.isoformat().replace("+00:00", "Z")
 
 
-def attributes(content: str, tags: object, timestamp: str) -> dict[str, Any]:
-    """The attributes of a memory. Raises ``ValueError`` or ``TypeError`` for what is none."""
-    check_text(content)
-    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):  # type: ignore[attr-defined]
-        raise ValueError("tags is a list of texts.")
-    surrogates = [[match.start(), ord(match[0])] for match in _SURROGATE.finditer(content)]
-    safe = _SURROGATE.sub("\ufffd", content)
-    values: dict[str, Any] = {"content": safe[:PIECE], "timestamp": timestamp, "tags": list(tags)}  # type: ignore[call-overload]
+def stored_time(moment: str) -> str:
+    """A time of ``iso_time`` as it is stored: always with six digits, so that texts sort by time.
+
+    >>> stored_time("2026-01-12T03:00:00Z")
+    '2026-01-12T03:00:00.000000Z'
+    """
+    return moment if "." in moment else moment.replace("Z", ".000000Z")
+
+
+def shown_time(stored: str) -> str:
+    """A stored time as ``iso_time`` returns it."""
+    return stored.replace(".000000Z", "Z")
+
+
+def attributes(item: Item) -> dict[str, Any]:
+    """The attributes of a memory."""
+    surrogates = [[match.start(), ord(match[0])] for match in _SURROGATE.finditer(item.content)]
+    safe = _SURROGATE.sub("\ufffd", item.content)
+    values: dict[str, Any] = {
+        "content": safe[:PIECE],
+        "timestamp": stored_time(item.timestamp),
+        "tags": list(item.tags),
+    }
     if len(safe) > PIECE:
         values["more_content"] = [safe[i : i + PIECE] for i in range(PIECE, len(safe), PIECE)]
     if surrogates:
         values["lone_surrogates"] = surrogates
+    for key in ("session", "turn", "speaker", "role"):
+        if getattr(item, key) is not None:
+            values[key] = getattr(item, key)
+    if item.echo_of:
+        values["echo_of"] = list(item.echo_of)
+    if item.seen > 1:
+        values |= {"seen": item.seen, "last_seen": stored_time(item.last_seen)}
     return values
 
 
 def item(row: tuple[Any, ...]) -> Item:
     """The memory in a row of ``COLUMNS``."""
-    id, content, more, surrogates, tags, timestamp = row
+    id, content, more, surrogates, tags, timestamp, *rest = row
+    session, speaker, seen, last_seen, role, turn, echo_of = rest
     text = "".join([content or "", *(more or ())])
     if surrogates:
         characters = list(text)
         for place, code in surrogates:
             characters[place] = chr(code)
         text = "".join(characters)
-    return Item(id, text, tuple(tags or ()), timestamp or "")
+    time = shown_time(timestamp or "")
+    return Item(
+        id,
+        text,
+        tuple(tags or ()),
+        time,
+        session,
+        speaker,
+        seen or 1,
+        shown_time(last_seen or "") or time,
+        role,
+        turn,
+        tuple(echo_of or ()),
+    )
 
 
-def order(stored: Item) -> tuple[str, str]:
-    """What memories are ordered by: the time, then the id."""
-    return stored.timestamp.rstrip("Z"), stored.id
+def order(stored: Item) -> tuple[str, str, int, str]:
+    """What memories are ordered by: the time, then the place in the session, then the id."""
+    return stored.timestamp.rstrip("Z"), stored.session or "", stored.turn or 0, stored.id
 
 
-def environment(variables: Mapping[str, str], name: str) -> str:
-    """The value of an environment variable in lower case, without blanks."""
-    return variables.get(name, "").strip().lower()
+def setting(name: str) -> str:
+    """The value of an environment variable in lower case, without blanks.
+
+    It is ``KIPRDF_MEMORY_`` and the name, or, if that is not set, ``MILTON_KG_`` and the name.
+    """
+    values = (os.environ.get(prefix + name, "") for prefix in ("KIPRDF_MEMORY_", "MILTON_KG_"))
+    return next(filter(None, (value.strip().lower() for value in values)), "")

@@ -375,7 +375,7 @@ def answer(*edges: tuple[str, str, str, float]) -> str:
     )
 
 
-def test_a_model_is_asked_only_if_the_environment_allows_it(
+def test_a_model_that_is_given_is_asked_unless_the_environment_forbids_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     prompts: list[str] = []
@@ -390,9 +390,10 @@ def test_a_model_is_asked_only_if_the_environment_allows_it(
         )
 
     memory = Memory(Nexus.memory(), enricher=ask)
+    monkeypatch.setenv("MILTON_KG_LLM_ENRICH_ENABLED", "false")
     memory.add("I use Python.")
     assert prompts == []
-    monkeypatch.setenv("MILTON_KG_LLM_ENRICH_ENABLED", "true")
+    monkeypatch.delenv("MILTON_KG_LLM_ENRICH_ENABLED")
     memory.add("I use Rust.")
     assert "do not hallucinate" in prompts[0]
     assert "I use Rust." in prompts[0]

@@ -1,0 +1,177 @@
+"""Sessions, speakers, messages, repeated texts and echoes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from kiprdf import Nexus
+from kiprdf.memory import Memory
+
+MOMENT = datetime(2026, 1, 12, 3, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory(Nexus.memory(), clock=lambda: MOMENT)
+
+
+def edges(memory: Memory) -> list[tuple[str, str, str]]:
+    names = {entity.id: entity.name for entity in memory.entities()}
+    return [(names[e.subject_id], e.predicate, names[e.object_id]) for e in memory.edges()]
+
+
+def attributes(memory: Memory, id: str) -> dict[str, Any]:
+    found: dict[str, Any] = memory.nexus.execute(
+        'FIND(?m) WHERE { ?m {type: "MemoryItem", name: :id} }', id=id
+    )[0]["attributes"]
+    return found
+
+
+def test_a_note_has_a_session_a_speaker_and_a_turn(memory: Memory) -> None:
+    ids = [
+        memory.add("Caroline went to Rome.", session="chat-17", speaker="Melanie"),
+        memory.add("She was there on 7 May.", session="chat-17", speaker="Melanie"),
+        memory.add("Another chat.", session="chat-18"),
+        memory.add("No chat."),
+    ]
+    items = [memory.get(id) for id in ids]
+    places = [(item.session, item.speaker, item.turn, item.seen) for item in items if item]
+    assert places == [
+        ("chat-17", "Melanie", 1, 1),
+        ("chat-17", "Melanie", 2, 1),
+        ("chat-18", None, 1, 1),
+        (None, None, None, 1),
+    ]
+    assert attributes(memory, ids[1]) == {
+        "content": "She was there on 7 May.",
+        "timestamp": "2026-01-12T03:00:00.000000Z",
+        "tags": [],
+        "session": "chat-17",
+        "turn": 2,
+        "speaker": "Melanie",
+    }
+
+
+def test_turns_go_on_where_another_memory_or_a_forgotten_note_left_them(memory: Memory) -> None:
+    other = Memory(memory.nexus, clock=lambda: MOMENT)
+    ids = [
+        each.add(f"Note {number}", session="s") for number, each in enumerate([memory, other] * 2)
+    ]
+    memory.forget(ids[1])
+    memory.nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+    ids.append(memory.add("The last", session="s"))
+    assert [item.turn for item in memory.items()] == [1, 3, 4, 5]
+    assert [item.content for item in memory.items()] == ["Note 0", "Note 2", "Note 3", "The last"]
+
+
+def test_a_clock_that_goes_back_leaves_turns_and_the_last_time(memory: Memory) -> None:
+    times = iter([MOMENT, MOMENT - timedelta(days=1), MOMENT - timedelta(days=2)])
+    memory = Memory(memory.nexus, clock=lambda: next(times))
+    first, second = (memory.add(text, session="s", speaker="Ada") for text in ("One", "Two"))
+    assert memory.add("One", session="s", speaker="Ada") == first
+    items = [memory.get(id) for id in (first, second)]
+    assert [(item.turn, item.last_seen) for item in items if item] == [
+        (1, "2026-01-12T03:00:00Z"),
+        (2, "2026-01-11T03:00:00Z"),
+    ]
+
+
+def test_memories_sort_by_time_in_kql_also_within_a_second(memory: Memory) -> None:
+    memory.add("later", id="a", timestamp="2026-01-12T03:00:00.500Z")
+    memory.add("earlier", id="b", timestamp="2026-01-12T03:00:00Z")
+    command = 'FIND(?m.name) WHERE { ?m {type: "MemoryItem"} } ORDER BY ?m.attributes.timestamp'
+    assert memory.nexus.execute(command) == ["b", "a"]
+    assert [item.timestamp for item in memory.items()] == [
+        "2026-01-12T03:00:00Z",
+        "2026-01-12T03:00:00.500000Z",
+    ]
+
+
+@pytest.mark.parametrize("speaker", [None, "user", "User", " ", "Primary User"])
+def test_the_first_person_is_the_user_without_another_speaker(
+    memory: Memory, speaker: str | None
+) -> None:
+    memory.add("I use Docker.", speaker=speaker)
+    assert edges(memory) == [("Primary User", "uses", "Docker")]
+
+
+@pytest.mark.parametrize("speaker", ["assistant", "tool", "Melanie"])
+def test_a_note_of_another_speaker_states_nothing_about_the_user(
+    memory: Memory, speaker: str
+) -> None:
+    text = "I'm working on project Atlas with Docker, I prefer dark mode and decided to use Vim."
+    memory.add(text, speaker=speaker)
+    assert edges(memory) == []
+    found = [(entity.type, entity.name) for entity in memory.entities()]
+    assert ("tool", "Docker") in found
+    assert {type for type, _ in found} == {"user", "project", "tool"}
+    before = memory.export()
+    memory.rebuild()
+    assert memory.export() == before
+    memory.add(text)
+    assert ("Primary User", "prefers", "dark mode") in edges(memory)
+
+
+def test_a_text_that_is_repeated_in_its_session_is_one_memory(memory: Memory) -> None:
+    first = memory.add("I use  Café.", session="s", speaker="user")
+    again = memory.add(" I use Cafe\u0301.\n", session="s", speaker="user", timestamp="2026-02-01")
+    assert again == first
+    item = memory.get(first)
+    assert item is not None
+    assert (item.content, item.seen, item.last_seen) == ("I use  Café.", 2, "2026-02-01T00:00:00Z")
+    stored = attributes(memory, first)
+    assert (stored["seen"], stored["last_seen"]) == (2, "2026-02-01T00:00:00.000000Z")
+    others = [
+        memory.add("I use Café.", session="s", speaker="Ada"),
+        memory.add("I use Café.", session="t", speaker="user"),
+        memory.add("I use café.", session="s", speaker="user"),
+        memory.add("I use Café.", session="s", speaker="user", id="mem_own"),
+        memory.add("I use Café.", session="s"),
+        memory.add("I use Café.", session="s"),
+        memory.add("I use Café."),
+        memory.add("I use Café."),
+    ]
+    assert len({first, *others}) == 9
+    assert memory.stats()["memories"] == 9
+
+
+def test_a_repeated_text_that_was_forgotten_is_stored_again(memory: Memory) -> None:
+    id = memory.add("I use Docker.", session="s", speaker="user")
+    memory.forget(id)
+    assert edges(memory) == []
+    assert memory.add("I use Docker.", session="s", speaker="user") == id
+    assert edges(memory) == [("Primary User", "uses", "Docker")]
+
+
+def test_an_echo_is_stored_and_is_no_evidence(memory: Memory) -> None:
+    source = memory.add("The team likes boats.")
+    echo = memory.add("I use Docker.", session="s", speaker="user", after_recall=[source])
+    assert attributes(memory, echo)["echo_of"] == [source]
+    memory.rebuild()
+    assert [(entity.type, entity.name) for entity in memory.entities()] == [
+        ("user", "Primary User")
+    ]
+    assert memory.add("I use Docker.", session="s", speaker="user") == echo
+    assert edges(memory) == [("Primary User", "uses", "Docker")]
+    assert attributes(memory, echo)["echo_of"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"session": 7}, "session is a text of one line"),
+        ({"speaker": "A\nB"}, "speaker is a text of one line"),
+        ({"after_recall": "mem_a"}, "after_recall is a list of texts"),
+        ({"tags": "notes"}, "tags is a list of texts"),
+        ({"tags": None}, "tags is a list of texts"),
+    ],
+)
+def test_an_argument_that_is_none_is_refused(
+    memory: Memory, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        memory.add("A note", **arguments)
+    assert list(memory.items()) == []
