@@ -25,6 +25,7 @@ from kiprdf.kql.identities import exists
 from kiprdf.language import bind, parse
 from kiprdf.language.ast import Manipulation
 from kiprdf.memory.items import PREDICATES, TYPES, USER_ID, USER_NAME, Edge, Entity, normalized
+from kiprdf.memory.texts import shown_time
 from kiprdf.nexus import Nexus
 from kiprdf.rdf.elements import Concept, Proposition, json_map
 from kiprdf.rdf.literals import to_term
@@ -232,7 +233,7 @@ class Graph:
             " WHERE { ?m {type: :type} FILTER(IN(:name, ?m.attributes.denies)) }"
         )
         rows = [row for name in names for row in self.rows(command, type=ITEM, name=name)]
-        return [(id, timestamp) for id, timestamp in rows]
+        return [(id, shown_time(timestamp)) for id, timestamp in rows]
 
     def denying(self) -> list[str]:
         """The memories that deny anything."""

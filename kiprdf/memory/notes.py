@@ -14,7 +14,7 @@ from typing import Any
 
 from kiprdf.memory.extraction import check_text
 from kiprdf.memory.growth import is_name
-from kiprdf.memory.items import USER, Extraction, Item
+from kiprdf.memory.items import Extraction, Item
 from kiprdf.memory.texts import Clock, iso_time
 
 ROLES = {
@@ -24,8 +24,8 @@ ROLES = {
 }
 """The roles of messages, each with the role that is stored."""
 _OPTIONS = ("tags", "id", "timestamp", "session", "speaker", "after_recall")
-_OF_USER = ("concept", "decision")
-"""The types of what exists only because the user prefers or decided it."""
+_OF_USER = {"user", "concept", "decision"}
+"""The types of the user, and of what exists only because the user prefers or decided it."""
 
 _MEDIA = ("image", "audio", "video", "file", "document")
 _QUOTED_LINE = re.compile("^", re.MULTILINE)
@@ -148,17 +148,12 @@ def of_speaker(item: Item, extraction: Extraction) -> Extraction:
         return Extraction()
     if item.is_of_user:
         return extraction
-    edges = [
-        edge
-        for edge in extraction.edges
-        if edge.subject.type not in ("user", *_OF_USER) and edge.object.type not in _OF_USER
-    ]
-    entities = [
-        entity
-        for entity in extraction.entities
-        if entity.key != USER.key and entity.type not in _OF_USER
-    ]
-    return replace(extraction, entities=tuple(entities), edges=tuple(edges))
+    edges, ended = (
+        tuple(edge for edge in part if not {edge.subject.type, edge.object.type} & _OF_USER)
+        for part in (extraction.edges, extraction.ended)
+    )
+    entities = tuple(entity for entity in extraction.entities if entity.type not in _OF_USER)
+    return replace(extraction, entities=entities, edges=edges, ended=ended)
 
 
 def _text_of(message: Mapping[str, Any]) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from kiprdf import Nexus
-from kiprdf.memory import Memory
+from kiprdf.memory import Extraction, Found, FoundEdge, Memory
+from kiprdf.memory.items import USER
 
 MOMENT = datetime(2026, 1, 12, 3, tzinfo=UTC)
 
@@ -113,6 +114,16 @@ def test_a_note_of_another_speaker_states_nothing_about_the_user(
     assert memory.export() == before
     memory.add(text)
     assert ("Primary User", "prefers", "dark mode") in edges(memory)
+
+
+def test_another_speaker_does_not_end_a_fact_of_the_user(memory: Memory) -> None:
+    memory.add("I use Docker.")
+    gone = FoundEdge(USER, "uses", Found("tool", "Docker"), 0.8)
+    memory = Memory(memory.nexus, extractor=lambda text: Extraction(ended=(gone,)))
+    memory.add("I no longer use it.", speaker="assistant")
+    assert [edge.valid_until for edge in memory.edges()] == [None]
+    memory.add("I no longer use it.")
+    assert [edge.valid_until is None for edge in memory.edges()] == [False]
 
 
 def test_a_text_that_is_repeated_in_its_session_is_one_memory(memory: Memory) -> None:
