@@ -106,14 +106,14 @@ def normalized_text(content: str) -> str:
 
 def notes(clock: Clock, given: Iterable[str | Mapping[str, Any]]) -> list[Note]:
     """The notes of texts, or of dicts with ``content`` and the other arguments of an ``add``."""
-    found = []
+    checked = []
     for number, value in _numbered(given, "texts"):
         options = value if isinstance(value, Mapping) else {"content": value}
         with _at(f"Text {number}"):
             if "content" not in options or not options.keys() <= {"content", *_OPTIONS}:
                 raise ValueError(f"a dict has content, and may have {', '.join(_OPTIONS)}.")
-            found.append(note(clock, **options))
-    return found
+            checked.append(note(clock, **options))
+    return checked
 
 
 def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -> list[Note]:
@@ -123,7 +123,7 @@ def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -
     """
     if _label(options["session"], "session") is None:
         raise ValueError("session is the name of the conversation; it is not empty.")
-    found = []
+    checked = []
     for number, value in _numbered(given, "messages"):
         with _at(f"Message {number}"):
             if not isinstance(value, Mapping):
@@ -134,8 +134,8 @@ def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -
             role = "tool" if _is_result(value.get("content")) else ROLES[role]
             stored = {"role": role, "speaker": value.get("name") or role}
             moment = value.get("timestamp")
-            found.append(note(clock, _text_of(value), timestamp=moment, **stored, **options))
-    return found
+            checked.append(note(clock, _text_of(value), timestamp=moment, **stored, **options))
+    return checked
 
 
 def of_speaker(item: Item, extraction: Extraction) -> Extraction:

@@ -25,10 +25,10 @@ def edges(memory: Memory) -> list[tuple[str, str, str]]:
 
 
 def attributes(memory: Memory, id: str) -> dict[str, Any]:
-    found: dict[str, Any] = memory.nexus.execute(
+    values: dict[str, Any] = memory.nexus.execute(
         'FIND(?m) WHERE { ?m {type: "MemoryItem", name: :id} }', id=id
     )[0]["attributes"]
-    return found
+    return values
 
 
 def test_a_note_has_a_session_a_speaker_and_a_turn(memory: Memory) -> None:
@@ -106,9 +106,9 @@ def test_a_note_of_another_speaker_states_nothing_about_the_user(
     text = "I'm working on project Atlas with Docker, I prefer dark mode and decided to use Vim."
     memory.add(text, speaker=speaker)
     assert edges(memory) == []
-    found = [(entity.type, entity.name) for entity in memory.entities()]
-    assert ("tool", "Docker") in found
-    assert {type for type, _ in found} == {"user", "project", "tool"}
+    entities = [(entity.type, entity.name) for entity in memory.entities()]
+    assert ("tool", "Docker") in entities
+    assert {type for type, _ in entities} == {"user", "project", "tool"}
     before = memory.export()
     memory.rebuild()
     assert memory.export() == before
