@@ -130,7 +130,7 @@ def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -
                 raise ValueError("a message is a dict with role and content.")
             role = value.get("role")
             if not isinstance(role, str) or role not in ROLES:
-                raise ValueError(f"the role {role!r} is none of {', '.join(ROLES)}.")
+                raise ValueError(f"the role is {role!r}; roles are {', '.join(ROLES)}.")
             role = "tool" if _is_result(value.get("content")) else ROLES[role]
             stored = {"role": role, "speaker": value.get("name") or role}
             moment = value.get("timestamp")
