@@ -121,8 +121,8 @@ class Memory:
         """Store the messages of a conversation as ``add_many`` does; return an id for each.
 
         A message has a ``role`` and ``content``, as text or in parts, and may have a ``name`` and a
-        ``timestamp``. The first person of a message with the role ``user`` is the user; the first person of
-        another message is its author.
+        ``timestamp``. The first person is the user in a message with the role ``user``, and its
+        author in all others.
         """
         options = {"session": session, "tags": tuple(tags), "after_recall": tuple(after_recall)}
         return self._add(notes.messages(self._clock, messages, **options))
